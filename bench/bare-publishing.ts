@@ -24,7 +24,7 @@ export async function publishBarely(
       const log = {
         key: randomUUID(),
         startedAt: new Date(),
-        handle: (name: string) => handles.get(name),
+        get: (name: string) => handles.get(name),
         isRepeat: false,
         save: async (name: string, value: string) => void handles.set(name, value),
       }

@@ -23,8 +23,8 @@ export function benchPlatforms(config: Config, receiver: string | null): Platfor
     ...platformSettings(config),
     publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
     userAgent: toUserAgent(config),
-    unansweredSettleMs: config.UNANSWERED_CALL_SETTLE_MS,
-    media: { open: noMedia, address: noMedia, keepCopy: noMedia },
+    unansweredInFlightMs: config.UNANSWERED_CALL_SETTLE_MS,
+    media: { open: noMedia, publicUrl: noMedia, storeCopy: noMedia },
     facts: { find: async () => null, save: async () => {} },
   })
   const pool = receiver === null ? null : new Pool(receiver, { connections: 64 })

@@ -15,13 +15,13 @@ import { createChance, type Chance } from './chance.ts'
 
 export interface HistorySize {
   users: number
-  /** Of each user. */
+  /** Per user. */
   posts: number
-  /** Of each post, over all its platforms. */
+  /** Per post, over all its platforms. */
   snapshots: number
 }
 
-/** What there is of one user. */
+/** The records of one user. */
 export interface UserHistory {
   userId: string
   timezone: string
@@ -29,11 +29,11 @@ export interface UserHistory {
   postSnapshots: PostSnapshot[]
   accountSnapshots: AccountSnapshot[]
   connected: Platform[]
-  /** By platform when its account was disconnected. */
+  /** When accounts were disconnected, by platform. */
   endings: Partial<Record<Platform, Date[]>>
 }
 
-/** Each changes its clocks in the weeks before `END_OF_HISTORY`: at two, by half an hour, and at midnight. */
+/** Their clocks change in the weeks before `END_OF_HISTORY`: at 2:00, by half an hour, and at midnight. */
 const TIMEZONES = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Santiago', 'UTC'] as const
 
 export const END_OF_HISTORY = new Date('2026-04-06T15:20:00Z')
@@ -41,8 +41,8 @@ export const END_OF_HISTORY = new Date('2026-04-06T15:20:00Z')
 const OLDEST_DAYS = 75
 const COUNTED_DAYS = 70
 
-/** What each platform never tells. */
-const UNTOLD: Partial<Record<Platform, (keyof PostCounts)[]>> = {
+/** The counts that a platform never reports. */
+const UNREPORTED: Partial<Record<Platform, (keyof PostCounts)[]>> = {
   bluesky: ['impressions', 'reach', 'saved'],
   mastodon: ['impressions', 'reach', 'saved'],
   tumblr: ['impressions', 'reach', 'saved', 'comments'],
@@ -50,8 +50,8 @@ const UNTOLD: Partial<Record<Platform, (keyof PostCounts)[]>> = {
 }
 
 /**
- * A made-up past, the same for the same seed, a user at a time: posts that are drafts, failed, published or deleted on a
- * platform; counts that grow, fall back or are not told; follower counts with gaps; accounts that were disconnected.
+ * Generates a history, one user at a time; equal seeds give equal histories. It contains drafts, failed, published and
+ * deleted posts, falling and missing counts, gaps in follower counts, and disconnected accounts.
  */
 export function* inventHistory(size: HistorySize, { seed = 1, end = END_OF_HISTORY } = {}): Generator<UserHistory> {
   for (let index = 0; index < size.users; index++) {
@@ -60,7 +60,7 @@ export function* inventHistory(size: HistorySize, { seed = 1, end = END_OF_HISTO
   }
 }
 
-/** Stores what belongs to a user, whose record is somebody else's to make. */
+/** Stores the records of a user. The caller creates the user itself. */
 export async function storeHistory(connection: Connection, history: UserHistory): Promise<void> {
   const { userId, posts, postSnapshots, accountSnapshots } = history
   const insert = async (collection: string, records: object[]) => {
@@ -103,7 +103,7 @@ function inventUser(size: HistorySize, timezone: string, chance: Chance, end: Da
     posts.push(post)
     postSnapshots.push(...snapshots)
   }
-  // Some were connected again.
+  // Some accounts are connected again.
   const connected = used.filter((platform) => !endings[platform] || chance.is(0.3))
   return { userId, timezone, posts, postSnapshots, accountSnapshots, connected, endings }
 }
@@ -124,7 +124,7 @@ function inventFollowers({ userId, platform, ending, chance, end }: Account): Ac
     const takenAt = new Date(slot.getTime() + chance.between(MINUTE, 15 * HOUR))
     followers = Math.max(0, followers + chance.between(-10, 30))
     if (takenAt > end || chance.is(0.2)) continue
-    // Nobody asks while the account is away, and one that came back is asked again only sometimes.
+    // Disconnected accounts are not collected; reconnected ones are collected only sometimes.
     if (ending && takenAt > ending && (takenAt.getTime() - ending.getTime() < 3 * DAY || chance.is(0.5))) continue
     counts.push({ _id: chance.id(), userId, platform, slot, takenAt, followers })
   }
@@ -134,7 +134,7 @@ function inventFollowers({ userId, platform, ending, chance, end }: Account): Ac
 interface Writing {
   userId: string
   used: Platform[]
-  /** How many snapshots it has. */
+  /** The number of its snapshots. */
   count: number
   chance: Chance
   end: Date
@@ -179,7 +179,7 @@ function inventPost({ userId, used, count, chance, end }: Writing) {
 
 function inventOutcome(entry: PlatformStatus, { createdAt }: Post, chance: Chance, end: Date): PlatformStatus {
   if (chance.is(0.05)) return { ...entry, status: 'failed', error: 'The platform refused it', errorCode: 'validation' }
-  // Some were scheduled.
+  // Some posts are scheduled.
   const waited = chance.is(0.5) ? chance.between(0, 20 * DAY) : chance.between(500, MINUTE)
   const completedAt = new Date(Math.min(createdAt.getTime() + waited, end.getTime() - MINUTE))
   return {
@@ -205,10 +205,10 @@ interface Published {
 function inventSnapshots({ post, entry, count, chance, end }: Published): PostSnapshot[] {
   const { platform } = entry
   const completedAt = entry.completedAt!
-  const untold = UNTOLD[platform] ?? []
+  const untold = UNREPORTED[platform] ?? []
   const counts = { likes: 0, shares: 0, comments: 0, impressions: 0, reach: 0, saved: 0 }
   let followers: number | null = chance.is(0.9) ? chance.between(0, 3_000) : null
-  // A refresh reaches farther back than the collector does.
+  // A refresh covers a longer time than the collector.
   const lastAt = Math.min(end.getTime(), completedAt.getTime() + (chance.is(0.2) ? OLDEST_DAYS : 30) * DAY)
   const slots = new Set(
     Array.from({ length: count }, () => {
@@ -220,14 +220,14 @@ function inventSnapshots({ post, entry, count, chance, end }: Published): PostSn
     .toSorted((one, other) => one - other)
     .map((slot) => {
       for (const name of Object.keys(counts) as (keyof PostCounts)[]) {
-        // Likes are taken back, and platforms count anew.
+        // Likes are withdrawn, and platforms correct their counts.
         counts[name] = Math.max(0, counts[name] + (chance.is(0.15) ? -chance.between(0, 15) : chance.between(0, 25)))
       }
       if (followers !== null) followers = Math.max(0, followers + chance.between(-5, 10))
       const isSilent = chance.is(0.03)
-      const told = (name: keyof PostCounts) => !isSilent && !untold.includes(name) && chance.is(0.95)
+      const reported = (name: keyof PostCounts) => !isSilent && !untold.includes(name) && chance.is(0.95)
       const known = Object.fromEntries(
-        Object.entries(counts).map(([name, value]) => [name, told(name as keyof PostCounts) ? value : null]),
+        Object.entries(counts).map(([name, value]) => [name, reported(name as keyof PostCounts) ? value : null]),
       ) as unknown as PostCounts
       return {
         _id: chance.id(),

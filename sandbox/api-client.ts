@@ -17,14 +17,14 @@ export interface PostOutcome {
   platformStatuses: PlatformStatus[]
 }
 
-/** What the sandbox itself asks of the API, as any client would. */
+/** Creates the API client of the sandbox, with the calls that any client can make. */
 export function createApiClient(base: string) {
   async function call<T>(
     method: Dispatcher.HttpMethod,
     path: string,
     options: { token?: string; body?: unknown } = {},
   ): Promise<T> {
-    // `fetch` would add headers of a browser, from which the API wants cookies.
+    // `fetch` would add browser headers, for which the API requires cookies.
     const response = await request(`${base}${path}`, {
       method,
       headers: {
@@ -46,7 +46,7 @@ export function createApiClient(base: string) {
       return (await call<{ accessToken: string }>('POST', '/api/auth/login', { body: { email, password } })).accessToken
     },
 
-    /** Follows a post until it moves no further. */
+    /** Polls a post until its status is final. */
     async outcomeOf(postId: string, token: string, withinMs: number): Promise<PostOutcome> {
       for (const deadline = Date.now() + withinMs; ; await delay(POLL_MS)) {
         const post = await call<PostOutcome>('GET', `/api/posts/${postId}/status`, { token })

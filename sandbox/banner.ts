@@ -7,14 +7,14 @@ export interface Started {
   world: World
   settings: Settings
   services: RunningService[]
-  /** Where all platforms' posts can be looked at. */
+  /** The page that shows the posts of all platforms. */
   startPage: string
-  /** The user's own; null: the sandbox's page is the frontend. */
+  /** The user's own frontend; `null`: the sandbox's page is the frontend. */
   frontend: string | null
   moved: MovedPort[]
 }
 
-/** What a person wants to know when everything is up, and can copy from there. */
+/** The summary that `npm run dev` prints when everything is running. */
 export function banner(
   { world, settings, services, startPage, frontend, moved }: Started,
   dir: string,
@@ -28,39 +28,39 @@ export function banner(
     firstPost && `${temporal.ui}/namespaces/${temporal.namespace}/workflows/publish-post%2F${firstPost.postId}`
   return [
     '',
-    `postonce is up after ${took}. Ctrl-C stops it; what it knows stays in ${dir}`,
+    `postonce is running after ${took}. Press Ctrl-C to stop it. Its data stays in ${dir}`,
     '',
-    ...(frontend === null ? [] : [row('your frontend', `${frontend}  (redirects and mails lead there)`)]),
-    row('to try it', world.frontend),
+    ...(frontend === null ? [] : [row('your frontend', `${frontend}  (redirects and mails link to it)`)]),
+    row('open this', world.frontend),
     row('API', api),
     row('reference', `${api}/docs`),
     row('Temporal UI', temporal.ui),
-    row('all posts', startPage),
+    row('start page', startPage),
     ...Object.entries(platforms).map(([name, { url }]) => row(platformLabel(name as Platform), url)),
     ...services.map(({ title, url }) => row(title, url)),
     row('user', `${user.email}  ${user.password}`),
     row('admin', `${admin.email}  ${admin.password}`),
     row('for scripts', `${dir}/world.json`),
     row('logs', `${dir}/logs`),
-    ...moved.map(({ name, from, to }) => row('moved', `${name}: port ${from} is taken, it uses ${to} this time`)),
+    ...moved.map(({ name, from, to }) => row('moved', `${name}: port ${from} is in use, so it uses ${to} this time`)),
     ...(firstPost === null
       ? []
       : [
           '',
-          'The first post, as everybody sees it:',
+          'The first post, as the public sees it:',
           ...Object.values(firstPost.addresses).map((address) => `  ${address}`),
-          'and how it got there:',
+          'and its workflow:',
           `  ${workflow}`,
-          'Older posts are made up, and so are all figures: there would be nothing to draw otherwise.',
+          'Older posts and all analytics are sample data.',
         ]),
     '',
-    'Publish one of your own:',
+    'Publish your own post:',
     `  TOKEN=$(curl -s ${api}/api/auth/login -H 'content-type: application/json' \\`,
     `    -d '{"email": "${user.email}", "password": "${user.password}"}' \\`,
     `    | node -p 'JSON.parse(require("fs").readFileSync(0)).data.accessToken')`,
     `  curl -s ${api}/api/posts -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\`,
     `    -d '{"content": {"text": "My own post"}, "selectedPlatforms": ["bluesky"]}'`,
-    'What the public sees of it, and how to break the next one (see the README):',
+    'See the result as the public does. The README shows how to make the next one fail.',
     ...Object.values(platforms).map(({ control }) => `  curl -s ${control}/ledger`),
     '',
   ].join('\n')

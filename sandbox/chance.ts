@@ -1,4 +1,4 @@
-/** Chance that is the same for the same seed (mulberry32). */
+/** A random number generator with a fixed seed (mulberry32). */
 export function createChance(seed: number) {
   let state = seed >>> 0
 
@@ -9,18 +9,18 @@ export function createChance(seed: number) {
     return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32
   }
 
-  /** Both ends included. */
+  /** Both bounds are included. */
   const between = (from: number, to: number): number => from + Math.floor(fraction() * (to - from + 1))
   const hex = () => between(0, 0xff_ff_ff_ff).toString(16).padStart(8, '0')
 
   return {
-    /** From 0 up to, but not including, 1. */
+    /** At least 0 and less than 1. */
     fraction,
     between,
     is: (probability: number): boolean => fraction() < probability,
     id: () => hex() + hex() + hex(),
 
-    /** Some of them, in their order. */
+    /** A random subset in the original order. */
     some<T>(choices: readonly T[], least: number, most: number): T[] {
       const picked = new Set(choices)
       const wanted = Math.min(choices.length, between(least, most))

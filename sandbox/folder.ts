@@ -6,7 +6,7 @@ import type { Options } from './options.ts'
 import { readJson } from './platforms/json-file.ts'
 import { isSandbox } from './settings.ts'
 
-/** `process.json`: what runs for this folder, also while it is not ready yet. */
+/** `process.json`: the processes of this folder, including those that are still starting. */
 export type Processes = Record<string, { pid: number; program: string }>
 
 const LEFTOVER_STOPS_WITHIN_MS = 20_000
@@ -15,8 +15,8 @@ const POLL_MS = 100
 export const processesFile = (dir: string) => join(dir, 'processes.json')
 
 /**
- * Makes this process the only sandbox in the folder, and the folder ready for it. Returns how to give it back.
- * @throws with a sentence for the person who started it
+ * Makes this process the only sandbox in the folder and prepares the folder. Returns a function that releases it.
+ * @throws an error whose message is for the person who started it
  */
 export async function takeFolder({ dir, fresh }: Options): Promise<() => void> {
   mkdirSync(dir, { recursive: true })
@@ -42,11 +42,11 @@ export async function takeFolder({ dir, fresh }: Options): Promise<() => void> {
   }
 }
 
-/** After a sandbox was killed its servers may still be stopping, or on some systems run on; they hold its data. */
+/** Stops servers that outlived a killed sandbox, since they hold its data. */
 async function waitForLeftovers(dir: string): Promise<void> {
   for (const [name, { pid, program }] of Object.entries(readJson<Processes>(processesFile(dir), {}))) {
     if (!(await isStill(pid, program))) continue
-    say(`  ${name} of an earlier start still runs (process ${pid}): stopping it`)
+    say(`${name} of an earlier start is still running (process ${pid}): stopping it`)
     signal(pid, 'SIGTERM')
     const deadline = Date.now() + LEFTOVER_STOPS_WITHIN_MS
     while (await isStill(pid, program)) {
@@ -56,7 +56,7 @@ async function waitForLeftovers(dir: string): Promise<void> {
   }
 }
 
-/** A process number is given out again: only the same program is the same process. */
+/** Process ids are reused: only the same program is the same process. */
 async function isStill(pid: number, program: string): Promise<boolean> {
   if (!isAlive(pid)) return false
   const command = await run('ps', ['-o', 'args=', '-p', String(pid)]).catch(() => '')
@@ -67,14 +67,15 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It ended in the meantime.
+    // It has already ended.
   }
 }
 
-/** Only what is plainly a sandbox is emptied: `--dir ~ --fresh` must not be a disaster. */
+/** Empties only folders that are clearly a sandbox, so that `--dir ~ --fresh` does no harm. */
 function empty(dir: string): void {
   const entries = readdirSync(dir).filter((name) => name !== 'sandbox.lock')
   if (entries.length === 0) return
-  if (!isSandbox(dir)) throw new Error(`${dir} is not empty and no sandbox: --fresh does not touch it.`)
+  if (!isSandbox(dir))
+    throw new Error(`${dir} is not empty and is not a sandbox, so --fresh does not delete it. Choose another --dir.`)
   for (const name of entries) rmSync(join(dir, name), { recursive: true, force: true })
 }

@@ -13,12 +13,12 @@ const FILES = Object.fromEntries(
     return type ? [[`/${file}`, { file, type }]] : []
   }),
 )
-/** One page, at every other address: the service sends browsers to several. */
+/** Served at every other path, because the service redirects browsers to several. */
 const PAGE = { file: 'index.html', type: 'text/html' }
 
 /**
- * Stands where a frontend would be, and does what one does: accounts, platforms, posts, and notifications as they come. `startPage` is where
- * Bluesky accounts are created.
+ * Serves the sample frontend: accounts, platforms, posts and live notifications. `startPage` is the page that creates
+ * Bluesky accounts.
  */
 export async function startFrontend(api: string, port = 0, startPage = '') {
   const server = createServer(({ url = '/' }, response) => {

@@ -4,7 +4,7 @@ import { takeFolder } from './folder.ts'
 import { readOptions, USAGE, type Options } from './options.ts'
 import { createSandbox } from './sandbox.ts'
 
-/** The terminal, npm and a script in between may each pass the same Ctrl-C on. */
+/** The terminal, npm and a wrapper script may each forward the same Ctrl-C. */
 const SAME_SIGNAL_WITHIN_MS = 2_000
 
 const startedAt = Date.now()
@@ -41,7 +41,7 @@ async function main(args: string[]): Promise<number> {
   }
   await sandbox.stop()
   giveBack()
-  if (result === 0) say('Stopped. The next start goes on from here.')
+  if (result === 0) say('Stopped. The next start continues with the same data.')
   return result
 }
 
@@ -60,7 +60,7 @@ function failed(error: unknown): number {
   return 1
 }
 
-/** Resolves at the first Ctrl-C; one that comes later ends the process at once, and with it what it started. */
+/** Resolves at the first Ctrl-C. A later one ends the process and its children immediately. */
 function untilStopped(): Promise<null> {
   return new Promise((resolve) => {
     let firstAt: number | null = null
@@ -70,7 +70,7 @@ function untilStopped(): Promise<null> {
           firstAt = Date.now()
           resolve(null)
         } else if (Date.now() - firstAt > SAME_SIGNAL_WITHIN_MS) {
-          say('Not waiting any longer.')
+          say('Stopping immediately.')
           process.exit(130)
         }
       })

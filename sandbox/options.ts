@@ -6,28 +6,28 @@ export const PROJECT_ROOT = resolve(import.meta.dirname, '..')
 
 export const USAGE = `npm run dev [-- --dir <folder>] [--fresh] [--port <n>] [--frontend <url>] [--no-first-post]
 
-  --dir <folder>    where everything is kept (default: .sandbox)
-  --fresh           forgets what an earlier start left there
-  --port <n>        port of the API (default: 4000, or as last time)
-  --frontend <url>  your own frontend: redirects and mails lead there, and it may call the API
-  --no-first-post   publishes nothing on its own, and makes up no past
+  --dir <folder>    the folder for all data (default: .sandbox)
+  --fresh           deletes the data of earlier starts first
+  --port <n>        port of the API (default: 4000, or the port of the last start)
+  --frontend <url>  your own frontend: redirects and mails link to it, and it may call the API
+  --no-first-post   publishes no first post and creates no sample data
 
-  FRONTEND_URL in the environment is the default of --frontend. CORS_ORIGINS lists further origins
+  The environment variable FRONTEND_URL is the default of --frontend. CORS_ORIGINS lists more origins
   that may call the API, separated by commas. Neither is stored for the next start.`
 
 export interface Options {
   dir: string
   fresh: boolean
-  /** Undefined: as last time. */
+  /** Undefined: the port of the last start. */
   port: number | undefined
   firstPost: boolean
-  /** The user's own frontend, where redirects and mails lead; null: the sandbox's page. */
+  /** The user's own frontend, the target of redirects and mails; `null`: the sandbox's page. */
   frontend: string | null
-  /** Further origins that may call the API. */
+  /** Additional origins that may call the API. */
   corsOrigins: string[]
 }
 
-/** @throws with a sentence for the person who typed it */
+/** @throws an error whose message is for the person who typed the options */
 export function readOptions(args: string[], calledFrom: string, env: NodeJS.ProcessEnv = {}): Options {
   const { values } = parseArgs({
     args,
@@ -51,17 +51,17 @@ export function readOptions(args: string[], calledFrom: string, env: NodeJS.Proc
   }
 }
 
-/** Without a slash at its end, since paths are appended to it. */
+/** Removes trailing slashes, because paths are appended. */
 function readWebAddress(text: string, source: string): string {
   if (!isWebAddress(text) || /[?#]/.test(text)) {
-    throw new Error(`${source} ${text} is not a URL of a web page. Use one like http://localhost:5173`)
+    throw new Error(`${source} ${text} is not the URL of a web page. Use a URL such as http://localhost:5173`)
   }
   return text.replace(/\/+$/, '')
 }
 
 function readOrigin(text: string): string {
   if (!isWebAddress(text)) {
-    throw new Error(`CORS_ORIGINS ${text} is not an origin. Use some like http://localhost:5173`)
+    throw new Error(`CORS_ORIGINS ${text} is not an origin. Use one such as http://localhost:5173`)
   }
   return new URL(text).origin
 }
@@ -72,6 +72,7 @@ function isWebAddress(text: string): boolean {
 
 function readPort(text: string): number {
   const port = Number(text)
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error(`--port ${text} is not a port`)
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new Error(`--port ${text} is not a port. Use a number from 1 to 65535`)
   return port
 }

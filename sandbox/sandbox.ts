@@ -10,7 +10,7 @@ import { seedDemo } from './demo/seed.ts'
 import { startFrontend } from './frontend.ts'
 import type { Options } from './options.ts'
 import { startStartPage } from './start-page.ts'
-import { frontsOf, startPlatforms } from './platforms/all.ts'
+import { listFronts, startPlatforms } from './platforms/all.ts'
 import { writeJson } from './platforms/json-file.ts'
 import type { RunningPlatform } from './platforms/sandbox-platform.ts'
 import { startServices, type RunningService, type ServiceName } from './services/all.ts'
@@ -19,12 +19,12 @@ import { findMongod, startMongod, type Mongod } from './servers/mongod.ts'
 import { findObjectStorage, startObjectStorage, type ObjectStorage } from './servers/object-storage.ts'
 import type { Running } from './servers/process.ts'
 import { findTemporal, startTemporal, type Temporal } from './servers/temporal.ts'
-import { TEMPORAL_NAMESPACE, publicAddresses, serviceEnvironment, setUp, startApi, startWorker } from './service.ts'
-import { keep, settle, type Settings } from './settings.ts'
+import { TEMPORAL_NAMESPACE, publicAddresses, serviceEnvironment, runSetup, startApi, startWorker } from './service.ts'
+import { keep, resolveSettings, type Settings } from './settings.ts'
 import { supervise, type Supervised } from './supervisor.ts'
 import { removeWorld, writeWorld, type World } from './world.ts'
 
-/** Of the seeded user's accounts on all platforms. */
+/** The name of the sample user's accounts on all platforms. */
 const ACCOUNT_NAME = 'postonce'
 
 interface Servers {
@@ -39,7 +39,7 @@ interface Servers {
 
 type ProcessName = keyof World['processes']
 
-/** Everything of design section 11, on one machine and in one folder. */
+/** Creates a sandbox: the service, its servers and the simulated platforms, on one machine and in one folder. */
 export function createSandbox(options: Options) {
   const { dir } = options
   const logs = join(dir, 'logs')
@@ -49,7 +49,7 @@ export function createSandbox(options: Options) {
   let world: (() => World) | null = null
   let isStopping = false
 
-  /** Keeps the process up, in the records, and on the list of what is to be stopped, also while it is still starting. */
+  /** Supervises a process and records it. It is stopped with the sandbox even while it is still starting. */
   async function run<T extends Running>(
     name: ProcessName,
     title: string,
@@ -120,7 +120,7 @@ export function createSandbox(options: Options) {
       starting,
       startingServices,
     ])
-    const page = await startStartPage(frontsOf(platforms), services, ports.startPage)
+    const page = await startStartPage(listFronts(platforms), services, ports.startPage)
     const frontend = await startFrontend(`http://localhost:${ports.api}`, ports.frontend, page.url)
     stops.push(page.stop, frontend.stop)
     return { mongod, temporal, storage, platforms, services, startPage: page.url, frontend: frontend.url }
@@ -139,9 +139,9 @@ export function createSandbox(options: Options) {
       Object.assign({}, ...[...platforms, ...services].map(({ env: settingsFor }) => settingsFor(shown.api))),
       options,
     )
-    const schema = setUp(env)
+    const schema = runSetup(env)
     const [api, worker, described] = await Promise.all([
-      // The only one that insists on the indexes.
+      // Only the API waits for the indexes.
       schema.then(() => run('api', 'The API', (signal) => startApi(env, logs, signal))),
       run('worker', 'The worker', (signal) => startWorker(env, logs, signal)),
       describePlatforms(platforms),
@@ -169,7 +169,7 @@ export function createSandbox(options: Options) {
     return { current, env }
   }
 
-  /** Only what an earlier start has not done: a sandbox goes on where it ended, also with what was changed in it. */
+  /** Creates only what earlier starts have not: a sandbox continues where it ended, including the user's changes. */
   async function seed(
     settings: Settings,
     { api: base, mongo, platforms }: World,
@@ -184,16 +184,16 @@ export function createSandbox(options: Options) {
     const token = await api.logIn(settings.users.user)
     for (const platform of unconnected) {
       await platform.connect(ACCOUNT_NAME, userApi(api, token))
-      for (const [name, { url }] of frontsOf([platform])) settings.connectedAt[name] = url
+      for (const [name, { url }] of listFronts([platform])) settings.connectedAt[name] = url
       keep(dir, settings)
     }
     if (!publishes && hasPast) return
     const picture = await uploadPicture(api, token)
     if (!hasPast) {
       const { ages, retentionMs } = collectionSettings(readConfig(env))
-      const place = { mongoUrl: mongo, fronts: frontsOf(servers.platforms) }
+      const place = { mongoUrl: mongo, fronts: listFronts(servers.platforms) }
       const collecting = { now: new Date(), ages, retentionMs }
-      await step('Two weeks of made-up posts and figures', () =>
+      await step('Two weeks of sample posts and analytics', () =>
         seedDemo(place, settings.users.user.email, picture, collecting),
       )
       settings.hasPast = true
@@ -205,14 +205,14 @@ export function createSandbox(options: Options) {
       keep(dir, settings)
     } catch (error) {
       throw new Error(
-        `The first post did not get through: ${error instanceof Error ? error.message : error}. Logs: ${logs}`,
+        `The first post was not published: ${error instanceof Error ? error.message : error}. See the logs in ${logs}`,
       )
     }
   }
 
   return {
     async start(): Promise<Started> {
-      const { settings, moved } = await settle(options)
+      const { settings, moved } = await resolveSettings(options)
       const programs = await findPrograms()
       const servers = await step('MongoDB, Temporal, object storage and the platforms', () =>
         startServers(settings, programs),
@@ -225,7 +225,7 @@ export function createSandbox(options: Options) {
       return { world: world(), settings, moved, frontend, services: servers.services, startPage: servers.startPage }
     },
 
-    /** In reverse order, the service before what it stands on. */
+    /** Stops in reverse order, the service before its servers. */
     async stop(): Promise<void> {
       isStopping = true
       world = null
@@ -236,7 +236,7 @@ export function createSandbox(options: Options) {
 }
 
 function isConnected(platform: RunningPlatform, { connectedAt }: Settings): boolean {
-  return frontsOf([platform]).every(([name, { url }]) => connectedAt[name] === url)
+  return listFronts([platform]).every(([name, { url }]) => connectedAt[name] === url)
 }
 
 function placesOf(services: RunningService[]): Pick<World, ServiceName> {
@@ -248,7 +248,7 @@ async function describePlatforms(platforms: RunningPlatform[]): Promise<World['p
   const described = await Promise.all(
     platforms.map(async (platform) => {
       const facts = await platform.facts?.(ACCOUNT_NAME)
-      return frontsOf([platform]).map(([name, { url, control }]) => [name, { url, control, ...facts }] as const)
+      return listFronts([platform]).map(([name, { url, control }]) => [name, { url, control, ...facts }] as const)
     }),
   )
   return Object.fromEntries(described.flat()) as World['platforms']
@@ -256,7 +256,7 @@ async function describePlatforms(platforms: RunningPlatform[]): Promise<World['p
 
 type Programs = Awaited<ReturnType<typeof findPrograms>>
 
-/** One after the other: building two of them at once takes no less time, and reads worse. */
+/** One after the other: building two concurrently saves no time and mixes their output. */
 async function findPrograms() {
   return { mongod: await findMongod(), temporal: await findTemporal(), storage: await findObjectStorage() }
 }

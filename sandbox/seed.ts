@@ -14,7 +14,10 @@ const MAX_POSTS = 1_000
 const DELIVERED_WITHIN_MS = 60_000
 const FIRST_TEXT = 'Hello from postonce! Written once, published exactly once. #postonce'
 
-/** Past the API, since there is no registration yet and admins are made only by data; who exists stays as they are. */
+/**
+ * Writes to the database, because the sandbox has no registration yet and only the database can create admins. Existing
+ * users stay unchanged.
+ */
 export async function seedUsers(mongoUrl: string, wanted: SandboxUser[]): Promise<void> {
   const database = await openDatabase(mongoUrl)
   try {
@@ -41,7 +44,7 @@ export async function seedUsers(mongoUrl: string, wanted: SandboxUser[]): Promis
   }
 }
 
-/** The API as the sandbox's own user has it, over HTTP. */
+/** Creates an API client for the sandbox's user. */
 export function userApi(api: ApiClient, token: string): UserApi {
   return {
     call: (method, path, body) => api.call(method, path, { token, ...(body && { body }) }),
@@ -49,7 +52,7 @@ export function userApi(api: ApiClient, token: string): UserApi {
   }
 }
 
-/** The way any post takes, with a picture, since not every platform shows words alone; and then the proof that it is public. */
+/** Publishes a post with a picture, since some platforms require one, and verifies that it is public. */
 export async function publishFirstPost(
   api: ApiClient,
   token: string,
@@ -69,9 +72,9 @@ export async function publishFirstPost(
   const addresses: FirstPost['addresses'] = {}
   for (const { platform, status, error, platformPostId, platformPostUrl } of outcome.platformStatuses) {
     if (status !== 'completed' || !platformPostId) {
-      throw new Error(`on ${platform} it ended ${status}: ${error ?? 'without a reason'}`)
+      throw new Error(`on ${platform} it ended as ${status}: ${error ?? 'no reason given'}`)
     }
-    // Links to Bluesky lead to its app, which knows no sandbox.
+    // Bluesky links lead to its app, which does not know the sandbox.
     const address =
       platform === 'bluesky' ? publicRecordUrl(platforms.bluesky.url, platformPostId) : (platformPostUrl ?? '')
     const shown = await fetch(address)
@@ -95,11 +98,11 @@ export async function uploadPicture(api: ApiClient, token: string): Promise<Medi
     body: new Uint8Array(bytes),
   })
   if (!answer.ok) throw new Error(`the picture could not be stored: ${answer.status}`)
-  const altText = 'The word hello on a blue ground'
+  const altText = 'The word hello on a blue background'
   return { storageKey, storageUrl, mimeType: contentType, sizeBytes: bytes.length, altText }
 }
 
-/** Where anyone may read the record `at://<account>/<collection>/<key>`, without a login. */
+/** The public URL of the record `at://<account>/<collection>/<key>`. */
 export function publicRecordUrl(blueskyUrl: string, uri: string): string {
   const [repo = '', collection = '', rkey = ''] = uri.replace('at://', '').split('/')
   return `${blueskyUrl}/xrpc/com.atproto.repo.getRecord?${new URLSearchParams({ repo, collection, rkey })}`

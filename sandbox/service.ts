@@ -5,10 +5,10 @@ import { PROJECT_ROOT, type Options } from './options.ts'
 import { startProcess, type Running } from './servers/process.ts'
 import type { Settings } from './settings.ts'
 
-/** Experiments must not run into limits made for strangers. */
+/** Experiments must not hit the rate limits for strangers. */
 const NO_LIMIT = '1000000'
 
-/** Where frontends under development usually run: they may call the API, whatever `FRONTEND_URL` is. */
+/** The usual address of a frontend in development. It may call the API, whatever `FRONTEND_URL` is. */
 const USUAL_FRONTEND = 'http://localhost:3000'
 export const TEMPORAL_NAMESPACE = 'default'
 export const BUCKET = 'postonce'
@@ -20,7 +20,7 @@ export interface ServiceAddresses {
   storageEndpoint: string
 }
 
-/** The addresses that clients see, by what was settled. */
+/** The public addresses for the chosen ports. */
 export function publicAddresses(
   { ports }: Pick<Settings, 'ports'>,
   { mongoUrl, storageEndpoint }: Pick<ServiceAddresses, 'mongoUrl' | 'storageEndpoint'>,
@@ -36,8 +36,8 @@ export function publicAddresses(
 }
 
 /**
- * The configuration of the service's processes: the same code as in production, other addresses and secrets. The sandbox's own page may
- * always call the API, also where redirects lead to another frontend.
+ * The configuration of the service's processes: the code of production with other addresses and secrets. The sandbox's
+ * own page may always call the API, even with another frontend.
  */
 export function serviceEnvironment(
   settings: Pick<Settings, 'ports' | 'secrets'>,
@@ -68,7 +68,7 @@ export function serviceEnvironment(
     REFRESH_TOKEN_SECRET: secrets.refreshToken,
     OAUTH_STATE_SECRET: secrets.oauthState,
     TOKEN_ENCRYPTION_KEYS: secrets.tokenEncryption,
-    // The seeding and scripts connect accounts without a cookie jar.
+    // Seeding and scripts connect accounts without a cookie jar.
     CONNECT_COOKIE: 'browsers',
     ...platforms,
     RATE_LIMIT_PER_ADDRESS: NO_LIMIT,
@@ -83,20 +83,23 @@ export function serviceEnvironment(
   }
 }
 
-/** More may be asked for, but not less: the worker tells by its log that it is ready. */
+/** Allows more logging but not less, because the sandbox reads the worker's readiness from its log. */
 function logLevel(wanted: string | undefined): string {
   return wanted === 'debug' || wanted === 'trace' ? wanted : 'info'
 }
 
-/** Indexes, bucket, Schedules: `npm run setup`. */
-export async function setUp(env: NodeJS.ProcessEnv, { root = PROJECT_ROOT }: Pick<Place, 'root'> = {}): Promise<void> {
+/** Creates indexes, bucket and Schedules: `npm run setup`. */
+export async function runSetup(
+  env: NodeJS.ProcessEnv,
+  { root = PROJECT_ROOT }: Pick<Place, 'root'> = {},
+): Promise<void> {
   await run(process.execPath, ['src/cli/setup.ts'], { cwd: root, env })
 }
 
 interface Place {
-  /** The folder whose `src` is run. */
+  /** The folder that contains `src`. */
   root?: string
-  /** Of the log file, where several processes of a kind run. */
+  /** Of the log file, if there are several processes of a kind. */
   name?: string
 }
 
@@ -136,7 +139,7 @@ export function startWorker(
     env,
     signal,
     logFile,
-    // It serves no port; what it logs last before it takes work is the sign.
+    // The worker serves no port, so its last log line before it polls is the signal.
     ready: async () => readFileSync(logFile).subarray(begin).includes('"worker ready"'),
     stopWithinMs: 45_000,
   })

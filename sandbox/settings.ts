@@ -25,11 +25,11 @@ export interface SandboxUser {
 
 export interface FirstPost {
   postId: string
-  /** Where it can be looked at, by platform. */
+  /** The URLs of the post, by platform. */
   addresses: Partial<Record<Platform, string>>
 }
 
-/** What a sandbox keeps of itself from start to start. */
+/** The settings that a sandbox stores between starts. */
 export interface Settings {
   ports: Record<PortName, number>
   secrets: {
@@ -41,14 +41,14 @@ export interface Settings {
     s3SecretAccessKey: string
   }
   users: { user: SandboxUser; admin: SandboxUser }
-  /** Where the accounts of the seeded user were connected. */
+  /** Where the accounts of the sample user were connected. */
   connectedAt: Partial<Record<Platform, string>>
   firstPost: FirstPost | null
-  /** Whether the seeded user was given the two weeks that never were. */
+  /** True when the sample user has the two weeks of sample posts. */
   hasPast: boolean
 }
 
-/** A port of an earlier start, or a default one, that another program uses now. */
+/** A port of an earlier start, or a default, that another program uses now. */
 export interface MovedPort {
   name: PortName
   from: number
@@ -56,25 +56,25 @@ export interface MovedPort {
 }
 
 /**
- * The settings of the last start, or new ones. A port stays the same from start to start while it is free, so that addresses people noted
- * down keep working; otherwise it moves. The port of the user's own frontend is left to that.
- * @throws with a sentence when the port that the user asked for is taken
+ * Returns the settings of the last start, or new ones. A port stays the same while it is free, so that saved addresses
+ * keep working; otherwise it moves. The port of the user's own frontend is never used.
+ * @throws an error with a message when the requested port is in use
  */
-export async function settle(options: Options): Promise<{ settings: Settings; moved: MovedPort[] }> {
+export async function resolveSettings(options: Options): Promise<{ settings: Settings; moved: MovedPort[] }> {
   const kept = readJson<Partial<Settings>>(fileOf(options.dir), {})
   const wanted = { ...USUAL_PORTS, ...kept.ports, ...(options.port === undefined ? {} : { api: options.port }) }
   const settings: Settings = {
-    ports: await settlePorts(wanted, portOf(options.frontend)),
-    // One that a newer version added is made anew.
+    ports: await reservePorts(wanted, portOf(options.frontend)),
+    // Secrets that a newer version added are generated.
     secrets: { ...makeSecrets(), ...kept.secrets },
     users: kept.users ?? makeUsers(),
     connectedAt: kept.connectedAt ?? {},
     firstPost: kept.firstPost ?? null,
-    // Whoever has lived in a sandbox of an older version keeps the past they have.
+    // Sandboxes of an older version keep their posts and get no sample posts.
     hasPast: kept.hasPast ?? (kept.firstPost ?? null) !== null,
   }
   if (options.port !== undefined && settings.ports.api !== options.port) {
-    throw new Error(`Port ${options.port} is taken by another program. Stop that, or choose another --port.`)
+    throw new Error(`Port ${options.port} is used by another program. Stop that program, or choose another --port.`)
   }
   keep(options.dir, settings)
   const names = Object.keys(USUAL_PORTS) as PortName[]
@@ -82,7 +82,7 @@ export async function settle(options: Options): Promise<{ settings: Settings; mo
   return { settings, moved: moved.filter(({ from, to }) => from !== to) }
 }
 
-/** On this machine; null elsewhere. */
+/** The port if it is on this machine; `null` elsewhere. */
 function portOf(frontend: string | null): number | null {
   const { hostname, port } = new URL(frontend ?? 'http://elsewhere')
   return ['localhost', '127.0.0.1', '[::1]'].includes(hostname) ? Number(port || 80) : null
@@ -100,15 +100,15 @@ function fileOf(dir: string): string {
   return join(dir, 'settings.json')
 }
 
-async function settlePorts(
+async function reservePorts(
   wanted: Record<PortName, number>,
   reserved: number | null,
 ): Promise<Record<PortName, number>> {
-  const settled = { ...wanted }
+  const chosen = { ...wanted }
   for (const name of Object.keys(USUAL_PORTS) as PortName[]) {
-    settled[name] = await freePort(wanted[name] === reserved ? undefined : wanted[name])
+    chosen[name] = await freePort(wanted[name] === reserved ? undefined : wanted[name])
   }
-  return settled
+  return chosen
 }
 
 export function makeSecrets(): Settings['secrets'] {

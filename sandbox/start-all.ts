@@ -1,4 +1,4 @@
-/** What all of these started; when one does not start, the others are stopped. */
+/** Waits for all starts. If one fails, the others are stopped. */
 export async function startAll<T extends { stop(): Promise<void> }>(starting: Promise<T>[]): Promise<T[]> {
   const starts = await Promise.allSettled(starting)
   const running = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))

@@ -1,5 +1,5 @@
 import { platformLabel, type Platform } from '../src/domain/shared/platforms.ts'
-import type { Answer, LedgerEntry } from './platforms/fault-proxy.ts'
+import type { SandboxResponse, LedgerEntry } from './platforms/proxied-platform.ts'
 import { closeServer, listenOnLoopback } from './platforms/listen.ts'
 import { errorPage, escapeHtml, page } from './platforms/shared/html.ts'
 import { createSimulatorServer, type Route } from './platforms/shared/server.ts'
@@ -11,8 +11,8 @@ const ASKED_WITHIN_MS = 5_000
 const MAX_BODY_BYTES = 10_000
 
 /**
- * One page that shows what the public sees on every platform, its accounts and their latest posts, and links to the other servers. Bluesky
- * accounts are created there, since that server has no page of its own.
+ * Serves the start page: the public posts and accounts of every platform, and links to the other servers. It also
+ * creates Bluesky accounts, since that server has no page for it.
  */
 export async function startStartPage(
   fronts: [Platform, Front][],
@@ -32,14 +32,14 @@ export async function startStartPage(
     base: () => 'http://start-page',
     routes,
     enter: () => ({}),
-    notFound: () => errorPage(404, 'There is nothing here'),
+    notFound: () => errorPage(404, 'This page does not exist'),
     failed: () => errorPage(500, 'The server did not answer'),
     maxBodyBytes: MAX_BODY_BYTES,
   })
 
-  async function createBlueskyAccount(name: string): Promise<Answer> {
+  async function createBlueskyAccount(name: string): Promise<SandboxResponse> {
     const { control } = new Map(fronts).get('bluesky') ?? {}
-    if (control === undefined) return errorPage(404, 'There is no Bluesky server here')
+    if (control === undefined) return errorPage(404, 'This sandbox has no Bluesky server')
     const handle = `${name.replace(/\.test$/, '')}.test`
     const answer = await fetch(`${control}/accounts`, { method: 'POST', body: JSON.stringify({ handle }) })
     const body = (await answer.json()) as { error?: string; identifier: string; appPassword: string }
@@ -50,11 +50,11 @@ export async function startStartPage(
   return { url: `${url}/`, stop: () => closeServer(server) }
 }
 
-function accountPage({ identifier, appPassword }: { identifier: string; appPassword: string }): Answer {
+function accountPage({ identifier, appPassword }: { identifier: string; appPassword: string }): SandboxResponse {
   return page(
     200,
     'A Bluesky account',
-    `<p>Connect Bluesky with these two:</p><dl><dt>Handle</dt><dd><code>${escapeHtml(identifier)}</code></dd><dt>App password</dt><dd><code>${escapeHtml(appPassword)}</code></dd></dl><p>The same handle shows them again. <a href="/">Back</a></p>`,
+    `<p>Connect Bluesky with these credentials:</p><dl><dt>Handle</dt><dd><code>${escapeHtml(identifier)}</code></dd><dt>App password</dt><dd><code>${escapeHtml(appPassword)}</code></dd></dl><p>Enter the same handle to see them again. <a href="/">Back</a></p>`,
   )
 }
 
@@ -62,7 +62,7 @@ const NEW_BLUESKY_ACCOUNT = `<form method="post" action="/bluesky/accounts"><p><
 
 function linksTo(services: Pick<RunningService, 'title' | 'url'>[]): string {
   const links = services.map(({ title, url }) => `<a href="${url}">${escapeHtml(title)}</a>`)
-  return links.length === 0 ? '' : `<p>Besides the platforms: ${links.join(', ')}</p>`
+  return links.length === 0 ? '' : `<p>Other services: ${links.join(', ')}</p>`
 }
 
 async function sectionOf([platform, { url, control }]: [Platform, Front]): Promise<string> {
@@ -76,7 +76,7 @@ async function sectionOf([platform, { url, control }]: [Platform, Front]): Promi
     const accounts = [...new Set(posts.map(({ account }) => account))]
     return `${heading}<p>Accounts with posts: ${accounts.map(escapeHtml).join(', ') || 'none'}</p>${latest.map(articleOf).join('')}`
   } catch {
-    return `${heading}<p>It does not answer.</p>`
+    return `${heading}<p>This server does not respond. See its log.</p>`
   }
 }
 

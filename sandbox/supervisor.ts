@@ -6,12 +6,12 @@ const RESTART_AFTER_MS = 1_000
 const RETRY_AFTER_MS = 5_000
 
 export interface Supervised<T extends Running> {
-  /** The one that runs now; after a restart another. */
+  /** The current process; another one after a restart. */
   current(): T
   stop(): Promise<void>
 }
 
-/** Starts a process and, whenever it ends without having been told to, starts it again after a second, until `stopping`. */
+/** Starts a process and restarts it a second after it ends unexpectedly, until `stopping`. */
 export async function supervise<T extends Running>(
   title: string,
   start: (signal: AbortSignal) => Promise<T>,
@@ -25,7 +25,7 @@ export async function supervise<T extends Running>(
     while (!stopping.signal.aborted) {
       const how = await current.ended
       if (stopping.signal.aborted) return
-      say(`\n  ${title} ${how}; it is started again in a second. Its log: ${current.logFile}`)
+      say(`\n  ${title} ${how}; restarting it in a second. See its log: ${current.logFile}`)
       await restart()
     }
   }
@@ -35,7 +35,7 @@ export async function supervise<T extends Running>(
       try {
         current = await start(stopping.signal)
         changed()
-        say(`  ${title} is back (process ${current.pid})`)
+        say(`${title} is running again (process ${current.pid})`)
         return
       } catch (error) {
         if (stopping.signal.aborted) return
@@ -44,7 +44,7 @@ export async function supervise<T extends Running>(
     }
   }
 
-  /** False when it is all to stop. */
+  /** Returns false when everything is stopping. */
   async function pause(ms: number): Promise<boolean> {
     await delay(ms, undefined, { signal: stopping.signal }).catch(() => {})
     return !stopping.signal.aborted
@@ -56,7 +56,7 @@ export async function supervise<T extends Running>(
       stopping.abort()
       await current.stop()
       await watching
-      // One that was just being started again.
+      // It may be in the middle of a restart.
       await current.stop()
     },
   }

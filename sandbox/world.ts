@@ -6,7 +6,7 @@ import type { Front } from './platforms/shared/simulator.ts'
 import type { ServiceName } from './services/all.ts'
 import type { SandboxUser } from './settings.ts'
 
-/** What tests and scripts drive a sandbox from (design section 11): there while everything is ready. */
+/** `world.json`: the addresses and accounts that tests and scripts use. It exists while everything is ready. */
 export interface World extends Record<Exclude<ServiceName, 'payments'>, Front> {
   api: string
   frontend: string

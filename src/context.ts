@@ -29,7 +29,7 @@ import { createRefreshTokens } from './security/refresh-tokens.ts'
 import { createOneTimeCodes } from './security/one-time-codes.ts'
 import { createTokenCipher } from './security/token-cipher.ts'
 import { createLogger, type Logger } from './logger.ts'
-import { observePlatforms } from './platforms/instrumented.ts'
+import { instrumentPlatforms } from './platforms/instrumented.ts'
 import { collectionSettings } from './config/analytics.ts'
 import {
   createCaptionProvider,
@@ -130,13 +130,13 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   )
 
   const storage = createConfiguredStorage(config)
-  const platforms = observePlatforms(
+  const platforms = instrumentPlatforms(
     overrides.platforms ??
       createPlatformRegistry({
         ...platformSettings(config),
         publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
         userAgent: toUserAgent(config),
-        unansweredSettleMs: config.UNANSWERED_CALL_SETTLE_MS,
+        unansweredInFlightMs: config.UNANSWERED_CALL_SETTLE_MS,
         facts: createPlatformFacts(connection, now),
         media: createMediaSource(storage),
       }),

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { createApiClient } from '../../sandbox/api-client.ts'
 import { closeServer, listenOnLoopback } from '../../sandbox/platforms/listen.ts'
-import { frontsOf, startPlatforms } from '../../sandbox/platforms/all.ts'
+import { listFronts, startPlatforms } from '../../sandbox/platforms/all.ts'
 import { userApi } from '../../sandbox/seed.ts'
 import { readConfig } from '../../src/config/schema.ts'
 import { serve, setting } from '../processes.ts'
@@ -25,7 +25,7 @@ const connectUrl = await listenOnLoopback(connector)
 serve(
   {
     connectUrl,
-    fronts: Object.fromEntries(frontsOf(platforms)),
+    fronts: Object.fromEntries(listFronts(platforms)),
     env: Object.assign({}, ...platforms.map((platform) => platform.env(config.PUBLIC_URL))),
   },
   async () => {

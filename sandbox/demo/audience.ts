@@ -4,7 +4,7 @@ import { DAY, HOUR } from '../../src/domain/shared/times.ts'
 import { createChance } from '../chance.ts'
 import type { Crowd } from '../platforms/shared/crowd.ts'
 
-/** How many follow on each platform in the beginning, and how many more do each day. */
+/** Followers on each platform at the start, and the daily increase. */
 const FOLLOWERS: Record<Platform, { first: number; aDay: number }> = {
   bluesky: { first: 780, aDay: 3.1 },
   tumblr: { first: 260, aDay: 0.6 },
@@ -15,20 +15,20 @@ const FOLLOWERS: Record<Platform, { first: number; aDay: number }> = {
 }
 const BEGINNING = Date.UTC(2026, 0, 1)
 
-/** More than so many times what is usual is a hit, which is still passed on days later. */
+/** A post with more than this factor of the usual counts is a hit, which people share for days. */
 const HIT = 2.5
-/** Of many rolls of the dice the one that makes the right two of the demo's posts hits. */
-const ROLL = 2258
+/** The seed with which two suitable posts of the demo become hits. */
+const ROLL = 7461
 
 /**
- * Made-up people for the sandbox: how a post does depends on its platform, its words and its age alone. So a past can be told of it, the
- * platform counts on from there, and whoever looks again sees the same.
+ * A simulated audience. The counts of a post depend only on its platform, text and age, so that past and future counts
+ * are consistent.
  */
 export function audienceOn(platform: Platform): Crowd {
   return {
     countsOf({ text, publishedAt }, at) {
       const chance = createChance(seedOf(`${platform}/${text}`))
-      // Words that do well do so on every platform, more or less.
+      // A popular text is popular on every platform.
       const luck = Math.exp(0.8 * bell(createChance(seedOf(`${ROLL} ${text}`)).fraction) + 0.3 * bell(chance.fraction))
       const seen = followersOn(platform, publishedAt) * 0.35 * luck
       const grown = growth(Math.max(0, at - publishedAt), luck > HIT ? 2.5 * DAY : chance.between(4, 11) * HOUR)
@@ -47,7 +47,7 @@ export function audienceOn(platform: Platform): Crowd {
   }
 }
 
-/** Slow growth, with days on which somebody leaves. */
+/** Slow growth with some days of decline. */
 function followersOn(platform: Platform, at: number): number {
   const { first, aDay } = FOLLOWERS[platform]
   const day = Math.floor((at - BEGINNING) / DAY)
@@ -55,13 +55,16 @@ function followersOn(platform: Platform, at: number): number {
   return first + Math.max(0, Math.floor(day * aDay) + wavering)
 }
 
-/** Which part of all that a post ever gets it has at this age: a quarter soon, most within its usual time, the rest much later. */
+/**
+ * The share of its final counts that a post has at an age: a quarter early, most within its usual time, the rest much
+ * later.
+ */
 function growth(ageMs: number, usualMs: number): number {
   const done = (ms: number) => 1 - Math.exp(-ageMs / ms)
   return 0.25 * done(HOUR / 2) + 0.55 * done(usualMs) + 0.2 * done(6 * usualMs)
 }
 
-/** About 0, mostly between -2 and 2. */
+/** Around 0, mostly between -2 and 2. */
 function bell(fraction: () => number): number {
   return Array.from({ length: 12 }, fraction).reduce((sum, one) => sum + one, -6)
 }

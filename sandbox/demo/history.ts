@@ -13,15 +13,15 @@ import type { Crowd } from '../platforms/shared/crowd.ts'
 import { audienceOn } from './audience.ts'
 import type { DemoPost } from './posts.ts'
 
-/** How many days of followers there are. */
+/** The number of days with follower counts. */
 const DAYS = 14
-/** When what is deleted on a platform was found to be. */
+/** How long after publication a deletion was found. */
 const DELETED_AFTER_MS = 30 * HOUR
-/** A day on which nobody could be asked, counted back from today. */
+/** A day without collection, counted back from today. */
 const GAP: { platform: Platform; daysAgo: number } = { platform: 'mastodon', daysAgo: 6 }
 
-/** What the service gets to know of a post on each platform; anything else is null. */
-const TOLD: Record<Platform, (keyof PostCounts)[]> = {
+/** The counts that each platform reports; all others are `null`. */
+const REPORTED: Record<Platform, (keyof PostCounts)[]> = {
   bluesky: ['likes', 'shares', 'comments', 'saved'],
   mastodon: ['likes', 'shares', 'comments'],
   tumblr: ['likes', 'shares', 'comments'],
@@ -30,18 +30,18 @@ const TOLD: Record<Platform, (keyof PostCounts)[]> = {
   instagram: ['likes', 'shares', 'comments', 'impressions', 'reach', 'saved'],
 }
 
-/** The connected ones, by their ids on the platforms. */
+/** The connected accounts, by their ids on the platforms. */
 export type DemoAccounts = Partial<Record<Platform, string>>
 
 export interface DemoOwner {
   userId: string
   timezone: string
   accounts: DemoAccounts
-  /** For platforms that take no words alone. */
+  /** For platforms that require media. */
   picture: MediaItem
 }
 
-/** How the service collects metrics. */
+/** The service's settings for collecting metrics. */
 export interface Collecting {
   now: Date
   ages: AgeClass[]
@@ -54,11 +54,11 @@ export interface DemoHistory {
   accountSnapshots: AccountSnapshot[]
 }
 
-/** Where a post is on the platforms. */
+/** Ids and URLs of a post on the platforms. */
 export type PublishedOn = Partial<Record<Platform, Published>>
 
-/** The records that would be there if the service had published these posts itself, and looked at them since. */
-export function historyOf(
+/** Builds the records that the service would have if it had published and measured these posts itself. */
+export function buildHistory(
   owner: DemoOwner,
   demo: DemoPost[],
   published: PublishedOn[],
@@ -74,7 +74,7 @@ export function historyOf(
     posts: made.map(({ post }) => post),
     postSnapshots: made.flatMap(({ snapshots }) => snapshots),
     accountSnapshots: (Object.keys(owner.accounts) as Platform[]).flatMap((platform) =>
-      followersOf(owner.userId, platform, collecting),
+      buildFollowerSnapshots(owner.userId, platform, collecting),
     ),
   }
 }
@@ -99,11 +99,11 @@ function write({ userId, timezone, picture }: DemoOwner, { text, on, at, planned
     },
     createdAt,
   )
-  // Its workflow was started, and has ended since.
+  // Its workflow has started and ended.
   return { ...post, startPending: false, timeline: [firstEvent(post)] }
 }
 
-/** By the moves that a delivery makes, each at its time. */
+/** Applies the transitions of a delivery, each at its time. */
 function deliver(written: StoredPost, demo: DemoPost, accounts: DemoAccounts, published: PublishedOn): StoredPost {
   const leaseUntil = new Date(demo.at.getTime() + MINUTE)
   const moves = demo.on.flatMap((platform, index): [ms: number, move: Move][] => {
@@ -123,10 +123,10 @@ function deliver(written: StoredPost, demo: DemoPost, accounts: DemoAccounts, pu
   })
   return moves
     .toSorted(([one], [other]) => one - other)
-    .reduce((post, [ms, move]) => moved(post, move, new Date(demo.at.getTime() + ms)), written)
+    .reduce((post, [ms, move]) => applyMove(post, move, new Date(demo.at.getTime() + ms)), written)
 }
 
-function moved(post: StoredPost, move: Move, at: Date): StoredPost {
+function applyMove(post: StoredPost, move: Move, at: Date): StoredPost {
   const after = move(post, at)
   const timeline = [...post.timeline, ...eventsOf(post, after, at)]
   return { ...post, ...after, timeline, revision: post.revision + 1, updatedAt: at }
@@ -134,7 +134,9 @@ function moved(post: StoredPost, move: Move, at: Date): StoredPost {
 
 function withSnapshots(post: StoredPost, { text, at }: DemoPost, collecting: Collecting) {
   const seen = post.platformStatuses.map((entry) => {
-    const snapshots = entry.completedAt ? snapshotsOf(post, entry, { text, publishedAt: at.getTime() }, collecting) : []
+    const snapshots = entry.completedAt
+      ? buildSnapshots(post, entry, { text, publishedAt: at.getTime() }, collecting)
+      : []
     const last = snapshots.at(-1)
     return { snapshots, entry: last ? { ...entry, lastAnalyticsFetch: last.takenAt, metricsSlot: last.slot } : entry }
   })
@@ -144,7 +146,7 @@ function withSnapshots(post: StoredPost, { text, at }: DemoPost, collecting: Col
   }
 }
 
-function snapshotsOf(
+function buildSnapshots(
   { _id: postId, userId }: StoredPost,
   { platform, status, completedAt }: PlatformStatus,
   shown: Parameters<Crowd['countsOf']>[0],
@@ -152,9 +154,9 @@ function snapshotsOf(
 ): PostSnapshot[] {
   const audience = audienceOn(platform)
   const until = status === 'deleted' ? new Date(shown.publishedAt + DELETED_AFTER_MS) : now
-  return looks(completedAt!, until, ages).map(({ slot, takenAt }) => {
+  return listSnapshotTimes(completedAt!, until, ages).map(({ slot, takenAt }) => {
     const all = audience.countsOf(shown, takenAt.getTime())
-    const counts = { ...NO_COUNTS, ...Object.fromEntries(TOLD[platform].map((name) => [name, all[name] ?? null])) }
+    const counts = { ...NO_COUNTS, ...Object.fromEntries(REPORTED[platform].map((name) => [name, all[name] ?? null])) }
     const followers = audience.followers(takenAt.getTime())
     return {
       _id: newId(),
@@ -172,8 +174,8 @@ function snapshotsOf(
   })
 }
 
-/** The slots of which there is a snapshot: all would be a lot, and a chart shows no more by them. The latest is always there. */
-function looks(completedAt: Date, until: Date, ages: AgeClass[]): { slot: Date; takenAt: Date }[] {
+/** Selects the slots with a snapshot; a chart does not need all of them. The latest is always included. */
+function listSnapshotTimes(completedAt: Date, until: Date, ages: AgeClass[]): { slot: Date; takenAt: Date }[] {
   const found = new Map<number, Date>()
   const look = (takenAt: Date) => {
     const last = [...found.keys()].at(-1)
@@ -195,7 +197,11 @@ function pauseAt(ageMs: number): number {
   return ageMs < DAY ? 2 * HOUR : 6 * HOUR
 }
 
-function followersOf(userId: string, platform: Platform, { now, retentionMs }: Collecting): AccountSnapshot[] {
+function buildFollowerSnapshots(
+  userId: string,
+  platform: Platform,
+  { now, retentionMs }: Collecting,
+): AccountSnapshot[] {
   const audience = audienceOn(platform)
   const today = slotAt(now, DAY).getTime()
   return Array.from({ length: DAYS + 1 }, (_, index) => DAYS - index)

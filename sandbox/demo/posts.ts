@@ -3,15 +3,15 @@ import { failure, type Failure } from '../../src/domain/posts/failure.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { HOUR } from '../../src/domain/shared/times.ts'
 
-/** What became of it where it did not go out, or is gone. */
+/** Why a post failed or no longer exists. */
 type Exception = Failure | 'deleted'
 
 export interface DemoPost {
   text: string
   on: Platform[]
-  /** When it went out. */
+  /** When it was published. */
   at: Date
-  /** How long before it was written; 0: at once. */
+  /** How long before publication it was written; 0: published immediately. */
   plannedMs: number
   exceptions: Partial<Record<Platform, Exception>>
 }
@@ -21,12 +21,12 @@ const SHORT: Platform[] = ['bluesky', 'mastodon', 'threads']
 const WORDY: Platform[] = ['tumblr', 'facebook', 'mastodon']
 const PICTURED: Platform[] = ['instagram', 'facebook', 'threads']
 
-const BLOCKED = failure('blocked_by_platform', 'The platform took it for spam')
-const REFUSED = failure('validation', 'The platform does not take this post')
+const BLOCKED = failure('blocked_by_platform', 'The platform refused it as spam')
+const REFUSED = failure('validation', 'The platform does not accept this post')
 
 type Line = [daysAgo: number, time: string, on: Platform[], text: string, exceptions?: DemoPost['exceptions']]
 
-/** Two weeks of somebody who keeps a shop for tea. Every text says that it was made up. */
+/** Two weeks of posts of a tea shop. Every text is marked as sample data. */
 const LINES: Line[] = [
   [14, '08:15', EVERYWHERE, 'Good morning! The new season starts today, and the kettle is on.'],
   [14, '18:30', SHORT, 'First day done: forty pots, two spills, no regrets.'],
@@ -45,27 +45,28 @@ const LINES: Line[] = [
   [6, '07:50', SHORT, 'Some mornings need a double pot.'],
   [6, '13:10', PICTURED, 'New cups are in. Handle with tea.'],
   [5, '12:20', EVERYWHERE, 'Half price on last year’s leaves until they are gone.'],
-  [5, '21:05', SHORT, 'Closing time thought: nobody ever regretted a second cup.'],
+  [5, '21:05', SHORT, 'Closing time thought: no guest ever regretted a second cup.'],
   [4, '08:25', WORDY, 'What the words on the bag mean, and which of them mean nothing.'],
   [4, '18:15', PICTURED, 'Steam, in the evening light.'],
   [3, '10:40', EVERYWHERE, 'The workshop is back: learn to whisk matcha in an hour.'],
   [3, '19:30', SHORT, 'Win free tea!!! Click here!!!', { bluesky: BLOCKED, mastodon: BLOCKED, threads: BLOCKED }],
   [2, '12:00', EVERYWHERE, 'Our ginger blend is back on the shelf, by popular complaint.'],
-  [2, '17:40', SHORT, 'Somebody just proposed at table four. They said yes. Tea is on us.'],
+  [2, '17:40', SHORT, 'A guest just proposed at table four. They said yes. Tea is on us.'],
   [1, '09:10', PICTURED, 'Labels by the hundred.'],
   [1, '18:05', EVERYWHERE, 'Thank you for two good weeks. Tomorrow: scones.'],
 ]
 
-const MARK = '(made-up post, sandbox data)'
+const MARK = '(sample post, sandbox data)'
 
-/** Those of the two weeks before `now`, oldest first, by the clock of `timezone`. */
+/** Returns the posts of the two weeks before `now`, oldest first, in local time of `timezone`. */
 export function demoPosts(now: Date, timezone: string): DemoPost[] {
   const today = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timezone).toPlainDate()
   return LINES.map(([daysAgo, time, on, text, exceptions = {}], index) => {
     const { epochMilliseconds } = today
       .subtract({ days: daysAgo })
       .toZonedDateTime({ timeZone: timezone, plainTime: time })
-    // Every other one was scheduled the day before. None within the window of the service levels: the service did not deliver these.
+    // Every other post was scheduled the day before. None is within the window of the service level objectives, because
+    // the service did not deliver them.
     const plannedMs = index % 2 === 0 || daysAgo <= 1 ? 0 : 20 * HOUR
     return { text: `${text} ${MARK}`, on, at: new Date(epochMilliseconds), plannedMs, exceptions }
   })

@@ -6,11 +6,11 @@ import { createPlatformAccountStore } from '../../src/store/accounts/platform-ac
 import { createPostStore } from '../../src/store/posts/posts.ts'
 import { ACCOUNT_SNAPSHOTS, POST_SNAPSHOTS } from '../../src/store/analytics/snapshots.ts'
 import { createUserStore, type UserStore } from '../../src/store/users/users.ts'
-import type { PublishedElsewhere } from '../platforms/fault-proxy.ts'
+import type { PublishedElsewhere } from '../platforms/proxied-platform.ts'
 import type { Front } from '../platforms/shared/simulator.ts'
 import {
   demoCorrelationId,
-  historyOf,
+  buildHistory,
   type Collecting,
   type DemoAccounts,
   type DemoHistory,
@@ -21,8 +21,8 @@ import { demoPosts, type DemoPost } from './posts.ts'
 type Fronts = [Platform, Pick<Front, 'control'>][]
 
 /**
- * Two weeks in which this user published on every connected platform: in the service's records, and on the platforms, which count on
- * from there. Past the API, since nothing is published in the past. Whoever has them already keeps them as they are.
+ * Adds two weeks of sample posts, to the database and to the platforms, which continue counting. It bypasses the API,
+ * which cannot publish in the past. Existing posts stay unchanged.
  */
 export async function seedDemo(
   { mongoUrl, fronts }: { mongoUrl: string; fronts: Fronts },
@@ -48,14 +48,14 @@ export async function seedDemo(
     )
     const posts = demoPosts(collecting.now, timezone)
     const published = await publishAll(posts, accounts, fronts)
-    const history = historyOf({ userId, timezone, accounts, picture }, posts, published, collecting)
+    const history = buildHistory({ userId, timezone, accounts, picture }, posts, published, collecting)
     await storeDemo(database, users, userId, history)
   } finally {
     await database.close()
   }
 }
 
-/** All of it or nothing, so that a start that is killed leaves no half of it behind. */
+/** Stores everything in one transaction, so that a killed start leaves nothing incomplete. */
 export async function storeDemo(
   database: Pick<Database, 'connection' | 'transaction'>,
   users: Pick<UserStore, 'raiseAnalyticsVersion'>,
@@ -69,7 +69,7 @@ export async function storeDemo(
     }
     await insert('posts', posts)
     await insert(POST_SNAPSHOTS, postSnapshots)
-    // The service counts the followers of a new connection by itself, and has a snapshot of today.
+    // The service counts the followers of a new connection itself, and already has today's snapshot.
     const ofUser = nativeCollection<{ userId: string }>(database.connection, ACCOUNT_SNAPSHOTS)()
     await ofUser.deleteMany({ userId }, { session })
     await insert(ACCOUNT_SNAPSHOTS, accountSnapshots)
@@ -77,7 +77,7 @@ export async function storeDemo(
   })
 }
 
-/** The platforms at once, and on each one after the other. */
+/** Publishes on all platforms concurrently, and on each in order. */
 async function publishAll(posts: DemoPost[], accounts: DemoAccounts, fronts: Fronts): Promise<PublishedOn[]> {
   const published: PublishedOn[] = posts.map(() => ({}))
   await Promise.all(

@@ -8,8 +8,8 @@ const METRICS = ['likes', 'comments', 'shares', 'impressions', 'reach', 'saved']
 const TOP = 5
 const TEXT_LENGTH = 120
 
-const number = (value) => (value === null ? 'not known' : value.toLocaleString())
-const percent = (value) => (value === null ? 'not known' : `${(value * 100).toFixed(1)} %`)
+const number = (value) => (value === null ? 'not reported' : value.toLocaleString())
+const percent = (value) => (value === null ? 'not reported' : `${(value * 100).toFixed(1)} %`)
 const day = (date) => date.slice(5)
 
 export function startAnalytics() {
@@ -32,10 +32,10 @@ async function showOverview() {
   const figures = {
     Posts: number(stats.totalPosts),
     Engagement: number(stats.totalEngagement),
-    'Change of engagement': change === null ? 'not known' : `${change > 0 ? '+' : ''}${Math.round(change)} %`,
+    'Change in engagement': change === null ? 'no earlier data' : `${change > 0 ? '+' : ''}${Math.round(change)} %`,
     Impressions: number(stats.totalImpressions),
     Reach: number(stats.totalReach),
-    'Mean engagement rate': percent(stats.avgEngagementRate),
+    'Average engagement rate': percent(stats.avgEngagementRate),
     Followers: number(followers.total),
     'Best platform': stats.bestPlatform ?? 'none yet',
   }
@@ -48,14 +48,14 @@ async function showOverview() {
     const followed = followers.breakdown[_id] ?? null
     return [_id, number(totalPosts), number(totalEngagement), percent(avgEngagementRate), number(followed)]
   })
-  const columns = ['Platform', 'Posts', 'Engagement', 'Mean rate', 'Followers']
-  $('#by-platform').replaceChildren(table('Platforms, the best first', columns, rows))
+  const columns = ['Platform', 'Posts', 'Engagement', 'Average rate', 'Followers']
+  $('#by-platform').replaceChildren(table('Platforms, best first', columns, rows))
 }
 
 async function showTimeline() {
   const days = (await read('timeline')) ?? []
   const bars = days.map(({ _id, likes, comments, shares }) => ({ label: day(_id), parts: [likes, comments, shares] }))
-  $('#timeline').replaceChildren(stackedBars('Engagement a day', ['likes', 'comments', 'shares'], bars))
+  $('#timeline').replaceChildren(stackedBars('Engagement per day', ['likes', 'comments', 'shares'], bars))
 }
 
 async function showGrowth() {
@@ -68,58 +68,60 @@ async function showGrowth() {
       known.map(({ _id, breakdown }) => ({ label: day(_id), value: breakdown[platform] })),
     )
   })
-  $('#growth').replaceChildren(...(lines.length > 0 ? lines : ['Nothing is known yet.']))
+  $('#growth').replaceChildren(...(lines.length > 0 ? lines : ['No follower counts yet.']))
 }
 
 async function showTop() {
   const top = (await read('posts/top', `&limit=${TOP}&sortBy=${$('#rank').value}`)) ?? []
-  $('#top').replaceChildren(...(top.length > 0 ? top.map(topItem) : [element('li', { textContent: 'Nothing yet.' })]))
+  $('#top').replaceChildren(
+    ...(top.length > 0 ? top.map(topItem) : [element('li', { textContent: 'No posts in this period.' })]),
+  )
 }
 
 function topItem({ postId, platform, snapshotAt, metrics, derived, postDetails }) {
   const { platformPostUrl } = postDetails.platformStatuses.find((entry) => entry.platform === platform) ?? {}
   const { text } = postDetails.content
   const shown = text.length > TEXT_LENGTH ? `${text.slice(0, TEXT_LENGTH)}…` : text
-  const counts = element('small', { textContent: countsOf({ metrics, derived }) })
-  const state = element('small', { role: 'status', textContent: `as of ${timeOf(snapshotAt)}` })
+  const counts = element('small', { textContent: describeCounts({ metrics, derived }) })
+  const state = element('small', { role: 'status', textContent: `as of ${formatTime(snapshotAt)}` })
   const refresh = element('button', {
     textContent: 'Refresh',
-    ariaLabel: `Refresh the figures of “${shown}” on ${platform}`,
+    ariaLabel: `Refresh the counts of “${shown}” on ${platform}`,
   })
   refresh.onclick = async () => {
     refresh.disabled = true
-    state.textContent = 'asking …'
-    const { words, snapshot } = await refreshed(postId, platform)
+    state.textContent = 'refreshing …'
+    const { words, snapshot } = await refreshCounts(postId, platform)
     state.textContent = words
-    if (snapshot) counts.textContent = countsOf({ metrics: snapshot, derived: snapshot })
+    if (snapshot) counts.textContent = describeCounts({ metrics: snapshot, derived: snapshot })
     refresh.disabled = false
   }
   const name = platformPostUrl ? link(platformPostUrl, platform) : platform
   return element('li', {}, element('b', {}, name), ` ${shown} `, counts, element('p', {}, refresh, ' ', state))
 }
 
-/** What came of asking the platform anew, in words. */
-async function refreshed(postId, platform) {
+/** Requests new counts and describes the result. */
+async function refreshCounts(postId, platform) {
   const { response, answer } = await ask('POST', `/api/analytics/posts/${postId}/refresh?platform=${platform}`)
   if (response.status === 429) {
     const minutes = Math.ceil(Number(response.headers.get('retry-after')) / 60)
-    return { words: `Once in a while is enough: again in ${minutes} min (429)` }
+    return { words: `Refreshed too often. Try again in ${minutes} min (429)` }
   }
   if (!response.ok) return { words: `${response.status} ${answer.message}` }
   const { fresh, snapshot } = answer.data
-  if (fresh) return { words: `fresh, as of ${timeOf(snapshot.snapshotAt)}`, snapshot }
-  const known = snapshot ? `as of ${timeOf(snapshot.snapshotAt)}` : 'nothing is known'
-  return { words: `not fresh, since it took too long: ${known}`, snapshot }
+  if (fresh) return { words: `refreshed, as of ${formatTime(snapshot.snapshotAt)}`, snapshot }
+  const known = snapshot ? `as of ${formatTime(snapshot.snapshotAt)}` : 'no counts yet'
+  return { words: `the platform took too long, so these counts are not new: ${known}`, snapshot }
 }
 
-function countsOf({ metrics, derived }) {
-  const told = METRICS.filter((name) => metrics[name] !== null).map((name) => `${number(metrics[name])} ${name}`)
-  const untold = METRICS.filter((name) => metrics[name] === null)
+function describeCounts({ metrics, derived }) {
+  const reported = METRICS.filter((name) => metrics[name] !== null).map((name) => `${number(metrics[name])} ${name}`)
+  const unreported = METRICS.filter((name) => metrics[name] === null)
   const rate = `${percent(derived.engagementRate)} of the followers`
-  return [...told, rate, ...(untold.length > 0 ? [`not told: ${untold.join(', ')}`] : [])].join(' · ')
+  return [...reported, rate, ...(unreported.length > 0 ? [`${unreported.join(', ')}: not reported`] : [])].join(' · ')
 }
 
-const timeOf = (instant) => new Date(instant).toLocaleString(undefined, { dateStyle: 'short', timeStyle: 'short' })
+const formatTime = (instant) => new Date(instant).toLocaleString(undefined, { dateStyle: 'short', timeStyle: 'short' })
 
 async function showHeatmap() {
   const cells = (await read('heatmap')) ?? []
@@ -127,5 +129,5 @@ async function showHeatmap() {
     const cell = cells.find((one) => one.day === row && one.hour === column)
     return cell && cell.postCount > 0 ? cell.value : null
   }
-  $('#heatmap').replaceChildren(heat('Mean engagement by day and hour', DAYS, HOURS, valueAt))
+  $('#heatmap').replaceChildren(heat('Average engagement by day and hour', DAYS, HOURS, valueAt))
 }

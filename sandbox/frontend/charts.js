@@ -10,7 +10,7 @@ function shape(tag, attributes, ...children) {
   return made
 }
 
-/** Stretched to whatever room there is, so that words stand beside it and not in it. */
+/** Stretched to the available width, so labels are beside the drawing and not in it. */
 function drawing(width, summary, ...shapes) {
   const frame = { viewBox: `0 0 ${width} ${HEIGHT}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': summary }
   return shape('svg', frame, ...shapes)
@@ -22,7 +22,7 @@ function tip(words) {
   return title
 }
 
-/** One bar a day of several parts on top of each other; `days` are `{label, parts: [number]}`. */
+/** One stacked bar per day; `days` are `{label, parts: [number]}`. */
 export function stackedBars(title, names, days) {
   const sums = days.map(({ parts }) => parts.reduce((sum, part) => sum + part, 0))
   const highest = Math.max(1, ...sums)
@@ -38,7 +38,7 @@ export function stackedBars(title, names, days) {
   })
   const total = sums.reduce((sum, one) => sum + one, 0)
   const best = days[sums.indexOf(Math.max(...sums))]
-  const summary = `${title}: ${total} in ${days.length} days, most of it on ${best?.label} (${Math.max(0, ...sums)})`
+  const summary = `${title}: ${total} in ${days.length} days, the most on ${best?.label} (${Math.max(0, ...sums)})`
   return element(
     'figure',
     {},
@@ -61,7 +61,7 @@ export function stackedBars(title, names, days) {
   )
 }
 
-/** One small line with a scale of its own; `points` are `{label, value}`. */
+/** A small line chart with its own scale; `points` are `{label, value}`. */
 export function line(title, points) {
   const values = points.map(({ value }) => value)
   const [lowest, highest] = [Math.min(...values), Math.max(...values)]
@@ -86,7 +86,7 @@ export function line(title, points) {
 
 const SHADES = 5
 
-/** Rows of cells that are the darker the more there is, as a table; `valueAt(row, column)` is null where there is nothing. */
+/** A table whose cells are darker for higher values; `valueAt(row, column)` is null for an empty cell. */
 export function heat(title, rows, columns, valueAt) {
   const highest = Math.max(1, ...rows.flatMap((_, row) => columns.map((_, column) => valueAt(row, column) ?? 0)))
   const cell = (row, column) => {

@@ -1,10 +1,10 @@
 const api = document.querySelector('meta[name=api]').content
 export const REFRESH = '/api/auth/refresh'
 
-/** What goes with every request while somebody is logged in. */
+/** The access token, sent with every request while a user is signed in. */
 export const session = { token: null }
 
-/** Answers the response and what it says. */
+/** Returns the response and its parsed body. */
 export async function ask(method, path, body) {
   const response = await fetch(api + path, {
     method,
@@ -18,10 +18,10 @@ export async function ask(method, path, body) {
   return { response, answer: await response.json() }
 }
 
-/** Answers `data`, or nothing when it was refused; the page shows what was answered. */
+/** Returns `data`, or undefined after an error. The page shows the response of every change. */
 export async function call(method, path, body) {
   const { response, answer } = await ask(method, path, body)
-  // What nobody asked for needs no answer.
+  // Background requests are not shown.
   if (method !== 'GET' && path !== REFRESH) {
     document.querySelector('#answer').textContent = `${response.status} ${answer.message}`
   }

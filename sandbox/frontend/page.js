@@ -3,9 +3,9 @@ import { call, openStream, REFRESH, session } from './client.js'
 import { $, element, link, onSubmit } from './elements.js'
 
 const SHOWN = 10
-/** Before the access token ends, which it does after ten minutes. */
+/** Shorter than the ten minutes of an access token. */
 const RENEW_MS = 8 * 60_000
-/** Not everything that changes a plan raises a notification. */
+/** Polled, because not every change of a plan sends a notification. */
 const PLAN_MS = 3_000
 
 const query = new URLSearchParams(location.search)
@@ -14,16 +14,16 @@ let stream = null
 history.replaceState(null, '', location.pathname + location.search)
 $('#outcome').textContent = /token=|session_id=/.test(location.search) ? '' : location.search
 
-/** A new page has no token any more, but the browser still has the cookie of the session. */
+/** Renders the page. A new page has no access token, but the browser still has the session cookie. */
 async function show() {
   session.token ??= (await call('POST', REFRESH))?.accessToken ?? null
   const me = session.token && (await call('GET', '/api/auth/me'))?.user
-  document.body.className = me ? 'somebody' : 'nobody'
+  document.body.className = me ? 'signed-in' : 'signed-out'
   if (me) {
     await Promise.all([showPlatforms(), showPosts(), showNotifications(), showPlan()])
     listen()
   }
-  $('#who').textContent = me ? `somebody: ${me.name}` : 'nobody is logged in'
+  $('#who').textContent = me ? `Signed in as ${me.name}` : 'Not signed in'
   if (me) await showAnalytics()
 }
 
@@ -31,34 +31,35 @@ async function showPlan() {
   const { plan, subscription, usage, limits } = (await call('GET', '/api/payments/status')) ?? {}
   if (!plan) return
   const { processorCustomerId, processorSubscriptionId, cancelAtPeriodEnd } = subscription
-  $('#plan').textContent = planWords(subscription)
+  $('#plan').textContent = describePlan(subscription)
   $('#used').textContent =
     `${usage.postsCreated} of ${limits.maxPosts} posts, ${usage.captionGenerations} of ${limits.maxCaptionGenerations} captions`
   $('#upgrade').hidden = processorSubscriptionId !== null
   $('#billing').hidden = processorCustomerId === null
   $('#cancel-plan').hidden = processorSubscriptionId === null || cancelAtPeriodEnd
-  $('#paid').textContent = paidWords(plan)
+  $('#paid').textContent = describePayment(plan)
 }
 
-function planWords({ plan, status, currentPeriodEnd, cancelAtPeriodEnd }) {
+function describePlan({ plan, status, currentPeriodEnd, cancelAtPeriodEnd }) {
   if (plan === 'free') return status === 'cancelled' ? 'Free: Pro has ended.' : 'Free'
   const end = currentPeriodEnd ? new Date(currentPeriodEnd).toLocaleDateString() : null
   if (cancelAtPeriodEnd) return `Pro until ${end}, then Free`
-  if (status === 'pastDue') return 'Pro, but the last payment failed: see to the card under Manage billing.'
+  if (status === 'pastDue') return 'Pro. The last payment failed: check your card under Manage billing.'
   return end ? `Pro, renews on ${end}` : 'Pro'
 }
 
-/** What the processor's checkout came to, where it has just sent the browser. */
-function paidWords(plan) {
-  if (location.pathname === '/payment/cancel') return `Nothing was paid. The plan is still ${plan}.`
+/** Returns the result of a checkout after the payment processor redirected the browser here. */
+function describePayment(plan) {
+  if (location.pathname === '/payment/cancel')
+    return `The checkout was cancelled. You paid nothing, and your plan is still ${plan}.`
   if (location.pathname !== '/payment/success') return ''
   return plan === 'pro'
-    ? 'Thank you, you are on Pro now.'
-    : 'Thank you. Pro is on its way: the payment processor has yet to tell of the payment.'
+    ? 'Your payment went through. You are on Pro now.'
+    : 'Thank you. Pro starts as soon as the payment processor confirms the payment.'
 }
 
-/** Each opens a page of the payment processor. */
-async function leaveFor(path) {
+/** Opens a page of the payment processor. */
+async function openProcessorPage(path) {
   const page = await call('POST', path)
   if (page) location.assign(page.url)
 }
@@ -73,7 +74,9 @@ async function showPlatforms() {
   $('#platforms').replaceChildren(...platforms.map(([name, account]) => platformItem(name, account)))
   const connected = platforms.filter(([, { connected }]) => connected)
   $('#on').replaceChildren(
-    element('legend', { textContent: connected.length > 0 ? 'On' : 'Connect a platform first' }),
+    element('legend', {
+      textContent: connected.length > 0 ? 'Publish on' : 'Connect a platform first, then choose where to publish',
+    }),
     ...connected.map(([name]) =>
       element('label', {}, element('input', { type: 'checkbox', name: 'on', value: name }), ` ${name}`),
     ),
@@ -81,7 +84,7 @@ async function showPlatforms() {
 }
 
 function platformItem(name, { connected, profile, health }) {
-  // Instagram comes and goes with Facebook.
+  // Instagram is connected and disconnected with Facebook.
   const button =
     name === 'instagram'
       ? ''
@@ -97,7 +100,7 @@ function platformItem(name, { connected, profile, health }) {
 
 async function connect(name) {
   if (name === 'bluesky') {
-    const identifier = prompt('Handle on Bluesky')
+    const identifier = prompt('Bluesky handle')
     const appPassword = identifier && prompt('App password')
     if (appPassword && (await call('POST', '/api/platform/bluesky/connect', { identifier, appPassword }))) await show()
     return
@@ -139,13 +142,13 @@ async function showNotifications() {
         'li',
         { className: read ? '' : 'unread' },
         `${new Date(createdAt).toLocaleTimeString()} ${message} `,
-        options.link ? link(options.link, 'look') : '',
+        options.link ? link(options.link, 'open') : '',
       ),
     ),
   )
 }
 
-/** What is new comes by itself; after a break the list has what was missed. */
+/** Receives new notifications. After a lost connection the list is loaded again. */
 function listen() {
   if (stream) return
   stream = openStream()
@@ -160,7 +163,7 @@ function listen() {
   }
   stream.onclose = () => {
     stream = null
-    $('#live').textContent = 'not live'
+    $('#live').textContent = 'offline'
     if (session.token) setTimeout(() => void renew(), 3_000)
   }
 }
@@ -214,19 +217,19 @@ async function logOut() {
 }
 
 startAnalytics()
-$('#upgrade').onclick = () => void leaveFor('/api/payments/create-checkout')
-$('#billing').onclick = () => void leaveFor('/api/payments/billing-portal')
+$('#upgrade').onclick = () => void openProcessorPage('/api/payments/create-checkout')
+$('#billing').onclick = () => void openProcessorPage('/api/payments/billing-portal')
 $('#cancel-plan').onclick = () => void cancelPlan()
 $('#read-all').onclick = () => void readAll()
 $('#logout').onclick = () => void logOut()
 
-async function stayLoggedIn() {
+async function renewToken() {
   if (!session.token) return
   session.token = (await call('POST', REFRESH))?.accessToken ?? null
   if (session.token && stream?.readyState === WebSocket.OPEN)
     stream.send(JSON.stringify({ auth: { token: session.token } }))
 }
 
-setInterval(() => void stayLoggedIn(), RENEW_MS)
+setInterval(() => void renewToken(), RENEW_MS)
 setInterval(() => void (session.token && !document.hidden && showPlan()), PLAN_MS)
 await show()

@@ -6,12 +6,12 @@ import { startBluesky } from './bluesky.ts'
 import { startMastodon } from './mastodon.ts'
 import { startMeta } from './meta.ts'
 import { connectByPage, type Behaviour, type RunningPlatform, type SandboxPlatform } from './sandbox-platform.ts'
-import { NOBODY } from './shared/crowd.ts'
+import { NO_CROWD } from './shared/crowd.ts'
 import type { Front } from './shared/simulator.ts'
 import { startTumblr } from './tumblr.ts'
 import { startThreads } from './threads.ts'
 
-/** Every platform there is to try things with. */
+/** All simulated platforms. */
 const SANDBOX_PLATFORMS: SandboxPlatform[] = [
   { name: 'bluesky', start: bluesky },
   { name: 'mastodon', start: mastodon },
@@ -20,21 +20,21 @@ const SANDBOX_PLATFORMS: SandboxPlatform[] = [
   { name: 'meta', start: meta },
 ]
 
-/** Experiments should not run into quotas. */
-const PLENTY = 1_000_000
+/** High limits, so that experiments do not hit quotas. */
+const UNLIMITED = 1_000_000
 
-const nobody = () => NOBODY
+const noCrowd = () => NO_CROWD
 
-/** Each keeps its data in a folder of its own under `dir`. */
+/** Starts all platforms. Each stores its data in its own folder under `dir`. */
 export function startPlatforms(dir: string, behaviour: Behaviour = {}): Promise<RunningPlatform[]> {
   return startAll(SANDBOX_PLATFORMS.map(({ name, start }) => start(join(dir, name), behaviour)))
 }
 
-export function frontsOf(platforms: RunningPlatform[]): [Platform, Front][] {
+export function listFronts(platforms: RunningPlatform[]): [Platform, Front][] {
   return platforms.flatMap(({ fronts }) => Object.entries(fronts) as [Platform, Front][])
 }
 
-async function bluesky(dir: string, { processingMs, crowdOn = nobody }: Behaviour): Promise<RunningPlatform> {
+async function bluesky(dir: string, { processingMs, crowdOn = noCrowd }: Behaviour): Promise<RunningPlatform> {
   const { url, control, video, createAccount, stop } = await startBluesky({ dir, crowd: crowdOn('bluesky') })
   if (processingMs) video.processingMs = processingMs.video
   const accountOf = (name: string) => createAccount({ handle: `${name}.test` })
@@ -55,11 +55,11 @@ async function bluesky(dir: string, { processingMs, crowdOn = nobody }: Behaviou
   }
 }
 
-const MUCH = { max: PLENTY, seconds: 300 }
-const MASTODON_ROOM = { api: MUCH, media: MUCH, deletes: MUCH, statuses: MUCH }
+const HIGH_LIMIT = { max: UNLIMITED, seconds: 300 }
+const MASTODON_ROOM = { api: HIGH_LIMIT, media: HIGH_LIMIT, deletes: HIGH_LIMIT, statuses: HIGH_LIMIT }
 
 async function mastodon(dir: string, behaviour: Behaviour): Promise<RunningPlatform> {
-  const { processingMs, mastodonOfAnotherMaker = false, crowdOn = nobody } = behaviour
+  const { processingMs, mastodonOfAnotherMaker = false, crowdOn = noCrowd } = behaviour
   const { url, control, createAccount, createApp, stop } = await startMastodon({
     dir,
     rateLimits: MASTODON_ROOM,
@@ -87,10 +87,10 @@ async function mastodon(dir: string, behaviour: Behaviour): Promise<RunningPlatf
   }
 }
 
-/** Tumblr's own limits hold for a whole service and for a whole day, which is no way to try things. */
+/** Tumblr's real limits cover a whole application and a whole day, which is too little for experiments. */
 const TUMBLR_ROOM = { perHour: 1_000_000, perDay: 10_000_000, posts: 100_000, photos: 100_000, videos: 100_000 }
 
-async function tumblr(dir: string, { crowdOn = nobody }: Behaviour): Promise<RunningPlatform> {
+async function tumblr(dir: string, { crowdOn = noCrowd }: Behaviour): Promise<RunningPlatform> {
   const { url, control, createAccount, createApp, stop } = await startTumblr({
     dir,
     limits: TUMBLR_ROOM,
@@ -116,10 +116,10 @@ async function tumblr(dir: string, { crowdOn = nobody }: Behaviour): Promise<Run
   }
 }
 
-async function threads(dir: string, { processingMs, crowdOn = nobody }: Behaviour): Promise<RunningPlatform> {
+async function threads(dir: string, { processingMs, crowdOn = noCrowd }: Behaviour): Promise<RunningPlatform> {
   const { url, control, createAccount, createApp, stop } = await startThreads({
     dir,
-    quota: PLENTY,
+    quota: UNLIMITED,
     crowd: crowdOn('threads'),
     ...(processingMs && { processingMs }),
   })
@@ -143,10 +143,10 @@ async function threads(dir: string, { processingMs, crowdOn = nobody }: Behaviou
   }
 }
 
-async function meta(dir: string, { processingMs, crowdOn = nobody }: Behaviour): Promise<RunningPlatform> {
+async function meta(dir: string, { processingMs, crowdOn = noCrowd }: Behaviour): Promise<RunningPlatform> {
   const { facebook, instagram, createPersonWithPage, createApp, stop } = await startMeta({
     dir,
-    instagramQuota: { posts: PLENTY, containers: PLENTY },
+    instagramQuota: { posts: UNLIMITED, containers: UNLIMITED },
     crowds: { facebook: crowdOn('facebook'), instagram: crowdOn('instagram') },
     ...(processingMs && { processingMs: processingMs.video, imageProcessingMs: processingMs.image }),
   })

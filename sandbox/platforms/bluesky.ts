@@ -12,12 +12,12 @@ import { createVideoService, VIDEO_PATHS, type VideoKnobs } from './bluesky/vide
 import { startFaultProxy } from './fault-proxy.ts'
 import { readJson, writeJson } from './json-file.ts'
 import { closeServer, listenOnLoopback } from './listen.ts'
-import { NOBODY, type Crowd } from './shared/crowd.ts'
+import { NO_CROWD, type Crowd } from './shared/crowd.ts'
 
 export type { BlueskyAccount }
 
 export interface BlueskyOptions {
-  /** Where its data lives; without it in a temporary folder that goes when it stops. */
+  /** The data folder; by default a temporary folder that is deleted on stop. */
   dir?: string
   port?: number
   controlPort?: number
@@ -25,37 +25,37 @@ export interface BlueskyOptions {
 }
 
 export interface Bluesky {
-  /** The fault proxy in front of the server: what our service talks to. */
+  /** URL of the fault proxy in front of the server, which our service calls. */
   url: string
   control: string
-  /** The server itself, past the proxy. */
+  /** URL of the server itself, without the proxy. */
   pdsUrl: string
-  /** How the video service beside it behaves. */
+  /** The behaviour of the video service. */
   video: VideoKnobs
-  /** The account with this handle (under `.test`), made if there is none; the same again after a restart. */
+  /** Returns the account with this handle (under `.test`), created if needed. It survives a restart. */
   createAccount(input: { handle: string }): Promise<BlueskyAccount>
   stop(): Promise<void>
 }
 
 /**
- * A real Bluesky server on this machine: `@atproto/pds` with a DID directory, a small AppView, a small video service, and the fault
- * proxy in front.
- * All data is under `dir`. DID documents lead to the proxy, so nothing that follows them gets past it.
+ * Starts a real Bluesky server: `@atproto/pds` with a DID directory, a small AppView, a small video service and the
+ * fault proxy.
+ * All data is under `dir`. DID documents name the proxy, so every client goes through it.
  */
 export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesky> {
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'postonce-bluesky-')))
   mkdirSync(dir, { recursive: true })
-  // Accounts connected earlier remember the proxy's address, so it stays the same from start to start if it can.
+  // Connected accounts store the proxy's URL, so its port stays the same across starts if possible.
   const ports = readJson<{ proxy?: number; control?: number }>(join(dir, 'ports.json'), {})
 
   let server: { thread: PdsThread; client: PdsClient; createAccount: Bluesky['createAccount'] } | undefined
   const started = () => {
-    if (!server) throw new Error('The Bluesky server is not up yet')
+    if (!server) throw new Error('The Bluesky server is still starting')
     return server
   }
   const pds = () => started().client
   const appViewKnobs: AppViewKnobs = { lagMs: 0, hidden: new Set() }
-  const counts = openAppViewCounts(dir, appViewKnobs, options.crowd ?? NOBODY)
+  const counts = openAppViewCounts(dir, appViewKnobs, options.crowd ?? NO_CROWD)
   const video: VideoKnobs = { processingMs: 1_000, failures: [] }
   const videoService = createVideoService(dir, pds, video)
   const videoUrl = await listenOnLoopback(videoService)
@@ -115,7 +115,7 @@ function portOf(url: string): number {
   return Number(new URL(url).port)
 }
 
-/** As a process of its own: prints what it started as one line of JSON and stays up until SIGINT or SIGTERM. */
+/** Runs as a separate process: prints the addresses as one line of JSON and runs until SIGINT or SIGTERM. */
 async function main(): Promise<void> {
   const dir = process.argv[2]
   const { url, control, pdsUrl, stop } = await startBluesky(dir ? { dir } : {})

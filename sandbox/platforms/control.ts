@@ -1,7 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Faults } from './faults.ts'
-import type { LoggedRequest, ProxiedPlatform } from './fault-proxy.ts'
+import {
+  ControlError,
+  type Control,
+  type ControlCall,
+  type LoggedRequest,
+  type ProxiedPlatform,
+} from './proxied-platform.ts'
 
 export interface ControlDeps {
   platform: ProxiedPlatform
@@ -9,25 +15,7 @@ export interface ControlDeps {
   requests(): LoggedRequest[]
 }
 
-/** Thrown by a control: it answers this status. */
-export class ControlError extends Error {
-  readonly status: number
-  constructor(status: number, message: string) {
-    super(message)
-    this.status = status
-  }
-}
-
-interface ControlCall {
-  /** What the path's pattern caught. */
-  id: string
-  body(): Promise<unknown>
-}
-
-/** Answers what to send, or nothing where there is nothing to say. */
-export type Control = [method: string, path: RegExp, act: (call: ControlCall) => unknown]
-
-/** The control interface of a platform in the sandbox: the same for all of them, and what one brings of its own. */
+/** Creates the control interface of a simulated platform: the common controls and the platform's own. */
 export function createControlServer(deps: ControlDeps): Server {
   const controls = [...usualControls(deps), ...(deps.platform.controls ?? [])]
   return createServer((request, response) => {
@@ -55,7 +43,7 @@ async function route(controls: Control[], request: IncomingMessage): Promise<unk
 }
 
 function usualControls({ platform, faults, requests }: ControlDeps): Control[] {
-  // An id may hold slashes of its own, as AT URIs do, encoded or not.
+  // An id may contain slashes, as AT URIs do, encoded or not.
   const verb = (path: RegExp, act: (call: ControlCall) => Promise<boolean> | undefined): Control => [
     'POST',
     path,
@@ -107,7 +95,7 @@ function usualControls({ platform, faults, requests }: ControlDeps): Control[] {
   ]
 }
 
-/** No body is as good as an empty one. */
+/** A missing body counts as an empty object. */
 async function readJson(request: IncomingMessage): Promise<unknown> {
   try {
     return JSON.parse((await text(request)) || '{}') as unknown
@@ -119,7 +107,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
 function postIn(body: unknown): { text: string; createdAt: Date } {
   const { text, createdAt = new Date().toISOString() } = body as { text?: unknown; createdAt?: unknown }
   if (typeof text !== 'string' || typeof createdAt !== 'string' || Number.isNaN(Date.parse(createdAt))) {
-    throw new ControlError(400, 'A post is {text, createdAt}, where createdAt may be left out for now')
+    throw new ControlError(400, 'A post is {text, createdAt}; createdAt defaults to now')
   }
   return { text, createdAt: new Date(createdAt) }
 }
@@ -130,6 +118,6 @@ async function metricsIn(body: ControlCall['body']): Promise<Record<string, numb
     typeof metrics === 'object' &&
     metrics !== null &&
     Object.values(metrics).every((value) => Number.isInteger(value) && value >= 0)
-  if (!isMetrics) throw new ControlError(400, 'Metrics are an object of whole numbers')
+  if (!isMetrics) throw new ControlError(400, 'Metrics must be an object of non-negative integers')
   return metrics as Record<string, number>
 }

@@ -1,92 +1,34 @@
 import { Agent, createServer, request as sendRequest } from 'node:http'
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import { createControlServer, type Control } from './control.ts'
+import { createControlServer } from './control.ts'
 import { createFaults, type FaultAction } from './faults.ts'
 import { flood } from './flood.ts'
 import { closeServer, listenOnLoopback } from './listen.ts'
-
-/** A post as the public sees it on the platform. */
-export interface LedgerEntry {
-  id: string
-  account: string
-  text: string
-  media: { type: string; altText: string }[]
-  createdAt: string
-}
-
-export interface PublishedElsewhere {
-  id: string
-  /** Where our service would say that it is. */
-  url: string
-}
-
-export interface Answer {
-  status: number
-  headers?: OutgoingHttpHeaders
-  body?: unknown
-}
-
-/** What differs from platform to platform behind the one control interface. Ids are the platform's own. */
-export interface ProxiedPlatform {
-  /** Asked from the server itself at every call, never remembered. */
-  ledger(): Promise<LedgerEntry[]>
-  /** Ends every session of the account at once; its credentials stay good for a new one. False: no such account. */
-  revoke?(account: string): Promise<boolean>
-  /** Ends the access tokens of the account; their sessions may be renewed. */
-  expire?(account: string): Promise<boolean>
-  deletePost?(id: string): Promise<boolean>
-  setPostMetrics?(id: string, metrics: Record<string, number>): Promise<boolean>
-  setAccountMetrics?(account: string, metrics: Record<string, number>): Promise<boolean>
-  /** As the account's owner does on the platform itself, now or some time ago. Null: no such account. */
-  publishElsewhere?(account: string, post: { text: string; createdAt: Date }): Promise<PublishedElsewhere | null>
-  /** An answer to give in the server's place, for what the server itself cannot be told to refuse. */
-  refuse?(request: IncomingMessage): Answer | undefined
-  /** Whose token the request carries; unchecked. */
-  accountOf?(request: IncomingMessage): string | null
-  /** Whether such a call makes a post visible: its body is then read for the request log. */
-  publishes?(method: string, path: string): boolean
-  /** The text of the post that the body of such a call carries. */
-  textOf?(body: string): string | undefined
-  /** What its control interface has beside what all have. */
-  controls?: Control[]
-}
-
-export interface LoggedRequest {
-  method: string
-  /** With the query string. */
-  path: string
-  /** The platform's id of the account whose token it carried. */
-  account: string | null
-  /** Null when there was none: the request was then refused. */
-  userAgent: string | null
-  /** When the request's head arrived, ISO 8601 with milliseconds. */
-  receivedAt: string
-  /** What the platform answered, even if a fault kept the answer from the client; null while or when there was none. */
-  status: number | null
-  /** Of a call that makes a post visible: the post's text, once its body has arrived. */
-  text?: string
-}
+import type { SandboxResponse, LoggedRequest, ProxiedPlatform } from './proxied-platform.ts'
 
 export interface FaultProxyOptions {
   platform: ProxiedPlatform
-  /** Base address of the real server for a path; asked at every request, since the server may start after its proxy. */
+  /**
+   * Returns the base URL of the real server for a path. Called for every request, since the server may start after its
+   * proxy.
+   */
   target: (path: string) => string
   port?: number
   controlPort?: number
 }
 
 export interface FaultProxy {
-  /** Where clients of the platform go. */
+  /** The URL for clients of the platform. */
   url: string
-  /** Base address of the control interface (design.md section 11). */
+  /** Base URL of the control interface. */
   control: string
   stop(): Promise<void>
 }
 
-/** The answer to requests without a User-Agent: public servers refuse them, so every simulator does. */
+/** The response to requests without a User-Agent: public servers refuse them, so every simulator does. */
 const NAMELESS: FaultAction = { status: 403, body: 'Forbidden: requests need a User-Agent' }
 const LOG_LENGTH = 50_000
 const KEEP_ALIVE_MS = 65_000
@@ -101,7 +43,7 @@ const HOP_BY_HOP = new Set([
   'expect',
 ])
 
-/** Stands between our service and a platform's real server: notes what arrives, and does to it what it was told to. */
+/** Proxies a platform's real server, logs the requests and applies the configured faults. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   const { platform } = options
   const faults = createFaults()
@@ -119,12 +61,12 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     }
     log.push(entry)
     if (platform.publishes?.(entry.method, entry.path)) noteText(request, entry)
-    // Cut in large pieces: taking one entry off the front of a long array for each request would cost more than the request.
+    // Trimmed in large pieces: removing one entry of a long array per request would cost more than the request.
     if (log.length > LOG_LENGTH * 2) log.splice(0, log.length - LOG_LENGTH)
     return entry
   }
 
-  /** Beside the forwarding, which goes on piece by piece. */
+  /** Reads the body in parallel to forwarding it. */
   function noteText(request: IncomingMessage, entry: LoggedRequest): void {
     const pieces: Buffer[] = []
     request.on('data', (piece: Buffer) => pieces.push(piece))
@@ -147,7 +89,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
 
     let body: IncomingMessage | Buffer = request
     if (action.delayMs) {
-      // The body is taken in meanwhile, so that a client which stops waiting has still sent its request, as on a slow network.
+      // The body is read meanwhile, so that a client that times out has still sent its request, as on a slow network.
       const [collected] = await Promise.all([buffer(request), delay(action.delayMs)])
       body = collected
     }
@@ -191,7 +133,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
 
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 }, (request, response) => {
     handle(request, response).catch(() => {
-      // The real server could not be reached or broke off: the client sees the same.
+      // The real server was unreachable or closed the connection; the client sees the same.
       response.destroy()
     })
   })
@@ -213,16 +155,19 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   }
 }
 
-/** The server's own answer does not matter, so that the client's going does not keep the request from it. */
+/**
+ * Returns whether the fault discards the server's response. Then the request is completed even if the client
+ * disconnects.
+ */
 function isDoneAnyway(action: FaultAction): boolean {
   return Boolean(action.dropAfterAccept || action.holdAfterAccept || action.statusAfterAccept)
 }
 
-function scriptedAnswer({ status = 200, headers = {}, body }: FaultAction): Answer {
+function scriptedAnswer({ status = 200, headers = {}, body }: FaultAction): SandboxResponse {
   return { status, headers, body }
 }
 
-async function send(response: ServerResponse, answer: Answer, action: FaultAction): Promise<void> {
+async function send(response: ServerResponse, answer: SandboxResponse, action: FaultAction): Promise<void> {
   const isText = typeof answer.body === 'string' || answer.body === undefined
   const bytes = Buffer.from(isText ? ((answer.body as string | undefined) ?? '') : JSON.stringify(answer.body))
   const type = isText ? {} : { 'content-type': 'application/json' }
@@ -248,7 +193,7 @@ async function relay(answer: IncomingMessage, response: ServerResponse, action: 
   else await writeBody(response, await buffer(answer), action)
 }
 
-/** Writes the body as the fault wants it: cut off after some bytes, slowly, or both. */
+/** Writes the body as the fault demands: truncated, slowly, or both. */
 async function writeBody(response: ServerResponse, bytes: Buffer, action: FaultAction): Promise<void> {
   const cut = action.truncate === undefined || action.truncate === false ? bytes.length : cutAt(action.truncate, bytes)
   const sent = bytes.subarray(0, cut)
@@ -272,12 +217,12 @@ async function trickle(response: ServerResponse, bytes: Buffer, bytesPerSecond: 
   }
 }
 
-/** Resolves when the bytes are with the operating system, or the client is gone. */
+/** Resolves when the operating system has the bytes, or the client has disconnected. */
 function write(response: ServerResponse, bytes: Buffer): Promise<void> {
   return new Promise((resolve) => response.write(bytes, () => resolve()))
 }
 
-/** The headers as they came, without those that belong to one connection only. */
+/** Copies the headers except those that belong to one connection. */
 function endToEndHeaders(raw: string[], body?: Buffer): string[] {
   const kept: string[] = []
   for (let at = 0; at + 1 < raw.length; at += 2) {

@@ -3,27 +3,27 @@ import { Value } from '@sinclair/typebox/value'
 
 const FaultActionSchema = Type.Object(
   {
-    /** Waits before anything else happens. */
+    /** Delays everything else. */
     delayMs: Type.Optional(Type.Integer({ minimum: 0 })),
-    /** Answers in the server's place; the request does not reach it. */
+    /** Responds in place of the server; the request does not reach it. */
     status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
     headers: Type.Optional(Type.Record(Type.String(), Type.String())),
-    /** Text as it is, anything else as JSON. */
+    /** A string is sent unchanged, anything else as JSON. */
     body: Type.Optional(Type.Unknown()),
-    /** The server gets the request and does it; the connection then closes without an answer. */
+    /** The server processes the request; then the connection closes without a response. */
     dropAfterAccept: Type.Optional(Type.Boolean()),
-    /** The server gets the request and does it; the client waits for an answer that never comes. */
+    /** The server processes the request; the client never receives a response. */
     holdAfterAccept: Type.Optional(Type.Boolean()),
-    /** The server gets the request and does it; the client is answered with this status, and `headers` and `body`. */
+    /** The server processes the request; the client receives this status, with `headers` and `body`. */
     statusAfterAccept: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
-    /** The answer's body breaks off after so many bytes, or in its middle with `true`. */
+    /** The response body ends after this many bytes, or in the middle with `true`. */
     truncate: Type.Optional(Type.Union([Type.Boolean(), Type.Integer({ minimum: 0 })])),
     trickleBytesPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-    /** No answer ever; the request does not reach the server. */
+    /** Never responds; the request does not reach the server. */
     hang: Type.Optional(Type.Boolean()),
-    /** The connection closes without an answer; the request does not reach the server. */
+    /** Closes the connection without a response; the request does not reach the server. */
     cut: Type.Optional(Type.Boolean()),
-    /** An answer without end in the server's place: 1 GiB of body, as much again compressed to little, or headers. */
+    /** Responds endlessly in place of the server: 1 GiB of body, the same compressed, or headers. */
     flood: Type.Optional(Type.Union([Type.Literal('body'), Type.Literal('gzip'), Type.Literal('headers')])),
   },
   { additionalProperties: false, minProperties: 1 },
@@ -36,7 +36,7 @@ export const FaultSchema = Type.Object(
     path: Type.Optional(Type.String()),
     /** The platform's id of the account whose token the request carries. */
     account: Type.Optional(Type.String()),
-    /** How many requests it meets; without it all, until cleared. */
+    /** How many requests it affects; by default all, until it is cleared. */
     times: Type.Optional(Type.Integer({ minimum: 1 })),
     action: FaultActionSchema,
   },
@@ -46,19 +46,19 @@ export const FaultSchema = Type.Object(
 export type FaultAction = Static<typeof FaultActionSchema>
 export type Fault = Static<typeof FaultSchema>
 
-/** What faults choose by. */
+/** The fields that faults match. */
 export interface FaultedRequest {
   method: string
   path: string
   account: string | null
 }
 
-/** The faults in force. A request meets the oldest one that fits it, and only that one. */
+/** The active faults. Only the oldest matching fault applies to a request. */
 export function createFaults() {
   let faults: Fault[] = []
 
   return {
-    /** @returns what is wrong with it, or null when it is in force now */
+    /** @returns the validation error, or null when the fault is active */
     add(fault: unknown): string | null {
       const error = Value.Errors(FaultSchema, fault).First()
       if (error) return `${error.path || '/'}: ${error.message}`
@@ -69,7 +69,7 @@ export function createFaults() {
     clear(): void {
       faults = []
     },
-    /** The action that meets this request, which is thereby used once. */
+    /** Returns the action for a request and counts its use. */
     take(request: FaultedRequest): FaultAction | undefined {
       const fault = faults.find((candidate) => fits(candidate, request))
       if (fault?.times !== undefined && --fault.times === 0) faults = faults.filter((other) => other !== fault)

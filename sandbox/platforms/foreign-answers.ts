@@ -12,7 +12,7 @@ const page = (status: number, title: string): ForeignAnswer => ({
   body: `<!doctype html><title>${title}</title><h1>${title}</h1>`,
 })
 
-/** Answers in a platform's place, by name: from proxies, gateways, firewalls and captive portals. */
+/** Responses of proxies, gateways, firewalls and captive portals, by name. */
 export const FOREIGN_ANSWERS = {
   'a page with 404': page(404, 'Not Found'),
   'a page with 401': page(401, 'Authorization Required'),
@@ -29,12 +29,12 @@ export const FOREIGN_ANSWERS = {
 
 export type ForeignAnswerName = keyof typeof FOREIGN_ANSWERS
 
-/** The platform never gets the request. */
+/** Replaces the platform: it never receives the request. */
 export function insteadOf(name: ForeignAnswerName): FaultAction {
   return FOREIGN_ANSWERS[name]
 }
 
-/** The platform carries the request out; its answer is replaced. */
+/** Replaces the response: the platform processes the request. */
 export function afterAccept(name: ForeignAnswerName): FaultAction {
   const { status, ...answer }: ForeignAnswer = FOREIGN_ANSWERS[name]
   return { statusAfterAccept: status, ...answer }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** The file's content, or `fallback` when there is no such file. */
+/** Returns the file's content, or `fallback` when the file does not exist. */
 export function readJson<T>(path: string, fallback: T): T {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as T
@@ -11,7 +11,9 @@ export function readJson<T>(path: string, fallback: T): T {
   }
 }
 
-/** Replaces the file in one step, so that a killed sandbox leaves either the old or the new content. Readable by the owner only. */
+/**
+ * Replaces the file atomically, so that a killed sandbox leaves the old or the new content. Only the owner can read it.
+ */
 export function writeJson(path: string, value: unknown): void {
   mkdirSync(dirname(path), { recursive: true })
   const draft = `${path}.draft`

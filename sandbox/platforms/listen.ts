@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo, Server as NetServer } from 'node:net'
 
-/** Listens on loopback, on `preferredPort` if that is free and on any other port if not. Returns the base address. */
+/** Listens on loopback, on `preferredPort` or, if it is in use, on any other port. Returns the base URL. */
 export async function listenOnLoopback(server: NetServer, preferredPort = 0): Promise<string> {
   try {
     await listen(server, preferredPort)
@@ -18,7 +18,7 @@ async function listen(server: NetServer, port: number): Promise<void> {
   await once(server, 'listening')
 }
 
-/** Stops listening and ends every connection, answered or not. */
+/** Stops listening and closes every connection, even during a request. */
 export async function closeServer(server: Server): Promise<void> {
   const closed = once(server, 'close')
   server.close()

@@ -8,53 +8,53 @@ import { createMastodonServer } from './mastodon/server.ts'
 import { openState, type Account, type App, type Status } from './mastodon/state.ts'
 import { createStatuses } from './mastodon/statuses.ts'
 import { codePointLength, statusLength } from './mastodon/text.ts'
-import { NOBODY, type Crowd } from './shared/crowd.ts'
+import { NO_CROWD, type Crowd } from './shared/crowd.ts'
 import { startSimulator, type SimulatorPlace } from './shared/simulator.ts'
 
 export type MastodonApp = Pick<App, 'name' | 'clientId' | 'clientSecret'>
 
 export interface MastodonOptions extends SimulatorPlace {
   maxCharacters?: number
-  /** Types of files that this instance takes. */
+  /** File types that this instance accepts. */
   types?: string[]
-  /** How long the work on a video takes. */
+  /** How long the processing of a video takes, milliseconds. */
   processingMs?: number
-  /** In place of the real server's. */
+  /** Replaces the real server's limits. */
   rateLimits?: RateLimits
-  /** False for servers that take the `Idempotency-Key` and ignore it. */
+  /** False for servers that accept the `Idempotency-Key` and ignore it. */
   honoursKeys?: boolean
-  /** False for servers without the endpoint that names the application of a token. */
+  /** False for servers without the endpoint that returns the application of a token. */
   namesApplication?: boolean
-  /** False for servers that do not tell which statuses were edited. */
+  /** False for servers that do not report which statuses were edited. */
   tellsEdits?: boolean
-  /** True for servers that count every code point, and links as they are written. */
+  /** True for servers that count code points and full links. */
   countsCodePoints?: boolean
   charactersPerUrl?: number
-  /** What the server says that it is; by default Mastodon where it honours keys, and a server of another maker where it does not. */
+  /** The reported version; by default that of Mastodon where it honours keys, and that of another server otherwise. */
   version?: string
-  /** False for servers before 4.3, which show statuses one at a time. */
+  /** False for servers before 4.3, which return statuses one at a time. */
   showsSeveral?: boolean
   crowd?: Crowd
 }
 
 export interface Mastodon {
-  /** The fault proxy in front of the server: what our service talks to, and what a browser opens. */
+  /** URL of the fault proxy in front of the server, for our service and for browsers. */
   url: string
   control: string
-  /** The account with this user name, made if there is none; the same again after a restart. */
+  /** Returns the account with this user name, created if needed. It survives a restart. */
   createAccount(input: NewAccount): Account
-  /** The application with this name, made if there is none; its redirect URIs and scopes become the given ones. */
+  /** Returns the application with this name, created if needed, and replaces its redirect URIs and scopes. */
   createApp(input: { name: string; redirectUris: string[]; scopes?: string[] }): MastodonApp
-  /** As the account's owner does with the web client. */
+  /** Publishes as the account's owner does with the web client. */
   publishElsewhere(account: Account, text: string): Status
   rewrite(statusId: string, text: string): void
   stop(): Promise<void>
 }
 
-/** What our service asks for. */
+/** The scopes that our service requests. */
 const SCOPES = ['read:accounts', 'read:statuses', 'write:statuses', 'write:media']
 
-/** A strict simulator of one Mastodon server, behind the fault proxy. All data is under `dir`. */
+/** Starts a strict simulator of one Mastodon server behind the fault proxy. All data is under `dir`. */
 export async function startMastodon(options: MastodonOptions = {}): Promise<Mastodon> {
   const { maxCharacters = 500, types = MEDIA_LIMITS.types, processingMs = 1_000, showsSeveral = true } = options
   const {
@@ -62,7 +62,7 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
     namesApplication = true,
     tellsEdits = true,
     countsCodePoints = false,
-    crowd = NOBODY,
+    crowd = NO_CROWD,
   } = options
   const { charactersPerUrl = 23, version = honoursKeys ? (showsSeveral ? '4.5.0' : '4.2.0') : '0.19.1+git-5a2f9c0' } =
     options

@@ -12,50 +12,53 @@ import { openState, type App, type InstagramAccount, type Page, type PagePost, t
 import { createTokens } from './meta/tokens.ts'
 import type { ContainerStore } from './shared/graph/container-store.ts'
 import { createCounting } from './shared/graph/insights.ts'
-import { NOBODY, type Crowd } from './shared/crowd.ts'
+import { NO_CROWD, type Crowd } from './shared/crowd.ts'
 import { startSimulator, type Front, type SimulatorPlace } from './shared/simulator.ts'
 
 export interface MetaOptions extends SimulatorPlace {
-  /** How long the work on a video takes. */
+  /** How long the processing of a video takes, milliseconds. */
   processingMs?: number
-  /** The same on an image, on Instagram. */
+  /** The same for an image on Instagram. */
   imageProcessingMs?: number
-  /** How long a new video cannot be asked about by its id. */
+  /** How long a new video cannot be read by its id, milliseconds. */
   unreadableMs?: number
-  /** About one page. */
+  /** The limit per page. */
   callsPerHour?: number
-  /** Of an Instagram account within a day. */
+  /** The limits per Instagram account and day. */
   instagramQuota?: { posts: number; containers: number }
   crowds?: Record<'facebook' | 'instagram', Crowd>
 }
 
 export interface Meta {
-  /** What our service talks to for pages and logins, and what a browser opens. */
+  /** The front for pages and logins, for our service and for browsers. */
   facebook: Front
   instagram: Front
-  /** The person with this name and their pages, made if there is none; the same again after a restart. */
+  /** Returns the person with this name and their pages, created if needed. They survive a restart. */
   createPerson(input: { name: string; pages?: NewPage[] }): { person: Person; pages: Page[] }
-  /** The same, with a page and an Instagram account linked to it. */
+  /** The same with a page and a linked Instagram account. */
   createPersonWithPage(name: string): { person: Person; pages: Page[] }
-  /** Links a page to another professional account, which is then its person's, or to none. */
+  /** Links a page to another professional account of the same person, or to none. */
   linkInstagram(pageId: string, instagram: NewInstagram | null): InstagramAccount | null
-  /** The application with this name, made if there is none; its redirect URIs become the given ones. */
+  /** Returns the application with this name, created if needed, and replaces its redirect URIs. */
   createApp(input: { name: string; redirectUris: string[] }): App
-  /** As somebody does at the page itself. */
+  /** Publishes as a person does on the page itself. */
   publishElsewhere(page: Pick<Page, 'id'>, message: string): PagePost
   rewrite(postId: string, message: string): void
-  /** What happens to containers and posts on Instagram without our doing. */
+  /** Changes containers and posts on Instagram without our service. */
   instagramStore: Pick<ContainerStore, 'failNext' | 'age' | 'find' | 'publishElsewhere' | 'rewrite'>
   stop(): Promise<void>
 }
 
 const PAGE_WORDS = { likes: 'reactions', impressions: 'post_media_view', reach: 'post_total_media_view_unique' }
 
-/** A strict simulator of the Graph API of Facebook Pages and Instagram: one server behind two fault proxies. All data is under `dir`. */
+/**
+ * Starts a strict simulator of the Graph API for Facebook Pages and Instagram: one server behind two fault proxies. All
+ * data is under `dir`.
+ */
 export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
   const { processingMs = 1_000, imageProcessingMs = 300, unreadableMs = 200, callsPerHour = 100_000 } = options
   const { instagramQuota = { posts: 100, containers: 400 } } = options
-  const { crowds = { facebook: NOBODY, instagram: NOBODY } } = options
+  const { crowds = { facebook: NO_CROWD, instagram: NO_CROWD } } = options
   const { fronts, ...meta } = await startSimulator('meta', options, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
     const tokens = createTokens(state)

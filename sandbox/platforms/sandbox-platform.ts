@@ -3,30 +3,33 @@ import { consent } from './shared/consent.ts'
 import type { Crowd } from './shared/crowd.ts'
 import type { Front } from './shared/simulator.ts'
 
-/** A platform that the sandbox and the fault runs can start. */
+/** A platform that the sandbox and the fault tests can start. */
 export interface SandboxPlatform {
-  /** The server's own name: of its folder, and in what is printed. */
+  /** The server's name, used for its folder and in output. */
   name: string
   start(dir: string, behaviour: Behaviour): Promise<RunningPlatform>
 }
 
 export interface Behaviour {
-  /** How long the platform works on a file before it can be shown. */
+  /** How long the platform processes a file before it can be shown, milliseconds. */
   processingMs?: { image: number; video: number }
-  /** Mastodon stands for a server of another maker: it ignores the idempotency key and does not name the application. */
+  /**
+   * Simulates a compatible server instead of Mastodon: it ignores the idempotency key and does not report the
+   * application.
+   */
   mastodonOfAnotherMaker?: boolean
-  /** Who looks at what is published; by default nobody. */
+  /** The simulated audience of a platform; by default there is none. */
   crowdOn?(platform: Platform): Crowd
 }
 
 export interface RunningPlatform {
-  /** By platform, since one server may stand for two. */
+  /** By platform, since one server may simulate two. */
   fronts: Partial<Record<Platform, Front>>
-  /** The settings with which the service's processes reach it; `publicUrl` is where the platform finds their callbacks. */
+  /** The service's configuration for it; `publicUrl` is where callbacks arrive. */
   env(publicUrl: string): Record<string, string>
-  /** More of what is told about it in `world.json`, for the account of this name. */
+  /** Additional entries in `world.json` for the account with this name. */
   facts?(name: string): Promise<Record<string, string>>
-  /** Makes the accounts of this name where they are missing, and connects them as the user does whose requests `api` makes. */
+  /** Creates the accounts with this name if needed, and connects them for the user of `api`. */
   connect(name: string, api: UserApi): Promise<SandboxAccount[]>
   stop(): Promise<void>
 }
@@ -34,23 +37,23 @@ export interface RunningPlatform {
 /** One account on a platform. */
 export interface SandboxAccount {
   platform: Platform
-  /** As the ledger names it. */
+  /** The account's name in the ledger. */
   account: string
-  /** As the control interface names it. */
+  /** The account's id in the control interface. */
   accountId: string
-  /** What must never be seen in the service's logs, histories or records, by what it is. */
+  /** Values that must never appear in the service's logs, histories or records, by kind. */
   secrets: Record<string, string>
 }
 
-/** The API as one user has it. */
+/** The API client of one user. */
 export interface UserApi {
-  /** Answers `data`; throws when refused. */
+  /** Returns `data`; throws on an error. */
   call<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T>
-  /** Goes where a platform's page sends the browser, which is a callback of the API, and answers where that ended. */
+  /** Opens a URL that a platform's page redirects to, a callback of the API, and returns its redirect. */
   follow(address: string): Promise<string>
 }
 
-/** The whole way of a user over a platform's page and back. */
+/** Runs the whole login of a user over a platform's page and back. */
 export async function connectByPage(platform: Platform, accountId: string, api: UserApi): Promise<void> {
   const begun = await api.call<{ authUrl?: string; url?: string }>('GET', `/api/platform/${platform}/connect`)
   const end = await api.follow(await consent((begun.authUrl ?? begun.url)!, accountId))

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { NOBODY, type Crowd } from './shared/crowd.ts'
+import { NO_CROWD, type Crowd } from './shared/crowd.ts'
 import { createContainerStore, type ContainerStore } from './shared/graph/container-store.ts'
 import { createCounting } from './shared/graph/insights.ts'
 import { startSimulator, type SimulatorPlace } from './shared/simulator.ts'
@@ -14,33 +14,33 @@ import { openState, type Account, type App } from './threads/state.ts'
 import { createTokens } from './threads/tokens.ts'
 
 export interface ThreadsOptions extends SimulatorPlace {
-  /** How long the work on an image or a video takes. */
+  /** How long the processing of an image or a video takes, milliseconds. */
   processingMs?: { image: number; video: number }
-  /** Posts of an account within a day. */
+  /** Posts per account and day. */
   quota?: number
   crowd?: Crowd
 }
 
 export interface Threads {
-  /** The fault proxy in front of the server: what our service talks to, and what a browser opens. */
+  /** URL of the fault proxy in front of the server, for our service and for browsers. */
   url: string
   control: string
-  /** The account with this user name, made if there is none; the same again after a restart. */
+  /** Returns the account with this user name, created if needed. It survives a restart. */
   createAccount(input: { username: string; name?: string }): Account
-  /** The application with this name, made if there is none; its redirect URIs become the given ones. */
+  /** Returns the application with this name, created if needed, and replaces its redirect URIs. */
   createApp(input: { name: string; redirectUris: string[] }): App
-  /** What happens to containers and posts without our doing. */
+  /** Changes containers and posts without our service. */
   store: Pick<ContainerStore, 'failNext' | 'age' | 'find' | 'publishElsewhere' | 'repostElsewhere' | 'rewrite'>
-  /** As if they had been issued that much earlier. */
+  /** Makes the tokens older by this time. */
   ageTokens(accountId: string, ms: number): void
   stop(): Promise<void>
 }
 
 const WORDS = { comments: 'replies', impressions: 'views' }
 
-/** A strict simulator of Threads, behind the fault proxy. All data is under `dir`. */
+/** Starts a strict simulator of Threads behind the fault proxy. All data is under `dir`. */
 export async function startThreads(options: ThreadsOptions = {}): Promise<Threads> {
-  const { processingMs = { image: 300, video: 1_500 }, quota = 250, crowd = NOBODY } = options
+  const { processingMs = { image: 300, video: 1_500 }, quota = 250, crowd = NO_CROWD } = options
   const { fronts, ...threads } = await startSimulator('threads', options, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
     const base = () => urlOf('threads')

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { NOBODY, type Crowd } from './shared/crowd.ts'
+import { NO_CROWD, type Crowd } from './shared/crowd.ts'
 import { startSimulator, type SimulatorPlace } from './shared/simulator.ts'
 import { createAccounts, type NewAccount } from './tumblr/accounts.ts'
 import { createLimits, type Limits } from './tumblr/limits.ts'
@@ -12,11 +12,11 @@ import { createTumblrServer } from './tumblr/server.ts'
 import { openState, type App, type Blog, type Post } from './tumblr/state.ts'
 
 export interface TumblrOptions extends SimulatorPlace {
-  /** How long the work on a video takes. */
+  /** How long the processing of a video takes, milliseconds. */
   processingMs?: number
-  /** In place of the real server's. */
+  /** Replaces the real server's limits. */
   limits?: Limits
-  /** True: publishing a draft is answered with the id of the draft. */
+  /** True: the response to publishing a draft names the draft's id. */
   answersDraftId?: boolean
   /** False: the callback of a login is not confirmed. */
   confirmsCallback?: boolean
@@ -24,25 +24,27 @@ export interface TumblrOptions extends SimulatorPlace {
 }
 
 export interface Tumblr {
-  /** The fault proxy in front of the server: what our service talks to, and what a browser opens. */
+  /** URL of the fault proxy in front of the server, for our service and for browsers. */
   url: string
   control: string
-  /** The primary blog of the account with this name, made if there is none; the same again after a restart. */
+  /** Returns the primary blog of the account with this name, created if needed. It survives a restart. */
   createAccount(input: NewAccount): Blog & { loginId: string }
-  /** The application with this name, made if there is none; its callback becomes the given one. */
+  /** Returns the application with this name, created if needed, and replaces its callback. */
   createApp(input: { name: string; callbackUrl: string }): App
-  /** As the blog's author does with Tumblr's own app. */
+  /** Publishes as the blog's author does with Tumblr's own app. */
   publishElsewhere(blog: Pick<Blog, 'uuid'>, text: string): Post
-  /** As the author of a post does who wants nobody else to see it any more. */
+  /** Makes a post private, as its author can. */
   makePrivate(postId: string): void
-  /** What waits unseen in a blog, by the words of it. */
+  /** The texts of the drafts of a blog. */
   draftsOf(blog: Pick<Blog, 'uuid'>): { id: string; text: string }[]
   stop(): Promise<void>
 }
 
-/** A strict simulator of Tumblr, the pages and the API under one address, behind the fault proxy. All data is under `dir`. */
+/**
+ * Starts a strict simulator of Tumblr, pages and API under one URL, behind the fault proxy. All data is under `dir`.
+ */
 export async function startTumblr(options: TumblrOptions = {}): Promise<Tumblr> {
-  const { processingMs = 1_000, answersDraftId = false, confirmsCallback = true, crowd = NOBODY } = options
+  const { processingMs = 1_000, answersDraftId = false, confirmsCallback = true, crowd = NO_CROWD } = options
   const { fronts, ...tumblr } = await startSimulator('tumblr', options, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
     const base = () => urlOf('tumblr')

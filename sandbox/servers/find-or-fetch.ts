@@ -2,44 +2,46 @@ import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheFolder, findOnPath, indent, isExecutable, run, say, step, withLock } from '../../scripts/provision.mjs'
 
-/** A server program the sandbox needs, and every way to have it. */
+/** A server program that the sandbox needs, and the ways to get it. */
 export interface Wanted {
-  /** As a person calls it: `MongoDB`. */
+  /** The name for people: `MongoDB`. */
   title: string
   /** File name of the program. */
   program: string
-  /** Other names that it goes by on PATH. */
+  /** Other names of the program on PATH. */
   aliases?: string[]
-  /** The version that is fetched; the cache keeps it by this name. */
+  /** The downloaded version, also its name in the cache. */
   version: string
-  /** Environment variable that may name the program's path. */
+  /** The environment variable that may hold the program's path. */
   variable: string
-  /** Resolves when the program at this path can be used; fails with the reason. Also keeps a broken download from being cached. */
+  /**
+   * Resolves when the program at this path works; rejects with the reason. Keeps a broken download out of the cache.
+   */
   probe(path: string): Promise<void>
   sources: Source[]
-  /** What a person can do when nothing worked. */
+  /** What a person can do if nothing works. */
   advice: string
 }
 
-/** One way to get a program that is neither on PATH nor in the cache. */
+/** A way to get a program that is neither on PATH nor in the cache. */
 export interface Source {
   title: string
-  /** Puts the program into the folder, under its name. */
+  /** Writes the program into the folder, under its name. */
   fetch(folder: string): Promise<void>
 }
 
-/** Names everything that was tried: the message is all a stranger has. */
+/** Lists everything that was tried, since the message is all that a reader has. */
 export class ServerUnavailableError extends Error {
   constructor(wanted: Wanted, tried: string[]) {
     super(
-      `${wanted.title} is needed and could not be had. Tried:\n${tried.map((line) => `  - ${indent(line).trimStart()}`).join('\n')}\n` +
-        `What helps: ${wanted.advice} Or set ${wanted.variable} to the path of a ${wanted.program} program.`,
+      `${wanted.title} is needed but was not found. Tried:\n${tried.map((line) => `  - ${indent(line).trimStart()}`).join('\n')}\n` +
+        `To fix this, ${wanted.advice} Or set ${wanted.variable} to the path of a ${wanted.program} program.`,
     )
     this.name = 'ServerUnavailableError'
   }
 }
 
-/** Looked for in the variable, on PATH and in the cache, then fetched; the path of the program. */
+/** Searches the variable, PATH and the cache, then downloads. Returns the path of the program. */
 export async function findOrFetch(wanted: Wanted): Promise<string> {
   const given = process.env[wanted.variable]
   if (given !== undefined && given !== '') return useGiven(wanted, given)
@@ -50,7 +52,7 @@ export async function findOrFetch(wanted: Wanted): Promise<string> {
     if (problem === null) return path
     tried.push(`${path} on PATH: ${problem}`)
   }
-  if (tried.length === 0) tried.push(`${wanted.program} on PATH: not there`)
+  if (tried.length === 0) tried.push(`${wanted.program} on PATH: not found`)
 
   const home = join(cacheFolder(), `${wanted.program}-${wanted.version}-${process.platform}-${process.arch}`)
   const cached = join(home, wanted.program)
@@ -72,7 +74,7 @@ async function useGiven(wanted: Wanted, path: string): Promise<string> {
   return path
 }
 
-/** The program appears in the cache whole and tried, or not at all. */
+/** Adds a program to the cache only after it was tested. */
 async function fetchFrom(wanted: Wanted, source: Source, home: string): Promise<string | null> {
   const folder = `${home}.partial`
   rmSync(folder, { recursive: true, force: true })
@@ -103,20 +105,20 @@ async function problemWith(wanted: Wanted, path: string): Promise<string | null>
   }
 }
 
-/** A failed fetch tells what happened only in its cause. */
+/** A failed fetch states its reason only in its cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
   return `${error.message}${cause}`
 }
 
-/** A probe: the program answers `--version`, in a version that will do. */
+/** Tests that `--version` reports a supported version. */
 export async function assertVersion(path: string, pattern: RegExp, atLeast: [number, number]): Promise<void> {
   const output = await run(path, ['--version'], { timeoutMs: 20_000 })
   const found = pattern.exec(output)
-  if (found === null) throw new Error(`does not tell its version (${output.trim().split('\n')[0]})`)
+  if (found === null) throw new Error(`does not report its version (${output.trim().split('\n')[0]})`)
   const [major, minor] = [Number(found[1]), Number(found[2])]
   if (major < atLeast[0] || (major === atLeast[0] && minor < atLeast[1])) {
-    throw new Error(`is version ${major}.${minor}, at least ${atLeast.join('.')} is needed`)
+    throw new Error(`is version ${major}.${minor}, but at least ${atLeast.join('.')} is needed`)
   }
 }

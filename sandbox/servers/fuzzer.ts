@@ -7,10 +7,10 @@ import { assertTool } from './sources.ts'
 
 const VERSION = '4.32.5'
 
-/** The exact version of schemathesis and of everything that it needs. */
+/** The exact version of schemathesis and its dependencies. */
 const REQUIREMENTS = fileURLToPath(new URL('fuzzer-requirements.txt', import.meta.url))
 
-/** Finds the links of its folder itself, since the cache moves what it has tried. */
+/** Resolves its own folder, because the cache moves tested programs. */
 const LAUNCHER = `#!/bin/sh
 PYTHONPATH="$(dirname "$0")/packages" exec python3 -c 'from schemathesis.cli import schemathesis; schemathesis()' "$@"
 `

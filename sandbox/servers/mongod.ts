@@ -10,7 +10,7 @@ const VERSION = '6.0.5'
 const REPLICA_SET = 'rs0'
 
 export interface Mongod extends Running {
-  /** Without a database name; a replica set of one member, so transactions and change streams work. */
+  /** Without a database name. A replica set of one member, so that transactions and change streams work. */
   url: string
 }
 
@@ -26,7 +26,7 @@ export function findMongod(): Promise<string> {
   })
 }
 
-/** mongodb-memory-server knows which of MongoDB's builds fits this distribution. */
+/** mongodb-memory-server selects the MongoDB build for this distribution. */
 const makersDownload: Source = {
   title: 'fastdl.mongodb.org',
   async fetch(folder) {
@@ -40,10 +40,10 @@ const makersDownload: Source = {
 export interface MongodOptions {
   program: string
   logFile: string
-  /** Where the data stays; without it the data goes when the server stops. */
+  /** The data folder; by default the data is deleted on stop. */
   dir?: string
   port?: number
-  /** Writes its files uncompressed, so that they can be searched. */
+  /** Writes uncompressed files, so that they can be searched. */
   isReadable?: boolean
   signal?: AbortSignal
 }
@@ -65,7 +65,7 @@ export async function startMongod(options: MongodOptions): Promise<Mongod> {
       ...['--wiredTigerCacheSizeGB', '0.5', '--oplogSize', '128', '--nounixsocket', '--quiet'],
       ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
       ...(options.isReadable ? UNCOMPRESSED : []),
-      // A transaction that a killed process left open bars its user from creating posts for as long.
+      // An open transaction of a killed process blocks its user from creating posts for this long.
       ...['--setParameter', 'transactionLifetimeLimitSeconds=10'],
     ],
     logFile: options.logFile,
@@ -82,7 +82,7 @@ export async function startMongod(options: MongodOptions): Promise<Mongod> {
   }
 }
 
-/** Sets the replica set up on the first start, and again when the data comes from a start on another port. */
+/** Initializes the replica set on the first start, and again after a change of the port. */
 async function answersAsPrimary(port: number): Promise<boolean> {
   const client = new mongo.MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`, {
     serverSelectionTimeoutMS: 1_000,

@@ -37,7 +37,7 @@ export interface ObjectStorageOptions {
   logFile: string
   accessKeyId: string
   secretAccessKey: string
-  /** Where objects are kept; without it they go when the server stops. */
+  /** The folder of the objects; by default they are deleted on stop. */
   dir?: string
   port?: number
   signal?: AbortSignal
@@ -58,7 +58,7 @@ export async function startObjectStorage(options: ObjectStorageOptions): Promise
     title: 'The S3 gateway',
     command: options.program,
     args: ['--port', `127.0.0.1:${port}`, '--iam-dir', iam, '--quiet', 'posix', '--sidecar', metadata, objects],
-    // By the environment, not the command line: every user of the machine can read that.
+    // Passed by the environment, because all users of the machine can read command lines.
     env: { ...process.env, ROOT_ACCESS_KEY_ID: accessKeyId, ROOT_SECRET_ACCESS_KEY: secretAccessKey },
     logFile: options.logFile,
     signal: options.signal,

@@ -5,7 +5,10 @@ import { goArch, goInstall, releaseArchive } from './sources.ts'
 
 const VERSION = '0.203.0'
 
-/** Refuses what the payment processor's published schema does not allow, answers the rest with examples, and keeps nothing. */
+/**
+ * Refuses requests that violate the payment processor's published schema, and answers the others with examples. It
+ * stores nothing.
+ */
 export interface PaymentsMock extends Running {
   url: string
 }
@@ -38,7 +41,7 @@ export async function startPaymentsMock({
   const running = await startProcess({
     title: 'stripe-mock',
     command: program,
-    // Else it listens for TLS as well, on every address.
+    // Otherwise it also listens for TLS on every address.
     args: ['-http-addr', `127.0.0.1:${port}`, '-https-addr', '127.0.0.1:0'],
     logFile,
     ready: async () => (await fetch(url, { signal: AbortSignal.timeout(1_000) })).status > 0,

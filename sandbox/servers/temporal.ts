@@ -5,12 +5,12 @@ import { assertVersion, findOrFetch } from './find-or-fetch.ts'
 import { freePort, startProcess, type Running } from './process.ts'
 import { goInstall, temporalDownload } from './sources.ts'
 
-/** The newest release that `go install` accepts: later ones carry a replace line. */
+/** The newest release that `go install` accepts; later ones have a replace directive. */
 const VERSION = '1.5.1'
 
 /**
- * The embedded server's default limits are below what one machine can do, and eager activities, priority and fairness are
- * off in it up to 1.30.
+ * The embedded server's default limits are too low for one machine. Up to 1.30 it disables eager activities, priority
+ * and fairness.
  */
 const DYNAMIC_CONFIG = {
   'frontend.rps': 20_000,
@@ -26,7 +26,7 @@ const DYNAMIC_CONFIG = {
 export interface Temporal extends Running {
   /** host:port of the frontend. */
   address: string
-  /** Address of the web interface, when it was asked for. */
+  /** URL of the web interface, if it was requested. */
   ui: string | null
 }
 
@@ -36,7 +36,7 @@ export function findTemporal(): Promise<string> {
     program: 'temporal',
     version: VERSION,
     variable: 'POSTONCE_TEMPORAL',
-    // Builds by `go install` call themselves 0.0.0-DEV; the version of the server inside is what matters.
+    // Builds by `go install` report 0.0.0-DEV; the version of the embedded server matters.
     probe: (path) => assertVersion(path, /Server v?(\d+)\.(\d+)/, [1, 29]),
     sources: [
       temporalDownload(`cli/v${VERSION}`, '&format=tar.gz', 'temporal'),
@@ -49,15 +49,15 @@ export function findTemporal(): Promise<string> {
 export interface TemporalOptions {
   program: string
   logFile: string
-  /** Where workflows are kept; without it in memory. */
+  /** The file of the workflows; by default they are in memory. */
   file?: string
   port?: number
   signal?: AbortSignal
-  /** Port of the web interface; without it there is none. */
+  /** Port of the web interface; by default there is none. */
   uiPort?: number
-  /** Made beside `default`. */
+  /** Created in addition to `default`. */
   namespaces?: string[]
-  /** Settings of the server, over our own. */
+  /** Server settings that override ours. */
   dynamicConfig?: Record<string, unknown>
 }
 

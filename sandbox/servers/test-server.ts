@@ -8,7 +8,7 @@ const VERSION = '1.38.0'
 const PROGRAM = 'temporal-test-server'
 
 /**
- * Temporal's server that skips time, for the workflow tests. The SDK starts and stops it: give it this path as
+ * Temporal's server that skips time, for workflow tests. The SDK starts and stops it with
  * `executable: { type: 'existing-path', path }`.
  */
 export function findTestServer(): Promise<string> {
@@ -17,7 +17,7 @@ export function findTestServer(): Promise<string> {
     program: PROGRAM,
     version: VERSION,
     variable: 'POSTONCE_TEST_SERVER',
-    // It has no `--version`: its only argument is a port.
+    // It has no `--version`; its only argument is a port.
     probe: async (path) => {
       if (!isExecutable(path)) throw new Error('is not a program')
     },

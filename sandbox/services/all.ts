@@ -5,24 +5,24 @@ import { startMailCatcher } from './mail.ts'
 import { startPayments } from './payments.ts'
 import { startPush } from './push.ts'
 
-/** By these names they stand in `world.json`. */
+/** The keys in `world.json`. */
 export type ServiceName = 'mail' | 'push' | 'identity' | 'payments'
 
-/** A server besides the platforms that the sandbox starts: each keeps its data, and its ports, in a folder of its own. */
+/** A simulated service besides the platforms. Each stores its data and ports in its own folder. */
 interface SandboxService {
   name: ServiceName
-  /** What is found at its address, for the list of addresses. */
+  /** Its title in the list of addresses. */
   title: string
   start(dir: string): Promise<StartedService>
 }
 
 interface StartedService {
   url: string
-  /** Where scripts break it and ask it, as the platforms' control interfaces. */
+  /** The control interface, like that of a platform. */
   control: string
-  /** The settings with which the service's processes reach it; `publicUrl` is where it finds their callbacks. */
+  /** The service's configuration for it; `publicUrl` is where callbacks arrive. */
   env(publicUrl: string): Record<string, string>
-  /** More of what is told about it in `world.json`. */
+  /** Additional entries in `world.json`. */
   facts?: Record<string, string>
   stop(): Promise<void>
 }

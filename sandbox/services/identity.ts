@@ -5,7 +5,7 @@ import { createProvider, type Spoil } from './identity/provider.ts'
 import { createIdentityServer } from './identity/server.ts'
 import { openState, randomText, type Client, type Person } from './identity/state.ts'
 
-/** A provider of OpenID Connect in the place of Google, behind the fault proxy. All data is under `dir`. */
+/** Starts an OpenID Connect provider in place of Google, behind the fault proxy. All data is under `dir`. */
 export async function startIdentity(place: SimulatorPlace = {}) {
   const { fronts, ...identity } = await startSimulator('identity', place, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
@@ -20,7 +20,7 @@ export async function startIdentity(place: SimulatorPlace = {}) {
     return {
       server: createIdentityServer({
         state,
-        // It has to know the address of the proxy in front of it.
+        // The provider needs the URL of its proxy.
         provider: () => (provider ??= createProvider(urlOf('identity'), state, () => spoils.shift())),
         createPerson,
       }),
@@ -30,14 +30,14 @@ export async function startIdentity(place: SimulatorPlace = {}) {
         people: () => state.people.values(),
         changePerson: (person: Person): Person => state.people.set(person.id, person),
 
-        /** The client of this id, made if there is none; its redirect URIs become the given ones. */
+        /** Returns the client with this id, created if needed, and replaces its redirect URIs. */
         createApp({ id, redirectUris }: Pick<Client, 'id' | 'redirectUris'>): Client {
           const secret = state.clients.get(id)?.secret ?? randomText()
           provider = undefined
           return state.clients.set(id, { id, secret, redirectUris })
         },
 
-        /** Is done to the next ID token. */
+        /** Alters the next ID token. */
         spoilNext(spoil: Spoil): void {
           spoils.push(spoil)
         },

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { callbackify } from 'node:util'
 import { SMTPServer, type SMTPServerAddress, type SMTPServerSession } from 'smtp-server'
 import { createControlServer } from '../platforms/control.ts'
-import type { LedgerEntry } from '../platforms/fault-proxy.ts'
+import type { LedgerEntry } from '../platforms/proxied-platform.ts'
 import { createFaults, type FaultAction } from '../platforms/faults.ts'
 import { readJson, writeJson } from '../platforms/json-file.ts'
 import { closeServer, listenOnLoopback } from '../platforms/listen.ts'
@@ -21,13 +21,14 @@ const MAX_MAIL_BYTES = 10 * 1024 * 1024
 const CLOSE_WITHIN_MS = 100
 
 interface MailCatcherOptions {
-  /** Its mails and ports; without it in a temporary folder that goes when it stops. */
+  /** The folder for mails and ports; by default a temporary folder that is deleted on stop. */
   dir?: string
 }
 
 /**
- * Takes every mail, and delivers none. Its control interface is that of the platforms; a fault's method is the SMTP command it meets (CONNECT, RCPT or DATA), its account the
- * recipient; of the actions `delayMs`, `status` (a reply code such as 450), `hang`, `cut` and `dropAfterAccept` are known.
+ * Starts an SMTP server that stores every mail and delivers none. Its control interface is that of the platforms. The
+ * method of a fault is the SMTP command (CONNECT, RCPT or DATA) and its account is the recipient. Supported actions:
+ * `delayMs`, `status` (a reply code such as 450), `hang`, `cut` and `dropAfterAccept`.
  */
 export async function startMailCatcher(options: MailCatcherOptions = {}) {
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'postonce-mail-')))
@@ -49,7 +50,7 @@ export async function startMailCatcher(options: MailCatcherOptions = {}) {
     routes,
     enter: () => ({}),
     notFound: () => ({ status: 404, body: { error: 'Not found' } }),
-    failed: () => ({ status: 500, body: { error: 'The mail catcher made a mistake' } }),
+    failed: () => ({ status: 500, body: { error: 'The mail catcher failed unexpectedly' } }),
     maxBodyBytes: 0,
   })
   const url = await listenOnLoopback(pages, ports.pages)
@@ -68,7 +69,7 @@ export async function startMailCatcher(options: MailCatcherOptions = {}) {
     smtpUrl,
     mails,
     faults,
-    /** Clients keep their connections; the next mail needs a new one. */
+    /** Closes the clients' connections, so that the next mail needs a new one. */
     cutConnections: smtp.cutConnections,
     env: (): Record<string, string> => ({ SMTP_URL: smtpUrl, MAIL_FROM: 'postonce <no-reply@postonce.test>' }),
     async stop(): Promise<void> {
@@ -81,13 +82,14 @@ export async function startMailCatcher(options: MailCatcherOptions = {}) {
     const sockets = new Map<number, Socket>()
     const socketOf = ({ remotePort }: SMTPServerSession) => sockets.get(remotePort)
 
-    /** Rejects with what is to be answered instead; does not settle when nothing is to be answered. */
+    /** Rejects with the reply for a fault. Never resolves or rejects when no reply may be sent. */
     async function meet(command: string, session: SMTPServerSession, recipient = ''): Promise<FaultAction> {
       const action = faults.take({ method: command, path: recipient, account: recipient || null }) ?? {}
       if (action.delayMs) await delay(action.delayMs)
       if (action.cut) socketOf(session)?.destroy()
       if (action.cut || action.hang) await new Promise(() => {})
-      if (action.status) throw Object.assign(new Error(`Told so for ${recipient}`), { responseCode: action.status })
+      if (action.status)
+        throw Object.assign(new Error(`Refused by a fault for ${recipient}`), { responseCode: action.status })
       return action
     }
 
@@ -109,7 +111,7 @@ export async function startMailCatcher(options: MailCatcherOptions = {}) {
         if (dropAfterAccept) socketOf(session)?.destroy()
       }),
     })
-    // What a connection that was cut complains of.
+    // Errors of connections that a fault closed.
     server.on('error', () => {})
     server.server.on('connection', (socket: Socket) => {
       const port = socket.remotePort!

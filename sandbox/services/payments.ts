@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { LedgerEntry } from '../platforms/fault-proxy.ts'
+import type { LedgerEntry } from '../platforms/proxied-platform.ts'
 import { startSimulator, type SimulatorPlace } from '../platforms/shared/simulator.ts'
 import { apiRoutes } from './payments/api.ts'
 import { controlRoutes, createControls } from './payments/controls.ts'
@@ -11,7 +11,7 @@ import { UNIT_AMOUNT } from './payments/shapes/wire.ts'
 import { openState } from './payments/state.ts'
 import { createWebhooks } from './payments/webhooks.ts'
 
-/** An invoice that was paid: `account` is the customer's id. */
+/** A paid invoice; `account` is the customer's id. */
 export interface PaymentLedgerEntry extends LedgerEntry {
   userId: string | null
   subscriptionId: string
@@ -20,9 +20,9 @@ export interface PaymentLedgerEntry extends LedgerEntry {
 }
 
 interface Behaviour {
-  /** How long the API takes for a write that has an idempotency key; meanwhile the key is in use. */
+  /** How long a write with an idempotency key takes, milliseconds; the key is in use meanwhile. */
   workMs?: number
-  /** How long it waits before each further attempt to deliver an event. */
+  /** The waits before further attempts to deliver an event. */
   webhookRetryDelaysMs?: number[]
   webhookTimeoutMs?: number
 }
@@ -36,8 +36,8 @@ const USUAL: Required<Behaviour> = {
 }
 
 /**
- * Stands for Stripe, behind the fault proxy: the ledger lists every invoice that was paid. It has a clock of its own, so that a month
- * passes when a test or a person wants it to.
+ * Starts a simulated Stripe behind the fault proxy; the ledger lists every paid invoice. It has its own clock, so that
+ * tests and people can let months pass.
  */
 export async function startPayments({ dir, ...behaviour }: Pick<SimulatorPlace, 'dir'> & Behaviour = {}) {
   const { workMs, webhookRetryDelaysMs, webhookTimeoutMs } = { ...USUAL, ...behaviour }
@@ -68,9 +68,9 @@ export async function startPayments({ dir, ...behaviour }: Pick<SimulatorPlace, 
     control,
     facts: { webhookSecret: account.webhookSecret },
     processor: controls,
-    /** Where webhooks go; several addresses take turns. */
+    /** Sets the targets of webhooks. Several URLs are used in turn. */
     setEndpoints: webhooks.setEndpoints,
-    /** Our service as Stripe knows it, with the address that webhooks go to. */
+    /** The configuration of the service, with the webhook URL. */
     env(publicUrl: string) {
       webhooks.setEndpoints([`${publicUrl}/api/payments/webhook`])
       return {

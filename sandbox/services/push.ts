@@ -1,18 +1,18 @@
 import { join } from 'node:path'
-import type { LedgerEntry } from '../platforms/fault-proxy.ts'
+import type { LedgerEntry } from '../platforms/proxied-platform.ts'
 import { startSimulator, type SimulatorPlace } from '../platforms/shared/simulator.ts'
 import type { TakenMessage } from './push/messages.ts'
 import { createPushServer } from './push/server.ts'
 import { openState } from './push/state.ts'
 
-/** One message to one device: `account` is the device's token. */
+/** A message to a device; `account` is the device's token. */
 export interface PushLedgerEntry extends LedgerEntry {
   message: TakenMessage
 }
 
 /**
- * Stands for Firebase Cloud Messaging, behind the fault proxy: the ledger lists every message that was taken for a device, and
- * `POST {control}/accounts/<token>/revoke` unregisters a device.
+ * Starts a simulated Firebase Cloud Messaging behind the fault proxy. The ledger lists every accepted message; `POST
+ * {control}/accounts/<token>/revoke` unregisters a device.
  */
 export async function startPush(place: SimulatorPlace = {}) {
   const { fronts, account, stop } = await startSimulator('push', place, ({ dir, urlOf }) => {
@@ -39,7 +39,7 @@ export async function startPush(place: SimulatorPlace = {}) {
   return {
     url,
     control,
-    /** Our service as Firebase knows it. */
+    /** The configuration of the service. */
     env: () => ({
       FCM_PROJECT_ID: account.projectId,
       FCM_CLIENT_EMAIL: account.clientEmail,

@@ -3,154 +3,171 @@ import type { Content, MediaItem, Published } from '../domain/posts/post.ts'
 import type { Platform } from '../domain/shared/platforms.ts'
 import type { PostingRules } from '../domain/posts/posting-rules.ts'
 
-/** What is to be published on one platform: the effective content, overrides already applied. */
+/** The post for one platform: the effective content with overrides applied. */
 export interface OutgoingPost {
   postId: string
   content: Content
 }
 
-/** A connected account with its secrets in plain. Lives in memory only, for one attempt. */
+/** A connected account with decrypted secrets. It lives in memory only, for one attempt. */
 export interface Credentials {
-  /** The account's id on the platform, for Bluesky the DID. */
+  /** The account's id on the platform; the DID on Bluesky. */
   accountId: string
   handle: string
-  /** Base address of this account's server, where the platform has one per account. */
+  /** Base URL of the account's server, on platforms with one server per account. */
   serviceUrl?: string
   accessToken: string
-  /** What calls are signed with where the token alone is not enough (OAuth 1.0a). */
+  /** The second half of the signing key of OAuth 1.0a. */
   tokenSecret?: string
   refreshToken?: string
-  /** When the access token ends. */
+  /** When the access token expires. */
   expiresAt?: Date
-  /** When the connection ends unless it is renewed before, for Bluesky the end of the refresh token; absent where there is no end. */
+  /**
+   * When the connection expires unless it is renewed; on Bluesky the expiry of the refresh token. Absent: it never
+   * expires.
+   */
   endsAt?: Date
-  /** Grows with every stored change of the secrets; saving tokens or health is conditional on it. */
+  /** Grows with every stored change of the secrets. Saving tokens or health requires the same version. */
   version: number
 }
 
 export interface Profile {
   displayName: string
   handle: string
-  /** Absolute http(s) address, or null. */
+  /** Absolute http(s) URL, or `null`. */
   avatar: string | null
   description?: string
 }
 
 /**
- * What one delivery remembers between attempts. `key` and `startedAt` are fixed before the first visible call and stay
- * the same for all its repeats. `save` is durable before it returns, and throws when the post, its content or the account changed meanwhile.
+ * The state that one delivery keeps between attempts: ids of prepared objects, by name.
+ * `key` and `startedAt` are fixed before the first visible call and are the same for all repeats.
+ * `save` is durable when it returns. It throws when the post, its content or the account has changed.
  */
-export interface DeliveryLog {
+export interface DeliveryCheckpoints {
   key: string
   startedAt: Date
-  /** Whether an earlier call with this key may have been accepted. */
+  /** True when an earlier call with this key may have been accepted. */
   isRepeat: boolean
-  handle(name: string): string | undefined
+  get(name: string): string | undefined
   save(name: string, value: string): Promise<void>
 }
 
-/** Invisible preparation happens before the claim, so it has no key and no `startedAt` yet. */
-export type PreparationLog = Pick<DeliveryLog, 'handle' | 'save'>
+/** The part for `prepare`, which runs before the claim and therefore has no key and no `startedAt`. */
+export type Checkpoints = Pick<DeliveryCheckpoints, 'get' | 'save'>
 
 /** A post's media in object storage. */
 export interface MediaSource {
   /**
-   * The bytes of a media item, streamed; they must be read or cancelled.
-   * @throws MediaUnavailableError when absent, empty, too large or not what its type says
+   * Streams the bytes of a media item. The stream must be read or cancelled.
+   * @throws MediaUnavailableError when the file is missing, empty, too large or not of its declared type
    */
   open(
     item: MediaItem,
     options: CallOptions,
   ): Promise<{ stream: ReadableStream<Uint8Array>; sizeBytes: number; mimeType: string }>
-  /** The public address of a media item, for a platform that fetches it itself. Checks and throws as `open` does. */
-  address(item: MediaItem, options: CallOptions): Promise<string>
+  /** Returns the public URL of a media item, for platforms that fetch files. Checks and throws as `open` does. */
+  publicUrl(item: MediaItem, options: CallOptions): Promise<string>
   /**
-   * Stores what a media item was converted to, and answers its public address: equal bytes, equal address. It stays for
-   * at least half a day; who needs it after that keeps it again.
+   * Stores a converted media item and returns its public URL. Equal bytes get an equal URL.
+   * A copy is stored for at least 12 hours; callers that need it longer store it again.
    */
-  keepCopy(
+  storeCopy(
     item: MediaItem,
     copy: { bytes: Uint8Array; mimeType: 'image/jpeg' | 'image/png' },
     options: CallOptions,
   ): Promise<string>
 }
 
-/** What adapters learn of a server and need after a restart; every process sees the same. Nothing in it is secret or about a user. */
+/**
+ * Facts about a server that adapters need after a restart. All processes share them; they hold no secrets and no user
+ * data.
+ */
 export interface PlatformFacts {
   find(name: string): Promise<string | null>
   save(name: string, value: string): Promise<void>
 }
 
 export interface CallOptions {
-  /** Aborts the call at the attempt's deadline or when the worker is told to stop. */
+  /** Aborts the call at the attempt's deadline or when the worker shuts down. */
   signal: AbortSignal
 }
 
-/** What `reconcile` answers where it found nothing; see `PlatformAdapter`. */
-export type Untraced = 'absent' | 'undecidable' | 'unsettled'
+/** The result of `reconcile` when the post was not found; see `PlatformAdapter`. */
+export type NotFoundResult = 'absent' | 'undecidable' | 'in-flight'
 
-/** What the search for a trace needs besides. */
+/** Input of the search for a post that an earlier call may have published. */
 export interface SearchOptions extends CallOptions {
-  /** When the latest visible call began: one that was given up may still be at work on the platform for a while. */
+  /** When the latest visible call began. After a timeout, the platform may still be processing it. */
   calledAt: Date
-  /** Whether that call was answered, so that no server still works on it (`PlatformError.answered`). */
+  /** True when that call got a response, so no server is still processing it (`PlatformError.answered`). */
   wasAnswered: boolean
-  /** Whether the platform's post is on record as that of another post of ours: then it is no candidate. */
+  /** Returns whether the platform post already belongs to another post of this service and is no candidate. */
   isTaken(platformPostId: string): Promise<boolean>
 }
 
 /**
- * What a platform is to the rest of the service. Adapters get base addresses and timeouts when they are made; nothing reads configuration.
- * Every method throws `PlatformError` and nothing else on trouble with the platform. `media_not_ready` from `prepare` means that the platform
- * is at work on media it has: it is asked again for as long as that takes. Media it lost and has to be sent again is `transient`.
+ * The interface of a platform. Adapters receive URLs and timeouts when they are created and read no configuration.
+ * Every method throws only `PlatformError` on platform failures. `media_not_ready` from `prepare` means that the
+ * platform is processing media it has; `prepare` is repeated until it is done. Media that the platform lost and that
+ * must be sent again is `transient`.
  *
- * Exactly once rests on this contract: `prepare` does nothing the public can see and may be repeated or thrown away at any time;
- * `publish` makes exactly one call that can make the post visible, carrying the platform's own idempotency device derived from
- * `delivery.key` and `delivery.startedAt`, and reports with `certain` whether a failure leaves room for doubt;
- * `reconcile` finds out what an earlier `publish` with the same delivery came to, without making anything visible: `absent` only when the
- * call can no longer take effect, or when a repeat of it would be recognised (docs/adr/0031), `unsettled` as long as it may, `undecidable`
- * when asking again will not help.
+ * Exactly-once delivery rests on three rules (docs/design/exactly-once.md):
+ * - `prepare` does nothing that the public can see. It may be repeated or discarded at any time.
+ * - `publish` makes exactly one call that can make the post visible. The call carries the platform's idempotency
+ * device, derived from `delivery.key` and `delivery.startedAt`. Its error says with `certain` whether the outcome is
+ * known.
+ * - `reconcile` finds the outcome of an earlier `publish` of the same delivery and makes nothing visible. `absent`: the
+ * call can no longer take effect, or a repeat would be recognised (ADR 0031). `in-flight`: the call may still take
+ * effect. `undecidable`: repeating the search does not help.
  */
 export interface PlatformAdapter {
   platform: Platform
-  prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions): Promise<void>
-  publish(post: OutgoingPost, account: Credentials, delivery: DeliveryLog, options: CallOptions): Promise<Published>
+  prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions): Promise<void>
+  publish(
+    post: OutgoingPost,
+    account: Credentials,
+    delivery: DeliveryCheckpoints,
+    options: CallOptions,
+  ): Promise<Published>
   reconcile(
     post: OutgoingPost,
     account: Credentials,
-    delivery: DeliveryLog,
+    delivery: DeliveryCheckpoints,
     options: SearchOptions,
-  ): Promise<Published | Untraced>
+  ): Promise<Published | NotFoundResult>
   /**
-   * Takes back what `prepare` left where its owner would come across it on the platform. Asked only for what was never to be
-   * visible yet, by the handles saved for it; what is gone already is fine.
+   * Removes what `prepare` left visible to the account's owner, such as a draft. Called only for posts that were never
+   * to be visible yet. Succeeds when the object is already gone.
    */
-  discard?(log: Pick<PreparationLog, 'handle'>, account: Credentials, options: CallOptions): Promise<void>
-  /** Deadline of the one visible call, milliseconds, where it may take longer than is usual: a platform may fetch a whole file within it. */
+  discard?(checkpoints: Pick<Checkpoints, 'get'>, account: Credentials, options: CallOptions): Promise<void>
+  /**
+   * Deadline of the visible call in milliseconds, if it differs from the default: some platforms fetch a whole file
+   * within it.
+   */
   publishTimeoutMs?(post: OutgoingPost): number
-  /** Loads what `prepare` needs, so that the first delivery of a process does not wait for it. */
+  /** Loads the modules that `prepare` needs, so that the first delivery of a process does not wait for them. */
   warmUp?(): Promise<void>
   profile(account: Credentials, options: CallOptions): Promise<Profile>
-  /** What the platform accepts just now, where its servers set limits of their own. Never waits long, and never fails. */
+  /** Returns the current limits of a platform whose servers set their own. Returns quickly and never fails. */
   limits?(options: CallOptions): Promise<PostingRules>
-  /** Renews the tokens; the caller guarantees that only one renewal of an account runs at a time. */
+  /** Renews the tokens. The caller runs at most one renewal per account at a time. */
   renew?(account: Credentials, options: CallOptions): Promise<Omit<Credentials, 'version'>>
-  /** Missing where the platform tells nobody. */
+  /** Absent on platforms without public counts. */
   metrics?: PostMetrics
-  /** How many follow the account; null where the platform does not tell. */
+  /** The number of followers; `null` when the platform does not report it. */
   followers?(account: Credentials, options: CallOptions): Promise<number | null>
-  /** Ends the session at the platform, where it can. */
+  /** Ends the session at the platform, if it supports that. */
   revoke?(account: Credentials, options: CallOptions): Promise<void>
 }
 
 export interface PostMetrics {
-  /** So many posts of one account are asked for in one call. */
+  /** The maximum number of posts of one account per call. */
   perCall: number
   /**
-   * By the platform's id. `deleted` is what the platform says is gone, known for sure; of an id that is missing nothing was said.
-   * The posts have to be those of this very account: what another one published looks deleted to it. So may, for some minutes, a post
-   * that is just out.
-   * Throws `PlatformError`: `permission` where the connection lacks what is needed to see the counts.
+   * Returns counts by platform post id. `deleted` is certain; a missing id means that the platform reported nothing.
+   * The ids must belong to this account: posts of other accounts look deleted, and so may new posts for some minutes.
+   * @throws PlatformError `permission` when the connection lacks the permission to read counts
    */
   read(
     platformPostIds: string[],
@@ -159,47 +176,51 @@ export interface PostMetrics {
   ): Promise<Map<string, PostCounts | 'deleted'>>
 }
 
-/** An account that was just proven to be the user's, with secrets of its own. */
-export interface Connection {
+/** An account whose owner has just authorized this service. */
+export interface AuthorizedAccount {
   credentials: Omit<Credentials, 'version'>
   profile: Profile
 }
 
-/** What one visit to a platform's own page brought. */
-export interface RedirectConnection extends Connection {
-  /** Accounts of other platforms that come with this one; null where there is definitely none, so that an earlier one is forgotten. */
-  companions?: Partial<Record<Platform, Connection | null>>
+/** The result of one authorization on a platform's page. */
+export interface RedirectResult extends AuthorizedAccount {
+  /** Accounts of other platforms that come with this one. `null` removes an earlier one. */
+  companions?: Partial<Record<Platform, AuthorizedAccount | null>>
 }
 
-/** A platform whose accounts connect by credentials typed into our form. */
+/** A platform whose accounts connect with credentials that the user types in. */
 export interface DirectConnect {
-  connect(identifier: string, secret: string, options: CallOptions): Promise<Connection>
+  connect(identifier: string, secret: string, options: CallOptions): Promise<AuthorizedAccount>
 }
 
 /**
- * A platform whose accounts connect on a page of its own (OAuth). The caller makes and checks `state`, binds both halves to one
- * browser, and calls `complete` at most once for one `begin`.
+ * A platform whose accounts connect on the platform's own page (OAuth). The caller creates and checks `state`, binds
+ * both halves to one browser, and calls `complete` at most once per `begin`.
  */
 export interface RedirectConnect {
-  /** The parameter of the callback that names the attempt where the platform knows no `state` (OAuth 1.0a: `oauth_token`). */
+  /**
+   * The callback parameter that identifies the authorization on platforms without `state` (OAuth 1.0a: `oauth_token`).
+   */
   lookupParameter?: string
   begin(
     input: { state: string; redirectUri: string },
     options: CallOptions,
   ): Promise<{
-    /** Where the user is sent. */
+    /** The URL to redirect the user to. */
     url: string
-    /** Kept sealed until the callback: PKCE verifier, secret of the request token. */
+    /** Stored encrypted until the callback: the PKCE verifier or the secret of the request token. */
     secrets: Record<string, string>
-    /** What the callback will name under `lookupParameter` (OAuth 1.0a: the request token). */
+    /** The value of `lookupParameter` in the callback (OAuth 1.0a: the request token). */
     lookup?: string
   }>
   /**
-   * Exchanges what the callback brought; the parameters of its query are as the platform sent them, each once.
-   * Throws `PlatformError`: `permission` when the user or the platform gave less than is needed, without a call where that can be read off the query.
+   * Exchanges the parameters of the callback for an account. `query` holds each parameter once, as the platform sent
+   * it.
+   * @throws PlatformError `permission` when the user or the platform granted too little, without a call if the query
+   * already says so
    */
   complete(
     input: { query: Record<string, string>; redirectUri: string; secrets: Record<string, string> },
     options: CallOptions,
-  ): Promise<RedirectConnection>
+  ): Promise<RedirectResult>
 }

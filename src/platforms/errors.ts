@@ -4,36 +4,36 @@ import { platformReason, type PlatformReason } from '../domain/posts/platform-re
 
 interface PlatformErrorOptions {
   /**
-   * True when the platform definitely did not do what was asked (a clear refusal, or the request never left).
-   * False when it may have: time-out, reset, 5xx, a 2xx without an id.
+   * True when the platform certainly did not do what was requested (a clear refusal, or the request was never sent).
+   * False when it may have: timeout, reset, 5xx, or a 2xx without an id.
    */
   certain: boolean
   /**
-   * True when the call was answered, so that no server is still working on it. False after a time-out or a broken connection, and when
-   * a gateway answered 5xx: it may have stopped waiting for a server that goes on.
+   * True when the call got a response, so that no server is still processing it. False after a timeout or a broken
+   * connection, and after a gateway's 5xx: the server behind it may continue.
    */
   answered?: boolean
-  /** How long the platform asked to wait, milliseconds. */
+  /** The wait that the platform asks for, milliseconds. */
   retryAfterMs?: number
-  /** Code and text of the platform's answer, as they came; without it those of `cause` hold. */
+  /** Code and text of the platform's response, unchanged. Defaults to those of `cause`. */
   reason?: Parameters<typeof platformReason>[0]
-  /** Why an account cannot be connected, where the class does not say. */
+  /** Why an account cannot be connected, if the class does not say it. */
   connectReason?: ConnectReason
   cause?: unknown
 }
 
 /**
- * The only error a platform adapter throws. Its class decides what follows (platforms.md section 8).
- * `message` is a sentence for people; it never carries response bodies, tokens or addresses.
+ * The only error that a platform adapter throws. Its class decides the next step (docs/reference/platforms.md).
+ * `message` is a sentence for people; it never contains response bodies, tokens or URLs.
  */
 export class PlatformError extends Error {
   readonly class: PlatformErrorClass
   readonly certain: boolean
-  /** Set by whoever made the call. */
+  /** Set by the caller of the platform. */
   answered: boolean
   readonly retryAfterMs: number | undefined
   readonly connectReason: ConnectReason
-  /** What the platform said, sanitized; null when it said nothing. */
+  /** The platform's own message, sanitized; `null` when it sent none. */
   platformReason: PlatformReason | null
 
   constructor(errorClass: PlatformErrorClass, message: string, options: PlatformErrorOptions) {
@@ -44,10 +44,10 @@ export class PlatformError extends Error {
     this.answered = options.answered ?? false
     this.retryAfterMs = options.retryAfterMs
     this.connectReason = options.connectReason ?? connectReasonOf(errorClass)
-    this.platformReason = options.reason ? platformReason(options.reason) : reasonOf(options.cause)
+    this.platformReason = options.reason ? platformReason(options.reason) : inheritReason(options.cause)
   }
 }
 
-function reasonOf(cause: unknown): PlatformReason | null {
+function inheritReason(cause: unknown): PlatformReason | null {
   return cause instanceof PlatformError ? cause.platformReason : null
 }

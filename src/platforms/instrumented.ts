@@ -1,47 +1,50 @@
 import { SECOND } from '../domain/shared/times.ts'
 import type { Platform } from '../domain/shared/platforms.ts'
 import { hideEchoes } from '../domain/posts/platform-reason.ts'
-import type { Credentials, OutgoingPost, PlatformAdapter, Untraced } from './contract.ts'
+import type { Credentials, OutgoingPost, PlatformAdapter, NotFoundResult } from './contract.ts'
 import { PlatformError } from './errors.ts'
 
 type Step = 'prepare' | 'publish' | 'reconcile'
 
-/** Who counts what the adapters did. */
-interface Figures {
+/** Records the steps of a delivery. */
+interface StepRecorder {
   platformStep(platform: Platform, step: Step, seconds: number): void
   platformFailed(platform: Platform, step: Step, errorClass: string): void
-  reconciled(platform: Platform, result: 'found' | Untraced | 'error'): void
+  reconciled(platform: Platform, result: 'found' | NotFoundResult | 'error'): void
 }
 
 interface Registry {
   find(platform: Platform): PlatformAdapter | null
 }
 
-/** The same platforms, with every step of a delivery counted and timed, and with errors that repeat neither secrets nor the post. */
-export function observePlatforms<R extends Registry>(registry: R, figures: Figures): R {
+/**
+ * Returns the same platforms with every step of a delivery counted and timed. Their errors contain no secrets and no
+ * post text.
+ */
+export function instrumentPlatforms<R extends Registry>(registry: R, figures: StepRecorder): R {
   const observed = new Map<PlatformAdapter, PlatformAdapter>()
   return {
     ...registry,
     find(platform: Platform): PlatformAdapter | null {
       const adapter = registry.find(platform)
       if (!adapter) return null
-      const known = observed.get(adapter) ?? observe(adapter, figures)
+      const known = observed.get(adapter) ?? instrument(adapter, figures)
       observed.set(adapter, known)
       return known
     },
   }
 }
 
-function observe(adapter: PlatformAdapter, figures: Figures): PlatformAdapter {
+function instrument(adapter: PlatformAdapter, figures: StepRecorder): PlatformAdapter {
   const { platform } = adapter
 
-  async function timed<T>(step: Step, hidden: string[], work: () => Promise<T>): Promise<T> {
+  async function record<T>(step: Step, hidden: string[], work: () => Promise<T>): Promise<T> {
     const startedAt = performance.now()
     try {
       return await work()
     } catch (error) {
       figures.platformFailed(platform, step, error instanceof PlatformError ? error.class : 'other')
-      throw withoutEchoes(error, hidden)
+      throw redactSecrets(error, hidden)
     } finally {
       figures.platformStep(platform, step, (performance.now() - startedAt) / SECOND)
     }
@@ -49,11 +52,11 @@ function observe(adapter: PlatformAdapter, figures: Figures): PlatformAdapter {
 
   return {
     ...adapter,
-    prepare: (...args) => timed('prepare', hiddenOf(args[0], args[1]), () => adapter.prepare(...args)),
-    publish: (...args) => timed('publish', hiddenOf(args[0], args[1]), () => adapter.publish(...args)),
+    prepare: (...args) => record('prepare', listSecrets(args[0], args[1]), () => adapter.prepare(...args)),
+    publish: (...args) => record('publish', listSecrets(args[0], args[1]), () => adapter.publish(...args)),
     async reconcile(...args) {
       try {
-        const found = await timed('reconcile', hiddenOf(args[0], args[1]), () => adapter.reconcile(...args))
+        const found = await record('reconcile', listSecrets(args[0], args[1]), () => adapter.reconcile(...args))
         figures.reconciled(platform, typeof found === 'string' ? found : 'found')
         return found
       } catch (error) {
@@ -64,13 +67,13 @@ function observe(adapter: PlatformAdapter, figures: Figures): PlatformAdapter {
   }
 }
 
-/** What a platform may repeat in its answer, and nothing of ours may keep: logs and histories hold neither secrets nor words of a post. */
-function hiddenOf({ content }: OutgoingPost, { accessToken, tokenSecret, refreshToken }: Credentials): string[] {
+/** Lists the texts that a platform may echo in its response and that logs and histories must not store. */
+function listSecrets({ content }: OutgoingPost, { accessToken, tokenSecret, refreshToken }: Credentials): string[] {
   const ofFiles = content.mediaItems.flatMap(({ altText, originalFilename }) => [altText, originalFilename])
   return [accessToken, tokenSecret, refreshToken, content.text, ...ofFiles].filter((text) => text !== undefined)
 }
 
-function withoutEchoes(error: unknown, hidden: string[]): unknown {
+function redactSecrets(error: unknown, hidden: string[]): unknown {
   if (error instanceof PlatformError && error.platformReason) {
     error.platformReason = hideEchoes(error.platformReason, hidden)
   }

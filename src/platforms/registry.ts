@@ -7,26 +7,26 @@ import { createMastodon, type MastodonOptions } from './mastodon/adapter.ts'
 import { createTumblr, type TumblrOptions } from './tumblr/adapter.ts'
 import { createThreads, type ThreadsOptions } from './threads/adapter.ts'
 
-/** What every platform is given. */
-interface Common {
-  /** Deadline of the one visible call. */
+/** Options that every platform receives. */
+interface SharedOptions {
+  /** Deadline of the visible call, milliseconds. */
   publishTimeoutMs: number
-  /** How long such a call may still take effect when it got no answer, where the platform does not recognise repeats. */
-  unansweredSettleMs: number
+  /** How long an unanswered call may still take effect on platforms that do not recognise repeats, milliseconds. */
+  unansweredInFlightMs: number
   media: MediaSource
-  /** Names this service in every call. */
+  /** Sent as `User-Agent` with every call. */
   userAgent: string
   facts: PlatformFacts
 }
 
-/** What is set for each platform; null: it is not set up in this deployment. */
+/** The options of each platform; `null`: not configured in this deployment. */
 export interface PlatformSettings {
-  bluesky: Omit<BlueskyOptions, keyof Common>
-  mastodon: Omit<MastodonOptions, keyof Common> | null
-  tumblr: Omit<TumblrOptions, keyof Common> | null
-  threads: Omit<ThreadsOptions, keyof Common> | null
-  facebook: Omit<FacebookOptions, keyof Common> | null
-  instagram: Omit<InstagramOptions, keyof Common> | null
+  bluesky: Omit<BlueskyOptions, keyof SharedOptions>
+  mastodon: Omit<MastodonOptions, keyof SharedOptions> | null
+  tumblr: Omit<TumblrOptions, keyof SharedOptions> | null
+  threads: Omit<ThreadsOptions, keyof SharedOptions> | null
+  facebook: Omit<FacebookOptions, keyof SharedOptions> | null
+  instagram: Omit<InstagramOptions, keyof SharedOptions> | null
 }
 
 interface ConnectablePlatform {
@@ -36,11 +36,11 @@ interface ConnectablePlatform {
   close(): Promise<void>
 }
 
-/** What can be done on which platform. Nothing is opened before the first call. */
-export function createPlatformRegistry(options: PlatformSettings & Common) {
-  const { publishTimeoutMs, unansweredSettleMs, media, facts, userAgent, ...settings } = options
-  const common = { publishTimeoutMs, unansweredSettleMs, media, facts, userAgent }
-  const connections: Partial<Record<Platform, ConnectablePlatform>> = {
+/** Creates the adapters of the configured platforms. Nothing is opened before the first call. */
+export function createPlatformRegistry(options: PlatformSettings & SharedOptions) {
+  const { publishTimeoutMs, unansweredInFlightMs, media, facts, userAgent, ...settings } = options
+  const common = { publishTimeoutMs, unansweredInFlightMs, media, facts, userAgent }
+  const platforms: Partial<Record<Platform, ConnectablePlatform>> = {
     bluesky: createBluesky({ ...settings.bluesky, ...common }),
     ...(settings.mastodon && { mastodon: createMastodon({ ...settings.mastodon, ...common }) }),
     ...(settings.tumblr && { tumblr: createTumblr({ ...settings.tumblr, ...common }) }),
@@ -48,16 +48,16 @@ export function createPlatformRegistry(options: PlatformSettings & Common) {
     ...(settings.facebook && { facebook: createFacebook({ ...settings.facebook, ...common }) }),
     ...(settings.instagram && { instagram: createInstagram({ ...settings.instagram, ...common }) }),
   }
-  const all = Object.values(connections)
+  const all = Object.values(platforms)
 
   return {
-    /** Null: posts to this platform are not delivered here. */
-    find: (platform: Platform): PlatformAdapter | null => connections[platform]?.adapter ?? null,
-    /** Null: accounts of this platform do not connect by typed-in credentials. */
-    direct: (platform: Platform): DirectConnect | null => connections[platform]?.direct ?? null,
-    /** Null: accounts of this platform do not connect on a page of its own. */
-    redirect: (platform: Platform): RedirectConnect | null => connections[platform]?.redirect ?? null,
-    /** For processes that deliver, before they take work. */
+    /** `null`: this deployment does not publish on the platform. */
+    find: (platform: Platform): PlatformAdapter | null => platforms[platform]?.adapter ?? null,
+    /** `null`: accounts of this platform do not connect with typed-in credentials. */
+    direct: (platform: Platform): DirectConnect | null => platforms[platform]?.direct ?? null,
+    /** `null`: accounts of this platform do not connect on the platform's page. */
+    redirect: (platform: Platform): RedirectConnect | null => platforms[platform]?.redirect ?? null,
+    /** Called by processes that deliver posts, before they accept work. */
     warmUp: async (): Promise<void> => void (await Promise.all(all.map(async ({ adapter }) => adapter.warmUp?.()))),
     close: async (): Promise<void> => void (await Promise.all(all.map(({ close }) => close()))),
   }

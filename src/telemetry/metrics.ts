@@ -185,7 +185,7 @@ export function createMetrics() {
       if (outcome === 'failed') failures.inc({ platform, code: code ?? 'INTERNAL' })
     },
 
-    reconciled: (platform: Platform, result: 'found' | 'absent' | 'undecidable' | 'unsettled' | 'error'): void =>
+    reconciled: (platform: Platform, result: 'found' | 'absent' | 'undecidable' | 'in-flight' | 'error'): void =>
       reconciles.inc({ platform, result }),
     platformStep: (platform: Platform, step: PlatformStep, seconds: number): void =>
       platformCalls.observe({ platform, step }, seconds),

@@ -8,7 +8,7 @@ import { unique } from '../support/servers.ts'
 import { giveDemo } from './analytics.ts'
 import { startBrowserWorld, type BrowserWorld } from './world.ts'
 
-/** Accounts as people have them: a browser on pages of the frontend, the mails of the mail catcher, and the identity provider's own page. */
+/** Registration and login in a browser: pages of the frontend, the caught mails, and the identity provider's page. */
 
 let mails: Awaited<ReturnType<typeof startMailCatcher>>
 let google: IdentitySandbox
@@ -36,20 +36,20 @@ const newAddress = () => `${unique('p')}@example.test`
 
 async function visitor(): Promise<Page> {
   const page = await world.visit()
-  await isSomebody(page, 'nobody')
+  await showsUser(page, 'Not signed in')
   return page
 }
 
-const isSomebody = (page: Page, who: string) => page.waitForSelector(`#who:has-text("${who}")`)
+const showsUser = (page: Page, who: string) => page.waitForSelector(`#who:has-text("${who}")`)
 
-/** Fills the form in, sends it, and waits for the answer. */
+/** Fills in and sends the form, and waits for the response. */
 async function send(page: Page, form: string, fields: Record<string, string>, answer: string): Promise<void> {
   for (const [name, value] of Object.entries(fields)) await page.fill(`#${form} [name=${name}]`, value)
   await page.click(`#${form} button`)
   await page.waitForSelector(`#answer:has-text("${answer}")`)
 }
 
-/** Opens the mail to this address, beside the page that is open, as soon as it is there. */
+/** Opens the mail to this address in another tab, as soon as it has arrived. */
 async function openMail(page: Page, address: string): Promise<Page> {
   await mails.mails.until(address)
   const reader = await page.context().newPage()
@@ -58,8 +58,8 @@ async function openMail(page: Page, address: string): Promise<Page> {
   return reader
 }
 
-describe('in a browser, somebody', () => {
-  it('registers with the code of a mail, and is still there after the page is loaded again', async () => {
+describe('accounts in a browser', () => {
+  it('a user registers with the code of a mail and stays signed in after a reload', async () => {
     const page = await visitor()
     const email = newAddress()
     await send(page, 'code', { email }, '201')
@@ -71,12 +71,12 @@ describe('in a browser, somebody', () => {
     await send(page, 'verify', { email, otp: code }, '200')
     const password = unique('password')
     await send(page, 'signup', { email, name: 'Ann Other', password, confirmPassword: password }, '200')
-    await isSomebody(page, 'Ann Other')
+    await showsUser(page, 'Ann Other')
     await page.reload()
-    await isSomebody(page, 'Ann Other')
+    await showsUser(page, 'Ann Other')
   })
 
-  it('chooses a new password over the link of a mail, once', async () => {
+  it('a user sets a new password with the link of a mail, which works once', async () => {
     const { secrets } = await world.service.logIn()
     const { email, password } = secrets
     const page = await visitor()
@@ -86,16 +86,16 @@ describe('in a browser, somebody', () => {
     expect(inHtml).toBe(await reset.getAttribute('pre a', 'href'))
     await reset.click('pre a')
     await reset.waitForURL(`${world.frontend.url}/reset-password?*`)
-    await isSomebody(reset, 'nobody')
+    await showsUser(reset, 'Not signed in')
     const newPassword = unique('password')
     await send(reset, 'reset', { password: newPassword }, '200')
     await send(page, 'login', { email, password }, '401')
     await send(page, 'login', { email, password: newPassword }, '200')
-    await isSomebody(page, 'Test User')
+    await showsUser(page, 'Test User')
     await send(reset, 'reset', { password: unique('password') }, '400')
   })
 
-  it('hears of notifications while the page is open, until the session is ended elsewhere', async () => {
+  it('an open page receives notifications until its session ends elsewhere', async () => {
     const { userId, secrets, call } = await world.service.logIn()
     const { email, password } = secrets
     const page = await visitor()
@@ -104,12 +104,12 @@ describe('in a browser, somebody', () => {
     await world.service.context.notifications.insertOnce(newNotification(userId, { message: 'News for Ann' }))
     await page.waitForSelector('#notifications li.unread:has-text("News for Ann")')
     expect((await call('DELETE', '/api/auth/logout/all')).status).toBe(200)
-    await page.waitForSelector('#live:text-is("not live")')
-    await isSomebody(page, 'nobody')
+    await page.waitForSelector('#live:text-is("offline")')
+    await showsUser(page, 'Not signed in')
   })
 })
 
-/** The page of the provider is open then. */
+/** Leaves the provider's page open. */
 async function beginWithGoogle(): Promise<Page> {
   const page = await visitor()
   await page.click('#google')
@@ -124,48 +124,48 @@ async function chooseNew(page: Page, fields: { email: string; name: string }): P
 
 const allowNew = (page: Page) => page.press('#new [name=name]', 'Enter')
 const allow = (page: Page) => page.click('button[value=allow]')
-/** Whether the address still shows the empty fragment depends on how the page was reached. */
+/** Whether the URL still shows the empty fragment depends on how the page was reached. */
 const untilRefused = (page: Page, error: string) =>
   page.waitForURL(({ href }) => href.replace(/#$/, '') === `${world.frontend.url}/login?error=${error}`)
 
-describe('in a browser, with Google, somebody', () => {
-  it('who allows it has an account, and the same one the next time', async () => {
+describe('Google login in a browser', () => {
+  it('a user who allows access gets an account, and the same one the next time', async () => {
     const page = await beginWithGoogle()
     const email = newAddress()
     await chooseNew(page, { email, name: 'Ann Google' })
     await allowNew(page)
     await page.waitForURL(`${world.frontend.url}/auth/callback*`)
-    await isSomebody(page, 'Ann Google')
+    await showsUser(page, 'Ann Google')
     await page.goto(`${world.frontend.url}/`)
-    await isSomebody(page, 'Ann Google')
+    await showsUser(page, 'Ann Google')
 
     const again = await beginWithGoogle()
     await again.selectOption('select[name=account]', { label: `Ann Google <${email}>` })
     await allow(again)
-    await isSomebody(again, 'Ann Google')
+    await showsUser(again, 'Ann Google')
     expect(await collectionOf('users').countDocuments({ name: 'Ann Google' })).toBe(1)
   })
 
-  it('who denies it is told so on the login page', async () => {
+  it('a user who denies access sees the reason on the login page', async () => {
     const page = await beginWithGoogle()
     await page.click('button[value=deny]')
     await untilRefused(page, 'google_auth_failed')
-    await isSomebody(page, 'nobody')
+    await showsUser(page, 'Not signed in')
   })
 
-  it('who shares a browser can be somebody else', async () => {
+  it('two users can share a browser', async () => {
     const page = await beginWithGoogle()
     await chooseNew(page, { email: newAddress(), name: 'Ann First' })
     await allowNew(page)
-    await isSomebody(page, 'Ann First')
+    await showsUser(page, 'Ann First')
     await page.click('#google')
     await page.waitForSelector('button[value=allow]')
     await chooseNew(page, { email: newAddress(), name: 'Bob Second' })
     await allowNew(page)
-    await isSomebody(page, 'Bob Second')
+    await showsUser(page, 'Bob Second')
   })
 
-  it('who opens the callback of another browser is nobody, and the other one still gets in', async () => {
+  it('a user who opens the callback of another browser is not signed in, and the other browser still is', async () => {
     const page = await beginWithGoogle()
     await chooseNew(page, { email: newAddress(), name: 'Mallory' })
     await page.route(`${callbackUrl}*`, (route) => route.abort())
@@ -176,14 +176,14 @@ describe('in a browser, with Google, somebody', () => {
     const victim = await visitor()
     await victim.goto(callback.url())
     await untilRefused(victim, 'session_expired')
-    await isSomebody(victim, 'nobody')
+    await showsUser(victim, 'Not signed in')
 
     await page.unroute(`${callbackUrl}*`)
     await page.goto(callback.url())
-    await isSomebody(page, 'Mallory')
+    await showsUser(page, 'Mallory')
   })
 
-  it('who goes back stays logged in, and is logged in no second time', async () => {
+  it('a user who goes back stays signed in and is not signed in twice', async () => {
     const page = await beginWithGoogle()
     const email = newAddress()
     await chooseNew(page, { email, name: 'Ann Back' })
@@ -191,28 +191,28 @@ describe('in a browser, with Google, somebody', () => {
       page.waitForRequest((request) => request.url().startsWith(callbackUrl)),
       allowNew(page),
     ])
-    await isSomebody(page, 'Ann Back')
+    await showsUser(page, 'Ann Back')
     await page.goBack()
     expect(new URL(page.url()).origin).toBe(google.url)
     await page.goForward()
-    await isSomebody(page, 'Ann Back')
+    await showsUser(page, 'Ann Back')
     await page.goto(callback.url())
     await untilRefused(page, 'session_expired')
-    await isSomebody(page, 'Ann Back')
+    await showsUser(page, 'Ann Back')
     const user = await world.service.context.users.findByEmail(email)
     expect(await collectionOf('sessions').countDocuments({ userId: user!._id })).toBe(1)
   })
 })
 
-it('in a browser, the sandbox shows somebody how their posts do, in charts that all have something in them', async () => {
+it('the sandbox shows the performance of posts in charts that all contain data', async () => {
   const { page, userId } = await world.someone()
   const { context } = world.service
   await giveDemo(context, userId)
   await page.reload()
-  // Each is drawn when its figures are there.
+  // Each chart is drawn when its data has arrived.
   const charts = ['#figures dd', '#timeline svg', '#growth svg', '#top button', '#by-platform table', '#heatmap table']
   for (const chart of charts) await page.waitForSelector(chart)
-  expect(await page.innerText('#analytics')).toContain('made up')
+  expect(await page.innerText('#analytics')).toContain('sample data')
   const count = (selector: string) => page.locator(`#analytics ${selector}`).count()
   expect(await count('#figures dd:text-matches("[1-9]")')).toBeGreaterThanOrEqual(6)
   expect(await count('#timeline svg[aria-label*="most of it on"] rect:not([height="0"])')).toBeGreaterThan(30)
@@ -223,7 +223,7 @@ it('in a browser, the sandbox shows somebody how their posts do, in charts that 
   expect(await count('.heat tbody td')).toBe(168)
   expect(await count('.heat td:not(.shade-0)')).toBeGreaterThan(8)
 
-  // Only one platform tells of it.
+  // Only one platform reports it.
   await page.selectOption('#rank', 'reach')
   for (let place = 1; place <= 5; place++)
     await page.waitForSelector(`#top li:nth-child(${place}) b:has-text("instagram")`)
@@ -232,5 +232,5 @@ it('in a browser, the sandbox shows somebody how their posts do, in charts that 
 
   await context.limits.analyticsRefresh.take(userId)
   await page.click('#top li button')
-  await page.waitForSelector('#top li [role=status]:text-matches("again in 1[45] min")')
+  await page.waitForSelector('#top li [role=status]:text-matches("Try again in 1[45] min")')
 })

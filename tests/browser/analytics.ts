@@ -1,4 +1,4 @@
-import { historyOf, type PublishedOn } from '../../sandbox/demo/history.ts'
+import { buildHistory, type PublishedOn } from '../../sandbox/demo/history.ts'
 import { demoPosts } from '../../sandbox/demo/posts.ts'
 import { storeDemo } from '../../sandbox/demo/seed.ts'
 import { collectionSettings } from '../../src/config/analytics.ts'
@@ -6,7 +6,7 @@ import type { Context } from '../../src/context.ts'
 import { PLATFORMS } from '../../src/domain/shared/platforms.ts'
 import { accountIdOf, connectAccounts } from '../support/published.ts'
 
-/** Gives somebody the two weeks that the sandbox makes up, without anything on the platforms. */
+/** Gives a user the two weeks of sample data, without posts on the platforms. */
 export async function giveDemo(context: Context, userId: string): Promise<void> {
   await connectAccounts(context, userId, PLATFORMS)
   const accounts = Object.fromEntries(PLATFORMS.map((platform) => [platform, accountIdOf(platform, userId)]))
@@ -22,5 +22,5 @@ export async function giveDemo(context: Context, userId: string): Promise<void> 
   const picture = { storageKey: 'hello.jpg', storageUrl: 'https://files.example/hello.jpg', mimeType: 'image/jpeg' }
   const owner = { userId, timezone: 'UTC', accounts, picture }
   const collecting = { now, ...collectionSettings(context.config) }
-  await storeDemo(context.database, context.users, userId, historyOf(owner, posts, published, collecting))
+  await storeDemo(context.database, context.users, userId, buildHistory(owner, posts, published, collecting))
 }

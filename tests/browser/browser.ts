@@ -3,11 +3,11 @@ import { findChromium } from '../../sandbox/servers/chromium.ts'
 
 const TIMEOUT_MS = 20_000
 
-/** A headless Chromium in which each page belongs to somebody else, with cookies of their own. */
+/** A headless Chromium in which each page has its own cookies, as if it belonged to another user. */
 export async function startBrowser() {
   const browser = await chromium.launch({
     executablePath: await findChromium(),
-    // Containers allow no sandbox of its own, and nothing but our own pages is opened.
+    // Chromium's own sandbox does not work in containers; only our own pages are opened.
     chromiumSandbox: false,
     args: ['--disable-gpu'],
   })

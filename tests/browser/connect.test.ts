@@ -8,8 +8,8 @@ import { unique } from '../support/servers.ts'
 import { startBrowserWorld, type BrowserWorld } from './world.ts'
 
 /**
- * Connecting as people do it: a browser on a page of the frontend, the platform's own page on another site, and back over the callback.
- * What browsers add and keep by themselves (Sec-Fetch headers, cookies and when they send them) is what they really do.
+ * Connecting in a browser: a page of the frontend, the platform's page on another site, and the callback. Sec-Fetch
+ * headers and cookies are those of a real browser.
  */
 
 let mastodon: Mastodon
@@ -19,7 +19,7 @@ let platforms: Record<'mastodon' | 'tumblr', Connectable>
 
 interface Connectable {
   control: Control
-  /** The call that makes a login out of what the callback brings. */
+  /** The call that exchanges the parameters of the callback. */
   exchange: string
   newAccount(): { name: string; loginId: string }
 }
@@ -63,14 +63,14 @@ afterAll(async () => {
   await mastodon?.stop()
 })
 
-/** Somebody at a browser of their own, logged in on the frontend. */
+/** A user with a separate browser, signed in on the frontend. */
 async function someone() {
   const { page, userId } = await world.someone('/settings')
 
   return {
     page,
     stored: (platform: 'mastodon' | 'tumblr') => world.service.context.accounts.findConnected(userId, platform),
-    /** The page of the platform is open then. */
+    /** Leaves the platform's page open. */
     async begin(platform: 'mastodon' | 'tumblr') {
       await page.click(`button[value=${platform}]`)
       await page.waitForSelector('button[value=allow]')
@@ -78,7 +78,7 @@ async function someone() {
   }
 }
 
-/** Chooses the account, presses the button, and answers what the settings page was told. */
+/** Chooses the account, presses the button, and returns the result on the settings page. */
 async function decide(page: Page, name: string, decision: 'allow' | 'deny'): Promise<string> {
   await page.selectOption('select[name=account]', { label: name })
   await page.click(`button[value=${decision}]`)
@@ -92,7 +92,7 @@ const exchanges = async (platform: 'mastodon' | 'tumblr') => {
 }
 
 describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) => {
-  it('is connected when the user allows it, and shows what is published then', async () => {
+  it('a platform is connected when the user allows it, and then shows published posts', async () => {
     const { page, begin, stored } = await someone()
     const { name } = platforms[platform].newAccount()
     await begin(platform)
@@ -105,7 +105,7 @@ describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) =>
     await page.check(`[name=on][value=${platform}]`)
     await page.fill('#post [name=text]', text)
     await page.click('#post button')
-    // It comes by itself, as soon as the platform has the post.
+    // It arrives without a reload, as soon as the platform has the post.
     const told = page.locator('#notifications li', { hasText: `Successfully posted on ${platform}` })
     await page.goto((await told.getByRole('link').getAttribute('href'))!)
     expect(await page.textContent('article')).toContain(text)
@@ -113,7 +113,7 @@ describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) =>
     expect(await page.textContent('article:first-of-type')).toContain(text)
   })
 
-  it('is not connected when the user denies it', async () => {
+  it('a platform is not connected when the user denies it', async () => {
     const { page, begin, stored } = await someone()
     const { name } = platforms[platform].newAccount()
     const before = await exchanges(platform)
@@ -123,7 +123,7 @@ describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) =>
     expect(await stored(platform)).toBeNull()
   })
 
-  it('is not connected in another browser than the one it was begun in, and still is in that', async () => {
+  it('a platform is connected only in the browser that started it', async () => {
     const { page, begin, stored } = await someone()
     const { name } = platforms[platform].newAccount()
     await begin(platform)
@@ -146,7 +146,7 @@ describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) =>
     expect(await stored(platform)).not.toBeNull()
   })
 
-  it('is not connected by a link that an API client made', async () => {
+  it('a platform is not connected by a link that an API client created', async () => {
     const { stored, page } = await someone()
     const { name } = platforms[platform].newAccount()
     const { call: request, userId } = await world.service.logIn()

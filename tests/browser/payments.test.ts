@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPayments, type SandboxPayments } from '../../sandbox/services/payments.ts'
 import { startBrowserWorld, type BrowserWorld } from './world.ts'
 
-/** Money as people meet it: the plan on a page of the frontend, and the pages of the payment processor it leads to. */
+/** Payments in a browser: the plan on a page of the frontend, and the pages of the payment processor. */
 
 let payments: SandboxPayments
 let world: BrowserWorld
@@ -24,7 +24,7 @@ afterAll(async () => {
 const hasPlan = (page: Page, words: string) => page.waitForSelector(`#plan:has-text("${words}")`)
 const hasPaid = (page: Page, words: string) => page.waitForSelector(`#paid:has-text("${words}")`)
 
-/** What stands on the page of the processor that the browser is sent to. */
+/** The title of the processor's page that the browser opens. */
 async function processorPage(page: Page, button: string, title: string): Promise<void> {
   await page.click(button)
   await page.waitForSelector(`h1:has-text("${title}")`)
@@ -38,7 +38,7 @@ async function subscribe(page: Page): Promise<void> {
   await hasPaid(page, 'you are on Pro now')
 }
 
-/** Manages the subscription, and comes back. */
+/** Changes the subscription in the portal and returns. */
 async function inPortal(page: Page, action: (portal: Page) => Promise<void>): Promise<void> {
   await processorPage(page, '#billing', 'Your subscription')
   await action(page)
@@ -46,7 +46,7 @@ async function inPortal(page: Page, action: (portal: Page) => Promise<void>): Pr
   await page.waitForURL(`${world.frontend.url}/settings`)
 }
 
-/** By the overview of the sandbox, beside the page that is open. */
+/** Uses the sandbox's overview in another tab. */
 async function monthPasses(page: Page): Promise<void> {
   const overview = await page.context().newPage()
   await overview.goto(`${payments.url}/`)
@@ -58,14 +58,14 @@ async function monthPasses(page: Page): Promise<void> {
 
 const notified = (page: Page, words: string) => page.waitForSelector(`#notifications li:has-text("${words}")`)
 
-describe('in a browser, somebody', () => {
-  it('goes from Free to Pro and back, and can think better of it on the way', async () => {
+describe('payments in a browser', () => {
+  it('a user switches from Free to Pro and back, and can cancel the checkout', async () => {
     const { page, userId } = await world.someone()
     await hasPlan(page, 'Free')
     await processorPage(page, '#upgrade', 'Subscribe to Pro')
     await page.click('#back')
     await page.waitForURL(`${world.frontend.url}/payment/cancel`)
-    await hasPaid(page, 'Nothing was paid')
+    await hasPaid(page, 'The checkout was cancelled')
     await hasPlan(page, 'Free')
 
     await processorPage(page, '#upgrade', 'Subscribe to Pro')
@@ -95,7 +95,7 @@ describe('in a browser, somebody', () => {
     })
   })
 
-  it('whose card is declined keeps Pro, and pays with another', async () => {
+  it('a user whose card is declined keeps Pro and pays with another card', async () => {
     const { page } = await world.someone()
     await subscribe(page)
     await inPortal(page, (portal) => portal.click('button[value=fails]'))

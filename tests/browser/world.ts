@@ -7,9 +7,9 @@ import { startServiceInProcess } from '../support/service-in-process.ts'
 import { testContext } from '../support/servers.ts'
 import { startBrowser } from './browser.ts'
 
-/** The service in this process, with pages of a frontend and a browser that opens them. `settings` may depend on the service's address. */
+/** The service in this process, with frontend pages and a browser. `settings` may depend on the service's address. */
 export async function startBrowserWorld(settings: (publicUrl: string) => Partial<Config>) {
-  // First, because not every machine has one.
+  // First, because not every machine has a browser.
   const browser = await startBrowser()
   const port = await freePort()
   const publicUrl = `http://localhost:${port}`
@@ -28,21 +28,21 @@ export async function startBrowserWorld(settings: (publicUrl: string) => Partial
     frontend,
     service,
 
-    /** A page of somebody at a browser of their own. */
+    /** A page in a separate browser. */
     async visit(path = '/'): Promise<Page> {
       const page = await browser.newPage()
       await page.goto(`${frontend.url}${path}`)
       return page
     },
 
-    /** The same, with an account, and logged in. */
+    /** The same with an account, signed in. */
     async someone(path = '/') {
       const { userId, secrets } = await service.logIn()
       const page = await this.visit(path)
       await page.fill('#login [name=email]', secrets.email)
       await page.fill('#login [name=password]', secrets.password)
       await page.click('#login button')
-      await page.waitForSelector('#who:has-text("somebody")')
+      await page.waitForSelector('#who:has-text("Signed in as")')
       return { page, userId }
     },
 

@@ -15,7 +15,7 @@ import { PLATFORMS } from '../../src/domain/shared/platforms.ts'
 
 const PROJECT_ROOT = resolve(import.meta.dirname, '../..')
 const POLL_MS = 100
-/** Long enough for everything to have stopped before it falls due. */
+/** Long enough for everything to have stopped before it is due. */
 const SCHEDULED_AHEAD_MS = 20_000
 const DELIVERED_WITHIN_MS = 90_000
 
@@ -30,7 +30,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
-test('a stranger clones, starts, sees the first post, stops, and the next start delivers what fell due meanwhile', async () => {
+test('a new user clones, starts, sees the first post and stops, and the next start delivers what fell due meanwhile', async () => {
   await run('git', ['clone', '--quiet', PROJECT_ROOT, clone])
   const port = await freePort()
 
@@ -40,7 +40,7 @@ test('a stranger clones, starts, sees the first post, stops, and the next start 
   const shown = await fetch(publicRecordUrl(first.world.platforms.bluesky.url, hello?.id ?? ''))
   expect(await shown.json()).toMatchObject({ value: { text: hello?.text } })
 
-  // Killing a process is an experiment, not an accident: it comes back, and `world.json` knows its new number.
+  // A killed process restarts, and `world.json` has its new id.
   process.kill(first.world.processes.worker, 'SIGKILL')
   const healed = await until(readWorld, ({ processes }) => processes.worker !== first.world.processes.worker)
   expect(healed).toEqual({ ...first.world, processes: { ...first.world.processes, worker: expect.any(Number) } })
@@ -50,7 +50,7 @@ test('a stranger clones, starts, sees the first post, stops, and the next start 
   const { postId, status } = await schedule(first.world, text, dueAt)
   expect(status).toBe('SCHEDULED')
 
-  // As a script would: npm alone is told, and passes it on.
+  // As a script does: only npm gets the signal and passes it on.
   first.child.kill('SIGINT')
   expect(await exitOf(first.child)).toBe(0)
   expect(existsSync(join(dir, 'world.json'))).toBe(false)
@@ -72,13 +72,13 @@ test('a stranger clones, starts, sees the first post, stops, and the next start 
   expect(ledger.filter((entry) => entry.text === text)).toHaveLength(1)
   expect(ledger.filter((entry) => entry.text === hello?.text)).toHaveLength(1)
 
-  // As a terminal does: Ctrl-C goes to everyone in the foreground at once.
+  // As a terminal does: Ctrl-C reaches the whole foreground group.
   process.kill(-(second.child.pid ?? 0), 'SIGINT')
   expect(await exitOf(second.child)).toBe(0)
   expect(await survivors(second.world)).toEqual([])
 })
 
-/** `npm run dev` in the clone, with nothing of this test run in its environment; returns when `world.json` is there. */
+/** Runs `npm run dev` in the clone without this test's environment. Returns when `world.json` exists. */
 async function start(port: number): Promise<{ child: ChildProcess; world: World }> {
   const output = openSync(log, 'w')
   const child = spawn(...leashed('npm', ['run', 'dev', '--', '--dir', dir, '--port', String(port)]), {
@@ -112,7 +112,7 @@ async function until<T>(look: () => T, fits: (seen: T) => boolean): Promise<T> {
   }
 }
 
-/** `world.json` to the letter: scripts that are not ours go by it (design section 11). */
+/** The exact format of `world.json`, because external scripts use it. */
 function worldOn(port: number): unknown {
   const text = expect.any(String) as string
   const pid = expect.any(Number) as number
@@ -145,7 +145,7 @@ interface PublicPost {
   createdAt: string
 }
 
-/** The account's posts as anyone may ask the Bluesky server for them, newest first. */
+/** The account's public posts on the Bluesky server, newest first. */
 async function publicPosts({ platforms: { bluesky } }: World): Promise<PublicPost[]> {
   const ask = async (path: string) => (await fetch(`${bluesky.url}/xrpc/${path}`)).json()
   const { did } = (await ask(`com.atproto.identity.resolveHandle?handle=${bluesky.identifier}`)) as { did: string }
@@ -169,7 +169,7 @@ function userOf({ users }: World): World['users'][number] {
   return user
 }
 
-/** What still runs of a world: its processes by number, and whatever names the clone or its data on its command line. */
+/** The processes that still run for a world: by id, and by the clone or its data on their command line. */
 async function survivors({ processes }: World): Promise<string[]> {
   const byNumber = Object.entries(processes).filter(([, pid]) => isAlive(pid))
   const listed = await run('ps', ['-eo', 'pid=,args='])

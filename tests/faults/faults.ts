@@ -1,4 +1,4 @@
-import type { LoggedRequest } from '../../sandbox/platforms/fault-proxy.ts'
+import type { LoggedRequest } from '../../sandbox/platforms/proxied-platform.ts'
 import type { FaultAction } from '../../sandbox/platforms/faults.ts'
 import { afterAccept, insteadOf } from '../../sandbox/platforms/foreign-answers.ts'
 import { isOne, type FaultPlatform } from './platforms.ts'

@@ -1,5 +1,5 @@
-import { frontsOf, startPlatforms } from '../../sandbox/platforms/all.ts'
-import type { LoggedRequest } from '../../sandbox/platforms/fault-proxy.ts'
+import { listFronts, startPlatforms } from '../../sandbox/platforms/all.ts'
+import type { LoggedRequest } from '../../sandbox/platforms/proxied-platform.ts'
 import type { Fault, FaultAction } from '../../sandbox/platforms/faults.ts'
 import type { Behaviour, RunningPlatform, SandboxAccount, UserApi } from '../../sandbox/platforms/sandbox-platform.ts'
 import { PLATFORMS, type Platform } from '../../src/domain/shared/platforms.ts'
@@ -128,7 +128,7 @@ export async function startFaultPlatforms(dir: string, publicUrl: string, behavi
   const env: Record<string, string> = Object.assign({}, ...running.map((server) => server.env(publicUrl)))
   return {
     platforms: running.flatMap(platformsOf),
-    fronts: frontsOf(running),
+    fronts: listFronts(running),
     /** What the service's processes have to be told of them. */
     env,
     secrets: Object.fromEntries(Object.entries(env).filter(([name]) => name.includes('SECRET'))),

@@ -11,7 +11,7 @@ import { findTemporal, startTemporal } from '../../sandbox/servers/temporal.ts'
 import {
   publicAddresses,
   serviceEnvironment,
-  setUp,
+  runSetup,
   startApi,
   startWorker,
   TEMPORAL_NAMESPACE,
@@ -92,7 +92,7 @@ export async function startFaultWorld({
     const addWorker = (name: string, source = root, more: Record<string, string> = {}): Part =>
       part(name, () => startWorker({ ...environment, ...more }, logs, undefined, { root: source, name }))
     for (let number = 1; number <= workers; number++) addWorker(`worker-${number}`)
-    await setUp(environment, { root })
+    await runSetup(environment, { root })
     const usual = [...parts]
     await Promise.all(usual.map((started) => started.start()))
 

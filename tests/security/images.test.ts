@@ -54,8 +54,8 @@ function memoryFiles() {
       const bytes = files.get(storageKey)!
       return { stream: new Blob([bytes]).stream(), sizeBytes: bytes.length, mimeType }
     },
-    address: () => Promise.reject(new Error('not public')),
-    keepCopy: () => Promise.reject(new Error('not public')),
+    publicUrl: () => Promise.reject(new Error('not public')),
+    storeCopy: () => Promise.reject(new Error('not public')),
   }
   const add = (user: string, bytes: Buffer): MediaItem => {
     const storageKey = `posts/${user}/${randomUUID()}.jpg`

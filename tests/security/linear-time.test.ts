@@ -27,7 +27,7 @@ import { readDataUrl } from '../../src/integrations/large-texts/data-url.ts'
 import * as facets from '../../src/platforms/bluesky/facets.ts'
 import * as facebookLinks from '../../src/platforms/facebook/links.ts'
 import * as mastodonHtml from '../../src/platforms/mastodon/html.ts'
-import * as otherWords from '../../src/platforms/shared/other-words.ts'
+import * as otherWords from '../../src/platforms/shared/text-difference.ts'
 import { retryAfterMs } from '../../src/platforms/shared/retry-after.ts'
 import * as tumblrContent from '../../src/platforms/tumblr/content.ts'
 import { MAX_GROWTH, worstGrowth } from '../support/growth.ts'
@@ -235,20 +235,20 @@ const MODULES: {
   {
     file: 'src/platforms/facebook/links.ts',
     module: facebookLinks,
-    calls: { previewedLink: facebookLinks.previewedLink },
+    calls: { previewedLink: facebookLinks.findPreviewLink },
   },
   {
-    file: 'src/platforms/shared/other-words.ts',
+    file: 'src/platforms/shared/text-difference.ts',
     module: otherWords,
-    calls: { areOtherWords: (given: string) => otherWords.areOtherWords(given, `${given} more`) },
+    calls: { areOtherWords: (given: string) => otherWords.hasDifferentWords(given, `${given} more`) },
   },
-  { file: 'src/platforms/mastodon/html.ts', module: mastodonHtml, calls: { plainText: mastodonHtml.plainText } },
+  { file: 'src/platforms/mastodon/html.ts', module: mastodonHtml, calls: { plainText: mastodonHtml.toPlainText } },
   {
     file: 'src/platforms/tumblr/content.ts',
     module: tumblrContent,
     calls: {
-      textBlocks: tumblrContent.textBlocks,
-      tagsOf: tumblrContent.tagsOf,
+      textBlocks: tumblrContent.toTextBlocks,
+      tagsOf: tumblrContent.parseTags,
       formatText: tumblrContent.formatText,
     },
     exempt: ['mediaBlock', 'postBody', 'uploadedMedia'],

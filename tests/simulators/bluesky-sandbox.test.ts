@@ -44,7 +44,7 @@ async function textsOf(bluesky: Bluesky): Promise<string[]> {
 }
 
 describe('the Bluesky server of the sandbox', () => {
-  it('prints no warnings of Node when logins take longer than the server pads them to', async () => {
+  it("logins that take longer than the server's padding print no Node warnings", async () => {
     const program = new URL('../../sandbox/platforms/bluesky.ts', import.meta.url).pathname
     const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'pipe'] })
     const printed = text(child.stderr)
@@ -54,14 +54,14 @@ describe('the Bluesky server of the sandbox', () => {
     const made = await fetch(`${control}/accounts`, { method: 'POST', body: JSON.stringify({ handle }) })
     const { appPassword } = (await made.json()) as { appPassword: string }
     const body = { identifier: handle, password: appPassword }
-    // Each hashes twice, and all of them wait for the same few threads.
+    // Each login hashes twice, and all share the same few threads.
     const logins = Array.from({ length: 24 }, () => xrpcOf(url)('com.atproto.server.createSession', { body }))
     expect((await Promise.all(logins)).every(({ status }) => status === 200)).toBe(true)
     child.kill('SIGTERM')
     expect(await printed).not.toContain('TimeoutNegativeWarning')
   })
 
-  it('keeps accounts, posts and its address over a restart', async () => {
+  it('accounts, posts and the address survive a restart', async () => {
     const handle = newHandle()
     const first = await startBluesky({ dir })
     const account = await first.createAccount({ handle })
@@ -87,7 +87,7 @@ describe('the Bluesky server of the sandbox', () => {
     await closeServer(blocker)
   })
 
-  it('finishes an account that was left half made', async () => {
+  it('an incompletely created account is completed', async () => {
     const own = await mkdtemp(join(dir, 'half-'))
     const handle = newHandle()
     const first = await startBluesky({ dir: own })
@@ -101,7 +101,7 @@ describe('the Bluesky server of the sandbox', () => {
     await second.stop()
   })
 
-  describe('behind its control interface', () => {
+  describe('the control interface', () => {
     let bluesky: Bluesky
     let handle: string
     let session: SessionView
@@ -114,7 +114,7 @@ describe('the Bluesky server of the sandbox', () => {
 
     afterAll(() => bluesky.stop())
 
-    it('shows in its ledger what the public sees, and nothing else', async () => {
+    it('the ledger shows exactly what the public sees', async () => {
       const uri = await writePost(bluesky, session, 'public')
       const entry = (await controlOf(bluesky).ledger()).find(({ id }) => id === uri)
       expect(entry).toEqual({ id: uri, account: handle, text: 'public', media: [], createdAt: entry!.createdAt })
@@ -126,7 +126,7 @@ describe('the Bluesky server of the sandbox', () => {
       await expect(controlOf(bluesky).deletePost(uri)).rejects.toThrow('404')
     })
 
-    it('answers profiles and posts, with counts that can be set', async () => {
+    it('profiles and posts are served with counts that can be set', async () => {
       const uri = await writePost(bluesky, session, 'counted')
       await controlOf(bluesky).setMetrics(uri, { likes: 5, shares: 2, comments: 1, saved: 3 })
       const posts = await xrpcOf(bluesky.url)<{ posts: object[] }>('app.bsky.feed.getPosts', {
@@ -156,7 +156,7 @@ describe('the Bluesky server of the sandbox', () => {
       expect(profile.body).toMatchObject({ did: session.did, handle, followersCount: 7 })
     })
 
-    it('does not know profiles and posts that are not there', async () => {
+    it('missing profiles and posts are not found', async () => {
       const call = xrpcOf(bluesky.url)<{ posts: object[] }>
       const token = session.accessJwt
       const uri = `at://${session.did}/app.bsky.feed.post/3ke6kg3wk2222`
@@ -168,12 +168,12 @@ describe('the Bluesky server of the sandbox', () => {
       await expect(controlOf(bluesky).setMetrics(uri, { likes: 1 })).rejects.toThrow('404')
     })
 
-    it('ends every session of a revoked account, and lets it log in again', async () => {
+    it('revoking an account ends all its sessions, and it can log in again', async () => {
       const other = newHandle()
       const old = await logIn(bluesky, other)
       const get = (token: string) => xrpcOf(bluesky.url)('com.atproto.server.getSession', { token })
       expect((await get(old.accessJwt)).status).toBe(200)
-      // Tokens tell whole seconds: a login in the second of the revocation is the one to get wrong.
+      // Tokens have whole seconds: a login in the second of the revocation is the difficult case.
       await delay(1_000 - (Date.now() % 1_000))
       await controlOf(bluesky).revoke(old.did)
       expect(await get(old.accessJwt)).toMatchObject({ status: 400, body: { error: 'ExpiredToken' } })
@@ -187,7 +187,7 @@ describe('the Bluesky server of the sandbox', () => {
       await expect(controlOf(bluesky).revoke('nobody.test')).rejects.toThrow('404')
     })
 
-    it('ends the access tokens of an account, whose sessions may be renewed', async () => {
+    it('expiring an account ends its access tokens, and its sessions can be renewed', async () => {
       const old = await logIn(bluesky, newHandle())
       const get = (token: string) => xrpcOf(bluesky.url)('com.atproto.server.getSession', { token })
       await controlOf(bluesky).expire(old.did)

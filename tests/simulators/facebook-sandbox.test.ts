@@ -42,11 +42,11 @@ function film(): Uint8Array {
 
 const PATIENT = { timeout: 20_000 }
 
-/** The error of an answer. */
+/** The error in a response. */
 const problem = ({ body }: { body: object }) => (body as { error: Record<string, unknown> }).error
 
 describe('the dialog', () => {
-  it('shows who asks for what, and sends a code back with the state', async () => {
+  it('the dialog shows the application and its permissions, and returns a code with the state', async () => {
     const { person } = world.newPerson()
     const page = await (await fetch(world.dialogUrl())).text()
     for (const shown of ['postonce', person.name, 'pages_manage_posts', 'Allow', 'Deny']) expect(page).toContain(shown)
@@ -57,7 +57,7 @@ describe('the dialog', () => {
     expect(back.hash).toBe('#_=_')
   })
 
-  it('tells a refusal as the platform does', async () => {
+  it('the dialog reports a denial like the real platform', async () => {
     const { person } = world.newPerson()
     const { searchParams } = new URL(await decide(world.dialogUrl(), person.id, {}, 'deny'))
     expect(Object.fromEntries(searchParams)).toMatchObject({
@@ -71,7 +71,7 @@ describe('the dialog', () => {
     ['an application nobody knows', { client_id: '1' }],
     ['an address that is not registered', { redirect_uri: `${REDIRECT_URI}/` }],
     ['a permission there is not', { scope: 'pages_rule_them_all' }],
-  ])('stays on a page of its own for %s', async (_, changes) => {
+  ])('the dialog shows an error page for %s', async (_, changes) => {
     const { person } = world.newPerson()
     await expect(decide(world.dialogUrl(changes), person.id)).rejects.toThrow(/answered 400/)
   })
@@ -87,7 +87,7 @@ describe('tokens', () => {
       ...changes,
     })
 
-  it('come for a code once, and only under the very address it was sent to', async () => {
+  it('a token is issued once per code and only for the redirect URI of the code', async () => {
     const { person } = world.newPerson()
     const code = await codeOf(person.id)
     expect((await exchange({ code })).body).toMatchObject({ token_type: 'bearer' })
@@ -101,7 +101,7 @@ describe('tokens', () => {
     expect(problem(await exchange({ code: await codeOf(person.id), client_secret: 'no' }))).toMatchObject({ code: 1 })
   })
 
-  it('live for an hour or two, then for sixty days', async () => {
+  it('tokens live for an hour or two, then for sixty days', async () => {
     const { person } = world.newPerson()
     const short = (await exchange({ code: await codeOf(person.id) })).body
     expect(short.expires_in).toBeLessThanOrEqual(2 * 3_600)
@@ -111,7 +111,7 @@ describe('tokens', () => {
     expect(problem(dead)).toMatchObject({ code: 190 })
   })
 
-  it('of pages have no end, and die with the login they came of', async () => {
+  it('page tokens do not expire, and are invalid with the login they came from', async () => {
     const { person, token } = await world.newPage()
     const input = { access_token: `${world.app.id}|${world.app.secret}`, input_token: token }
     const inspect = async () => (await world.graph<{ data: object }>('GET', '/debug_token', input)).body.data
@@ -123,7 +123,7 @@ describe('tokens', () => {
     expect(problem(await world.graph('GET', '/me', {}, token))).toMatchObject({ code: 190, error_subcode: 458 })
   })
 
-  it('that have come to their end say so', async () => {
+  it('an expired token is refused with the reason', async () => {
     const { person, page, userToken, token } = await world.newPage()
     await controlOf(world.meta.facebook).expire(person.id)
     expect(problem(await world.graph('GET', '/me', {}, userToken))).toMatchObject({ code: 190, error_subcode: 463 })
@@ -131,14 +131,14 @@ describe('tokens', () => {
     expect(problem(await world.graph('GET', '/me', {}, token))).toMatchObject({ code: 190, error_subcode: 492 })
   })
 
-  it('end all at once when the application is taken out of the list', async () => {
+  it('all tokens are invalid after the person removes the application', async () => {
     const { userToken, token } = await world.newPage()
     expect((await world.graph('DELETE', '/me/permissions', {}, token)).code).toBe(210)
     expect((await world.graph('DELETE', '/me/permissions', {}, userToken)).body).toEqual({ success: true })
     expect((await world.graph('GET', '/me', {}, token)).code).toBe(190)
   })
 
-  it('may come with a proof, which has to be right', async () => {
+  it('a proof may be sent, and an invalid one is refused', async () => {
     const { token } = await world.newPage()
     const proof = createHmac('sha256', world.app.secret).update(token).digest('hex')
     expect((await world.graph('GET', '/me', { appsecret_proof: proof }, token)).status).toBe(200)
@@ -147,7 +147,7 @@ describe('tokens', () => {
 })
 
 describe('what a person lets an application do', () => {
-  it('is told, what was kept back as well, and holds', async () => {
+  it('granted and declined permissions are reported and enforced', async () => {
     const { person } = world.newPerson()
     const token = await world.logIn(person.id, { decline: ['pages_manage_posts', 'instagram_basic'] })
     const { body } = await world.graph<{ data: object[] }>('GET', '/me/permissions', {}, token)
@@ -167,7 +167,7 @@ describe('what a person lets an application do', () => {
     expect(problem(refused)).toMatchObject({ code: 200 })
   })
 
-  it('is for the pages that were not kept back', async () => {
+  it('an application sees only the pages that were shared', async () => {
     const { person, pages } = world.newPerson({ pages: 2 })
     const token = await world.logIn(person.id, { hide: [pages[0]!.id] })
     const { body } = await world.graph<{ data: { id: string }[] }>('GET', '/me/accounts', {}, token)
@@ -178,7 +178,7 @@ describe('what a person lets an application do', () => {
     })
   })
 
-  it('may be for no page at all', async () => {
+  it('a person may share no page at all', async () => {
     const { person } = world.newPerson({ pages: 0 })
     const { body } = await world.graph('GET', '/me/accounts', {}, await world.logIn(person.id))
     expect(body).toEqual({ data: [] })
@@ -186,7 +186,7 @@ describe('what a person lets an application do', () => {
 })
 
 describe('a page', () => {
-  it('tells of itself and of the Instagram account that is linked to it', async () => {
+  it('a page returns its profile and its linked Instagram account', async () => {
     const { page, userToken, token } = await world.newPage()
     const fields = 'id,name,username,picture.type(large){url},followers_count,instagram_business_account'
     const { body } = await world.graph('GET', `/${page.id}`, { fields }, token)
@@ -203,7 +203,7 @@ describe('a page', () => {
     expect((await world.graph('GET', `/${page.id}`, { fields: 'shoe_size' }, token)).code).toBe(100)
   })
 
-  it('publishes with its own token only', async () => {
+  it('a page publishes with its own token only', async () => {
     const [mine, other] = [await world.newPage(), await world.newPage()]
     const publish = (token?: string) => world.graph('POST', `/${mine.page.id}/feed`, { message: 'x' }, token)
     expect((await publish(other.token)).code).toBe(210)
@@ -212,7 +212,7 @@ describe('a page', () => {
     expect((await publish(mine.token)).status).toBe(200)
   })
 
-  it('shows its posts newest first, in pages', async () => {
+  it('a page lists its posts newest first, in pages', async () => {
     const { page, token } = await world.newPage()
     for (const message of ['one', 'two', 'three']) await world.graph('POST', `/${page.id}/feed`, { message }, token)
     const list = (params: Record<string, string>) =>
@@ -229,7 +229,7 @@ describe('a page', () => {
     expect([first.paging.next, second.paging.next]).toEqual([expect.any(String), undefined])
   })
 
-  it('takes the same words twice in a row for a mistake', async () => {
+  it('a page refuses the same text twice in a row', async () => {
     const { page, token } = await world.newPage()
     const publish = (message: string) => world.graph('POST', `/${page.id}/feed`, { message }, token)
     await publish('again')
@@ -246,12 +246,12 @@ describe('a page', () => {
     ['a link that cannot be read', { link: 'https://nothing.invalid/' }, { error_subcode: 1_609_005 }],
     ['photos nobody knows', { attached_media: '[{"media_fbid":"1"}]' }, { code: 100 }],
     ['photos that are no list', { attached_media: '[nothing' }, { code: 100 }],
-  ])('refuses %s', async (_, params, expected) => {
+  ])('a page refuses %s', async (_, params, expected) => {
     const { page, token } = await world.newPage()
     expect(problem(await world.graph('POST', `/${page.id}/feed`, params, token))).toMatchObject(expected)
   })
 
-  it('counts the calls about it, and refuses too many', async () => {
+  it('a page counts the calls about it and refuses too many', async () => {
     const strict = await metaWorld({ callsPerHour: 2 })
     try {
       const { page, token } = await strict.newPage()
@@ -273,7 +273,7 @@ describe('photos', () => {
   const upload = (page: { id: string }, token: string, params: Record<string, string>) =>
     world.graph<{ id: string; post_id?: string }>('POST', `/${page.id}/photos`, params, token)
 
-  it('are fetched, kept out of sight, and shown by a post that names them', async () => {
+  it('photos are fetched, stay unpublished, and appear in a post that names them', async () => {
     const { page, token } = await world.newPage()
     const ids = []
     for (const alt_text_custom of ['Red', '']) {
@@ -306,13 +306,13 @@ describe('photos', () => {
     expect(problem(again)).toMatchObject({ code: 100, error_subcode: 1_366_051 })
   })
 
-  it('are a post of their own without being told to wait', async () => {
+  it('a photo without published=false is a post of its own', async () => {
     const { page, token } = await world.newPage()
     const { body } = await upload(page, token, { url: await picture(), message: 'at once' })
     expect(body.post_id).toMatch(`${page.id}_`)
   })
 
-  it('are no photos of another page', async () => {
+  it('photos belong to one page', async () => {
     const [mine, other] = [await world.newPage(), await world.newPage()]
     const { body } = await upload(other.page, other.token, { url: await picture(), published: 'false' })
     const attached_media = `[{"media_fbid":"${body.id}"}]`
@@ -332,7 +332,7 @@ describe('photos', () => {
 })
 
 describe('videos', () => {
-  it('can be asked about after a while, and seen after another', async () => {
+  it('a video can be read after a while, and is public after another', async () => {
     const slow = await metaWorld({ unreadableMs: 1_000, processingMs: 4_000 })
     try {
       const { page, token } = await slow.newPage()
@@ -376,7 +376,7 @@ describe('videos', () => {
 })
 
 describe('the sandbox', () => {
-  it('shows accounts and posts to whoever looks', async () => {
+  it('the pages show accounts and posts to everyone', async () => {
     const { page, token } = await world.newPage()
     const url = await picture()
     const { body } = await world.graph<{ post_id: string }>(
@@ -397,7 +397,7 @@ describe('the sandbox', () => {
     expect((await world.graph('GET', `/${body.post_id}`, {}, token)).code).toBe(100)
   })
 
-  it('keeps what it knows over a restart, and its addresses', async () => {
+  it('accounts, posts and addresses survive a restart', async () => {
     const dir = temporaryFolder()
     const name = uniqueName('Ann ')
     const first = await startMeta({ dir })

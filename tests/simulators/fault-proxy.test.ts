@@ -2,7 +2,8 @@ import { createServer, request as sendRequest, type IncomingMessage, type Server
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { FaultProxy, LoggedRequest, ProxiedPlatform } from '../../sandbox/platforms/fault-proxy.ts'
+import type { FaultProxy } from '../../sandbox/platforms/fault-proxy.ts'
+import type { LoggedRequest, ProxiedPlatform } from '../../sandbox/platforms/proxied-platform.ts'
 import { startFaultProxy } from '../../sandbox/platforms/fault-proxy.ts'
 import type { Fault } from '../../sandbox/platforms/faults.ts'
 import { closeServer, listenOnLoopback } from '../../sandbox/platforms/listen.ts'
@@ -42,7 +43,7 @@ const platform: ProxiedPlatform = {
   accountOf: ({ headers }) => headers.authorization?.replace('Bearer of ', '') ?? null,
 }
 
-/** Answers with what it was sent, so that both directions can be compared. */
+/** Echoes the request, so that both directions can be compared. */
 async function echo(request: IncomingMessage): Promise<string> {
   const body = await text(request)
   arrivals.push({ method: request.method ?? '', path: request.url ?? '', body })
@@ -89,7 +90,7 @@ function post(path: string, body = 'hi'): Promise<Response> {
 }
 
 describe('without faults', () => {
-  it('passes requests and answers through unchanged', async () => {
+  it('requests and responses pass through the proxy unchanged', async () => {
     const response = await post('/things?a=1&a=2', 'grüße')
     expect(response.status).toBe(201)
     expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
@@ -106,7 +107,7 @@ describe('without faults', () => {
     expect(await lastRequest()).toMatchObject({ path: '/nameless', userAgent: null, status: 403 })
   })
 
-  it('hands on each piece of a body as it comes', async () => {
+  it('the proxy forwards each piece of a body immediately', async () => {
     const firstPiece = Promise.withResolvers<void>()
     const streaming = createServer((request, response) => {
       request.once('data', () => firstPiece.resolve())
@@ -124,7 +125,7 @@ describe('without faults', () => {
     await closeServer(streaming)
   })
 
-  it('notes a request when its head arrives, not when its body is complete', async () => {
+  it('a request is logged when its head arrives, not when its body is complete', async () => {
     const request = sendRequest(`${proxy.url}/slow`, { method: 'POST', headers: { ...NAMED, 'content-length': 4 } })
     const answered = new Promise<IncomingMessage>((resolve) => request.once('response', resolve))
     const before = Date.now()
@@ -140,12 +141,12 @@ describe('without faults', () => {
     expect((await lastRequest()).status).toBe(201)
   })
 
-  it('keeps the order in which requests came', async () => {
+  it('the log keeps the order in which requests arrived', async () => {
     for (const name of ['a', 'b', 'c']) await post(`/${name}`)
     expect((await requests()).slice(-3).map(({ path }) => path)).toEqual(['/a', '/b', '/c'])
   })
 
-  it('notes the text of a call that makes a post visible, whatever it was answered', async () => {
+  it('the log has the text of a call that makes a post visible, whatever the response', async () => {
     await post('/publish', '"grüße"')
     await addFault({ times: 1, action: { status: 503 } })
     await post('/publish', '"refused"')
@@ -154,13 +155,13 @@ describe('without faults', () => {
     expect(arrivals.map(({ body }) => body)).toEqual(['"grüße"', '"secret"'])
   })
 
-  it('breaks off when the server is not there', async () => {
+  it('the proxy closes the connection when the server is unreachable', async () => {
     const other = await startFaultProxy({ platform, target: () => 'http://127.0.0.1:1' })
     await expect(fetch(other.url)).rejects.toThrow('fetch failed')
     await other.stop()
   })
 
-  it('gives the answer of the platform for what it refuses in the server’s place', async () => {
+  it("the proxy sends the platform's response for requests that the platform refuses in place of the server", async () => {
     const response = await fetch(proxy.url, { headers: { authorization: 'Bearer revoked' } })
     expect([response.status, await response.json()]).toEqual([401, { error: 'gone' }])
     expect(arrivals).toEqual([])
@@ -168,7 +169,7 @@ describe('without faults', () => {
 })
 
 describe('faults', () => {
-  it('delayMs holds a request back, then lets it through', async () => {
+  it('delayMs delays a request and then forwards it', async () => {
     await addFault({ action: { delayMs: 300 } })
     const before = Date.now()
     const response = await post('/x', 'kept')
@@ -177,7 +178,7 @@ describe('faults', () => {
     expect(Date.parse((await lastRequest()).receivedAt) - before).toBeLessThan(200)
   })
 
-  it('delayMs lets a request through that nobody waits for any more', async () => {
+  it('delayMs forwards a request even after its client has disconnected', async () => {
     await addFault({ action: { delayMs: 300 } })
     await expect(
       fetch(`${proxy.url}/x`, { method: 'POST', body: 'late', signal: AbortSignal.timeout(100) }),
@@ -185,7 +186,7 @@ describe('faults', () => {
     await expect.poll(() => arrivals).toEqual([{ method: 'POST', path: '/x', body: 'late' }])
   })
 
-  it('status, headers and body answer in the server’s place', async () => {
+  it("status, headers and body replace the server's response", async () => {
     await addFault({ action: { status: 429, headers: { 'retry-after': '7' }, body: { error: 'RateLimitExceeded' } } })
     const response = await post('/x')
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '7'])
@@ -194,19 +195,19 @@ describe('faults', () => {
     expect((await lastRequest()).status).toBe(429)
   })
 
-  it('a text body is sent as it is', async () => {
+  it('a text body is sent unchanged', async () => {
     await addFault({ action: { status: 502, body: '<html>' } })
     expect(await (await post('/x')).text()).toBe('<html>')
   })
 
-  it('dropAfterAccept lets the server do it and keeps the answer', async () => {
+  it('dropAfterAccept lets the server process the request and withholds the response', async () => {
     await addFault({ action: { dropAfterAccept: true } })
     await expect(post('/x', 'done')).rejects.toThrow('fetch failed')
     expect(arrivals).toEqual([{ method: 'POST', path: '/x', body: 'done' }])
     expect((await lastRequest()).status).toBe(201)
   })
 
-  it('holdAfterAccept lets the server do it and never answers', async () => {
+  it('holdAfterAccept lets the server process the request and never responds', async () => {
     await addFault({ action: { holdAfterAccept: true } })
     const gone = new AbortController()
     const answer = fetch(`${proxy.url}/x`, { method: 'POST', body: 'done', signal: gone.signal })
@@ -217,7 +218,7 @@ describe('faults', () => {
     await expect(answer).rejects.toThrow('aborted')
   })
 
-  it('statusAfterAccept lets the server do it and answers something else', async () => {
+  it('statusAfterAccept lets the server process the request and sends another response', async () => {
     await addFault({ action: { statusAfterAccept: 500, headers: { 'retry-after': '1' }, body: { error: 'Oops' } } })
     const response = await post('/x', 'done')
     expect([response.status, response.headers.get('retry-after')]).toEqual([500, '1'])
@@ -226,7 +227,7 @@ describe('faults', () => {
     expect((await lastRequest()).status).toBe(201)
   })
 
-  it.each([true, 10])('truncate %s breaks the answer off', async (truncate) => {
+  it.each([true, 10])('truncate %s ends the response early', async (truncate) => {
     await addFault({ action: { truncate } })
     const response = await post('/x')
     expect(response.status).toBe(201)
@@ -234,7 +235,7 @@ describe('faults', () => {
     expect(arrivals).toHaveLength(1)
   })
 
-  it('truncate sends exactly as many bytes as it says', async () => {
+  it('truncate sends exactly the given number of bytes', async () => {
     await addFault({ action: { truncate: 10 } })
     const reader = (await post('/x')).body!.getReader()
     const first = await reader.read()
@@ -242,7 +243,7 @@ describe('faults', () => {
     await expect(reader.read()).rejects.toThrow('terminated')
   })
 
-  it('trickleBytesPerSecond sends the whole answer slowly', async () => {
+  it('trickleBytesPerSecond sends the whole response slowly', async () => {
     await addFault({ action: { trickleBytesPerSecond: 2_000 } })
     const before = Date.now()
     const response = await post('/x')
@@ -251,40 +252,40 @@ describe('faults', () => {
     expect(Date.now() - before).toBeGreaterThan(400)
   })
 
-  it('hang never answers, and the server sees nothing', async () => {
+  it('hang never responds, and the server receives nothing', async () => {
     await addFault({ action: { hang: true } })
     await expect(fetch(`${proxy.url}/x`, { signal: AbortSignal.timeout(300) })).rejects.toThrow('timeout')
     expect(arrivals).toEqual([])
     expect((await lastRequest()).status).toBeNull()
   })
 
-  it('cut closes the connection, and the server sees nothing', async () => {
+  it('cut closes the connection, and the server receives nothing', async () => {
     await addFault({ action: { cut: true } })
     await expect(post('/x')).rejects.toThrow('fetch failed')
     expect(arrivals).toEqual([])
     expect((await lastRequest()).status).toBeNull()
   })
 
-  it('times counts the requests it meets', async () => {
+  it('times limits the number of affected requests', async () => {
     await addFault({ times: 2, action: { status: 503 } })
     expect(await statuses(3, '/x')).toEqual([503, 503, 201])
   })
 
-  it('without times meets every request until it is cleared', async () => {
+  it('a fault without times affects every request until it is cleared', async () => {
     await addFault({ action: { status: 503 } })
     expect(await statuses(3, '/x')).toEqual([503, 503, 503])
     await fetch(`${proxy.control}/faults`, { method: 'DELETE' })
     expect(await statuses(1, '/x')).toEqual([201])
   })
 
-  it('method and path choose the requests', async () => {
+  it('method and path select the requests', async () => {
     await addFault({ method: 'post', path: 'putRecord', action: { status: 500 } })
     expect((await post('/xrpc/com.atproto.repo.getRecord')).status).toBe(201)
     expect((await fetch(`${proxy.url}/xrpc/com.atproto.repo.putRecord`)).status).toBe(201)
     expect((await post('/xrpc/com.atproto.repo.putRecord')).status).toBe(500)
   })
 
-  it('account chooses by whose token a request carries', async () => {
+  it('account selects requests by the owner of their token', async () => {
     await addFault({ account: 'bob', action: { status: 500 } })
     const as = async (authorization?: string) =>
       (await fetch(`${proxy.url}/x`, authorization ? { headers: { authorization } } : {})).status
@@ -292,7 +293,7 @@ describe('faults', () => {
     expect((await requests()).slice(-3).map(({ account }) => account)).toEqual([null, 'ann', 'bob'])
   })
 
-  it.each(['body', 'gzip'] as const)('flood answers a %s of 1 GiB as long as it is read', async (flood) => {
+  it.each(['body', 'gzip'] as const)('flood sends a %s of 1 GiB as long as it is read', async (flood) => {
     await addFault({ action: { flood } })
     const reader = (await post('/x')).body!.getReader()
     let read = 0
@@ -301,13 +302,13 @@ describe('faults', () => {
     expect(arrivals).toEqual([])
   })
 
-  it('flood answers headers without end', async () => {
+  it('flood sends endless headers', async () => {
     await addFault({ action: { flood: 'headers' } })
     await expect(post('/x')).rejects.toMatchObject({ cause: { code: 'UND_ERR_HEADERS_OVERFLOW' } })
     expect(arrivals).toEqual([])
   })
 
-  it('a request meets the oldest fault that fits', async () => {
+  it('the oldest matching fault applies to a request', async () => {
     await addFault({ times: 1, action: { status: 500 } })
     await addFault({ times: 1, action: { status: 501 } })
     expect(await statuses(3, '/x')).toEqual([500, 501, 201])
@@ -319,7 +320,7 @@ describe('faults', () => {
     { action: { explode: true } },
     { action: { status: 99 } },
     { times: 0, action: { status: 500 } },
-  ])('refuses %j', async (fault) => {
+  ])('the control interface refuses the fault %j', async (fault) => {
     const response = await fetch(`${proxy.control}/faults`, { method: 'POST', body: JSON.stringify(fault) })
     expect(response.status).toBe(400)
     expect(await statuses(1, '/x')).toEqual([201])
@@ -333,19 +334,19 @@ describe('faults', () => {
 })
 
 describe('control', () => {
-  it('asks the platform for its ledger', async () => {
+  it("the ledger is the platform's own", async () => {
     expect(await (await fetch(`${proxy.control}/ledger`)).json()).toEqual([ENTRY])
   })
 
   it.each(['at://did:plc:x/app.bsky.feed.post/1', encodeURIComponent('at://did:plc:x/app.bsky.feed.post/1')])(
-    'takes the post id %s',
+    'the post id %s is accepted',
     async (id) => {
       expect((await fetch(`${proxy.control}/posts/${id}/delete`, { method: 'POST' })).status).toBe(200)
       expect(calls).toEqual([['delete', 'at://did:plc:x/app.bsky.feed.post/1']])
     },
   )
 
-  it('sets metrics, and refuses what are none', async () => {
+  it('metrics can be set, and invalid ones are refused', async () => {
     const set = (body: unknown) =>
       fetch(`${proxy.control}/posts/1/metrics`, { method: 'POST', body: JSON.stringify(body) }).then(
         ({ status }) => status,
@@ -355,7 +356,7 @@ describe('control', () => {
     expect(calls).toEqual([['metrics', '1', { likes: 3 }]])
   })
 
-  it('says when there is nothing of that name', async () => {
+  it('an unknown account or post is reported as not found', async () => {
     const status = async (path: string) => (await fetch(`${proxy.control}${path}`, { method: 'POST' })).status
     expect(await status('/accounts/alice/revoke')).toBe(200)
     expect(await status('/accounts/nobody/revoke')).toBe(404)

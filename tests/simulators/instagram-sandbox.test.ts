@@ -70,23 +70,23 @@ describe('a container', () => {
     ['a description too long', async () => ({ image_url: square, alt_text: 'a'.repeat(1_001) }), 100],
     ['a carousel of one', async () => ({ media_type: 'CAROUSEL', children: '1' }), 100, 2_207_028],
     ['a carousel of what is not there', async () => ({ media_type: 'CAROUSEL', children: '1,2' }), 100],
-  ])('is not made of %s', async (_, params, code, subcode) => {
+  ])('a container is not created from %s', async (_, params, code, subcode) => {
     expect(await make(await params())).toMatchObject(refused(code, subcode))
   })
 
-  /** A JPEG may carry whatever behind its end. */
+  /** A JPEG may carry any bytes after its end. */
   async function heavy(): Promise<Uint8Array> {
     return Buffer.concat([await picture(400, 400), Buffer.alloc(8_388_609)])
   }
 
-  it('of what is no video ends in an error', async () => {
+  it('a container of a file that is no video fails', async () => {
     const id = await idOf({ media_type: 'REELS', video_url: square })
     await expect.poll(codeOf(id)).toBe('ERROR')
     expect((await user.get(id, 'status')).body['status']).toContain('2207026')
     expect(await publish(id)).toMatchObject(refused(9_007, 2_207_027))
   })
 
-  it('is published only when the work on it is done, and says so then', async () => {
+  it('a container is published only after its processing, and reports that then', async () => {
     const id = await idOf({ media_type: 'REELS', video_url: await addressOf(film(), 'video/mp4'), caption: 'waves' })
     expect(await codeOf(id)()).toBe('IN_PROGRESS')
     expect(await publish(id)).toMatchObject(refused(9_007, 2_207_027))
@@ -101,14 +101,14 @@ describe('a container', () => {
     expect(list['data']).toEqual([{ id: body['id'], caption: 'waves' }])
   })
 
-  it('ends after a day', async () => {
+  it('a container expires after a day', async () => {
     const id = await idOf({ image_url: square })
     world.meta.instagramStore.age(id, DAY_MS + 1_000)
     expect(await codeOf(id)()).toBe('EXPIRED')
     expect(await publish(id)).toMatchObject(refused(24, 2_207_008))
   })
 
-  it('of a carousel takes finished children of its own account, each once', async () => {
+  it('a carousel accepts finished children of its own account, each once', async () => {
     const child = () => idOf({ image_url: square, is_carousel_item: 'true', alt_text: 'A square' })
     const [one, two] = [await child(), await child()]
     const children = `${one},${two}`
@@ -123,7 +123,7 @@ describe('a container', () => {
 })
 
 describe('quotas of a day', () => {
-  it('hold for posts', async () => {
+  it('the daily quota limits posts', async () => {
     const ids = [
       await idOf({ image_url: square }),
       await idOf({ image_url: square }),
@@ -136,14 +136,14 @@ describe('quotas of a day', () => {
     expect(body['data']).toEqual([{ quota_usage: 2, config: { quota_total: 2, quota_duration: 86_400 } }])
   })
 
-  it('hold for containers', async () => {
+  it('the daily quota limits containers', async () => {
     for (let n = 0; n < 6; n++) expect((await make({ image_url: square })).status).toBe(200)
     expect(await make({ image_url: square })).toMatchObject(refused(9, 2_207_042))
   })
 })
 
 describe('an account', () => {
-  it('is published on by its own person only, with the scope for it', async () => {
+  it('an account is published on by its own person only, with the required scope', async () => {
     const other = await newUser({ decline: ['instagram_content_publish'] })
     const path = `/${other.id}/media`
     expect(await world.graph('POST', path, { image_url: square }, user.token)).toMatchObject(refused(100, 33))
@@ -151,7 +151,7 @@ describe('an account', () => {
     expect(await world.graph('POST', path, { image_url: square })).toMatchObject(refused(104))
   })
 
-  it('keeps its containers and posts from others', async () => {
+  it('an account hides its containers and posts from other accounts', async () => {
     const other = await newUser()
     const id = await idOf({ image_url: square })
     expect(await other.get(id, 'status_code')).toMatchObject(refused(100, 33))

@@ -9,13 +9,13 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const REDIRECT_URI = 'https://api.example.test/callback'
 
-/** A restarted simulator has the same address, and no longer the connections of before. */
+/** A restarted simulator has the same address but none of the earlier connections. */
 const NEW_CONNECTION = { connection: 'close' }
 
-/** A running simulator, and how an application sends a browser to its login page. */
+/** A running simulator, and how an application redirects a browser to its login page. */
 interface Simulator {
   newLogin(): Promise<string>
-  /** Where the picture of an account is, by the id that the login page lists. */
+  /** The URL of an account's picture, by the id on the login page. */
   pictureOf(accountId: string): string
   stop(): Promise<void>
 }
@@ -89,7 +89,7 @@ describe.each([
   { name: 'Tumblr', start: tumblr, bad: 'No-Capitals' },
   { name: 'Facebook', start: meta, bad: '!!!' },
 ])('the login page of $name', ({ start, bad }) => {
-  it('creates an account, which it offers with its picture also after a restart', async () => {
+  it('the login page creates an account and still offers it with its picture after a restart', async () => {
     const dir = temporaryFolder()
     const first = await start(dir)
     const created = await createAndAllow(await first.newLogin(), ' newcomer ')
@@ -108,13 +108,13 @@ describe.each([
     }
   })
 
-  it('refuses a name that is missing, malformed or taken, and says why', async () => {
+  it('the login page refuses a missing, malformed or used name and says why', async () => {
     const simulator = await start(temporaryFolder())
     try {
       await createAndAllow(await simulator.newLogin(), 'newcomer')
       const loginPage = await simulator.newLogin()
       for (const [name, problem] of [
-        ['', 'Type a name for the new account'],
+        ['', 'Enter a name for the new account'],
         [bad, /name has/],
         ['newcomer', 'The name newcomer is taken'],
       ] as const) {

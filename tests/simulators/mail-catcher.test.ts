@@ -31,7 +31,7 @@ const get = async (catcher: MailCatcher, path: string) => (await fetch(`${catche
 const mailsOf = async (catcher: MailCatcher, query = '') =>
   JSON.parse(await get(catcher, `/mails${query}`)) as CaughtMail[]
 
-it('tells in JSON what it caught, the newest first, of one address if asked to', async () => {
+it('the mail catcher returns its mails as JSON, newest first, optionally of one address', async () => {
   const catcher = await start()
   await send(catcher, 'x1', 'ann@example.test')
   await send(catcher, 'x2', 'Bob+1@example.test')
@@ -41,7 +41,7 @@ it('tells in JSON what it caught, the newest first, of one address if asked to',
   ])
 })
 
-it('shows a mail with links to follow, and nothing of it as HTML of its own', async () => {
+it("a mail's page shows its links and escapes its HTML", async () => {
   const catcher = await start()
   await send(catcher, 'x1', 'ann@example.test')
   const list = await get(catcher, '/')
@@ -54,7 +54,7 @@ it('shows a mail with links to follow, and nothing of it as HTML of its own', as
   expect((await fetch(`${catcher.url}/mails/99`)).status).toBe(404)
 })
 
-it('keeps its mails and its ports from start to start', async () => {
+it('mails and ports survive a restart', async () => {
   const dir = temporaryFolder()
   const first = await startMailCatcher({ dir })
   await send(first, 'x1', 'ann@example.test')
@@ -65,7 +65,7 @@ it('keeps its mails and its ports from start to start', async () => {
   expect((await mailsOf(second)).map(({ id }) => id)).toEqual(['2', '1'])
 })
 
-it('breaks as it is told to over HTTP', async () => {
+it('faults set over HTTP affect SMTP', async () => {
   const catcher = await start()
   const control = controlOf(catcher.control)
   await control.fault({ method: 'RCPT', times: 1, action: { status: 450 } })

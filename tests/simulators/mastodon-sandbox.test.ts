@@ -78,7 +78,7 @@ describe('logging in', () => {
       }),
     })
 
-  it('shows a page with accounts to choose from and two buttons', async () => {
+  it('the login page shows accounts to choose from and two buttons', async () => {
     const { status, body } = await call(url, authorizeUrl().slice(url.length))
     expect(status).toBe(200)
     expect(body).toContain(`<option value="${account.accountId}">`)
@@ -86,7 +86,7 @@ describe('logging in', () => {
     expect(body).toContain('<button name="decision" value="deny">')
   })
 
-  it('goes back with the code, or with the refusal, and with the state', async () => {
+  it('the login redirects with the code or the refusal, and with the state', async () => {
     const allowed = new URL(await consent(authorizeUrl(), account.accountId))
     expect(`${allowed.origin}${allowed.pathname}`).toBe(REDIRECT_URI)
     expect([...allowed.searchParams.keys()]).toEqual(['code', 'state'])
@@ -100,7 +100,7 @@ describe('logging in', () => {
     ['an unknown application', { client_id: 'nobody' }, 401],
     ['another redirect URI', { redirect_uri: `${REDIRECT_URI}/` }, 400],
     ['none', { redirect_uri: undefined }, 400],
-  ])('sends nobody anywhere for %s', async (_, changes, expected) => {
+  ])('the login redirects nowhere for %s', async (_, changes, expected) => {
     for (const method of ['GET', 'POST']) {
       const init = method === 'GET' ? {} : { method, body: form({ account: account.accountId, decision: 'allow' }) }
       const { status, headers } = await call(url, authorizeUrl(changes).slice(url.length), init)
@@ -113,11 +113,11 @@ describe('logging in', () => {
     ['scopes beyond those of the application', { scope: 'write:accounts' }, 'invalid_scope'],
     ['another kind of answer', { response_type: 'token' }, 'unsupported_response_type'],
     ['a plain challenge', { code_challenge: 'x', code_challenge_method: 'plain' }, 'invalid_code_challenge_method'],
-  ])('goes back with an error for %s', async (_, changes, error) => {
+  ])('the login redirects with an error for %s', async (_, changes, error) => {
     expect(new URL(await consent(authorizeUrl(changes), account.accountId)).searchParams.get('error')).toBe(error)
   })
 
-  it('takes a code once', async () => {
+  it('a code works once', async () => {
     const code = await codeOf()
     expect(await exchange(code)).toMatchObject({
       status: 200,
@@ -130,17 +130,17 @@ describe('logging in', () => {
     ['another redirect URI', { redirect_uri: 'https://evil.test/' }, 400, 'invalid_grant'],
     ['a wrong secret', { client_secret: 'wrong' }, 401, 'invalid_client'],
     ['another grant type', { grant_type: 'password' }, 400, 'unsupported_grant_type'],
-  ])('gives no token for %s', async (_, changes: Record<string, string>, status, error) => {
+  ])('no token is issued for %s', async (_, changes: Record<string, string>, status, error) => {
     expect(await exchange(await codeOf(), changes)).toMatchObject({ status, body: { error } })
   })
 
-  it('gives no token to another application', async () => {
+  it('no token is issued to another application', async () => {
     const other = world.mastodon.createApp({ name: 'other', redirectUris: [REDIRECT_URI] })
     const changes = { client_id: other.clientId, client_secret: other.clientSecret }
     expect(await exchange(await codeOf(), changes)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
   })
 
-  it('insists on the verifier of the challenge', async () => {
+  it('the verifier of the challenge is required', async () => {
     const challenge = { code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' }
     for (const changes of [{ code_verifier: 'x'.repeat(43) }, {}]) {
       expect(await exchange(await codeOf(challenge), changes)).toMatchObject({ status: 400 })
@@ -150,7 +150,7 @@ describe('logging in', () => {
     expect(await exchange(await codeOf(challenge), right)).toMatchObject({ status: 200 })
   })
 
-  it('gives a further login the token that there is, until it is revoked', async () => {
+  it('another login gets the existing token until it is revoked', async () => {
     const tokenOf = async () => (await exchange(await codeOf())).body['access_token'] as string
     const [first, second] = [await tokenOf(), await tokenOf()]
     expect(second).toBe(first)
@@ -170,7 +170,7 @@ describe('logging in', () => {
     expect(await tokenOf()).not.toBe(first)
   })
 
-  it('lets nobody do what they were not allowed', async () => {
+  it('a token allows only its scopes', async () => {
     const { access_token: token } = (await exchange(await codeOf({ scope: 'read:accounts' }))).body as {
       access_token: string
     }
@@ -186,7 +186,7 @@ describe('logging in', () => {
     expect(own).toMatchObject({ status: 401, body: { error: 'This API requires an authenticated user' } })
   })
 
-  it('registers applications', async () => {
+  it('applications can be registered', async () => {
     const register = (fields: Record<string, string>) =>
       call(url, '/api/v1/apps', { method: 'POST', body: form({ client_name: 'new', ...fields }) })
     expect(await register({ redirect_uris: REDIRECT_URI, scopes: 'read write:statuses' })).toMatchObject({
@@ -202,7 +202,7 @@ describe('logging in', () => {
 })
 
 describe('statuses', () => {
-  it('answers a repeat of a key with the first status, whatever the repeat says', async () => {
+  it('a repeated key returns the first status, whatever the repeat contains', async () => {
     const key = randomUUID()
     const first = await post({ status: 'one' }, { key })
     expect(await post({ status: 'two' }, { key })).toMatchObject({ status: 200, body: { id: first.body['id'] } })
@@ -218,7 +218,7 @@ describe('statuses', () => {
     ['too much text', { status: 'x'.repeat(501) }, 'Validation failed: Text character limit of 500 exceeded'],
     ['unknown media', { status: '', media_ids: ['1'] }, 'Media 1 not found or already attached to another post'],
     ['five files', { status: 'x', media_ids: ['1', '2', '3', '4', '5'] }, 'Cannot attach more than 4 files'],
-  ])('refuses %s', async (_, status, error) => {
+  ])('a status is refused for %s', async (_, status, error) => {
     expect(await post(status)).toMatchObject({ status: 422, body: { error } })
   })
 
@@ -228,11 +228,11 @@ describe('statuses', () => {
     ['see https://example.test/a.', 28],
     ['@ann@example.test hi', 7],
     ['ann@example.test', 16],
-  ])('counts %s as %i', (text, length) => {
+  ])('%s count as %i characters', (text, length) => {
     expect(statusLength(text)).toBe(length)
   })
 
-  it('shows what was written as everybody sees it, and its source to its author', async () => {
+  it('a status is shown as the public sees it, and its source to its author', async () => {
     const text = 'a < b\n\nhttps://www.example.test/a/path/that/is/too/long/to/be/shown @nobody@elsewhere.test #tag'
     const { body } = await post({ status: ` ${text}\n` })
     expect(body['content']).toContain('<p>a &lt; b</p><p><a href="https://www.example.test/a/path')
@@ -244,7 +244,7 @@ describe('statuses', () => {
     expect((await call(url, '/')).body).toContain(account.handle.split('@')[0])
   })
 
-  it('lists statuses newest first, in pages', async () => {
+  it('statuses are listed newest first, in pages', async () => {
     const { accountId, accessToken: token } = await world.newAccount()
     for (const status of ['1', '2', '3']) await post({ status }, { token })
     const page = async (query: string) => {
@@ -256,7 +256,7 @@ describe('statuses', () => {
     expect((await page(`limit=2&max_id=${next!.id}`)).map(({ content }) => content)).toEqual(['<p>1</p>'])
   })
 
-  it('is deleted by its author only', async () => {
+  it('a status is deleted by its author only', async () => {
     const { body } = await post({ status: 'mine' })
     const remove = (token: string) => call(url, `/api/v1/statuses/${body['id']}`, { method: 'DELETE', token })
     expect(await remove((await world.newAccount()).accessToken)).toMatchObject({ status: 404 })
@@ -264,7 +264,7 @@ describe('statuses', () => {
     expect(await call(url, `/api/v1/statuses/${body['id']}`)).toMatchObject({ status: 404 })
   })
 
-  it('shows the counts that were set', async () => {
+  it('a status shows the counts that were set', async () => {
     const { body } = await post({ status: 'liked' })
     await world.control.setMetrics(body['id'], { favourites: 3, reblogs: 2 })
     expect(await call(url, `/api/v1/statuses?id[]=${body['id']}&id[]=1`)).toMatchObject({
@@ -278,7 +278,7 @@ describe('media', () => {
     Buffer.concat([Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1'), Buffer.alloc(500)]),
   )
 
-  it('is there at once when it is an image, and belongs to one status', async () => {
+  it('an image is ready immediately and belongs to one status', async () => {
     const image = await upload(await png(), 'image/png', 'red')
     expect(image).toMatchObject({ status: 200, body: { type: 'image', description: 'red' } })
     const id = image.body['id'] as string
@@ -292,7 +292,7 @@ describe('media', () => {
     expect((await call(url, `/media/${id}`)).headers.get('content-type')).toBe('image/png')
   })
 
-  it('is worked on when it is a video, and cannot be attached until then', async () => {
+  it('a video is processed and cannot be attached until then', async () => {
     const video = await upload(film, 'video/mp4')
     expect(video).toMatchObject({ status: 202, body: { type: 'video', url: null } })
     const id = video.body['id'] as string
@@ -311,7 +311,7 @@ describe('media', () => {
     expect(await post({ status: 'alone', media_ids: [id] })).toMatchObject({ status: 200 })
   })
 
-  it('is nobody else’s', async () => {
+  it('a file is visible to its owner only', async () => {
     const id = (await upload(await png(), 'image/png')).body['id'] as string
     const other = await world.newAccount()
     expect(await post({ status: 'taken', media_ids: [id] }, { token: other.accessToken })).toMatchObject({
@@ -323,20 +323,20 @@ describe('media', () => {
     ['text', new Uint8Array(Buffer.from('hello')), 'text/plain'],
     ['an image that says it is another', new Uint8Array(Buffer.from('hello')), 'image/png'],
     ['a film that says it is an image', film, 'image/png'],
-  ])('refuses %s', async (_, bytes, type) => {
+  ])('an upload is refused for %s', async (_, bytes, type) => {
     expect(await upload(bytes, type)).toMatchObject({
       status: 422,
       body: { error: 'Validation failed: File content type is invalid, File is invalid' },
     })
   })
 
-  it('refuses images of too many pixels and descriptions of too many words', async () => {
+  it('images with too many pixels and descriptions that are too long are refused', async () => {
     expect(await upload(await png(6_000, 6_000), 'image/png')).toMatchObject({ status: 422 })
     expect(await upload(await png(), 'image/png', 'x'.repeat(1_501))).toMatchObject({ status: 422 })
   })
 })
 
-it('tells how much of the rate limit is left, and refuses what is beyond', async () => {
+it('responses state the remaining rate limit, and requests beyond it are refused', async () => {
   const strict = await mastodonWorld(media, { rateLimits: { statuses: { max: 2, seconds: 10_800 } } })
   try {
     const { accessToken: token } = await strict.newAccount()
@@ -354,7 +354,7 @@ it('tells how much of the rate limit is left, and refuses what is beyond', async
   }
 })
 
-it('goes on after a restart where it was, at the same address', async () => {
+it('accounts, statuses and the address survive a restart', async () => {
   const dir = temporaryFolder()
   const first = await startMastodon({ dir })
   const app = first.createApp({ name: 'postonce', redirectUris: [REDIRECT_URI] })
@@ -374,7 +374,7 @@ it('goes on after a restart where it was, at the same address', async () => {
   }
 })
 
-it('keeps a log of what makes posts visible, with its text and account', async () => {
+it('the request log has the text and account of calls that make posts visible', async () => {
   const as = await world.newAccount()
   const log = newDelivery()
   await world.adapter.publish(newPost('seen'), as, log, { signal: AbortSignal.timeout(5_000) })

@@ -11,7 +11,7 @@ let stripe: Stripe
 
 beforeAll(async () => {
   payments = await startPayments()
-  // Nobody is there: what is told of is looked at elsewhere.
+  // No endpoint listens here: other tests cover delivery.
   settings = payments.env('http://127.0.0.1:9')
   stripe = clientOf(settings)
 })
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => payments.stop())
 
 describe('a checkout', () => {
-  test('that is paid makes a customer, an active subscription and a paid first invoice', async () => {
+  test('a paid checkout creates a customer, an active subscription and a paid first invoice', async () => {
     const { id, url } = await openCheckout('buyer')
     expect(url).toBe(`${settings.STRIPE_API_URL}/c/pay/${id}`)
 
@@ -47,7 +47,7 @@ describe('a checkout', () => {
     expect(() => payments.processor.pay(id)).toThrow('The session is complete')
   })
 
-  test('whose card fails stays open, and another card pays it', async () => {
+  test('a checkout stays open after a declined card, and another card pays it', async () => {
     const { id } = await openCheckout('unlucky')
 
     expect(payments.processor.pay(id, 'fails')).toMatchObject({ status: 'open', subscriptionId: null })
@@ -57,7 +57,7 @@ describe('a checkout', () => {
     expect(payments.processor.pay(id, 'works')).toMatchObject({ status: 'complete' })
   })
 
-  test('for a customer there is, makes no other', async () => {
+  test('a checkout of an existing customer creates no other', async () => {
     const { customerId } = payments.processor.subscribe(subscriber('again'))
     const { customer_email: _, ...params } = checkoutOf(settings, 'again')
     const { id } = await stripe.checkout.sessions.create({ ...params, customer: customerId })
@@ -67,7 +67,7 @@ describe('a checkout', () => {
     expect(data).toHaveLength(2)
   })
 
-  test('that is expired cannot be paid, nor expired again', async () => {
+  test('an expired checkout cannot be paid or expired again', async () => {
     const { id } = await openCheckout('late')
     expect(await stripe.checkout.sessions.expire(id)).toMatchObject({ status: 'expired', url: null })
     expect(() => payments.processor.pay(id)).toThrow('The session is expired')
@@ -75,8 +75,8 @@ describe('a checkout', () => {
   })
 })
 
-describe('what is asked', () => {
-  test('needs the key', async () => {
+describe('API requests', () => {
+  test('a request requires the API key', async () => {
     const stranger = clientOf({ ...settings, STRIPE_SECRET_KEY: 'sk_test_of_somebody_else' })
     await expect(stranger.subscriptions.retrieve('sub_1')).rejects.toBeInstanceOf(
       Stripe.errors.StripeAuthenticationError,
@@ -110,12 +110,12 @@ describe('what is asked', () => {
     ['two customers', { customer: 'cus_x' }, { message: expect.stringContaining('only specify one') }],
     ['no mail address', { customer_email: 'nobody' }, { code: 'email_invalid' }],
   ]
-  test.each(odd)('is refused with %s', async (_name, params, raw) => {
+  test.each(odd)('a request with %s is refused', async (_name, params, raw) => {
     const asked = stripe.checkout.sessions.create({ ...checkoutOf(settings, 'odd'), ...params })
     await expect(asked).rejects.toMatchObject({ statusCode: 400, type: 'StripeInvalidRequestError', ...raw })
   })
 
-  test('is not found when it is not there', async () => {
+  test('a missing object is not found', async () => {
     for (const missing of [
       () => stripe.subscriptions.retrieve('sub_x'),
       () => stripe.invoices.retrieve('in_x'),
@@ -129,13 +129,13 @@ describe('what is asked', () => {
     expect(nowhere.status).toBe(404)
   })
 
-  test('is expanded only where it can be', async () => {
+  test('a response is expanded only where that is possible', async () => {
     const { subscriptionId } = payments.processor.subscribe(subscriber('wide'))
     const asked = stripe.subscriptions.retrieve(subscriptionId, { expand: ['mood'] })
     await expect(asked).rejects.toMatchObject({ statusCode: 400, message: 'This property cannot be expanded (mood).' })
   })
 
-  test('is answered in the shape of the version asked for', async () => {
+  test('a response has the shape of the requested version', async () => {
     const { subscriptionId } = payments.processor.subscribe(subscriber('old'))
     const now = await stripe.subscriptions.retrieve(subscriptionId)
     const before = await stripe.subscriptions.retrieve(subscriptionId, {}, { apiVersion: '2024-06-20' })
@@ -147,7 +147,7 @@ describe('what is asked', () => {
 })
 
 describe('an idempotency key', () => {
-  test('brings the first answer again, and nothing new', async () => {
+  test('a repeated idempotency key returns the first response and creates nothing', async () => {
     const first = await openCheckout('twice', 'key-1')
     const second = await openCheckout('twice', 'key-1')
     expect(second.id).toBe(first.id)
@@ -155,7 +155,7 @@ describe('an idempotency key', () => {
     expect((await openCheckout('twice', 'key-2')).id).not.toBe(first.id)
   })
 
-  test('is refused with other parameters', async () => {
+  test('an idempotency key with other parameters is refused', async () => {
     await openCheckout('one', 'key-3')
     await expect(openCheckout('other', 'key-3')).rejects.toMatchObject({
       statusCode: 400,
@@ -163,7 +163,7 @@ describe('an idempotency key', () => {
     })
   })
 
-  test('is refused while it is in use', async () => {
+  test('an idempotency key in use is refused', async () => {
     const slow = await startPayments({ workMs: 60_000 })
     const known = slow.env('http://127.0.0.1:9')
     const both = ['key-4', 'key-4'].map((idempotencyKey) =>
@@ -174,13 +174,13 @@ describe('an idempotency key', () => {
     await Promise.allSettled(both)
   })
 
-  test('is not used up by parameters that are refused', async () => {
+  test('an idempotency key is not used up by refused parameters', async () => {
     const wrong = { ...checkoutOf(settings, 'hasty'), mood: 'good' } as Stripe.Checkout.SessionCreateParams
     await expect(stripe.checkout.sessions.create(wrong, { idempotencyKey: 'key-5' })).rejects.toThrow('mood')
     await expect(openCheckout('hasty', 'key-5')).resolves.toMatchObject({ status: 'open' })
   })
 
-  test('is forgotten after a day', async () => {
+  test('an idempotency key is forgotten after a day', async () => {
     const { id } = await openCheckout('slow', 'key-6')
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + DAY_MS + 1_000 })
     try {
@@ -192,7 +192,7 @@ describe('an idempotency key', () => {
 })
 
 describe('a subscription', () => {
-  test('is cancelled at the end of its period, and goes on after all', async () => {
+  test('a subscription is cancelled at the end of its period, and can be resumed', async () => {
     const { subscriptionId: id } = payments.processor.subscribe(subscriber('wavering'))
     const cancelled = await stripe.subscriptions.update(id, { cancel_at_period_end: true })
     expect(cancelled).toMatchObject({
@@ -208,7 +208,7 @@ describe('a subscription', () => {
     expect(typesAbout(id).slice(-2)).toEqual(['customer.subscription.updated', 'customer.subscription.updated'])
   })
 
-  test('ends once', async () => {
+  test('a subscription ends once', async () => {
     const { subscriptionId: id, customerId: customer } = payments.processor.subscribe(subscriber('leaving'))
     expect(await stripe.subscriptions.cancel(id)).toMatchObject({ status: 'canceled', ended_at: expect.any(Number) })
     await expect(stripe.subscriptions.cancel(id)).rejects.toMatchObject({ statusCode: 404, code: 'resource_missing' })
@@ -220,14 +220,14 @@ describe('a subscription', () => {
     expect((await stripe.subscriptions.list({ customer, status: 'all' })).data).toHaveLength(1)
   })
 
-  test('that is forgotten is not there any more', async () => {
+  test('a forgotten subscription is not found', async () => {
     const { subscriptionId: id, customerId: customer } = payments.processor.subscribe(subscriber('lost'))
     payments.processor.forget(id)
     await expect(stripe.subscriptions.retrieve(id)).rejects.toMatchObject({ code: 'resource_missing' })
     expect((await stripe.subscriptions.list({ customer, status: 'all' })).data).toEqual([])
   })
 
-  test('ends with its customer', async () => {
+  test('a subscription ends with its customer', async () => {
     const { subscriptionId: id, customerId } = payments.processor.subscribe(subscriber('gone'))
     expect(await stripe.customers.del(customerId)).toMatchObject({ id: customerId, deleted: true })
     expect(await stripe.customers.retrieve(customerId)).toMatchObject({ deleted: true })
@@ -239,7 +239,7 @@ describe('a subscription', () => {
     })
   })
 
-  test('has its invoices listed, newest first and a page at a time', async () => {
+  test('invoices of a subscription are listed newest first, in pages', async () => {
     const { subscriptionId: subscription, customerId } = payments.processor.subscribe(subscriber('thrice'))
     const others = [1, 2].map(() => payments.processor.subscribe({ ...subscriber('thrice'), customerId }))
     const newest = await stripe.invoices.list({ customer: customerId, limit: 2 })
@@ -251,7 +251,7 @@ describe('a subscription', () => {
   })
 })
 
-test('paid invoices are what its ledger lists', async () => {
+test('the ledger lists the paid invoices', async () => {
   const { subscriptionId, customerId } = payments.processor.subscribe(subscriber('listed'))
   const ledger = (await (await fetch(`${payments.control}/ledger`)).json()) as { subscriptionId: string }[]
   expect(ledger.filter((entry) => entry.subscriptionId === subscriptionId)).toMatchObject([

@@ -29,12 +29,12 @@ test.each([
   ['2028-01-30T00:00:00Z', 1, '2028-02-29T00:00:00Z'],
   ['2027-12-15T00:00:00Z', 1, '2028-01-15T00:00:00Z'],
   ['2027-03-31T00:00:00Z', -1, '2027-02-28T00:00:00Z'],
-])('%s and %i months are %s', (from, months, to) => {
+])('%s plus %i months is %s', (from, months, to) => {
   expect(addMonths(Date.parse(from) / 1_000, months)).toBe(Date.parse(to) / 1_000)
 })
 
 describe('when time passes', () => {
-  test('a subscription is renewed month by month, each time at its instant, and only what fell due', async () => {
+  test('a subscription is renewed every month, each time at its instant', async () => {
     const { id, end, secondEnd, eventsSince } = await begin('regular')
 
     goTo(end - 60)
@@ -58,7 +58,7 @@ describe('when time passes', () => {
     expect(eventsSince()).toEqual([end, renewed!.created].flatMap((instant) => month.map((type) => [type, instant])))
   })
 
-  test('a card that fails is asked again after 3, 5 and 7 days, and then the subscription ends', async () => {
+  test('a declined card is charged again after 3, 5 and 7 days, and then the subscription ends', async () => {
     const { id, end, customerId, eventsSince } = await begin('broke')
     payments.processor.setCard(customerId, 'fails')
 
@@ -86,7 +86,7 @@ describe('when time passes', () => {
     ])
   })
 
-  test('an invoice may be a draft for an hour, and the period has begun meanwhile', async () => {
+  test('an invoice may be a draft for an hour while the period has begun', async () => {
     payments.processor.invoices({ draftSeconds: HOUR })
     const { id, end, secondEnd, customerId, eventsSince } = await begin('drafted')
 
@@ -115,12 +115,12 @@ describe('when time passes', () => {
     payments.processor.invoices({ draftSeconds: 0 })
   })
 
-  test('an unpaid invoice is paid by a new card, by itself or at once', async () => {
+  test('an unpaid invoice is paid by a new card, automatically or on request', async () => {
     const { id, end, secondEnd, customerId, eventsSince } = await begin('mended')
     payments.processor.setCard(customerId, 'fails')
     goTo(end + 60)
     expect(payments.processor.retryPayment(customerId)).toMatchObject([{ status: 'open' }])
-    // Asking by hand does not use up an attempt that is planned.
+    // A charge on request does not use up a scheduled attempt.
     expect(await stripe.invoices.list({ subscription: id, status: 'open' })).toMatchObject({
       data: [{ next_payment_attempt: end + 3 * DAY }],
     })
@@ -140,7 +140,7 @@ describe('when time passes', () => {
     expect(await stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'active' })
   })
 
-  test('one that ended is not asked for what it owes, and does not come back when that is paid', async () => {
+  test('an ended subscription is not charged, and does not resume when its invoice is paid', async () => {
     const { id, end, customerId, eventsSince } = await begin('owing')
     payments.processor.setCard(customerId, 'fails')
     goTo(end + DAY)
@@ -156,7 +156,7 @@ describe('when time passes', () => {
     expect(await stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'canceled' })
   })
 
-  test('one that is cancelled ends with its period, and has no further invoice', async () => {
+  test('a cancelled subscription ends with its period and has no further invoice', async () => {
     const { id, end, eventsSince } = await begin('leaving')
     payments.processor.cancel(id)
     goTo(end + DAY)
@@ -168,7 +168,7 @@ describe('when time passes', () => {
     ])
   })
 
-  test('what happens to several happens in its order', async () => {
+  test('events of several objects run in order', async () => {
     const broke = await begin('broke one')
     goTo(broke.end - DAY)
     const regular = await begin('regular one')
@@ -180,7 +180,7 @@ describe('when time passes', () => {
     expect(regular.eventsSince()).toHaveLength(3)
   })
 
-  test('a checkout that nobody paid is over after a day', async () => {
+  test('an unpaid checkout expires after a day', async () => {
     const { id, expires_at: end } = await stripe.checkout.sessions.create(
       checkoutOf(payments.env('http://127.0.0.1:9'), 'idle'),
     )
@@ -189,12 +189,12 @@ describe('when time passes', () => {
     expect(() => payments.processor.pay(id)).toThrow('The session is expired')
   })
 
-  test('it goes forward only', () => {
+  test('the clock can only move forward', () => {
     expect(() => payments.processor.advance({ to: '2020-01-01T00:00:00Z' })).toThrow('forward only')
   })
 })
 
-test('subscriptions, sessions, clock, keys and addresses are the same after a restart', async () => {
+test('subscriptions, sessions, clock, keys and addresses survive a restart', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'postonce-payments-'))
   const first = await startPayments({ dir })
   const before = first.env('http://127.0.0.1:9')

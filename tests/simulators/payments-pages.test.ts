@@ -46,14 +46,14 @@ async function send(url: string, fields: Record<string, string>) {
 
 const subscribe = (userId: string) => sandbox.processor.subscribe({ userId, email: `${userId}@example.com` })
 
-/** The address of the portal once it is entered. */
+/** The URL of the portal after it was entered. */
 async function enterPortal(customerId: string): Promise<string> {
   const { url } = await payments.openPortal({ customerId, returnUrl: 'http://app.example/', idempotencyKey: newKey() })
   return (await get(url)).location!
 }
 
 describe('the checkout page', () => {
-  it('stays open until a card works, and leads to the success page ever after', async () => {
+  it('a checkout page stays open until a card works, and then redirects to the success page', async () => {
     const { id, url } = await openCheckout()
     expect(await send(url, { card: 'fails' })).toMatchObject({ status: 402, text: expect.stringContaining('declined') })
     expect(await send(url, { card: 'works', code: 'SPRING' })).toMatchObject({ status: 402 })
@@ -66,20 +66,20 @@ describe('the checkout page', () => {
     expect(await payments.readCheckout(id)).toMatchObject({ status: 'complete' })
   })
 
-  it('is gone when the session has expired', async () => {
+  it('a checkout page is gone after its session has expired', async () => {
     const { id, url } = await openCheckout()
     await payments.expireCheckout(id)
     expect((await get(url)).status).toBe(404)
   })
 
-  it('shows what it was told as text', async () => {
+  it('a checkout page escapes its input', async () => {
     const { url } = await openCheckout('"><b>@example.com')
     expect((await get(url)).text).not.toContain('<b>@')
   })
 })
 
 describe('the portal', () => {
-  it('can be entered once', async () => {
+  it('a portal URL can be entered once', async () => {
     const { customerId } = subscribe('user-2')
     const { url } = await payments.openPortal({
       customerId,
@@ -90,7 +90,7 @@ describe('the portal', () => {
     expect((await get(url)).status).toBe(404)
   })
 
-  it('cancels and resumes', async () => {
+  it('a portal cancels and resumes a subscription', async () => {
     const { customerId, subscriptionId } = subscribe('user-3')
     const portal = await enterPortal(customerId)
     for (const [action, cancelAtPeriodEnd] of [
@@ -102,7 +102,7 @@ describe('the portal', () => {
     }
   })
 
-  it('changes the card, and pays what is open', async () => {
+  it('a portal changes the card and pays open invoices', async () => {
     const { customerId, subscriptionId } = subscribe('user-4')
     const portal = await enterPortal(customerId)
     await send(portal, { action: 'fails' })
@@ -116,7 +116,7 @@ describe('the portal', () => {
     expect(await payments.readSubscription(subscriptionId)).toMatchObject({ state: 'active' })
   })
 
-  it('does nothing to the subscriptions of others', async () => {
+  it('a portal cannot change the subscriptions of others', async () => {
     const [{ customerId }, other] = [subscribe('user-5'), subscribe('user-6')]
     await send(await enterPortal(customerId), { action: 'cancel', id: other.subscriptionId })
     expect(await payments.readSubscription(other.subscriptionId)).toMatchObject({ cancelAtPeriodEnd: false })
@@ -124,7 +124,7 @@ describe('the portal', () => {
 })
 
 describe('the overview', () => {
-  it('shows what there is, and lets months pass', async () => {
+  it('the overview shows all records and advances the clock', async () => {
     const { subscriptionId } = subscribe('user-7')
     const before = (await payments.readSubscription(subscriptionId))!
     expect((await get(`${sandbox.url}/`)).text).toContain('user-7@example.com')
@@ -134,7 +134,7 @@ describe('the overview', () => {
     expect((await get(`${sandbox.url}/`)).text).toContain('invoice.payment_succeeded')
   })
 
-  it('says what cannot be done', async () => {
+  it('the overview reports actions that are not possible', async () => {
     const { subscriptionId } = subscribe('user-8')
     await send(`${sandbox.url}/`, { action: 'end', id: subscriptionId })
     expect(await send(`${sandbox.url}/`, { action: 'end', id: subscriptionId })).toMatchObject({ status: 409 })

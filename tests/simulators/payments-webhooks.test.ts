@@ -16,7 +16,7 @@ interface Received {
 }
 
 const received: Received[] = []
-/** What the endpoint answers. */
+/** The endpoint's response. */
 let answer: (event: Stripe.Event, count: number) => number
 let endpoint: string
 let payments: SandboxPayments
@@ -46,7 +46,7 @@ afterAll(async () => {
   await closeServer(server)
 })
 
-test('events are brought to the endpoint, signed', async () => {
+test('events are delivered to the endpoint with a signature', async () => {
   const { subscriptionId } = payments.processor.subscribe(subscriber('told'))
   await eventually(() => expect(arrived(subscriptionId)).toHaveLength(4))
   const told = arrived(subscriptionId).map(({ raw, header }) =>
@@ -65,7 +65,7 @@ test('events are brought to the endpoint, signed', async () => {
   expect(received[0]).toMatchObject({ path: '/api/payments/webhook' })
 })
 
-test('one that is not acknowledged is brought again, until it is or no attempt is left', async () => {
+test('an unacknowledged event is delivered again until it is acknowledged or no attempt is left', async () => {
   answer = ({ type }, count) => {
     if (type === 'customer.subscription.created') return 500
     return type === 'invoice.paid' && count === 1 ? 302 : 200
@@ -82,7 +82,7 @@ test('one that is not acknowledged is brought again, until it is or no attempt i
   })
 })
 
-test('held ones are kept, and delivered on demand in any order and any number of times', async () => {
+test('paused events are stored and delivered on demand, in any order and number', async () => {
   const { id: ended, created } = heldEnd('quiet')
   payments.processor.webhooks({ held: false })
   answer = ({ id }) => (id === created ? 503 : 200)
@@ -99,7 +99,7 @@ test('held ones are kept, and delivered on demand in any order and any number of
   await expect(async () => payments.processor.deliver(['evt_x'])).rejects.toThrow('Not found: evt_x')
 })
 
-test('several endpoints take turns', async () => {
+test('several endpoints are used in turn', async () => {
   const { id } = heldEnd('shared')
   payments.setEndpoints([`${endpoint}/a`, `${endpoint}/b`])
   await payments.processor.deliver([id, id, id])
@@ -108,7 +108,7 @@ test('several endpoints take turns', async () => {
   expect(new Set(paths)).toEqual(new Set(['/a', '/b']))
 })
 
-test('a change says what was before', () => {
+test('an event of a change contains the previous values', () => {
   const { subscriptionId } = payments.processor.subscribe(subscriber('changing'))
   payments.processor.cancel(subscriptionId)
   const { body } = made(subscriptionId).at(-1)!
@@ -119,7 +119,7 @@ test('a change says what was before', () => {
   expect((body as Stripe.CustomerSubscriptionUpdatedEvent).data.previous_attributes).not.toHaveProperty('metadata')
 })
 
-test('they have the shape that was chosen', () => {
+test('events have the configured API version', () => {
   payments.processor.webhooks({ held: true, apiShape: 'old' })
   const { subscriptionId } = payments.processor.subscribe(subscriber('old'))
   const objects = new Map(made(subscriptionId).map(({ type, body }) => [type, (body as Stripe.Event).data.object]))
@@ -134,7 +134,7 @@ test('they have the shape that was chosen', () => {
   expect(invoice).not.toHaveProperty('parent')
 })
 
-test('what a stopped processor had not got through is sent by the next', async () => {
+test('events that a stopped processor did not deliver are sent by the next one', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'postonce-payments-'))
   const first = await startPayments({ dir, webhookRetryDelaysMs: [3_600_000] })
   first.env(endpoint)
@@ -156,7 +156,7 @@ test('what a stopped processor had not got through is sent by the next', async (
   rmSync(dir, { recursive: true, force: true })
 })
 
-test('all of it is there over its control interface', async () => {
+test('the control interface offers all of this', async () => {
   const post = async (path: string, body?: object) => {
     const response = await fetch(`${payments.control}${path}`, {
       method: 'POST',
@@ -194,7 +194,7 @@ test('all of it is there over its control interface', async () => {
   expect(await post('/nowhere')).toMatchObject({ status: 404 })
 })
 
-/** Of two events that nobody was told of: that a subscription began, and that it ended. */
+/** Creates two undelivered events: a subscription began, and it ended. */
 function heldEnd(userId: string): { id: string; created: string } {
   payments.processor.webhooks({ held: true })
   const { subscriptionId } = payments.processor.subscribe(subscriber(userId))
@@ -203,7 +203,7 @@ function heldEnd(userId: string): { id: string; created: string } {
   return { id: events.at(-1)!.id, created: events[0]!.id }
 }
 
-/** The events that were made in which this id stands. */
+/** The events that contain this id. */
 function made(id: string) {
   return payments.processor.events().filter(({ body }) => JSON.stringify(body).includes(id))
 }

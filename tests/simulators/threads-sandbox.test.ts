@@ -95,7 +95,7 @@ const refused = (code: number, subcode?: number) => ({
 })
 
 describe('the login', () => {
-  it('shows who asks, and refuses what was not registered', async () => {
+  it('the login page shows the application and refuses unregistered values', async () => {
     const { text } = (await call('GET', page())).body
     expect(text).toContain('postonce')
     expect(text).toContain('Deny')
@@ -110,7 +110,7 @@ describe('the login', () => {
     }
   })
 
-  it('goes back with a code and an ending, or with a refusal', async () => {
+  it('the login redirects with a code and a fragment, or with a refusal', async () => {
     const account = threads.createAccount({ username: 'chooser' })
     const allowed = (await call('POST', page(), { account: account.id, decision: 'allow' })).headers.get('location')!
     expect(allowed).toMatch(/^https:\/\/api\.example\.test\/.*[?&]code=.*state=s#_$/)
@@ -120,7 +120,7 @@ describe('the login', () => {
     expect(Object.fromEntries(denied.searchParams)).toMatchObject({ error: 'access_denied', state: 's' })
   })
 
-  it('takes a code once, from whom it was made for', async () => {
+  it('a code works once, and only for its application', async () => {
     const { code } = await login()
     const good = await exchange(code)
     expect(good.status).toBe(200)
@@ -130,14 +130,14 @@ describe('the login', () => {
     expect(await exchange((await login()).code, { grant_type: 'other' })).toMatchObject(refused(100))
   })
 
-  it('tells the id as a number that is too long for one', async () => {
+  it('the token response contains the id as a number that is too long for JavaScript', async () => {
     const { account, code } = await login()
     expect(String((await exchange(code)).body['user_id'])).not.toBe(account.id)
   })
 })
 
 describe('a token', () => {
-  it('is exchanged for a long one with the secret of its application, and no further', async () => {
+  it('a token is exchanged once for a long-lived one, with the secret of its application', async () => {
     const { short, token } = await newUser()
     const ask = (access_token: string, client_secret: string) =>
       call('GET', '/access_token', { grant_type: 'th_exchange_token', client_secret, access_token })
@@ -145,7 +145,7 @@ describe('a token', () => {
     expect(await ask(token, app.secret)).toMatchObject(refused(452))
   })
 
-  it('is refreshed only between a day and its end', async () => {
+  it('a token can be refreshed only between one day and its expiry', async () => {
     const { account, token } = await newUser()
     const refresh = () => call('GET', '/refresh_access_token', { grant_type: 'th_refresh_token', access_token: token })
     expect(await refresh()).toMatchObject(refused(100))
@@ -157,7 +157,7 @@ describe('a token', () => {
     expect(await refresh()).toMatchObject(refused(190))
   })
 
-  it('is good for its own account and its scopes', async () => {
+  it('a token is valid for its own account and scopes', async () => {
     const [one, other] = [await newUser(), await newUser({ decline: 'threads_content_publish' })]
     expect(await call('GET', '/v1.0/me', { access_token: 'nonsense' })).toMatchObject(refused(190))
     expect((await call('GET', '/v1.0/me', {})).status).toBe(400)
@@ -188,7 +188,7 @@ describe('a container', () => {
     [{ media_type: 'IMAGE', image_url: 'http://127.0.0.1:1/none.jpg' }, 1],
     [{ media_type: 'CAROUSEL', children: '1' }, 100],
     [{ media_type: 'CAROUSEL', children: '1,2' }, 100],
-  ])('is not made of %j', async (params, code) => {
+  ])('a container is not created from %j', async (params, code) => {
     expect(await make(params)).toMatchObject(refused(code))
   })
 
@@ -196,7 +196,7 @@ describe('a container', () => {
     ['WebP', () => picture(400, 400, { type: 'webp' }), 'image/webp', 'IMAGE', 'UNKNOWN'],
     ['an image far too wide', () => picture(1_200, 40), 'image/jpeg', 'IMAGE', 'INVALID_ASPEC_RATIO'],
     ['an image as a video', () => picture(40, 40), 'image/jpeg', 'VIDEO', 'FAILED_PROCESSING_VIDEO'],
-  ])('of %s ends in an error', async (_, bytes, type, kind, problem) => {
+  ])('a container of %s fails', async (_, bytes, type, kind, problem) => {
     const url = await addressOf(await bytes(), type)
     const id = await idOf({ media_type: kind, [kind === 'IMAGE' ? 'image_url' : 'video_url']: url })
     const status = async () => (await user.get(id, 'status,error_message')).body
@@ -204,7 +204,7 @@ describe('a container', () => {
     expect(await publish(id)).toMatchObject(refused(24, 4_279_009))
   })
 
-  it('is published only when the work on it is done, and says so then', async () => {
+  it('a container is published only after its processing, and reports that then', async () => {
     const id = await idOf({ media_type: 'VIDEO', video_url: await addressOf(film(), 'video/mp4'), text: 'waves' })
     const status = async () => (await user.get(id, 'status')).body['status']
     expect(await status()).toBe('IN_PROGRESS')
@@ -219,14 +219,14 @@ describe('a container', () => {
     expect(await (await fetch(threads.url)).text()).toContain('waves')
   })
 
-  it('ends after a day', async () => {
+  it('a container expires after a day', async () => {
     const id = await idOf({ media_type: 'TEXT', text: 'x' })
     threads.store.age(id, DAY_MS + 1_000)
     expect((await user.get(id, 'status')).body['status']).toBe('EXPIRED')
     expect(await publish(id)).toMatchObject(refused(24, 4_279_009))
   })
 
-  it('of a carousel takes 2 to 20 finished children of its own account, each once', async () => {
+  it('a carousel accepts 2 to 20 finished children of its own account, each once', async () => {
     const image_url = await addressOf(await picture(40, 40))
     const child = () => idOf({ media_type: 'IMAGE', image_url, is_carousel_item: 'true', alt_text: 'A square' })
     const [one, two] = [await child(), await child()]
@@ -242,7 +242,7 @@ describe('a container', () => {
     expect(ledger.find(({ text }) => text === 'both')!.media).toEqual([square, square])
   })
 
-  it('counts against the quota of a day when it is published', async () => {
+  it('a container counts against the daily quota when it is published', async () => {
     for (let n = 0; n < 3; n++) await publish(await idOf({ media_type: 'TEXT', text: `n${n}` }))
     expect(await publish(await idOf({ media_type: 'TEXT', text: 'one too many' }))).toMatchObject({ status: 400 })
     const { body } = await user.own('GET', '/threads_publishing_limit', { fields: 'quota_usage,config' })
@@ -251,12 +251,12 @@ describe('a container', () => {
     expect((list['data'] as { text: string }[]).map(({ text }) => text)).toEqual(['n2', 'n1'])
   })
 
-  it('that nobody made is not there', async () => {
+  it('an unknown container is not found', async () => {
     expect(await user.get('12345', 'status')).toMatchObject(refused(100, 33))
   })
 })
 
-it('keeps what it knows, and its address', async () => {
+it('accounts, posts and the address survive a restart', async () => {
   const dir = temporaryFolder()
   const first = await startThreads({ dir })
   const { id } = first.createAccount({ username: 'keeper' })

@@ -38,7 +38,7 @@ interface CallInit {
   fields?: Record<string, string>
   as?: TokenPair | null
   in?: TumblrWorld
-  /** Whose blog, where it is not the usual one. */
+  /** The blog, if it is not the default one. */
   of?: Credentials
   headers?: Record<string, string>
 }
@@ -48,7 +48,7 @@ interface MediaObject {
   url?: string
 }
 
-/** What is looked at of the many things that answers hold. */
+/** The fields of responses that the tests read. */
 interface Told {
   id: string
   id_string: string
@@ -56,13 +56,13 @@ interface Told {
   state: string
   note_count: number
   total_users: number
-  /** Of an image a list, of a video one. */
+  /** A list for an image, an object for a video. */
   content: [{ media: [MediaObject] & MediaObject }]
   posts: Told[]
   user: { posts: { reset_at: number }; blogs: [{ followers: number }] }
 }
 
-/** A call of the server's own interface, signed as it should be. */
+/** A correctly signed call of the server's own API. */
 async function call(path: string, init: CallInit = {}) {
   const { method = 'GET', json, form, fields, as = token, headers = {}, in: there = world } = init
   const url = new URL(`${there.tumblr.url}${path}`)
@@ -99,7 +99,7 @@ describe('a signed call', () => {
   const signed = (once = {}, pair = token, url = infoUrl()) =>
     world.sign({ method: 'GET', url, token: pair }, { nonce: `n${Math.random()}`, timestamp: now(), ...once })
 
-  it('is answered', async () => {
+  it('a signed call gets a response', async () => {
     const { status, body } = await info(signed())
     expect(status).toBe(200)
     expect(body).toMatchObject({ meta: { status: 200, msg: 'OK' }, response: { user: { name: account.handle } } })
@@ -126,19 +126,19 @@ describe('a signed call', () => {
     ['with half a signature', () => signed().replace(/oauth_signature="[^"]{5}/, 'oauth_signature="')],
     ['not at all', () => ''],
     ['as a bearer', () => `Bearer ${token.token}`],
-  ])('is refused when it is signed %s', async (_, authorization) => {
+  ])('a call signed %s is refused', async (_, authorization) => {
     const { status, body } = await info(authorization())
     expect(status).toBe(401)
     expect(body).toMatchObject({ meta: { status: 401, msg: 'Unauthorized' }, errors: [{ title: 'Unauthorized' }] })
   })
 
-  it('is refused the second time', async () => {
+  it('a repeated signature is refused', async () => {
     const authorization = signed()
     expect((await info(authorization)).status).toBe(200)
     expect((await info(authorization)).status).toBe(401)
   })
 
-  it('has the fields of a form in its signature', async () => {
+  it('the fields of a form are part of the signature', async () => {
     const { body } = await create({ ...words('x'), state: 'draft' })
     const url = new URL(`${world.tumblr.url}${blog('post/delete')}`)
     const headers = { authorization: world.sign({ method: 'POST', url, token }), 'user-agent': 'test' }
@@ -147,12 +147,12 @@ describe('a signed call', () => {
     expect((await call(blog('post/delete'), { method: 'POST', fields: { id: body.response.id } })).status).toBe(200)
   })
 
-  it('needs to say which program makes it', async () => {
+  it('a call must name its application', async () => {
     const answer = await info(signed(), '')
     expect(answer.status).toBe(403)
   })
 
-  it('is refused once the account ended it', async () => {
+  it('a call is refused after the account revoked the token', async () => {
     const as = await world.newAccount()
     await world.control.revoke(as.handle)
     expect((await call('/v2/user/info', { as: tokenOf(as) })).status).toBe(401)
@@ -178,14 +178,14 @@ describe('logging in', () => {
   const verifierOf = async (pair: TokenPair) =>
     new URL(await consent(page(pair), login())).searchParams.get('oauth_verifier')!
 
-  it('shows a page with accounts to choose from and two buttons', async () => {
+  it('the login page shows accounts to choose from and two buttons', async () => {
     const { text } = await send(page((await ask()).pair))
     expect(text).toContain(`<option value="${login()}">`)
     expect(text).toContain('<button name="decision" value="allow">')
     expect(text).toContain('<button name="decision" value="deny">')
   })
 
-  it('goes back with a verifier, or without one, and with what the callback had', async () => {
+  it('the login redirects with a verifier or without one, and keeps the query of the callback', async () => {
     const { pair, isConfirmed } = await ask()
     expect(isConfirmed).toBe('true')
     const allowed = new URL(await consent(page(pair), login()))
@@ -198,11 +198,11 @@ describe('logging in', () => {
   it.each([
     ['another host', 'https://evil.example/api/platform/tumblr/callback'],
     ['another path', `${REDIRECT_URI}/more`],
-  ])('takes no callback at %s', async (_, callback) => {
+  ])('the login refuses a callback at %s', async (_, callback) => {
     expect((await ask(callback)).status).toBe(400)
   })
 
-  it('sends nobody anywhere for a token it did not give out, or gave to somebody before', async () => {
+  it('the login redirects nowhere for an unknown or used token', async () => {
     const used = (await ask()).pair
     await verifierOf(used)
     for (const pair of [{ token: 'forged', secret: '' }, used]) {
@@ -215,7 +215,7 @@ describe('logging in', () => {
     }
   })
 
-  it.each(['POST', 'GET'])('gives a token once for a verifier, by %s', async (method) => {
+  it.each(['POST', 'GET'])('a token is issued once per verifier, by %s', async (method) => {
     const { pair } = await ask()
     const oauth = { oauth_verifier: await verifierOf(pair) }
     const granted = await oauthCall('access_token', oauth, pair, method)
@@ -223,14 +223,14 @@ describe('logging in', () => {
     expect((await oauthCall('access_token', oauth, pair, method)).status).toBe(401)
   })
 
-  it('gives none for another verifier, and none after that', async () => {
+  it('no token is issued for another verifier, and none after that', async () => {
     const { pair } = await ask()
     const verifier = await verifierOf(pair)
     expect((await oauthCall('access_token', { oauth_verifier: 'guessed' }, pair)).status).toBe(401)
     expect((await oauthCall('access_token', { oauth_verifier: verifier }, pair)).status).toBe(401)
   })
 
-  it('gives none that nobody allowed', async () => {
+  it('no token is issued before a user allowed it', async () => {
     const { pair } = await ask()
     expect((await oauthCall('access_token', { oauth_verifier: '' }, pair)).status).toBe(401)
     const denied = (await ask()).pair
@@ -238,7 +238,7 @@ describe('logging in', () => {
     expect((await oauthCall('access_token', { oauth_verifier: '' }, denied)).status).toBe(401)
   })
 
-  it('gives none for the secret of another token', async () => {
+  it('no token is issued for the secret of another token', async () => {
     const [one, other] = [(await ask()).pair, (await ask()).pair]
     const oauth = { oauth_verifier: await verifierOf(one) }
     expect((await oauthCall('access_token', oauth, { ...one, secret: other.secret })).status).toBe(401)
@@ -246,7 +246,7 @@ describe('logging in', () => {
 })
 
 describe('posts', () => {
-  it('are created, found by id, listed in both directions and deleted', async () => {
+  it('posts are created, found by id, listed in both directions and deleted', async () => {
     const as = await world.newAccount()
     const init = { as: tokenOf(as) }
     const ids = []
@@ -270,21 +270,21 @@ describe('posts', () => {
     expect((await call(blog('post/delete', as), { method: 'POST', fields: { id: ids[1]! }, ...init })).status).toBe(404)
   })
 
-  it('have an id that only its text tells whole', async () => {
+  it('the id of a post is exact only as text', async () => {
     const { body } = await create(words('numbers'))
     const { response, text } = { response: body.response, text: (await call(blog(`posts/${body.response.id}`))).text }
     expect(text).toContain(`"id_string":"${response.id}"`)
     expect(text).toContain(`"id":${Number(response.id)}`)
   })
 
-  it('answer to every name of their blog', async () => {
+  it('posts are found by every name of their blog', async () => {
     for (const name of [account.handle, `${account.handle}.tumblr.com`, encodeURIComponent(account.accountId)]) {
       expect((await call(`/v2/blog/${name}/info`)).status).toBe(200)
     }
     expect((await call('/v2/blog/nobody/info')).status).toBe(404)
   })
 
-  it('of a draft are for their author alone, and get another id when they are published', async () => {
+  it('drafts are visible to their author only, and get another id when they are published', async () => {
     const stranger = { as: tokenOf(await world.newAccount()) }
     const draft = (await create({ ...words('draft'), state: 'draft' })).body.response.id
     const listed = async () => (await call(blog('posts/draft'))).body.response.posts.map(({ id_string }) => id_string)
@@ -304,7 +304,7 @@ describe('posts', () => {
     expect((await call(blog(`posts/${published}`), stranger)).body.response.genesis_post_id).toBeUndefined()
   })
 
-  it('are published once of many calls at once', async () => {
+  it('concurrent calls publish a draft once', async () => {
     const draft = (await create({ ...words('race'), state: 'draft' })).body.response.id
     const put = () => call(blog(`posts/${draft}`), { method: 'PUT', json: { ...words('race'), state: 'published' } })
     const answers = await Promise.all(Array.from({ length: 10 }, put))
@@ -312,7 +312,7 @@ describe('posts', () => {
     expect((await world.control.ledger()).filter(({ text }) => text === 'race')).toHaveLength(1)
   })
 
-  it("are not taken for somebody else's blog", async () => {
+  it("posts on another user's blog are refused", async () => {
     const stranger = { as: tokenOf(await world.newAccount()) }
     expect((await create(words('x'), stranger)).status).toBe(403)
   })
@@ -341,17 +341,17 @@ describe('posts', () => {
     ],
     ['an image that is no list', { content: [{ type: 'image', media: { type: 'image/png', identifier: 'a' } }] }],
     ['a picture that is not known', { content: [{ type: 'image', media: [{ url: 'https://a.test/b.png' }] }] }],
-  ])('are refused with %s', async (_, post) => {
+  ])('a post is refused with %s', async (_, post) => {
     const { status, code } = await create(post)
     expect({ status, code }).toEqual({ status: 400, code: 8001 })
   })
 
-  it('take what is just within the limits', async () => {
+  it('posts at the limits are accepted', async () => {
     expect((await create(words('🌳'.repeat(4_096)))).status).toBe(201)
     expect((await create(link(2, 6))).status).toBe(201)
   })
 
-  it('that are not JSON are refused', async () => {
+  it('a post that is not JSON is refused', async () => {
     const form = new FormData()
     form.set('json', 'not json')
     expect((await call(blog('posts'), { method: 'POST', form })).code).toBe(8001)
@@ -370,7 +370,7 @@ describe('files', () => {
     return call(blog('posts', init.of), { method: 'POST', form, ...init })
   }
 
-  it('come with the identifiers of the post, and are told of with their size and address', async () => {
+  it('files match the identifiers of the post, and are reported with their size and URL', async () => {
     const { status, body } = await upload([image('a')], [['a', await png(), 'image/png']])
     expect(status).toBe(201)
     const { content, state } = (await call(blog(`posts/${body.response.id}`))).body.response
@@ -405,7 +405,7 @@ describe('files', () => {
     ['of another type than they say', [image('a', 'image/jpeg')], [['a', 'image/jpeg']], 8005],
     ['of another type than the post says', [image('a', 'image/jpeg')], [['a', 'image/png']], 8005],
     ['as a video that is none', [video('a')], [['a', 'video/mp4']], 8005],
-  ])('are refused %s', async (_, content, files, expected) => {
+  ])('files are refused %s', async (_, content, files, expected) => {
     const bytes = await png()
     const { status, code } = await upload(
       content,
@@ -414,14 +414,14 @@ describe('files', () => {
     expect({ status, code }).toEqual({ status: 400, code: expected })
   })
 
-  it('are refused in types that Tumblr does not take, or when they cannot be read', async () => {
+  it('files of unsupported types and unreadable files are refused', async () => {
     const webp = await bytesOf(picture(10, 10).webp())
     expect((await upload([image('a', 'image/webp')], [['a', webp, 'image/webp']])).code).toBe(8005)
     const torn = (await png()).slice(0, 12)
     expect((await upload([image('a')], [['a', torn, 'image/png']])).code).toBe(8005)
   })
 
-  it('have a video only one at a time', async () => {
+  it('only one video is processed at a time', async () => {
     const busy = await tumblrWorld(media, { processingMs: 1_500 })
     try {
       const as = await busy.newAccount()
@@ -447,7 +447,7 @@ describe('files', () => {
 })
 
 describe('limits', () => {
-  it('of a day are kept for posts, images and videos, and told', async () => {
+  it('daily limits of posts, images and videos are enforced and reported', async () => {
     const small = await tumblrWorld(media, { processingMs: 0, limits: { posts: 3, photos: 1, videos: 1 } })
     try {
       const as = await small.newAccount()
@@ -478,7 +478,7 @@ describe('limits', () => {
     }
   })
 
-  it('of calls hold for the whole application', async () => {
+  it('call limits apply to the whole application', async () => {
     const small = await tumblrWorld(media, { limits: { perHour: 4 } })
     try {
       const [one, other] = [await small.newAccount(), await small.newAccount()]
@@ -495,7 +495,7 @@ describe('limits', () => {
   })
 })
 
-it('tells what people made of a post, and how many follow', async () => {
+it('responses report the notes of a post and the followers', async () => {
   const { body } = await create(words('liked'))
   const { id } = body.response
   await world.control.setMetrics(id, { likes: 5, reblogs: 2, replies: 1 })
@@ -510,7 +510,7 @@ it('tells what people made of a post, and how many follow', async () => {
   expect((await call('/v2/user/info')).body.response.user.blogs[0].followers).toBe(9)
 })
 
-it('shows blogs and posts to anybody, drafts to nobody', async () => {
+it('blogs and posts are public, and drafts are not', async () => {
   const link = [{ type: 'link', start: 5, end: 21, url: 'https://a.test/' }]
   const text = '<b>&: https://a.test/ '
   const { body } = await create({ content: [{ type: 'text', text, formatting: link }], tags: 'one,two' })
@@ -524,7 +524,7 @@ it('shows blogs and posts to anybody, drafts to nobody', async () => {
   expect((await send(`${world.tumblr.url}/${account.handle}/1`)).status).toBe(404)
 })
 
-it('goes on after a restart where it was, at the same address', async () => {
+it('accounts, posts and the address survive a restart', async () => {
   const dir = temporaryFolder()
   const first = await startTumblr({ dir })
   const app = first.createApp({ name: 'postonce', callbackUrl: REDIRECT_URI })
@@ -544,7 +544,7 @@ it('goes on after a restart where it was, at the same address', async () => {
   }
 })
 
-it('keeps a log of what makes posts visible, with its text and account', async () => {
+it('the request log has the text and account of calls that make posts visible', async () => {
   const as = await world.newAccount()
   const log = newDelivery()
   const options = { signal: AbortSignal.timeout(5_000) }
@@ -555,8 +555,8 @@ it('keeps a log of what makes posts visible, with its text and account', async (
   expect(published).toMatchObject({ method: 'PUT', account: as.accountId, status: 200, text: 'seen' })
 })
 
-it('knows signatures that another program made', () => {
-  // A check value of the fact sheet (platforms.md 7a), with everything that goes into it as it arrives.
+it('the server accepts signatures of another program', () => {
+  // A check value with all of its inputs.
   const header =
     'OAuth oauth_consumer_key="ckey", oauth_token="tok", oauth_nonce="nonce123", oauth_timestamp="1700000000", oauth_signature_method="HMAC-SHA1", oauth_version="1.0", oauth_signature="duMq%2BOMIErZbqzcZLtVdL5sAhUc%3D"'
   const signed = {

@@ -1,4 +1,4 @@
-import type { LedgerEntry, LoggedRequest } from '../../sandbox/platforms/fault-proxy.ts'
+import type { LedgerEntry, LoggedRequest } from '../../sandbox/platforms/proxied-platform.ts'
 import type { Fault } from '../../sandbox/platforms/faults.ts'
 
 export type { LedgerEntry }

@@ -208,7 +208,7 @@ describe('publishPost', () => {
         if (call === 1) throw new PlatformError('transient', 'The answer was lost', { certain: false })
       },
       reconcile: async (_post, _account, _delivery, { calledAt }) =>
-        post.clock.now().getTime() - calledAt.getTime() >= settleMs ? 'absent' : 'unsettled',
+        post.clock.now().getTime() - calledAt.getTime() >= settleMs ? 'absent' : 'in-flight',
     })
     expect(await post.result()).toBe('COMPLETED')
     const [first, second] = calls as [number, number]

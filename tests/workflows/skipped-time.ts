@@ -20,7 +20,7 @@ import { ServiceError } from '../../src/domain/shared/service-error.ts'
 import { SECOND } from '../../src/domain/shared/times.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { newUser } from '../../src/domain/users/user.ts'
-import type { Credentials, PlatformAdapter, Untraced } from '../../src/platforms/contract.ts'
+import type { Credentials, PlatformAdapter, NotFoundResult } from '../../src/platforms/contract.ts'
 import { bundleWorkflows } from '../../src/worker/bundle.ts'
 import {
   PUBLISH_SIGNALS,
@@ -139,7 +139,7 @@ async function startScenario(
       sent.push({ platform, text: outgoing.content.text, at: clock.now().getTime() })
       return { platformPostId: `${platform}-1`, platformPostUrl: `https://${platform}.example/1` }
     },
-    async reconcile(...args): Promise<Published | Untraced> {
+    async reconcile(...args): Promise<Published | NotFoundResult> {
       if (options.reconcile) return options.reconcile(...args)
       const done = sent.some((entry) => entry.platform === platform)
       return done ? { platformPostId: `${platform}-1`, platformPostUrl: `https://${platform}.example/1` } : 'absent'

@@ -11,10 +11,10 @@ export interface BlueskyAccount {
   appPassword: string
 }
 
-/** An account that is about to be made: what to log in with, should we be killed before it is done. */
+/** An account in creation: its credentials, in case the process is killed before it is done. */
 type PlannedAccount = Pick<BlueskyAccount, 'handle' | 'email' | 'password'>
 
-/** Makes accounts on the server, and remembers them: the same handle is the same account, also after a restart. */
+/** Creates accounts on the server and stores them, so that the same handle is the same account after a restart. */
 export function createAccountMaker(dir: string, pds: PdsClient) {
   const path = join(dir, 'accounts.json')
   const accounts = readJson<Record<string, PlannedAccount | BlueskyAccount>>(path, {})

@@ -3,15 +3,15 @@ import { readJson, writeJson } from '../json-file.ts'
 import type { Crowd } from '../shared/crowd.ts'
 import { inWordsOf } from '../shared/metric-words.ts'
 
-/** What can be told to the view of the network. */
+/** Settings of the AppView. */
 export interface AppViewKnobs {
-  /** How far it lags behind what happens, milliseconds. */
+  /** How far it lags behind, milliseconds. */
   lagMs: number
-  /** Posts that it does not show though they are there, as where somebody blocks somebody. */
+  /** Posts that it hides although they exist, for instance because of a block. */
   hidden: Set<string>
 }
 
-/** Counts nobody in the sandbox makes by hand; set through the fault proxy's control interface. */
+/** Counts set through the fault proxy's control interface. */
 export interface AppViewCounts {
   postCounts(uri: string, post: { text: string; publishedAt: number }): Record<string, number>
   accountCounts(did: string): Record<string, number>
@@ -37,7 +37,7 @@ const NO_POST_COUNTS = { likeCount: 0, repostCount: 0, replyCount: 0, quoteCount
 export function openAppViewCounts(dir: string, knobs: AppViewKnobs, crowd: Crowd): AppViewCounts {
   const path = join(dir, 'counts.json')
   const counts = readJson<Record<string, Counts>>(path, {})
-  /** What is still shown until the news is through. */
+  /** The counts that are shown until the lag has passed. */
   const before = new Map<string, { counts: Counts; until: number }>()
 
   function visible(id: string): Counts {

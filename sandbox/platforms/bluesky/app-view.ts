@@ -2,15 +2,15 @@ import { createServer, type Server } from 'node:http'
 import type { AppViewCounts, AppViewKnobs } from './app-view-counts.ts'
 import type { PdsClient, StoredRecord } from './pds-client.ts'
 
-/** The DID under which the Bluesky server knows the AppView. Nothing resolves it: the server is told the address as well. */
+/** The DID of the AppView at the Bluesky server. It is not resolvable; the server also receives the URL. */
 export const APP_VIEW_DID = 'did:web:appview.test'
 
 const POST_COLLECTION = 'app.bsky.feed.post'
-const MOST_POSTS = 25
+const MAX_POSTS_PER_CALL = 25
 
 /**
- * A small AppView: what the Bluesky server does not answer itself, read from that server's own records. The real one follows
- * the network's stream and lags behind; this one asks at every call, and lags as it is told.
+ * A small AppView: it answers what the Bluesky server does not, from that server's records. The real one follows the
+ * network's stream and lags; this one reads at every call and lags as configured.
  */
 export function createAppView(pds: () => PdsClient, counts: AppViewCounts, knobs: AppViewKnobs): Server {
   const postView = createPostViews(pds, counts, knobs)
@@ -22,8 +22,12 @@ export function createAppView(pds: () => PdsClient, counts: AppViewCounts, knobs
     }),
     'app.bsky.feed.getPosts': async (query) => {
       const uris = query.getAll('uris')
-      if (uris.length > MOST_POSTS) {
-        throw new XrpcFailure(400, 'InvalidRequest', `Error: uris must not have more than ${MOST_POSTS} elements`)
+      if (uris.length > MAX_POSTS_PER_CALL) {
+        throw new XrpcFailure(
+          400,
+          'InvalidRequest',
+          `Error: uris must not have more than ${MAX_POSTS_PER_CALL} elements`,
+        )
       }
       return { posts: await keepFound(uris.map(postView)) }
     },
@@ -83,7 +87,7 @@ async function profile(pds: PdsClient, counts: AppViewCounts, actor: string) {
 }
 
 function createPostViews(pds: () => PdsClient, counts: AppViewCounts, knobs: AppViewKnobs) {
-  /** What was shown last, for as long as the news that it is gone is on its way. */
+  /** The last view, shown until the lag of a deletion has passed. */
   const shown = new Map<string, { view: object; missedAt?: number }>()
 
   return async function postView(uri: string): Promise<object> {

@@ -1,6 +1,6 @@
 import type { Did } from './pds-thread.ts'
 
-/** What the sandbox itself asks of the Bluesky server: its public reads, and what an account or the operator may do. */
+/** The sandbox's calls to the Bluesky server: public reads, and calls of an account or the operator. */
 export interface StoredRecord {
   uri: string
   cid: string
@@ -58,7 +58,7 @@ export function createPdsClient(baseUrl: string) {
     }
   }
 
-  /** Every page of a list. */
+  /** Reads every page of a list. */
   async function all<T>(nsid: string, key: string, query: Record<string, string>): Promise<T[]> {
     const found: T[] = []
     let cursor: string | undefined

@@ -3,19 +3,19 @@ import { Worker } from 'node:worker_threads'
 import type { Did, PdsThreadAnswer, PdsThreadInput, PdsThreadReady, PdsThreadRequest } from './pds-thread.ts'
 
 /**
- * The server pads each login to 350 ms with a timer whose delay it does not limit: it is negative after a slow login or a clock jump. Node
- * then waits 1 ms, as it should, and would print a warning each time.
+ * The server pads each login to 350 ms with a timer. Its delay is negative after a slow login or a clock jump; Node
+ * then waits 1 ms and would print a warning each time.
  */
 const NODE_OPTIONS = ['--disable-warning=TimeoutNegativeWarning']
 
-/** Starts the server's thread and speaks with it. */
+/** Starts the server's thread and exchanges messages with it. */
 export async function startPdsThread(workerData: PdsThreadInput) {
   const worker = new Worker(new URL('./pds-thread.ts', import.meta.url), { workerData, execArgv: NODE_OPTIONS })
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const waiting = new Map<number, (answer: PdsThreadAnswer) => void>()
   let lastId = 0
 
-  // Rejects with the thread's own error if that ends before it is ready.
+  // Rejects with the thread's own error if it ends before it is ready.
   const [ready] = (await once(worker, 'message')) as [PdsThreadReady]
   worker.on('message', (answer: PdsThreadAnswer) => {
     waiting.get(answer.id)?.(answer)
@@ -34,9 +34,9 @@ export async function startPdsThread(workerData: PdsThreadInput) {
   return {
     pdsUrl: ready.pdsUrl,
     operator: {
-      /** An access token of the account, as its main password would give. */
+      /** Returns an access token of the account with the scope of its main password. */
       accessToken: (did: Did) => ask('accessToken', did),
-      /** Makes every refresh token of the account worthless. */
+      /** Invalidates every refresh token of the account. */
       endSessions: (did: Did) => ask('endSessions', did),
     },
     async stop(): Promise<void> {

@@ -10,12 +10,12 @@ import { closeServer, listenOnLoopback } from '../listen.ts'
 import { openPlcDatabase } from './plc-database.ts'
 
 /**
- * The Bluesky server and its DID directory, in a thread of their own: signing and storing commits keeps a thread busy,
- * and the fault proxy must not wait for it when it notes the instant at which a request arrived.
+ * Runs the Bluesky server and its DID directory in a separate thread. Signing commits keeps a thread busy, and the
+ * fault proxy must record the arrival of requests without delay.
  */
 export interface PdsThreadInput {
   dir: string
-  /** What DID documents name as the server: the fault proxy. */
+  /** The server URL in DID documents: the fault proxy. */
   publicUrl: string
   appViewUrl: string
   appViewDid: string
@@ -23,7 +23,7 @@ export interface PdsThreadInput {
 
 export type Did = `did:${string}:${string}`
 
-/** What the thread is asked for after its start; each is answered with the same `id`. */
+/** A message to the thread; each gets a response with the same `id`. */
 export interface PdsThreadRequest {
   id: number
   command: 'accessToken' | 'endSessions' | 'stop'
@@ -40,7 +40,7 @@ export interface PdsThreadReady {
   pdsUrl: string
 }
 
-/** What hosted accounts may upload (platforms.md 2b). */
+/** The upload limit of hosted accounts. */
 const BLOB_UPLOAD_LIMIT_BYTES = 52_428_800
 
 interface Secrets {
@@ -77,14 +77,14 @@ async function startPds({ dir, publicUrl, appViewUrl, appViewDid }: PdsThreadInp
     blobstoreDiskLocation: join(dir, 'pds', 'blobs'),
     blobstoreDiskTmpLocation: join(dir, 'pds', 'blobs-temporary'),
     blobUploadLimit: BLOB_UPLOAD_LIMIT_BYTES,
-    // The DID resolver takes no IP addresses.
+    // The DID resolver accepts no IP addresses.
     didPlcUrl: plcUrl.replace('127.0.0.1', 'localhost'),
     enableDidDocWithSession: true,
     inviteRequired: false,
     rateLimitsEnabled: false,
     bskyAppViewUrl: appViewUrl,
     bskyAppViewDid: appViewDid,
-    // Allows plain http addresses, its own included, and loopback ones.
+    // Allows plain http URLs, including its own and loopback ones.
     devMode: true,
   }
   mkdirSync(env.dataDirectory, { recursive: true })
@@ -97,7 +97,7 @@ async function startPds({ dir, publicUrl, appViewUrl, appViewDid }: PdsThreadInp
   return { url: await listenOnLoopback(server), server, pds }
 }
 
-/** After a start on another port the accounts' DID documents still name the old address. */
+/** Updates the accounts' DID documents after a start on another port. */
 async function moveAccounts(pds: PDS, pdsUrl: string, publicUrl: string): Promise<void> {
   let cursor = ''
   do {
@@ -118,7 +118,7 @@ async function moveAccount(pds: PDS, did: Did, publicUrl: string): Promise<void>
   await pds.ctx.idResolver.did.resolve(did, true)
 }
 
-/** What the server's operator can do and its public interface cannot. */
+/** Operations that only the server's operator can do. */
 async function operate({ ctx }: PDS, { command, did }: PdsThreadRequest): Promise<string> {
   if (command === 'accessToken') return (await ctx.accountManager.createSession(did, null)).accessJwt
   await ctx.accountManager.db.db.deleteFrom('refresh_token').where('did', '=', did).execute()

@@ -1,8 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { ControlError, type Control } from '../control.ts'
-import type { Answer, LedgerEntry, ProxiedPlatform } from '../fault-proxy.ts'
+import {
+  type SandboxResponse,
+  type Control,
+  ControlError,
+  type LedgerEntry,
+  type ProxiedPlatform,
+} from '../proxied-platform.ts'
 import { readJson, writeJson } from '../json-file.ts'
 import type { BlueskyAccount } from './accounts.ts'
 import type { AppViewCounts, AppViewKnobs } from './app-view-counts.ts'
@@ -19,16 +24,16 @@ interface BlueskyPlatformDeps {
   operator(): PdsThread['operator']
 }
 
-/** What the server takes below its own domain, where names have a hyphen neither first nor last. */
+/** The names that the server accepts below its own domain: no hyphen at the start or the end. */
 const HANDLE = /^[a-z0-9][a-z0-9-]{1,16}[a-z0-9]\.test$/
 const POST_COLLECTION = 'app.bsky.feed.post'
-/** What the server says of an access token past its two hours (platforms.md 2g). */
-const EXPIRED: Answer = {
+/** The server's response to an access token older than two hours. */
+const EXPIRED: SandboxResponse = {
   status: 400,
   body: { error: 'ExpiredToken', message: 'Token has expired' },
 }
 
-/** Bluesky's side of the control interface. */
+/** Creates Bluesky's part of the control interface. */
 export function createBlueskyPlatform(deps: BlueskyPlatformDeps): ProxiedPlatform {
   const { dir, counts, appView, pds, operator } = deps
   const revokedPath = join(dir, 'revoked.json')
@@ -42,8 +47,8 @@ export function createBlueskyPlatform(deps: BlueskyPlatformDeps): ProxiedPlatfor
   }
 
   /**
-   * The server checks access tokens by their signature alone, so a revoked session would go on for up to two hours.
-   * The proxy shortens that to nothing. Tokens carry whole seconds: once this second is over, old and new ones differ.
+   * The server checks only the signature of access tokens, so a revoked session would work for up to two hours. The
+   * proxy ends it immediately. Tokens carry whole seconds: after this second, old and new tokens differ.
    */
   async function endAccessTokens(did: string): Promise<void> {
     const now = Date.now()
@@ -109,7 +114,7 @@ export function createBlueskyPlatform(deps: BlueskyPlatformDeps): ProxiedPlatfor
 
     refuse(request) {
       const token = tokenOf(request)
-      // Refresh tokens are left to the server, which forgets revoked ones.
+      // The server itself rejects revoked refresh tokens.
       if (!token || token.scope === 'com.atproto.refresh') return undefined
       return token.iat <= (revokedAt[token.sub] ?? 0) ? EXPIRED : undefined
     },
@@ -134,7 +139,7 @@ export function createBlueskyPlatform(deps: BlueskyPlatformDeps): ProxiedPlatfor
   }
 }
 
-/** `POST /app-view {lagMs}`, and `POST /posts/:id/hide`. */
+/** Adds `POST /app-view {lagMs}` and `POST /posts/:id/hide`. */
 function appViewControls(appView: AppViewKnobs): Control[] {
   return [
     [
@@ -142,7 +147,7 @@ function appViewControls(appView: AppViewKnobs): Control[] {
       /^\/app-view$/,
       async ({ body }) => {
         const { lagMs } = (await body()) as { lagMs?: unknown }
-        if (!Number.isInteger(lagMs) || (lagMs as number) < 0) throw new ControlError(400, 'lagMs is a whole number')
+        if (!Number.isInteger(lagMs) || (lagMs as number) < 0) throw new ControlError(400, 'lagMs must be an integer')
         appView.lagMs = lagMs as number
       },
     ],
@@ -150,7 +155,7 @@ function appViewControls(appView: AppViewKnobs): Control[] {
   ]
 }
 
-/** `POST /accounts {handle}` answers what to connect with; the same handle is the same account. */
+/** Adds `POST /accounts {handle}`, which returns the credentials; the same handle is the same account. */
 function accountControl({ createAccount }: Pick<BlueskyPlatformDeps, 'createAccount'>): Control {
   return [
     'POST',
@@ -209,7 +214,7 @@ interface TokenClaims {
   scope: string
 }
 
-/** Who the bearer claims to be, unchecked: only used to refuse and to tell accounts apart. */
+/** Reads the unverified claims of the bearer, used only to refuse requests and to identify accounts. */
 function tokenOf(request: IncomingMessage): TokenClaims | undefined {
   const [, payload] = /^Bearer [^.]+\.([^.]+)\.[^.]+$/.exec(request.headers.authorization ?? '') ?? []
   if (!payload) return undefined

@@ -11,8 +11,8 @@ interface OperationLog {
 }
 
 /**
- * A database for the DID directory that keeps one file per DID in `folder`. The directory itself offers PostgreSQL, which the
- * sandbox has not, and memory, which forgets every account at a restart: so this is the latter, replayed from disk at start.
+ * A database for the DID directory with one file per DID. The directory supports PostgreSQL, which the sandbox does not
+ * have, and memory, which loses everything at a restart. This one is in memory and reloads from disk.
  */
 export async function openPlcDatabase(folder: string): Promise<PlcDatabase> {
   mkdirSync(folder, { recursive: true })
@@ -42,7 +42,7 @@ export async function openPlcDatabase(folder: string): Promise<PlcDatabase> {
   return {
     async close() {},
     async healthCheck() {},
-    /** One DID's operations are added one after the other, since each must name the one before it. */
+    /** Adds a DID's operations one after the other, since each must reference the previous one. */
     async validateAndAddOp(did, proposed) {
       const write = (writes.get(did) ?? Promise.resolve()).catch(() => undefined).then(() => append(did, proposed))
       writes.set(did, write)

@@ -1,31 +1,31 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { join } from 'node:path'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { RefusedCall } from '../shared/refused-call.ts'
 import { openTables } from '../shared/tables.ts'
 import type { PdsClient } from './pds-client.ts'
 
-/** The beginning of its paths; all others belong to the account's server. */
+/** The prefix of its paths; all others belong to the account's server. */
 export const VIDEO_PATHS = '/xrpc/app.bsky.video.'
 
-/** What a test may turn while the service runs. */
+/** Settings that a test may change at run time. */
 export interface VideoKnobs {
-  /** How long the work on a video takes. */
+  /** How long the processing of a video takes, milliseconds. */
   processingMs: number
-  /** The `failureCode` of the videos to come, one each. */
+  /** The `failureCode` of the next videos, one each. */
   failures: string[]
 }
 
 interface Job {
   jobId: string
   did: string
-  /** Of the file that was sent. */
+  /** Of the uploaded file. */
   digest: string
   begunAt: number
   takesMs: number
   token: string
-  /** Set when it is known what becomes of it, which may be before it is told. */
+  /** Set when the outcome is decided, which may be before it is reported. */
   failureCode: string | null
   blob: unknown
 }
@@ -34,17 +34,17 @@ const LARGEST_BYTES = 300_000_000
 const LONGEST_TOKEN_LIFE_S = 3_600
 const UPLOAD_BLOB = 'com.atproto.repo.uploadBlob'
 const STAGES = ['CREATED', 'ENCODING', 'ENCODED', 'SCANNING', 'SCANNED', 'UPLOADING', 'UPLOADED']
-/** The first box of an MP4 file, which is all that our encoder makes of one. */
+/** The first box of an MP4 file; the simulated encoder produces only that. */
 const FILM_HEAD = Buffer.from('\0\0\0\x18ftypisom\0\0\x02\0isomiso2', 'latin1')
 
 /**
- * Bluesky's video service (platforms.md 2b): makes another file of each video, and puts that onto the account's server with the token
- * that came with the upload. The signature of the token is for that server to check.
+ * Simulates Bluesky's video service: it converts each video and stores it on the account's server with the token of the
+ * upload. That server verifies the token's signature.
  */
 export function createVideoService(dir: string, pds: () => PdsClient, knobs: VideoKnobs): Server {
   const jobs = openTables(join(dir, 'video.jsonl'))<Job>('jobs')
 
-  async function upload(request: IncomingMessage, query: URLSearchParams): Promise<Answer> {
+  async function upload(request: IncomingMessage, query: URLSearchParams): Promise<SandboxResponse> {
     const did = query.get('did') ?? ''
     const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1] ?? ''
     const server = (await pds().call('GET', 'com.atproto.server.describeServer', {})) as { did: string }
@@ -66,7 +66,10 @@ export function createVideoService(dir: string, pds: () => PdsClient, knobs: Vid
     return { status: 200, body: { jobStatus: await view(jobs.set(jobId, { ...job, failureCode })) } }
   }
 
-  /** Where the work stands by now. The last step, onto the account's server, is done when somebody asks for it first. */
+  /**
+   * Returns the current state. The last step, storing on the account's server, runs when the state is first read after
+   * it is due.
+   */
   async function view(job: Job): Promise<Record<string, unknown>> {
     const { jobId, did, failureCode, begunAt, takesMs, blob } = job
     const stage = Math.floor(((Date.now() - begunAt) / takesMs) * STAGES.length)
@@ -89,7 +92,7 @@ export function createVideoService(dir: string, pds: () => PdsClient, knobs: Vid
     return { blob: ((await response.json()) as { blob: unknown }).blob, failureCode: null }
   }
 
-  async function answerTo(request: IncomingMessage): Promise<Answer> {
+  async function answerTo(request: IncomingMessage): Promise<SandboxResponse> {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://video')
     const call = `${request.method} ${pathname.replace(VIDEO_PATHS, '')}`
     if (call === 'POST uploadVideo') return upload(request, searchParams)
@@ -100,7 +103,7 @@ export function createVideoService(dir: string, pds: () => PdsClient, knobs: Vid
   }
 
   return createServer({ keepAliveTimeout: 65_000, requestTimeout: 0 }, (request, response) => {
-    const send = ({ status, body }: Answer) => {
+    const send = ({ status, body }: SandboxResponse) => {
       request.resume()
       response.writeHead(status, { 'content-type': 'application/json' })
       response.end(JSON.stringify(body))
@@ -116,7 +119,7 @@ function refuse(status: number, error: string, message: string): never {
   throw new RefusedCall({ status, body: { error, message } })
 }
 
-/** Made for exactly this: an access token, or a token for another method or service, is none. */
+/** Requires a token for exactly this: no access token, and no token for another method or service. */
 function assertToken(token: string, did: string, serverDid: string): void {
   const claims = claimsOf(token)
   const left = (claims.exp ?? 0) - Date.now() / 1_000
@@ -135,7 +138,7 @@ function claimsOf(token: string): { iss?: string; aud?: string; lxm?: string; ex
   }
 }
 
-/** Never the whole of it in memory. */
+/** Never buffers the whole file. */
 async function readFilm(request: IncomingMessage): Promise<{ digest: string; isFilm: boolean }> {
   const hash = createHash('sha256')
   let head = Buffer.alloc(0)

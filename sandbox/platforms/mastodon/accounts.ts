@@ -20,7 +20,7 @@ export function createAccounts({ accounts, newId }: Pick<State, 'accounts' | 'ne
 
   return {
     find: accounts.get,
-    /** The account with this user name, created if there is none. */
+    /** Returns the account with this user name, created if needed. */
     ensure: (input: NewAccount): Account => named(input.username) ?? add(input),
     create: (username: string): Account => add({ username }),
     problemOf(username: string): string | null {

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileTypeFromBuffer } from 'file-type'
 import sharp from 'sharp'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import type { Params } from '../shared/params.ts'
 import { Refusal } from './refusal.ts'
 import type { Account, Media, State } from './state.ts'
@@ -33,20 +33,20 @@ const BAD_TYPE = 'Validation failed: File content type is invalid, File is inval
 
 export interface MediaStoreOptions {
   state: State
-  /** Where the bytes go. */
+  /** The folder for the bytes. */
   dir: string
   base(): string
-  /** How long the work on a video takes. */
+  /** How long the processing of a video takes, milliseconds. */
   processingMs: number
-  /** Fewer than the real server takes, for instances that were set up so. */
+  /** Fewer than the real server accepts, for restricted instances. */
   types: string[]
 }
 
-/** Uploads, and what becomes of them (platforms.md 6b). */
+/** Stores and processes uploads (docs/reference/platforms.md). */
 export function createMediaStore({ state, dir, base, processingMs, types }: MediaStoreOptions) {
   mkdirSync(dir, { recursive: true })
 
-  async function upload(account: Account, params: Params): Promise<Answer> {
+  async function upload(account: Account, params: Params): Promise<SandboxResponse> {
     const file = params.file('file')
     if (!file) throw new Refusal(422, "Validation failed: File can't be blank")
     const description = descriptionOf(params)
@@ -109,17 +109,17 @@ export function createMediaStore({ state, dir, base, processingMs, types }: Medi
     upload,
     present,
 
-    find(account: Account, id: string): Answer {
+    find(account: Account, id: string): SandboxResponse {
       const media = own(account, id)
       return { status: isReady(media) ? 200 : 206, body: present(media) }
     },
 
-    describe(account: Account, id: string, params: Params): Answer {
+    describe(account: Account, id: string, params: Params): SandboxResponse {
       const media = state.media.set(id, { ...own(account, id), description: descriptionOf(params) })
       return { status: 200, body: present(media) }
     },
 
-    /** Those that a new status of the account may show, in this order. */
+    /** Returns the files that a new status of the account may show, in this order. */
     attachable(account: Account, ids: string[]): Media[] {
       if (ids.length > 4) throw new Refusal(422, 'Cannot attach more than 4 files')
       const missing = ids.filter((id) => {
@@ -139,7 +139,7 @@ export function createMediaStore({ state, dir, base, processingMs, types }: Medi
       return media
     },
 
-    async file(id: string): Promise<Answer & { bytes: Buffer }> {
+    async file(id: string): Promise<SandboxResponse & { bytes: Buffer }> {
       const media = state.media.get(id)
       if (!media) throw new Refusal(404, 'Record not found')
       return { status: 200, headers: { 'content-type': media.mimeType }, bytes: await readFile(join(dir, id)) }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { chosenAccount } from '../shared/consent.ts'
 import { errorPage, redirect } from '../shared/html.ts'
 import type { Params } from '../shared/params.ts'
@@ -16,9 +16,9 @@ const BAD_CLIENT =
 const BAD_GRANT =
   'The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.'
 
-/** Applications, logins by code and their end, as Mastodon's Doorkeeper does them (platforms.md 6a). */
+/** Applications, logins by code and their end, as in Mastodon's Doorkeeper. */
 export function createOAuth(state: State, accounts: Accounts) {
-  function registerApp(params: Params): Answer {
+  function registerApp(params: Params): SandboxResponse {
     const redirectUris = params.list('redirect_uris').flatMap((uris) => uris.split(/\s+/).filter(Boolean))
     const scopes = (params.text('scopes') ?? 'read').split(/\s+/)
     const name = params.text('client_name')
@@ -38,8 +38,8 @@ export function createOAuth(state: State, accounts: Accounts) {
     return state.apps.set(app.clientId, app)
   }
 
-  /** What is wrong with the request for a login: on a page of ours where the redirect cannot be trusted, else told by it. */
-  function problemOf(params: Params): Answer | null {
+  /** Validates a login request. The error is a page if the redirect cannot be trusted, else a redirect. */
+  function problemOf(params: Params): SandboxResponse | null {
     const app = state.apps.get(params.text('client_id') ?? '')
     if (!app) return errorPage(401, BAD_CLIENT)
     const redirectUri = params.text('redirect_uri') ?? ''
@@ -60,15 +60,15 @@ export function createOAuth(state: State, accounts: Accounts) {
     return null
   }
 
-  function authorize(params: Params): Answer {
+  function authorize(params: Params): SandboxResponse {
     const problem = problemOf(params)
     if (problem) return problem
     const app = state.apps.get(params.text('client_id')!)!
     return authorizePage(app.name, scopesOf(params), state.accounts.values())
   }
 
-  /** What the two buttons of the page send. */
-  function decide(params: Params): Answer {
+  /** Handles the two buttons of the page. */
+  function decide(params: Params): SandboxResponse {
     const problem = problemOf(params)
     if (problem) return problem
     const redirectUri = params.text('redirect_uri')!
@@ -100,7 +100,7 @@ export function createOAuth(state: State, accounts: Accounts) {
     throw new Refusal(401, 'invalid_client', { error_description: BAD_CLIENT })
   }
 
-  function issueToken(params: Params): Answer {
+  function issueToken(params: Params): SandboxResponse {
     const app = clientOf(params)
     const kind = params.text('grant_type')
     if (kind === 'client_credentials') return presentToken(tokenFor(app, null, scopesOf(params)))
@@ -110,7 +110,7 @@ export function createOAuth(state: State, accounts: Accounts) {
       })
     }
     const grant = state.grants.get(params.text('code') ?? '')
-    // Each is taken once, also when the rest of the request turns out wrong.
+    // Each code is used up, even when the rest of the request is invalid.
     if (grant) state.grants.delete(grant.code)
     const isGood =
       grant !== undefined &&
@@ -122,7 +122,7 @@ export function createOAuth(state: State, accounts: Accounts) {
     return presentToken(tokenFor(app, grant.accountId, grant.scopes))
   }
 
-  /** Mastodon gives a further login with the same scopes the token that there is. */
+  /** Mastodon returns the existing token for another login with the same scopes. */
   function tokenFor(app: App, accountId: string | null, scopes: string[]): Token {
     const wanted = scopes.toSorted().join(' ')
     const existing = state.tokens
@@ -146,7 +146,7 @@ export function createOAuth(state: State, accounts: Accounts) {
     })
   }
 
-  function revoke(params: Params): Answer {
+  function revoke(params: Params): SandboxResponse {
     const app = clientOf(params)
     const token = state.tokens.get(params.text('token') ?? '')
     if (token && token.clientId !== app.clientId) {
@@ -181,7 +181,7 @@ export function createOAuth(state: State, accounts: Accounts) {
     revoke,
     tokenOf,
 
-    /** @throws Refusal unless the token is a user's and may do one of these */
+    /** @throws Refusal unless the token belongs to a user and has one of these scopes */
     userOf(token: Token | null, ...scopes: string[]): Account {
       const account = token?.accountId ? state.accounts.get(token.accountId) : undefined
       if (!token || !account) throw new Refusal(401, 'This API requires an authenticated user')
@@ -203,7 +203,7 @@ export function presentApp({ id, name, website, scopes, redirectUris }: App) {
   return { id, name, website, scopes, redirect_uri: redirectUris.join('\n'), redirect_uris: redirectUris }
 }
 
-function presentToken({ token, scopes, createdAt }: Token): Answer {
+function presentToken({ token, scopes, createdAt }: Token): SandboxResponse {
   return {
     status: 200,
     headers: { 'cache-control': 'no-store' },
@@ -220,7 +220,7 @@ function scopesOf(params: Params): string[] {
   return (params.text('scope') ?? 'read').split(/[\s+]+/)
 }
 
-/** `read` stands for every `read:...`. */
+/** `read` includes every `read:...`. */
 function covers(held: string[], scope: string): boolean {
   return held.includes(scope) || held.includes(scope.split(':')[0]!)
 }

@@ -1,16 +1,19 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { consentPage, nameField } from '../shared/consent.ts'
 import { escapeHtml, page } from '../shared/html.ts'
 import type { Account, Status } from './state.ts'
 
-export function authorizePage(app: string, scopes: string[], accounts: Account[]): Answer {
+export function authorizePage(app: string, scopes: string[], accounts: Account[]): SandboxResponse {
   const people = accounts.map(({ id, username }) => ({ id, label: `@${username}` }))
   const newFields = nameField('User name', 'letters, digits and _')
   return consentPage({ title: 'Authorization required', app, scopes, accounts: people, newFields })
 }
 
-/** What one finds at the sandbox's Mastodon. */
-export function startPage(accounts: Account[], statuses: { status: Status; account: Account; html: string }[]): Answer {
+/** The start page of the simulated Mastodon. */
+export function startPage(
+  accounts: Account[],
+  statuses: { status: Status; account: Account; html: string }[],
+): SandboxResponse {
   const people = accounts.map(
     ({ username, displayName }) =>
       `<li><a href="/@${escapeHtml(username)}">@${escapeHtml(username)}</a> ${escapeHtml(displayName)}</li>`,
@@ -18,7 +21,10 @@ export function startPage(accounts: Account[], statuses: { status: Status; accou
   return page(200, 'Mastodon sandbox', `<h2>Accounts</h2><ul>${people.join('')}</ul><h2>Posts</h2>${list(statuses)}`)
 }
 
-export function statusesPage(title: string, statuses: { status: Status; account: Account; html: string }[]): Answer {
+export function statusesPage(
+  title: string,
+  statuses: { status: Status; account: Account; html: string }[],
+): SandboxResponse {
   return page(200, title, list(statuses))
 }
 

@@ -1,4 +1,4 @@
-import type { LedgerEntry, ProxiedPlatform } from '../fault-proxy.ts'
+import type { LedgerEntry, ProxiedPlatform } from '../proxied-platform.ts'
 import { inWordsOf } from '../shared/metric-words.ts'
 import type { OAuth } from './oauth.ts'
 import type { Account, State } from './state.ts'
@@ -10,7 +10,7 @@ interface MastodonPlatformDeps {
   statuses: Statuses
 }
 
-/** Mastodon's side of the control interface. Accounts go by their id or user name. */
+/** Creates Mastodon's part of the control interface. Accounts are identified by id or user name. */
 export function createMastodonPlatform({ state, oauth, statuses }: MastodonPlatformDeps): ProxiedPlatform {
   const find = (name: string): Account | undefined =>
     state.accounts.get(name) ?? state.accounts.values().find(({ username }) => username === name)
@@ -43,7 +43,7 @@ export function createMastodonPlatform({ state, oauth, statuses }: MastodonPlatf
 
     async setPostMetrics(id, metrics) {
       const status = state.statuses.get(id)
-      // In place, since the same record stands in its account's list.
+      // Changed in place, since the account's list holds the same record.
       if (status)
         state.statuses.set(id, Object.assign(status, { metrics: { ...status.metrics, ...inWordsOf(WORDS, metrics) } }))
       return status !== undefined

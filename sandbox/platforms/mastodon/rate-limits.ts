@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { Refusal } from './refusal.ts'
 
-/** Requests in a window of seconds. */
+/** Requests per window of seconds. */
 interface Limit {
   max: number
   seconds: number
 }
 
-/** Those of the real server (platforms.md 6d). */
+/** The limits of the real server. */
 const LIMITS = {
   api: { max: 300, seconds: 300 },
   media: { max: 30, seconds: 1_800 },
@@ -17,7 +17,7 @@ const LIMITS = {
 
 export type RateLimits = Partial<Record<keyof typeof LIMITS, Limit>>
 
-/** Counts in windows that begin with the clock, as the real server does. */
+/** Counts in windows aligned to the clock, as the real server does. */
 export function createRateLimits(overrides: RateLimits) {
   const limits: Record<keyof typeof LIMITS, Limit> = { ...LIMITS, ...overrides }
   const counts = new Map<string, number>()
@@ -38,10 +38,7 @@ export function createRateLimits(overrides: RateLimits) {
     return headers
   }
 
-  /**
-   * Counts a request of whoever holds the token, or comes from this address, against every limit it falls under; answers the
-   * headers of the narrowest.
-   */
+  /** Counts a request against every limit of its token or address. Returns the headers of the narrowest limit. */
   return function countRequest(request: IncomingMessage, path: string, who: string): Record<string, string> {
     const headers = count('api', who)
     if (request.method === 'POST' && /^\/api\/v[12]\/media$/.test(path)) return count('media', who)

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { accountPicture } from '../shared/picture.ts'
 import { createSimulatorServer, type Call, type Route } from '../shared/server.ts'
 import { Refusal } from './refusal.ts'
@@ -32,7 +32,7 @@ interface Known {
 const MAX_BODY_BYTES = 110 * 1_048_576
 const SCOPES = ['read', 'read:accounts', 'read:statuses', 'write', 'write:media', 'write:statuses', 'profile']
 
-/** The part of Mastodon's interface that a publishing service meets, and a few pages to look at. */
+/** Serves the part of Mastodon's API that a publishing service uses, and a few pages. */
 export function createMastodonServer(deps: ServerDeps): Server {
   const { state, oauth, media, statuses, base } = deps
 
@@ -110,7 +110,7 @@ export function createMastodonServer(deps: ServerDeps): Server {
     ],
   ]
 
-  /** What is public is for anybody, but whoever brings a token must be allowed to read with it. */
+  /** Public data needs no token, but a token that is sent must have the scope to read. */
   function readerOf(token: Token | null): Account | null {
     return token && oauth.userOf(token, 'read:statuses')
   }
@@ -121,14 +121,14 @@ export function createMastodonServer(deps: ServerDeps): Server {
     return account
   }
 
-  function ownApp(token: Token | null): Answer {
+  function ownApp(token: Token | null): SandboxResponse {
     if (!deps.namesApplication) throw new Refusal(404, 'Not Found')
     const app = token && state.apps.get(token.clientId)
     if (!app) throw new Refusal(401, 'The access token is invalid')
     return { status: 200, body: presentApp(app) }
   }
 
-  function ownAccount(token: Token | null): Answer {
+  function ownAccount(token: Token | null): SandboxResponse {
     const account = oauth.userOf(token, 'read:accounts', 'profile')
     const source = { privacy: 'public', sensitive: false, language: '', note: account.note, fields: [] }
     return { status: 200, body: { ...statuses.presentAccount(account), source } }

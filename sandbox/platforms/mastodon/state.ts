@@ -8,7 +8,7 @@ export interface Account {
   /** HTML. */
   note: string
   createdAt: string
-  /** Counts that were set through the control interface. */
+  /** Counts set through the control interface. */
   metrics?: Record<string, number>
 }
 
@@ -49,7 +49,7 @@ export interface Media {
   mimeType: string
   sizeBytes: number
   description: string | null
-  /** When the server has done its work on it. */
+  /** When the server has processed it. */
   readyAt: number
   statusId: string | null
 }
@@ -63,7 +63,7 @@ export interface Status {
   mediaIds: string[]
   clientId: string
   createdAt: string
-  /** When its words were changed; absent before. */
+  /** When its text was edited; absent before. */
   editedAt?: string
   metrics?: Record<string, number>
 }
@@ -74,7 +74,7 @@ export interface Remembered {
   until: number
 }
 
-/** Everything the simulator knows, kept in the file. */
+/** The simulator's stored data. */
 export function openState(file: string) {
   const table = openTables(file)
   const nextId = createIds((now) => now << 16n)
@@ -86,9 +86,9 @@ export function openState(file: string) {
     tokens: table<Token>('tokens'),
     media: table<Media>('media'),
     statuses: table<Status>('statuses'),
-    /** What each `Idempotency-Key` of an account made. */
+    /** The result of each `Idempotency-Key` of an account. */
     idempotency: table<Remembered>('idempotency'),
-    /** Ids of Mastodon begin with their time, so that they sort by it. */
+    /** Mastodon's ids start with their time, so that they sort by it. */
     newId: (): string => String(nextId()),
   }
 }

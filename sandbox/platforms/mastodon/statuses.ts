@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import type { Crowd } from '../shared/crowd.ts'
 import { inWordsOf } from '../shared/metric-words.ts'
 import type { Params } from '../shared/params.ts'
@@ -7,12 +7,12 @@ import type { MediaStore } from './media.ts'
 import type { Account, State, Status } from './state.ts'
 import { toHtml } from './text.ts'
 
-/** Counts in Mastodon's words, by ours. */
+/** Mastodon's names of our counts. */
 export const WORDS = { likes: 'favourites', shares: 'reblogs', comments: 'replies' }
 const KEY_LIFE_MS = 3_600_000
 const VISIBILITIES = ['public', 'unlisted', 'private', 'direct']
-const MOST_AT_ONCE = 40
-const MOST_BY_ID = 20
+const MAX_PAGE_SIZE = 40
+const MAX_IDS = 20
 
 interface StatusesOptions {
   state: State
@@ -21,11 +21,11 @@ interface StatusesOptions {
   maxCharacters: number
   /** How the server counts a text. */
   lengthOf(text: string): number
-  /** False for servers that take the `Idempotency-Key` and ignore it. */
+  /** False for servers that accept the `Idempotency-Key` and ignore it. */
   honoursKeys: boolean
-  /** False for servers that do not tell which statuses were edited. */
+  /** False for servers that do not report which statuses were edited. */
   tellsEdits: boolean
-  /** False for servers that do not know of quotes. */
+  /** False for servers without quotes. */
   countsQuotes: boolean
   crowd: Crowd
 }
@@ -42,8 +42,8 @@ export function createStatuses(options: StatusesOptions) {
     return list
   }
 
-  /** Looked up before and kept after, and what a repeat brings is not looked at (platforms.md 6e). */
-  function create(account: Account, clientId: string, params: Params, key: string | undefined): Answer {
+  /** The key is read before and stored after; the content of a repeat is ignored. */
+  function create(account: Account, clientId: string, params: Params, key: string | undefined): SandboxResponse {
     const keyOf = key === undefined || key === '' ? null : `${account.id}/${key}`
     const known = keyOf === null || !honoursKeys ? undefined : state.idempotency.get(keyOf)
     if (known && known.until > Date.now()) return { status: 200, body: present(find(known.statusId)) }
@@ -196,23 +196,23 @@ export function createStatuses(options: StatusesOptions) {
     urlOf,
     listOf,
 
-    source: (account: Account, id: string): Answer => {
+    source: (account: Account, id: string): SandboxResponse => {
       const status = findOwn(account, id)
       return { status: 200, body: { id: status.id, text: status.text, spoiler_text: '' } }
     },
 
-    /** Leaves out what is not there, or not for this reader. */
-    several(reader: Account | null, ids: string[]): Answer {
+    /** Leaves out statuses that do not exist or that this reader may not see. */
+    several(reader: Account | null, ids: string[]): SandboxResponse {
       const wanted = new Set(ids)
-      if (wanted.size > MOST_BY_ID) throw new Refusal(422, 'Mastodon::ValidationError')
+      if (wanted.size > MAX_IDS) throw new Refusal(422, 'Mastodon::ValidationError')
       const found = [...wanted].flatMap((id) => state.statuses.get(id) ?? [])
       return { status: 200, body: found.filter((status) => isFor(reader, status)).map(present) }
     },
 
     /** Newest first, in pages. */
-    page(accountId: string, params: Params): Answer {
+    page(accountId: string, params: Params): SandboxResponse {
       if (!state.accounts.get(accountId)) throw new Refusal(404, 'Record not found')
-      const limit = Math.min(Number(params.text('limit') ?? 20) || 20, MOST_AT_ONCE)
+      const limit = Math.min(Number(params.text('limit') ?? 20) || 20, MAX_PAGE_SIZE)
       const [maxId, minId] = [params.text('max_id'), params.text('min_id') ?? params.text('since_id')]
       const found = listOf(accountId).filter(
         ({ id }) =>
@@ -222,7 +222,7 @@ export function createStatuses(options: StatusesOptions) {
       return { status: 200, body: page.toReversed().map(present) }
     },
 
-    /** As a user does in the web client, which is another application. */
+    /** Publishes as a user does in the web client, which is another application. */
     publishElsewhere(account: Account, text: string, createdAt = new Date()): Status {
       const web = state.apps.values().find(({ name }) => name === 'Web')!
       const params: Pick<Params, 'text' | 'list'> = {
@@ -232,7 +232,7 @@ export function createStatuses(options: StatusesOptions) {
       return publish(account, web.clientId, params, createdAt)
     },
 
-    /** Changes the words of a status, as its author may anywhere. */
+    /** Changes the text of a status, as its author can. */
     rewrite(id: string, text: string): void {
       const before = find(id)
       const after = state.statuses.set(id, { ...before, text, editedAt: new Date().toISOString() })

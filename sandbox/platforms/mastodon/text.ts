@@ -1,6 +1,6 @@
 import { escapeHtml } from '../shared/html.ts'
 
-/** As Mastodon finds them: a scheme, a host with a dot or a port, and no punctuation at the end. */
+/** Finds links as Mastodon does: a scheme, a host with a dot or a port, and no punctuation at the end. */
 const URL_PATTERN = /https?:\/\/[^\s/?#<>"']+(?:\.|:\d)[^\s<>"]*[^\s<>"'.,;:!?)\]}]/giu
 const MENTION = /(?<=^|[^\p{L}\p{N}_/])@(\w+(?:[\w.-]+\w)?)(?:@([\w.-]+\w(?::\d+)?))?/giu
 const HASHTAG = /(?<=^|[^\p{L}\p{N}_/&])#([\p{L}\p{N}_]*\p{L}[\p{L}\p{N}_]*)/gu
@@ -9,18 +9,21 @@ const SHOWN_OF_LINK = 30
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** Grapheme clusters, every link counted as 23 and mentions without their server (StatusLengthValidator). */
+/** Counts grapheme clusters, every link as 23 and mentions without their server (StatusLengthValidator). */
 export function statusLength(text: string): number {
   const countable = text.replace(URL_PATTERN, 'x'.repeat(LINK_LENGTH)).replace(MENTION, '@$1')
   return [...segmenter.segment(countable)].length
 }
 
-/** As servers of other makers count: every code point, links and mentions as they are written. */
+/** Counts like compatible servers: every code point, full links and full mentions. */
 export function codePointLength(text: string): number {
   return [...text].length
 }
 
-/** The text as everybody is shown it: paragraphs, links with their ends hidden, mentions of those who are there, hashtags. */
+/**
+ * Converts the text to the HTML that the public sees: paragraphs, shortened links, mentions of existing accounts,
+ * hashtags.
+ */
 export function toHtml(text: string, base: string, isAccount: (username: string) => boolean): string {
   return text
     .split(/\n{2,}/)

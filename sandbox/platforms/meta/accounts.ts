@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { selectFields } from '../shared/graph/fields.ts'
 import { callerOf, GraphRefusal, type GraphNode } from '../shared/graph/graph.ts'
 import { pageThrough } from '../shared/graph/lists.ts'
@@ -15,9 +15,9 @@ interface AccountsDeps {
 
 const DAY_MS = 86_400_000
 
-/** Pages and the professional accounts that are linked to them (platforms.md 4a, 5a). */
+/** Serves pages and their linked professional accounts (docs/reference/platforms.md). */
 export function createAccounts({ state, tokens, base, followersOf }: AccountsDeps): MetaModule {
-  function listPages(call: MetaCall): Answer {
+  function listPages(call: MetaCall): SandboxResponse {
     const caller = callerOf(call)
     if (caller.page || call.ids[0] !== caller.person.id) {
       throw new GraphRefusal({
@@ -55,7 +55,7 @@ export function createAccounts({ state, tokens, base, followersOf }: AccountsDep
     }
   }
 
-  /** Without an end when it comes of a token with a long life; the same again for the same login. */
+  /** Without an expiry if it comes from a long-lived token; the same token for the same login. */
   function pageToken(page: Page, { token }: Caller): Token {
     const expiresAt = token.expiresAt - token.issuedAt > DAY_MS ? 0 : token.expiresAt
     const { appId, personId, scopes, pageIds } = token

@@ -1,4 +1,4 @@
-import type { LedgerEntry, ProxiedPlatform } from '../fault-proxy.ts'
+import type { LedgerEntry, ProxiedPlatform } from '../proxied-platform.ts'
 import type { Counting } from '../shared/graph/insights.ts'
 import { tokenIn } from '../shared/graph/routes.ts'
 import type { ShownPost } from '../shared/post-pages.ts'
@@ -15,9 +15,9 @@ interface FacebookDeps {
 
 const VISIBLE = /^(?:\/v\d+\.\d+)?\/\w+\/(?:feed|videos)(?:\?|$)/
 
-/** Facebook's side of the control interface. Accounts are pages, by their id; persons, by theirs, as well. */
+/** Creates Facebook's part of the control interface. Accounts are pages or persons, by their id. */
 export function createFacebookPlatform({ state, tokens, posts, counting }: FacebookDeps): ProxiedPlatform {
-  /** A video counts by its own id, which is the one its maker is told. */
+  /** A video is counted by its own id, which its creator receives. */
   const idOf = ({ id, videoId }: PagePost) => videoId ?? id
   const find = (id: string): PagePost | undefined =>
     state.posts.get(id) ?? state.posts.values().find(({ videoId }) => videoId === id)
@@ -38,7 +38,7 @@ export function createFacebookPlatform({ state, tokens, posts, counting }: Faceb
         }))
     },
 
-    /** Of a page: its person has no say in it any more. Of a person: they took the application out of their list. */
+    /** For a page: its person loses the role on it. For a person: they remove the application. */
     async revoke(id) {
       if (state.pages.get(id)) tokens.end('role', ({ pageId }) => pageId === id)
       else if (state.persons.get(id)) tokens.end('removed', ({ personId }) => personId === id)
@@ -46,7 +46,7 @@ export function createFacebookPlatform({ state, tokens, posts, counting }: Faceb
       return true
     },
 
-    /** Of a person: the login came to its end, while tokens of pages have none. Of a page: the password was changed. */
+    /** For a person: the login expires, while page tokens do not. For a page: the password was changed. */
     async expire(id) {
       if (state.pages.get(id)) tokens.end('password', ({ pageId }) => pageId === id)
       else if (state.persons.get(id))
@@ -63,7 +63,7 @@ export function createFacebookPlatform({ state, tokens, posts, counting }: Faceb
 
     async setPostMetrics(id, metrics) {
       const post = find(id)
-      // In place, since the same record stands in its page's list.
+      // Changed in place, since the page's list holds the same record.
       if (post) state.posts.set(post.id, Object.assign(post, { counted: counting.add(post.counted, metrics) }))
       return post !== undefined
     },
@@ -104,7 +104,7 @@ export function shownPosts(state: MetaState, posts: PagePosts, which: PagePost[]
     link: post.link,
     media: mediaOf(state, post),
     createdAt: new Date(post.createdAt).toISOString(),
-    ...(!posts.isReady(post.videoId) && { note: 'The video is still being worked on' }),
+    ...(!posts.isReady(post.videoId) && { note: 'The video is still being processed' }),
   }))
 }
 

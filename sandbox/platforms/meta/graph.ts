@@ -1,6 +1,6 @@
 import type { GraphCall, GraphModule } from '../shared/graph/graph.ts'
 import type { Caller } from './tokens.ts'
 
-/** The graph as persons and pages call it. */
+/** A call of the graph by a person or a page. */
 export type MetaCall = GraphCall<Caller>
 export type MetaModule = GraphModule<Caller>

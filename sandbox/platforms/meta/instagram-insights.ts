@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import type { ContainerStore } from '../shared/graph/container-store.ts'
 import { badParameter, callerOf, noSuchObject } from '../shared/graph/graph.ts'
 import { askedMetrics, insightsOf } from '../shared/graph/insights.ts'
@@ -11,9 +11,9 @@ const OF_FEED = ['follows', 'profile_activity', 'profile_visits']
 const OF_REELS = ['ig_reels_avg_watch_time', 'ig_reels_video_view_total_time']
 const ENGAGEMENT = ['likes', 'comments', 'shares', 'saved']
 
-/** How posts on Instagram are doing; which metrics there are depends on the kind of post (platforms.md 4f). */
+/** Returns metrics of posts on Instagram; the available ones depend on the kind of post. */
 export function instagramInsights({ state, store }: { state: MetaState; store: ContainerStore }): MetaModule['routes'] {
-  function ofPost(call: MetaCall): Answer {
+  function ofPost(call: MetaCall): SandboxResponse {
     const caller = callerOf(call)
     const [id = ''] = call.ids
     const post = store.posts.get(id)
@@ -25,7 +25,7 @@ export function instagramInsights({ state, store }: { state: MetaState; store: C
     if (unfit !== undefined) {
       throw badParameter(`The Media Insights API does not support the ${unfit} metric for this media product type.`)
     }
-    // What is not known yet is left out, and no 0.
+    // Metrics that are not known yet are left out instead of 0.
     if (store.counting.isTooYoung(post)) return insightsOf(id, [], () => 0)
     const told = store.counting.told(post)
     const all = ENGAGEMENT.reduce((sum, name) => sum + (told[name] ?? 0), 0)

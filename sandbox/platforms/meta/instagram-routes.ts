@@ -1,5 +1,5 @@
 import sharp from 'sharp'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import type { ContainerPost, ContainerStore } from '../shared/graph/container-store.ts'
 import { selectFields } from '../shared/graph/fields.ts'
 import { badParameter, callerOf, GraphRefusal, noSuchObject, type GraphNode } from '../shared/graph/graph.ts'
@@ -27,9 +27,9 @@ const VIDEO = { types: ['video/mp4', 'video/quicktime'], maxBytes: 300_000_000 }
 
 const refuse = (code: number, subcode: number, message: string) => new GraphRefusal({ code, subcode, message })
 
-/** Containers and their publication, with the error codes of platforms.md 4g. */
+/** Creates and publishes containers, with the real error codes. */
 export function instagramRoutes({ state, store, postNode, quota }: RoutesDeps): MetaModule['routes'] {
-  /** By a user's token or by that of a page (platforms.md 4a). */
+  /** Accepts the token of a user or of a page. */
   function ownAccount(call: MetaCall, ...scopes: string[]): InstagramAccount {
     const caller = callerOf(call)
     const account = state.instagramAccounts.get(call.ids[0] ?? '')
@@ -38,7 +38,7 @@ export function instagramRoutes({ state, store, postNode, quota }: RoutesDeps): 
     return account
   }
 
-  async function create(call: MetaCall): Promise<Answer> {
+  async function create(call: MetaCall): Promise<SandboxResponse> {
     const account = ownAccount(call, 'instagram_content_publish')
     const { params } = call
     if (store.madeSince(account.id, Date.now() - DAY_MS) >= quota.containers) {
@@ -59,7 +59,7 @@ export function instagramRoutes({ state, store, postNode, quota }: RoutesDeps): 
     return made({ ...common, kind: 'VIDEO', file: { ...file, altText: '' }, problem })
   }
 
-  function made(fields: Parameters<ContainerStore['make']>[0]): Answer {
+  function made(fields: Parameters<ContainerStore['make']>[0]): SandboxResponse {
     return { status: 200, body: { id: store.make(fields).id } }
   }
 
@@ -78,7 +78,7 @@ export function instagramRoutes({ state, store, postNode, quota }: RoutesDeps): 
     return ids
   }
 
-  function publish(call: MetaCall): Answer {
+  function publish(call: MetaCall): SandboxResponse {
     const account = ownAccount(call, 'instagram_content_publish')
     const container = store.find(call.params.get('creation_id') ?? '')
     if (container?.accountId !== account.id || container.isChild) throw refuse(24, 2_207_006, 'Media not found')
@@ -89,13 +89,13 @@ export function instagramRoutes({ state, store, postNode, quota }: RoutesDeps): 
     return { status: 200, body: { id: store.publish(container).id } }
   }
 
-  function limit(call: MetaCall): Answer {
+  function limit(call: MetaCall): SandboxResponse {
     const account = ownAccount(call, 'instagram_content_publish')
     const config = { quota_total: quota.posts, quota_duration: 86_400 }
     return { status: 200, body: { data: [{ quota_usage: store.usedQuota(account.id), config }] } }
   }
 
-  function list(call: MetaCall): Answer {
+  function list(call: MetaCall): SandboxResponse {
     const account = ownAccount(call)
     return pageThrough(store.postsOf(account.id), call.params, (post) =>
       selectFields(postNode(post), call.params.get('fields')),
@@ -145,7 +145,7 @@ async function pullImage(address: string | undefined) {
   return { url, mimeType }
 }
 
-/** What is no good comes out when it is worked on. */
+/** An unusable video fails during processing. */
 async function pullVideo(address: string | undefined) {
   const { url, mimeType, sizeBytes } = await pull('video_url', address)
   const isGood = VIDEO.types.includes(mimeType) && sizeBytes <= VIDEO.maxBytes

@@ -1,4 +1,4 @@
-import type { ProxiedPlatform } from '../fault-proxy.ts'
+import type { ProxiedPlatform } from '../proxied-platform.ts'
 import type { Crowd } from '../shared/crowd.ts'
 import { createContainerStore, type ContainerPost } from '../shared/graph/container-store.ts'
 import type { GraphNode } from '../shared/graph/graph.ts'
@@ -16,9 +16,9 @@ interface InstagramDeps {
   state: MetaState
   tokens: Tokens
   base(): string
-  /** How long the work on an image or a video takes. */
+  /** How long the processing of an image or a video takes, milliseconds. */
   processingMs: { image: number; video: number }
-  /** Of an account within a day. */
+  /** Per account and day. */
   quota: { posts: number; containers: number }
   crowd: Crowd
 }
@@ -32,7 +32,7 @@ const READ_AS = {
 
 const WORDS = { impressions: 'views' }
 
-/** Professional accounts on Instagram, and what is published on them (platforms.md section 4). */
+/** Simulates professional accounts on Instagram and their posts. */
 export function createInstagram({ state, tokens, base, processingMs, quota, crowd }: InstagramDeps) {
   const store = createContainerStore({
     table: state.table,
@@ -79,7 +79,7 @@ export function createInstagram({ state, tokens, base, processingMs, quota, crow
     }
   }
 
-  /** What there is under an id that this caller may see. */
+  /** Returns the node with an id that this caller may see. */
   function node(id: string, { caller }: MetaCall): GraphNode | null {
     if (!caller?.token.scopes.includes('instagram_basic')) return null
     const isTheirs = (accountId: string) => state.instagramAccounts.get(accountId)?.personId === caller.person.id
@@ -103,7 +103,7 @@ export function createInstagram({ state, tokens, base, processingMs, quota, crow
     ...store.controls,
     ledger: async () => store.ledger((accountId) => state.instagramAccounts.get(accountId)!.username),
 
-    /** The login of an account is the one of its person. */
+    /** The account's login is its person's login. */
     async revoke(name) {
       const account = find(name)
       if (account) tokens.end('removed', ({ personId }) => personId === account.personId)
@@ -130,7 +130,7 @@ export function createInstagram({ state, tokens, base, processingMs, quota, crow
       return { id: post.id, url: `${base()}${addressOf(post)}` }
     },
 
-    /** Tokens are a person's, so the account is the one in the path, or else the person's only one. */
+    /** Tokens belong to a person, so the account is the one in the path, or the person's only one. */
     accountOf(request) {
       const named = /^\/v\d+\.\d+\/(\d+)/.exec(request.url ?? '')?.[1] ?? ''
       if (state.instagramAccounts.get(named)) return named

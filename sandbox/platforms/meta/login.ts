@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { chosenAccount } from '../shared/consent.ts'
 import { errorPage, redirect } from '../shared/html.ts'
 import { badParameter, callerOf, GraphRefusal, type GraphParams } from '../shared/graph/graph.ts'
@@ -13,7 +13,7 @@ const CODE_LIFE_MS = 10 * 60_000
 const SHORT_LIFE_MS = 90 * 60_000
 const LONG_LIFE_MS = 60 * 86_400_000
 
-/** What an application may ask for, as far as the sandbox has it. */
+/** The permissions that an application may request in the sandbox. */
 const KNOWN_SCOPES = [
   'public_profile',
   'email',
@@ -35,10 +35,10 @@ interface LoginDeps {
   people: People
 }
 
-/** The dialog that a browser is sent to, and the tokens that come of it (platforms.md 5a). */
+/** Serves the login dialog and exchanges its codes for tokens. */
 export function createLogin({ state, tokens, people }: LoginDeps) {
-  /** What is wrong with the request for a login: on a page where the redirect cannot be trusted, else told by it. */
-  function problemOf(params: GraphParams): Answer | null {
+  /** Validates a login request. The error is a page if the redirect cannot be trusted, else a redirect. */
+  function problemOf(params: GraphParams): SandboxResponse | null {
     const app = state.apps.get(params.get('client_id') ?? '')
     if (!app) return errorPage(400, 'Invalid App ID: The provided app ID does not look like a valid app ID.')
     const redirectUri = params.get('redirect_uri') ?? ''
@@ -51,13 +51,13 @@ export function createLogin({ state, tokens, people }: LoginDeps) {
     const unknown = scopesOf(params).filter((scope) => !KNOWN_SCOPES.includes(scope))
     if (unknown.length > 0) return errorPage(400, `Invalid Scopes: ${unknown.join(', ')}.`)
     if ((params.get('response_type') ?? 'code') !== 'code')
-      return errorPage(400, 'Only response_type=code is known here')
+      return errorPage(400, 'Only response_type=code is supported')
     return null
   }
 
   const pagesOf = (person: Person) => state.pages.values().filter(({ personId }) => personId === person.id)
 
-  function showDialog(params: GraphParams): Answer {
+  function showDialog(params: GraphParams): SandboxResponse {
     const problem = problemOf(params)
     if (problem) return problem
     const app = state.apps.get(params.get('client_id')!)!
@@ -65,8 +65,8 @@ export function createLogin({ state, tokens, people }: LoginDeps) {
     return dialogPage(app.name, scopesOf(params), persons)
   }
 
-  /** What the two buttons of the page send, with the boxes that are ticked. */
-  function decide(params: GraphParams): Answer {
+  /** Handles the two buttons of the page and its check boxes. */
+  function decide(params: GraphParams): SandboxResponse {
     const problem = problemOf(params)
     if (problem) return problem
     const redirectUri = params.get('redirect_uri')!
@@ -110,16 +110,16 @@ export function createLogin({ state, tokens, people }: LoginDeps) {
     return app
   }
 
-  function issueToken(params: GraphParams): Answer {
+  function issueToken(params: GraphParams): SandboxResponse {
     const app = appOf(params)
     return params.get('grant_type') === 'fb_exchange_token' ? exchangeToken(app, params) : exchangeCode(app, params)
   }
 
-  function exchangeCode(app: App, params: GraphParams): Answer {
+  function exchangeCode(app: App, params: GraphParams): SandboxResponse {
     const text = params.get('code')
     if (text === undefined) throw badParameter('Missing authorization code')
     const code = state.codes.get(text)
-    // Each is taken once, also when the rest of the request turns out wrong.
+    // Each code is used up, even when the rest of the request is invalid.
     if (code) state.codes.delete(text)
     if (!code || code.appId !== app.id) {
       throw new GraphRefusal({ code: 100, subcode: 36009, message: 'This authorization code has been used.' })
@@ -143,7 +143,7 @@ export function createLogin({ state, tokens, people }: LoginDeps) {
     )
   }
 
-  function exchangeToken(app: App, params: GraphParams): Answer {
+  function exchangeToken(app: App, params: GraphParams): SandboxResponse {
     const { token } = tokens.callerBy(params.get('fb_exchange_token') ?? '')
     if (token.appId !== app.id || token.pageId !== null) {
       throw new GraphRefusal({ code: 1, message: 'Invalid fb_exchange_token' })
@@ -152,7 +152,7 @@ export function createLogin({ state, tokens, people }: LoginDeps) {
     return present(tokens.issue({ appId, personId, pageId, scopes, pageIds, expiresAt: soon(LONG_LIFE_MS) }))
   }
 
-  function permissions(call: MetaCall): Answer {
+  function permissions(call: MetaCall): SandboxResponse {
     const { token, person } = userOf(call)
     const { granted, declined } = person.grants[token.appId] ?? { granted: [], declined: [] }
     const data = [
@@ -162,8 +162,8 @@ export function createLogin({ state, tokens, people }: LoginDeps) {
     return { status: 200, body: { data } }
   }
 
-  /** Takes the application out of the person's list: every token that came of it is dead, those of pages as well. */
-  function removeApp(call: MetaCall): Answer {
+  /** Removes the application from the person's list and invalidates all its tokens, including those of pages. */
+  function removeApp(call: MetaCall): SandboxResponse {
     const { token, person } = userOf(call)
     const { [token.appId]: _, ...grants } = person.grants
     state.persons.set(person.id, { ...person, grants })
@@ -171,7 +171,7 @@ export function createLogin({ state, tokens, people }: LoginDeps) {
     return { status: 200, body: { success: true } }
   }
 
-  function debugToken({ params }: MetaCall): Answer {
+  function debugToken({ params }: MetaCall): SandboxResponse {
     const app = state.apps.values().find(({ id, secret }) => params.get('access_token') === `${id}|${secret}`)
     if (!app) throw new GraphRefusal({ code: 190, message: 'Invalid OAuth access token signature.' })
     const token = state.tokens.get(params.get('input_token') ?? '')
@@ -222,7 +222,7 @@ export function createLogin({ state, tokens, people }: LoginDeps) {
   return { ...module, showDialog, decide }
 }
 
-/** Optional hardening: when it is sent, it has to be right. */
+/** Optional, but it must be valid when it is sent. */
 export function assertProof(token: Token, app: App | undefined, proof: string | undefined): void {
   if (proof === undefined) return
   const right = createHmac('sha256', app?.secret ?? '')
@@ -233,7 +233,7 @@ export function assertProof(token: Token, app: App | undefined, proof: string | 
   }
 }
 
-function present({ token, expiresAt }: Token): Answer {
+function present({ token, expiresAt }: Token): SandboxResponse {
   const seconds = Math.floor((expiresAt - Date.now()) / 1_000)
   return { status: 200, body: { access_token: token, token_type: 'bearer', expires_in: seconds } }
 }

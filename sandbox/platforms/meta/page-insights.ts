@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { badParameter, callerOf, GraphRefusal, noSuchObject } from '../shared/graph/graph.ts'
 import { insightsOf, type Counting } from '../shared/graph/insights.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
@@ -17,11 +17,11 @@ interface PageInsightsDeps {
   followersOf(page: Page): number
 }
 
-/** How many saw the posts of a page, and its videos (platforms.md 5f). */
+/** Returns the views of a page's posts and videos. */
 export function createPageInsights({ state, counting, followersOf }: PageInsightsDeps): MetaModule {
   const hasInsights = (page: Page) => followersOf(page) >= LEAST_FOLLOWERS
 
-  function ofPost(call: MetaCall): Answer {
+  function ofPost(call: MetaCall): SandboxResponse {
     const { id, post, page } = postFor(call, call.ids[0]!)
     const metrics = metricsOf(call, OF_POSTS)
     if (!hasInsights(page) || counting.isTooYoung(post)) return insightsOf(id, [], () => 0)
@@ -31,8 +31,8 @@ export function createPageInsights({ state, counting, followersOf }: PageInsight
     )
   }
 
-  /** Of its plays a video tells itself. */
-  function ofVideo(call: MetaCall): Answer {
+  /** Plays are a metric of the video itself. */
+  function ofVideo(call: MetaCall): SandboxResponse {
     const video = state.videos.get(call.ids[0]!)
     const { id, post, page } = postFor(call, `${video?.pageId}_${video?.id}`)
     const metrics = metricsOf(call, OF_VIDEOS)
@@ -41,7 +41,7 @@ export function createPageInsights({ state, counting, followersOf }: PageInsight
     return insightsOf(id, metrics, (name) => (name === 'post_impressions_unique' ? people : plays))
   }
 
-  /** @throws GraphRefusal unless the caller may see how the post is doing */
+  /** @throws GraphRefusal unless the caller may read the post's insights */
   function postFor(call: MetaCall, postId: string) {
     const caller = callerOf(call)
     const [id = ''] = call.ids

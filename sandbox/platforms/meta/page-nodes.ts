@@ -9,12 +9,12 @@ interface PageNodesDeps {
   base(): string
 }
 
-/** What is counted of a post. */
+/** Converts a post for counting. */
 export function countedPost({ message: text, createdAt, counted }: PagePost) {
   return { text, createdAt, counted }
 }
 
-/** Posts, photos and videos of pages as the graph shows them (platforms.md 5b, 5c). */
+/** Builds the graph nodes of posts, photos and videos. */
 export function createPageNodes({ state, counting, base }: PageNodesDeps) {
   function postNode(post: PagePost): GraphNode {
     const counts = counting.now(countedPost(post))

@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { selectFields } from '../shared/graph/fields.ts'
 import { badParameter, callerOf, GraphRefusal, noSuchObject } from '../shared/graph/graph.ts'
 import type { Counting } from '../shared/graph/insights.ts'
@@ -9,20 +9,20 @@ import { createPageNodes } from './page-nodes.ts'
 import type { MetaState, Page, PagePost, Photo } from './state.ts'
 import { requireScopes, requireToRead } from './tokens.ts'
 
-const MOST_CHARACTERS = 63_206
-const MOST_PHOTOS = 10
+const MAX_CHARACTERS = 63_206
+const MAX_PHOTOS = 10
 
 interface PagePostsOptions {
   state: MetaState
   counting: Counting
   base(): string
-  /** How long the work on a video takes; until then nobody sees it. */
+  /** How long the processing of a video takes, milliseconds; it is invisible until then. */
   processingMs: number
-  /** How long a new video cannot be asked about by its id. */
+  /** How long a new video cannot be read by its id, milliseconds. */
   unreadableMs: number
 }
 
-/** What pages publish: posts, photos and videos (platforms.md 5b). */
+/** Publishes posts, photos and videos of pages. */
 export function createPagePosts({ state, counting, base, processingMs, unreadableMs }: PagePostsOptions) {
   const { postNode, videoNode, photoNode, addressOf } = createPageNodes({ state, counting, base })
   const ofPage = new Map<string, PagePost[]>()
@@ -40,7 +40,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     return state.posts.set(post.id, post)
   }
 
-  /** @throws GraphRefusal unless the token is that of the page the path names */
+  /** @throws GraphRefusal unless the token belongs to the page in the path */
   function pageOf(call: MetaCall): Page {
     const caller = callerOf(call)
     const page = state.pages.get(call.ids[0]!)
@@ -57,7 +57,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     return page
   }
 
-  function publishToFeed(call: MetaCall): Answer {
+  function publishToFeed(call: MetaCall): SandboxResponse {
     const page = pageOf(call)
     const { params } = call
     const message = (params.get('message') ?? '').trim()
@@ -84,7 +84,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
   }
 
   function attachedPhotos(page: Page, attached: string[]): Photo[] {
-    if (attached.length > MOST_PHOTOS) throw badParameter(`Param attached_media takes at most ${MOST_PHOTOS} photos`)
+    if (attached.length > MAX_PHOTOS) throw badParameter(`Param attached_media takes at most ${MAX_PHOTOS} photos`)
     return attached.map((one, index) => {
       const photo = state.photos.get(mediaId(one))
       if (!photo || photo.pageId !== page.id) {
@@ -103,7 +103,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     })
   }
 
-  /** The same words twice in a row are taken for a mistake. */
+  /** Refuses the same text twice in a row. */
   function assertNew(page: Page, message: string, link: string | null): void {
     const before = listOf(page.id).findLast(({ isPublished }) => isPublished)
     const isSame =
@@ -123,7 +123,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     })
   }
 
-  async function addPhoto(call: MetaCall): Promise<Answer> {
+  async function addPhoto(call: MetaCall): Promise<SandboxResponse> {
     const page = pageOf(call)
     const { params } = call
     const isPublished = params.get('published') !== 'false'
@@ -156,7 +156,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     return { status: 200, body: { id: photo.id, post_id: post.id } }
   }
 
-  async function addVideo(call: MetaCall): Promise<Answer> {
+  async function addVideo(call: MetaCall): Promise<SandboxResponse> {
     const page = pageOf(call)
     const { params } = call
     const description = (params.get('description') ?? '').trim()
@@ -189,26 +189,26 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
   }
 
   const isReady = (videoId: string | null) => videoId === null || Date.now() >= state.videos.get(videoId)!.readyAt
-  /** What everybody sees of a page, newest first. */
+  /** The public posts of a page, newest first. */
   const publicPosts = (pageId: string) =>
     listOf(pageId)
       .filter(({ isPublished, videoId }) => isPublished && isReady(videoId))
       .toReversed()
 
-  function listPosts(call: MetaCall): Answer {
+  function listPosts(call: MetaCall): SandboxResponse {
     const page = pageOf(call)
     return pageThrough(publicPosts(page.id), call.params, (post) =>
       selectFields(postNode(post), call.params.get('fields')),
     )
   }
 
-  function listVideos(call: MetaCall): Answer {
+  function listVideos(call: MetaCall): SandboxResponse {
     const page = pageOf(call)
     const videos = publicPosts(page.id).flatMap(({ videoId }) => state.videos.get(videoId ?? '') ?? [])
     return pageThrough(videos, call.params, (video) => selectFields(videoNode(video), call.params.get('fields')))
   }
 
-  function deletePost(call: MetaCall): Answer {
+  function deletePost(call: MetaCall): SandboxResponse {
     const caller = callerOf(call)
     const post = state.posts.get(call.ids[0]!)
     if (!post || caller.page?.id !== post.pageId) throw noSuchObject(call.ids[0]!, call.method)
@@ -253,7 +253,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     addressOf,
     remove,
 
-    /** As somebody does at the page itself. */
+    /** Publishes as a person does on the page itself. */
     publishElsewhere: (page: Pick<Page, 'id'>, message: string, createdAt = Date.now()): PagePost =>
       add({
         id: state.newId(`${page.id}_`),
@@ -266,11 +266,10 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
         createdAt,
       }),
 
-    /** Changes the words of a post, as people of the page may. */
+    /** Changes the text of a post, as people with a role on the page can. */
     rewrite(id: string, message: string): void {
       const post = state.posts.get(id)!
-      // In place, since the same record stands in its page's list.
-      // Times are told in seconds.
+      // Changed in place, since the page's list holds the same record. Times are whole seconds.
       const changedAt = Math.max(Date.now(), post.createdAt + 1_000)
       state.posts.set(id, Object.assign(post, { message, changedAt }))
     },
@@ -292,8 +291,8 @@ function mediaId(attached: string): string {
 }
 
 function assertMessage(message: string): void {
-  if (message.length > MOST_CHARACTERS)
-    throw badParameter(`Param message must be at most ${MOST_CHARACTERS} characters long.`)
+  if (message.length > MAX_CHARACTERS)
+    throw badParameter(`Param message must be at most ${MAX_CHARACTERS} characters long.`)
 }
 
 function assertLink(link: string | null): void {

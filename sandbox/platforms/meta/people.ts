@@ -14,7 +14,7 @@ export interface NewInstagram {
 
 const LONGEST_NAME = 60
 
-/** Persons, their pages and the Instagram accounts linked to these, as people create them on the platforms themselves. */
+/** Persons, their pages and linked Instagram accounts, as created on the platforms themselves. */
 export function createPeople(state: MetaState) {
   const named = (name: string) => state.persons.values().find((person) => person.name === name)
 
@@ -39,7 +39,7 @@ export function createPeople(state: MetaState) {
     return { person, pages: pages.map((page) => addPage(id, page)) }
   }
 
-  /** With a page and a professional account on Instagram, of which there is none by this user name. */
+  /** With a page and a professional account on Instagram with an unused user name. */
   function ensureWithPage(name: string): { person: Person; pages: Page[] } {
     const username = usernameOf(name)
     return ensure({ name, pages: [{ name: `Page of ${name}`, username, instagram: { username } }] })

@@ -26,12 +26,12 @@ interface ServerDeps {
 }
 
 const MAX_BODY_BYTES = 1_048_576
-/** Those of the last two years (platforms.md 5a). */
+/** The API versions of the last two years. */
 const VERSION = /^\/v2[2-6]\.0/
 const DIALOG = /^\/v2[2-6]\.0\/dialog\/oauth$/
-const MOST_SHOWN = 100
+const MAX_SHOWN = 100
 
-/** The graph, the dialog that browsers are sent to, and a few pages to look at. */
+/** Serves the graph, the login dialog and a few pages. */
 export function createMetaServer(deps: ServerDeps): Server {
   const { state, tokens, login, posts, instagram } = deps
 
@@ -44,7 +44,7 @@ export function createMetaServer(deps: ServerDeps): Server {
   const newestFirst = () =>
     [...shown(state.posts.values()), ...instagram.posts()]
       .toSorted((one, other) => other.createdAt.localeCompare(one.createdAt))
-      .slice(0, MOST_SHOWN)
+      .slice(0, MAX_SHOWN)
 
   const pages: Route[] = [
     ['GET', /^\/$/, () => startPage('Facebook and Instagram sandbox', accounts(), newestFirst())],

@@ -9,11 +9,11 @@ export interface App {
   redirectUris: string[]
 }
 
-/** Somebody with a login. Pages and professional accounts belong to persons. */
+/** A person with a login. Pages and professional accounts belong to persons. */
 export interface Person {
   id: string
   name: string
-  /** What this person lets each application do, by its id. */
+  /** What this person granted each application, by its id. */
   grants: Record<string, { granted: string[]; declined: string[] }>
 }
 
@@ -35,7 +35,7 @@ export interface InstagramAccount {
   metrics?: Record<string, number>
 }
 
-/** What the dialog gave out. */
+/** A code from the login dialog. */
 export interface Code {
   code: string
   appId: string
@@ -43,7 +43,7 @@ export interface Code {
   redirectUri: string
   scopes: string[]
   declined: string[]
-  /** Of the person's pages those that the application may see. */
+  /** The person's pages that the application may see. */
   pageIds: string[]
   createdAt: number
 }
@@ -52,15 +52,15 @@ export interface Token {
   token: string
   appId: string
   personId: string
-  /** Null: a user's token. */
+  /** Null: a user token. */
   pageId: string | null
   scopes: string[]
-  /** Of a user's token: the pages it may see. */
+  /** For a user token: the pages it may see. */
   pageIds: string[]
   /** Milliseconds since 1970; 0: never. */
   expiresAt: number
   issuedAt: number
-  /** Why it is not good any more. */
+  /** Why it is no longer valid. */
   death: 'removed' | 'password' | 'expired' | 'role' | null
 }
 
@@ -81,9 +81,9 @@ export interface Video {
   url: string
   mimeType: string
   description: string
-  /** When it can be asked about by its id. */
+  /** When it can be read by its id. */
   readableAt: number
-  /** When everybody can see it. */
+  /** When it becomes public. */
   readyAt: number
   createdAt: number
 }
@@ -98,12 +98,12 @@ export interface PagePost {
   videoId: string | null
   isPublished: boolean
   createdAt: number
-  /** When its words were changed; absent before. */
+  /** When its text was changed; absent before. */
   changedAt?: number
   counted?: Counted
 }
 
-/** Everything the simulator knows, kept in the file. `table` opens further ones. */
+/** The simulator's stored data. `table` opens additional ones. */
 export function openState(file: string) {
   const table = openTables(file)
   const nextId = createIds((now) => now * 100n)
@@ -119,7 +119,7 @@ export function openState(file: string) {
     photos: table<Photo>('photos'),
     videos: table<Video>('videos'),
     posts: table<PagePost>('posts'),
-    /** Grows with time. `prefix` is how the ids of a kind begin. */
+    /** Increases over time. `prefix` starts the ids of a kind. */
     newId: (prefix = ''): string => `${prefix}${nextId()}`,
   }
 }

@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { GraphRefusal } from '../shared/graph/graph.ts'
 import type { MetaState, Page, Person, Token } from './state.ts'
 
-/** Whose token a request carries. */
+/** The owner of a request's token. */
 export interface Caller {
   token: Token
   person: Person
-  /** Of a page token. */
+  /** For a page token. */
   page: Page | null
 }
 
 type Death = NonNullable<Token['death']>
 
-/** Why a token is dead, in the platform's words (platforms.md 5g). */
+/** Why a token is invalid, with the platform's wording. */
 const DEATHS: Record<Death, { subcode: number; message: string }> = {
   removed: {
     subcode: 458,
@@ -53,7 +53,7 @@ export function createTokens(state: MetaState) {
     }
   }
 
-  /** Ends those tokens that are still alive; tells how many. */
+  /** Invalidates the matching tokens and returns their number. */
   function end(death: Death, which: (token: Token) => boolean): number {
     const ended = state.tokens.values().filter((token) => deathOf(token) === null && which(token))
     for (const token of ended) state.tokens.set(token.token, { ...token, death })
@@ -73,7 +73,7 @@ export function requireScopes({ token }: Caller, ...scopes: string[]): void {
 }
 
 /**
- * What is read of pages is refused in other words.
+ * Refusals to read pages have another wording.
  * @throws GraphRefusal
  */
 export function requireToRead({ token }: Caller, ...scopes: string[]): void {

@@ -3,12 +3,12 @@ import type { Caller } from './tokens.ts'
 
 const WINDOW_MS = 3_600_000
 
-/** Calls about one page in an hour, by the clock; the real figure depends on how many people the page moves. */
+/** Counts calls per page and hour, aligned to the clock. The real limit depends on the page's engagement. */
 export function createUsage({ callsPerHour }: { callsPerHour: number }) {
   const counts = new Map<string, number>()
 
   /**
-   * Counts a call, and answers the headers that tell of it (platforms.md 5d).
+   * Counts a call and returns the headers with the usage.
    * @throws GraphRefusal with the headers
    */
   return function count(caller: Caller | null): Record<string, string> {

@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { errorPage, escapeHtml, page } from './html.ts'
 import { RefusedCall } from './refused-call.ts'
 
@@ -7,22 +7,23 @@ export const NEW_ACCOUNT = 'new'
 
 interface ConsentRequest {
   title: string
-  /** Who asks. */
+  /** The name of the application. */
   app: string
-  /** What for. */
+  /** The requested permissions. */
   scopes: string[]
   accounts: { id: string; label: string }[]
-  /** More of the form for an existing account, as HTML. */
+  /** Additional HTML for an existing account. */
   more?: string
   /** The fields of a new account, as HTML. */
   newFields: string
 }
 
 /**
- * The page on which a user allows or denies access, with an existing account or a new one. Accounts have no passwords in the sandbox. Both
- * forms send `account` and `decision` to this very address; they are two, so that Enter in a field sends the form it belongs to.
+ * The page on which a user allows or denies access, with an existing or a new account. Sandbox accounts have no
+ * passwords. Both forms send `account` and `decision` to this URL; they are separate, so that Enter submits the right
+ * one.
  */
-export function consentPage({ title, app, scopes, accounts, more = '', newFields }: ConsentRequest): Answer {
+export function consentPage({ title, app, scopes, accounts, more = '', newFields }: ConsentRequest): SandboxResponse {
   const options = accounts.map(({ id, label }) => `<option value="${escapeHtml(id)}">${escapeHtml(label)}</option>`)
   const existing =
     options.length === 0
@@ -31,13 +32,13 @@ export function consentPage({ title, app, scopes, accounts, more = '', newFields
   return page(
     200,
     title,
-    `<p><strong>${escapeHtml(app)}</strong> would like permission to access your account: ${scopes.map(escapeHtml).join(', ')}</p>
+    `<p><strong>${escapeHtml(app)}</strong> requests permission to access your account: ${scopes.map(escapeHtml).join(', ')}</p>
 <form method="post">
 ${existing}
 <p>${existing && ALLOW} <button name="decision" value="deny">Deny</button></p>
 </form>
 <form method="post" id="new">
-<fieldset><legend>${existing ? 'Or a' : 'A'} new account</legend><input type="hidden" name="account" value="${NEW_ACCOUNT}">
+<fieldset><legend>${existing ? 'Or create a' : 'Create a'} new account</legend><input type="hidden" name="account" value="${NEW_ACCOUNT}">
 ${newFields}
 <p><button name="decision" value="allow">Create and allow</button></p></fieldset>
 </form>`,
@@ -46,21 +47,21 @@ ${newFields}
 
 const ALLOW = '<button name="decision" value="allow">Allow</button>'
 
-/** The field of a platform on which a name is all that a new account needs. */
+/** The only field of a new account on platforms that need just a name. */
 export function nameField(label: string, hint = ''): string {
   return `<p><label>${escapeHtml(label)} <input name="name" required autocomplete="off"></label> ${escapeHtml(hint)}</p>`
 }
 
 interface Accounts<T> {
   find(id: string): T | undefined
-  /** A name that is not allowed, in words; null: it may be used. */
+  /** Returns why a name is not allowed, or null. */
   problemOf(name: string): string | null
   create(name: string): T
 }
 
 /**
- * The account that the form names, or the new one it asks for.
- * @throws RefusedCall with a page when there is no such account or its name cannot be used
+ * Returns the account that the form names, or the new one it requests.
+ * @throws RefusedCall with a page when there is no such account or its name is not allowed
  */
 export function chosenAccount<T>(
   { account, name }: { account: string | undefined; name: string | undefined },
@@ -68,7 +69,7 @@ export function chosenAccount<T>(
 ): T {
   if (account !== NEW_ACCOUNT) return find(account ?? '') ?? refuse('Choose an account')
   const wanted = name?.trim() ?? ''
-  const problem = wanted === '' ? 'Type a name for the new account' : problemOf(wanted)
+  const problem = wanted === '' ? 'Enter a name for the new account' : problemOf(wanted)
   return problem === null ? create(wanted) : refuse(problem)
 }
 
@@ -76,12 +77,12 @@ function refuse(problem: string): never {
   throw new RefusedCall(errorPage(422, problem))
 }
 
-export const nameTaken = (name: string) => `The name ${name} is taken. Go back and choose another one.`
+export const nameTaken = (name: string) => `The name ${name} is in use. Go back and choose another one.`
 
 /**
- * What somebody at a browser does on the page that `authUrl` leads to: chooses the account and allows or denies.
- * @param decline scopes that are switched off before
- * @returns where the browser is sent then
+ * Acts as a user on the page at `authUrl`: chooses the account and allows or denies.
+ * @param decline scopes that are switched off first
+ * @returns the redirect of the page
  */
 export async function consent(
   authUrl: string,

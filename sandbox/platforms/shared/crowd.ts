@@ -1,9 +1,9 @@
-/** People who look at what is published, without anybody's doing. Counts that are set through the control interface stand before theirs. */
+/** A simulated audience. Counts that are set through the control interface override it. */
 export interface Crowd {
-  /** How often each of these was counted of a post by then, by our own words (spec section 2). */
+  /** Returns the counts of a post at a time, by our names. */
   countsOf(post: { text: string; publishedAt: number }, at: number): Record<string, number>
   followers(at: number): number
 }
 
-/** As it is in tests: nothing is counted that was not set. */
-export const NOBODY: Crowd = { countsOf: () => ({}), followers: () => 0 }
+/** No audience, as in tests: all counts must be set. */
+export const NO_CROWD: Crowd = { countsOf: () => ({}), followers: () => 0 }

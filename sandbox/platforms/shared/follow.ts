@@ -1,9 +1,9 @@
 import { request } from 'undici'
 
 /**
- * Goes to a callback of the API as a client without a cookie jar does. `fetch` would add headers of a browser, from which the API wants
- * the cookie that it set when the attempt began.
- * @returns where the callback redirects to, or its status when it does not
+ * Opens a callback of the API as a client without a cookie jar does. `fetch` would add browser headers, for which the
+ * API requires the cookie of the login.
+ * @returns the callback's redirect, or its status without one
  */
 export async function follow(address: string, signal?: AbortSignal): Promise<string> {
   const { statusCode, headers, body } = await request(address, signal ? { signal } : {})

@@ -1,4 +1,4 @@
-/** Numbers that grow with time, never the same twice; `ofTime` makes one of a time in milliseconds. */
+/** Numbers that increase over time and never repeat; `ofTime` converts a time in milliseconds. */
 export function createIds(ofTime: (now: bigint) => bigint): () => bigint {
   let last = 0n
   return () => {

@@ -8,13 +8,13 @@ export interface Params {
   list(name: string): string[]
   file(name: string): File | undefined
   files: [name: string, file: File][]
-  /** Of a form-encoded body, in their order. */
+  /** The fields of a form-encoded body, in order. */
   fields: [name: string, value: string][]
-  /** A body of JSON as it came. */
+  /** The JSON body, unchanged. */
   json: unknown
 }
 
-/** The parameters of a request: of its query, and of a body that is a form, several parts, or JSON. */
+/** Reads the parameters of a request: its query, and a body that is a form, multipart, or JSON. */
 export async function readParams(request: IncomingMessage, url: URL, maxBodyBytes: number): Promise<Params> {
   const values = new Map<string, (string | File)[]>()
   const add = (name: string, value: string | File) => {

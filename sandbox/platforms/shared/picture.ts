@@ -1,11 +1,11 @@
 import { minidenticon } from 'minidenticons'
 import sharp from 'sharp'
-import type { SimulatorAnswer } from './server.ts'
+import type { SimulatorResponse } from './server.ts'
 
 const SIZE = 400
 
-/** The sample picture of an account, the same for the same id: a PNG, since platforms serve no vector graphics. */
-export async function accountPicture(id: string): Promise<SimulatorAnswer> {
+/** Generates the sample picture of an account from its id, as a PNG, since platforms serve no vector graphics. */
+export async function accountPicture(id: string): Promise<SimulatorResponse> {
   const drawn = sharp(Buffer.from(minidenticon(id)), { density: 600 }).resize(SIZE, SIZE)
   const bytes = await drawn.flatten({ background: '#f0f0f0' }).png().toBuffer()
   return { status: 200, headers: { 'content-type': 'image/png' }, bytes }

@@ -1,17 +1,17 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { escapeHtml, page } from './html.ts'
 
-/** A post as it is shown to whoever looks. */
+/** A post as a page shows it. */
 export interface ShownPost {
   id: string
-  /** Within the sandbox. */
+  /** The address within the sandbox. */
   address: string
   author: string
   text: string
   link: string | null
   media: { url: string; mimeType: string; altText: string }[]
   createdAt: string
-  /** What keeps it from being seen by others yet. */
+  /** Why the public cannot see it yet. */
   note?: string
 }
 
@@ -21,8 +21,8 @@ interface ShownAccount {
   note: string
 }
 
-/** What one finds at a platform of the sandbox. */
-export function startPage(title: string, accounts: ShownAccount[], posts: ShownPost[]): Answer {
+/** The start page of a simulated platform. */
+export function startPage(title: string, accounts: ShownAccount[], posts: ShownPost[]): SandboxResponse {
   const people = accounts.map(
     ({ address, name, note }) =>
       `<li><a href="${escapeHtml(address)}">${escapeHtml(name)}</a> ${escapeHtml(note)}</li>`,
@@ -30,7 +30,7 @@ export function startPage(title: string, accounts: ShownAccount[], posts: ShownP
   return page(200, title, `<h2>Accounts</h2><ul>${people.join('')}</ul><h2>Posts</h2>${list(posts)}`)
 }
 
-export function postsPage(title: string, posts: ShownPost[]): Answer {
+export function postsPage(title: string, posts: ShownPost[]): SandboxResponse {
   return page(200, title, list(posts))
 }
 

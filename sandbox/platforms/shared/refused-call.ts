@@ -1,9 +1,12 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 
-/** Thrown by whatever handles a call of a simulator: this is the answer. Each simulator has a kind of its own, in its server's words. */
+/**
+ * Thrown by a handler of a simulator to send this response. Each simulator has its own subclass with its server's
+ * wording.
+ */
 export class RefusedCall extends Error {
-  readonly answer: Answer
-  constructor(answer: Answer) {
+  readonly answer: SandboxResponse
+  constructor(answer: SandboxResponse) {
     super(`refused with ${answer.status}`)
     this.answer = answer
   }

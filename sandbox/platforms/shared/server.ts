@@ -5,7 +5,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { readParams, type Params } from './params.ts'
 import { RefusedCall } from './refused-call.ts'
 
@@ -14,34 +14,36 @@ export interface Call {
   request: IncomingMessage
   url: URL
   params: Params
-  /** What the path's pattern caught. */
+  /** The part of the path that the pattern captured. */
   id: string
 }
 
-export type SimulatorAnswer = Answer & { bytes?: Buffer }
+export type SimulatorResponse = SandboxResponse & { bytes?: Buffer }
 
 export type Route<C extends Call = Call> = [
   method: string,
   path: RegExp,
-  handle: (call: C) => SimulatorAnswer | Promise<SimulatorAnswer>,
+  handle: (call: C) => SimulatorResponse | Promise<SimulatorResponse>,
 ]
 
 interface SimulatorServer<Known extends object> {
   base(): string
   routes: Route<Call & Known>[]
-  /** What is known of a call before its body is read. Headers it adds go with every answer; it may throw a RefusedCall, too. */
+  /** Inspects a call before its body is read. Its headers are added to every response; it may throw a RefusedCall. */
   enter(request: IncomingMessage, url: URL, headers: OutgoingHttpHeaders): Known
-  notFound(): Answer
-  /** For what is our own mistake. */
-  failed(): Answer
+  notFound(): SandboxResponse
+  /** The response to internal errors. */
+  failed(): SandboxResponse
   maxBodyBytes: number
 }
 
-/** The HTTP side of a simulator: finds the route, reads the parameters, sends what the handler says or was refused with. */
+/**
+ * The HTTP server of a simulator: finds the route, reads the parameters and sends the handler's response or refusal.
+ */
 export function createSimulatorServer<Known extends object>(options: SimulatorServer<Known>): Server {
   const { base, routes, enter, notFound, failed, maxBodyBytes } = options
 
-  async function answerTo(request: IncomingMessage): Promise<SimulatorAnswer> {
+  async function answerTo(request: IncomingMessage): Promise<SimulatorResponse> {
     const url = new URL(request.url ?? '/', base())
     const headers: OutgoingHttpHeaders = {}
     try {
@@ -64,7 +66,7 @@ export function createSimulatorServer<Known extends object>(options: SimulatorSe
   })
 }
 
-function send(response: ServerResponse, { status, headers, body, bytes }: SimulatorAnswer): void {
+function send(response: ServerResponse, { status, headers, body, bytes }: SimulatorResponse): void {
   const isText = typeof body === 'string' || body === undefined
   const type = isText ? {} : { 'content-type': 'application/json; charset=utf-8' }
   response.writeHead(status, { ...type, ...headers })

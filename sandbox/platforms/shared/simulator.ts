@@ -3,13 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startFaultProxy, type FaultProxy, type ProxiedPlatform } from '../fault-proxy.ts'
+import { startFaultProxy, type FaultProxy } from '../fault-proxy.ts'
+import type { ProxiedPlatform } from '../proxied-platform.ts'
 import { readJson, writeJson } from '../json-file.ts'
 import { closeServer, listenOnLoopback } from '../listen.ts'
 
-/** Where a simulator lives. */
+/** Where a simulator stores its data. */
 export interface SimulatorPlace {
-  /** Its data; without it in a temporary folder that goes when it stops. */
+  /** The data folder; by default a temporary folder that is deleted on stop. */
   dir?: string
   port?: number
   controlPort?: number
@@ -17,17 +18,17 @@ export interface SimulatorPlace {
 
 interface Built<Api extends object> {
   server: Server
-  /** By the name of the proxy in front: mostly one, several where one server stands for several platforms. */
+  /** By the name of the proxy; several where one server simulates several platforms. */
   fronts: Record<string, ProxiedPlatform>
   api: Api
 }
 
-/** The address that a front is reached at, and its control interface. */
+/** The address of a front and its control interface. */
 export type Front = Pick<FaultProxy, 'url' | 'control'>
 
 /**
- * Starts a simulator behind its fault proxies. Accounts connected earlier remember the addresses, so those stay the same from start to
- * start if they can. `build` may ask for the address of a front once all is up.
+ * Starts a simulator behind its fault proxies. Connected accounts store the URLs, so the ports stay the same across
+ * starts if possible. `build` may request the URL of a front once everything is running.
  */
 export async function startSimulator<Api extends object>(
   name: string,

@@ -11,8 +11,8 @@ export interface Table<T> {
 type Line = [table: string, key: string, value: unknown]
 
 /**
- * Records in memory, each change written to the end of a file as one line: a sandbox that is killed goes on with all but, at the most,
- * the change that was being written.
+ * Records in memory with an append-only file: each change is one line. A killed sandbox loses at most the change that
+ * was being written.
  */
 export function openTables(file: string) {
   mkdirSync(dirname(file), { recursive: true })

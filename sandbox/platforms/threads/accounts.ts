@@ -13,7 +13,7 @@ export function createAccounts({ accounts, newId }: Pick<State, 'accounts' | 'ne
 
   return {
     find: accounts.get,
-    /** The account with this user name, created if there is none. */
+    /** Returns the account with this user name, created if needed. */
     ensure: ({ username, name = '' }: { username: string; name?: string }): Account =>
       named(username) ?? add(username, name),
     create: (username: string): Account => add(username, username),

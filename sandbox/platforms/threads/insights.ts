@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import type { Crowd } from '../shared/crowd.ts'
 import type { ContainerStore } from '../shared/graph/container-store.ts'
 import { badParameter, callerOf, noSuchObject, type GraphCall, type GraphModule } from '../shared/graph/graph.ts'
@@ -8,25 +8,25 @@ import { ownAccount, requireScope, type Caller } from './tokens.ts'
 const SCOPE = 'threads_manage_insights'
 const OF_POST = ['views', 'likes', 'replies', 'reposts', 'quotes', 'shares']
 const OF_ACCOUNT = ['views', 'likes', 'replies', 'reposts', 'quotes', 'clicks', 'followers_count']
-/** The 13th of April 2024, in seconds; nothing is told of the time before. */
+/** 13 April 2024, in seconds; there are no insights before. */
 const FIRST_DAY = 1_712_991_600
 
-/** How posts and accounts are doing (platforms.md 3f). */
+/** Returns insights of posts and accounts. */
 export function createInsights({ store, crowd }: { store: ContainerStore; crowd: Crowd }): GraphModule<Caller> {
-  function ofPost(call: GraphCall<Caller>): Answer {
+  function ofPost(call: GraphCall<Caller>): SandboxResponse {
     const caller = callerOf(call)
     const [id = ''] = call.ids
     const post = store.posts.get(id)
     if (post?.accountId !== caller.account.id) throw noSuchObject(id, call.method)
     requireScope(caller, SCOPE)
     const metrics = askedMetrics(call.params, OF_POST)
-    // Of what somebody else wrote, nothing is told.
+    // Reposts have no insights.
     if (post.isRepost) return insightsOf(id, [], () => 0)
     const told = store.counting.told(post)
     return insightsOf(id, metrics, (name) => told[name] ?? 0)
   }
 
-  function ofAccount(call: GraphCall<Caller>): Answer {
+  function ofAccount(call: GraphCall<Caller>): SandboxResponse {
     const { account } = ownAccount(call, SCOPE)
     for (const name of ['since', 'until']) {
       if (Number(call.params.get(name) ?? Infinity) < FIRST_DAY) throw badParameter(`Param ${name} is too early`)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { chosenAccount, consentPage, nameField } from '../shared/consent.ts'
 import { GraphRefusal, type GraphParams } from '../shared/graph/graph.ts'
 import { errorPage, redirect } from '../shared/html.ts'
@@ -16,10 +16,10 @@ const KNOWN_SCOPES = [
   'threads_read_replies',
 ]
 
-/** The page that browsers are sent to, and the exchange of what it gives them (platforms.md 3a). */
+/** Serves the login page and exchanges its codes. */
 export function createLogin({ state, tokens, accounts }: { state: State; tokens: Tokens; accounts: Accounts }) {
-  /** What is wrong with the request for a login. */
-  function problemOf(params: GraphParams): Answer | null {
+  /** Validates a login request. */
+  function problemOf(params: GraphParams): SandboxResponse | null {
     const app = state.apps.get(params.get('client_id') ?? '')
     if (!app) return errorPage(400, 'Invalid app ID')
     if (!app.redirectUris.includes(params.get('redirect_uri') ?? '')) {
@@ -37,7 +37,7 @@ export function createLogin({ state, tokens, accounts }: { state: State; tokens:
   }
 
   return {
-    showPage(params: GraphParams): Answer {
+    showPage(params: GraphParams): SandboxResponse {
       return (
         problemOf(params) ??
         consentPage({
@@ -50,8 +50,8 @@ export function createLogin({ state, tokens, accounts }: { state: State; tokens:
       )
     },
 
-    /** What the two buttons of the page send; scopes under `decline` were switched off. */
-    decide(params: GraphParams): Answer {
+    /** Handles the two buttons of the page; scopes under `decline` were switched off. */
+    decide(params: GraphParams): SandboxResponse {
       const problem = problemOf(params)
       if (problem) return problem
       const redirectUri = params.get('redirect_uri')!
@@ -78,7 +78,7 @@ export function createLogin({ state, tokens, accounts }: { state: State; tokens:
       return { ...answer, headers: { location: `${String(headers?.['location'])}#_` } }
     },
 
-    exchangeCode(params: GraphParams): Answer {
+    exchangeCode(params: GraphParams): SandboxResponse {
       const app = state.apps.get(params.get('client_id') ?? '')
       if (!app || app.secret !== params.get('client_secret')) {
         throw new GraphRefusal({ code: 101, message: 'Error validating application. Invalid client secret.' })
@@ -87,7 +87,7 @@ export function createLogin({ state, tokens, accounts }: { state: State; tokens:
         throw new GraphRefusal({ code: 100, message: 'Invalid grant_type' })
       }
       const code = state.codes.get(params.get('code') ?? '')
-      // Each is taken once, also when the rest of the request turns out wrong.
+      // Each code is used up, even when the rest of the request is invalid.
       if (code) state.codes.delete(code.code)
       const isGood =
         code &&
@@ -98,7 +98,7 @@ export function createLogin({ state, tokens, accounts }: { state: State; tokens:
         throw new GraphRefusal({ code: 100, subcode: 36_009, message: 'This authorization code has been used.' })
       }
       const { token } = tokens.issue({ ...code, isLong: false })
-      // The id is written as a number, which is too long to be read as one.
+      // The id is a JSON number that is too long for JavaScript.
       const body = `{"access_token":${JSON.stringify(token)},"user_id":${code.accountId}}`
       return { status: 200, headers: { 'content-type': 'application/json; charset=utf-8' }, body }
     },

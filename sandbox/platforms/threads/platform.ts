@@ -1,4 +1,4 @@
-import type { ProxiedPlatform } from '../fault-proxy.ts'
+import type { ProxiedPlatform } from '../proxied-platform.ts'
 import type { ContainerPost, ContainerStore } from '../shared/graph/container-store.ts'
 import type { Account, State } from './state.ts'
 import type { Tokens } from './tokens.ts'
@@ -10,7 +10,7 @@ interface PlatformDeps {
   addressOf(post: ContainerPost): string
 }
 
-/** Threads' side of the control interface. Accounts go by their id or user name. */
+/** Creates Threads' part of the control interface. Accounts are identified by id or user name. */
 export function createThreadsPlatform({ state, store, tokens, addressOf }: PlatformDeps): ProxiedPlatform {
   const find = (name: string): Account | undefined =>
     state.accounts.get(name) ?? state.accounts.values().find(({ username }) => username === name)
@@ -40,7 +40,7 @@ export function createThreadsPlatform({ state, store, tokens, addressOf }: Platf
       return { id: post.id, url: addressOf(post) }
     },
 
-    /** The token of a call that makes something is in its body, the account in its path. */
+    /** Calls that create have the token in the body and the account in the path. */
     accountOf({ url = '' }) {
       const token = /[?&]access_token=([^&]+)/.exec(url)?.[1] ?? ''
       const named = /^\/v1\.0\/(\d+)/.exec(url)?.[1] ?? ''

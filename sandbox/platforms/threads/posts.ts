@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 import { countText } from '../../../src/domain/posts/posting-rules.ts'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import type { ContainerPost, ContainerStore } from '../shared/graph/container-store.ts'
 import { selectFields } from '../shared/graph/fields.ts'
 import { callerOf, GraphRefusal, type GraphCall, type GraphModule, type GraphNode } from '../shared/graph/graph.ts'
@@ -13,7 +13,7 @@ interface PostsDeps {
   state: State
   store: ContainerStore
   base(): string
-  /** Posts of an account within a day. */
+  /** Posts per account and day. */
   quota: number
 }
 
@@ -27,14 +27,14 @@ const IMAGE = { types: ['image/jpeg', 'image/png'], maxBytes: 8_388_608, maxAspe
 const VIDEO = { types: ['video/mp4', 'video/quicktime'], maxBytes: 1_073_741_824 }
 const READ_AS = { TEXT: 'TEXT_POST', IMAGE: 'IMAGE', VIDEO: 'VIDEO', CAROUSEL: 'CAROUSEL_ALBUM' }
 
-/** Containers, what is published of them, and what can be read of it (platforms.md 3b to 3e). */
+/** Creates and publishes containers, and reads posts (docs/reference/platforms.md). */
 export function createPosts({
   state,
   store,
   base,
   quota,
 }: PostsDeps): GraphModule<Caller> & { addressOf(post: ContainerPost): string } {
-  async function create(call: Call): Promise<Answer> {
+  async function create(call: Call): Promise<SandboxResponse> {
     const { account } = ownAccount(call, 'threads_content_publish')
     const { params } = call
     const text = params.get('text') ?? ''
@@ -60,7 +60,7 @@ export function createPosts({
     }
   }
 
-  function made(fields: Parameters<ContainerStore['make']>[0]): Answer {
+  function made(fields: Parameters<ContainerStore['make']>[0]): SandboxResponse {
     return { status: 200, body: { id: store.make(fields).id } }
   }
 
@@ -79,20 +79,20 @@ export function createPosts({
     return ids
   }
 
-  function publish(call: Call): Answer {
+  function publish(call: Call): SandboxResponse {
     const { account } = ownAccount(call, 'threads_content_publish')
     const container = store.find(call.params.get('creation_id') ?? '')
     if (container?.accountId !== account.id || container.isChild) throw notReady()
     const status = store.statusOf(container)
     if (status !== 'FINISHED' && status !== 'PUBLISHED') throw notReady()
     if (store.usedQuota(account.id) >= quota) {
-      // Which code it is is documented nowhere.
+      // The real code is undocumented.
       throw new GraphRefusal({ code: 100, type: 'THApiException', message: 'The publishing limit is reached.' })
     }
     return { status: 200, body: { id: store.publish(container).id } }
   }
 
-  function limit(call: Call): Answer {
+  function limit(call: Call): SandboxResponse {
     const { account } = ownAccount(call, 'threads_content_publish')
     const entry = {
       quota_usage: store.usedQuota(account.id),
@@ -101,7 +101,7 @@ export function createPosts({
     return { status: 200, body: { data: [entry] } }
   }
 
-  function list(call: Call): Answer {
+  function list(call: Call): SandboxResponse {
     const { account } = ownAccount(call, 'threads_basic')
     return pageThrough(store.postsOf(account.id), call.params, (post) =>
       selectFields(postNode(post), call.params.get('fields')),
@@ -185,7 +185,7 @@ function altTextOf({ params }: Call): string {
   return altText
 }
 
-/** What cannot be had is refused at once; what is no good comes out when it is worked on. */
+/** A file that cannot be fetched is refused immediately; an unusable one fails during processing. */
 async function pull(kind: 'IMAGE' | 'VIDEO', url: string | undefined) {
   if (url === undefined) throw bad(`Param ${kind.toLowerCase()}_url is required`)
   const found = await pullFile(url)

@@ -21,10 +21,10 @@ interface ServerDeps {
 }
 
 const MAX_BODY_BYTES = 1_048_576
-const MOST_SHOWN = 100
+const MAX_SHOWN = 100
 const NOTHING_HERE = errorPage(404, 'This page is not available right now')
 
-/** The graph, the page that browsers are sent to, and a few pages to look at. */
+/** Serves the graph, the login page and a few pages. */
 export function createThreadsServer({ state, store, tokens, login, modules, base }: ServerDeps): Server {
   const tokenCall = ({ request, params }: Call) => {
     const token = tokenIn(request) ?? params.text('access_token')
@@ -67,7 +67,7 @@ export function createThreadsServer({ state, store, tokens, login, modules, base
   }
 
   function shown(list: ContainerPost[]): ShownPost[] {
-    return list.slice(0, MOST_SHOWN).map(({ id, accountId, shortcode, text, files, createdAt }) => {
+    return list.slice(0, MAX_SHOWN).map(({ id, accountId, shortcode, text, files, createdAt }) => {
       const author = `@${state.accounts.get(accountId)!.username}`
       const address = `/${author}/post/${shortcode}`
       return { id, address, author, text, link: null, media: files, createdAt: new Date(createdAt).toISOString() }

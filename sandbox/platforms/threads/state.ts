@@ -35,7 +35,7 @@ export interface Token {
   isRevoked: boolean
 }
 
-/** Everything the simulator knows, kept in the file. */
+/** The simulator's stored data. */
 export function openState(file: string) {
   const table = openTables(file)
   const nextId = createIds((now) => now * 1_000n)
@@ -46,7 +46,7 @@ export function openState(file: string) {
     accounts: table<Account>('accounts'),
     codes: table<Code>('codes'),
     tokens: table<Token>('tokens'),
-    /** Odd, and longer than what JavaScript keeps exact of a number: the real ones are as long. */
+    /** Odd and longer than exact JavaScript numbers, like the real ones. */
     newId: (): string => `1${nextId()}7`,
   }
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { callerOf, GraphRefusal, noSuchObject, type GraphCall } from '../shared/graph/graph.ts'
 import type { Account, State, Token } from './state.ts'
 
-/** Whose token a request carries. */
+/** The owner of a request's token. */
 export interface Caller {
   token: Token
   account: Account
@@ -14,7 +14,7 @@ const LONG_LIFE_MS = 60 * 86_400_000
 /** Younger tokens cannot be refreshed. */
 const REFRESH_AFTER_MS = 86_400_000
 
-/** Tokens and their life (platforms.md 3a). */
+/** Issues, exchanges and refreshes tokens. */
 export function createTokens(state: State) {
   function issue(fields: Pick<Token, 'appId' | 'accountId' | 'scopes' | 'isLong'>): Token {
     const token = `THAAsandbox${randomBytes(24).toString('hex')}`
@@ -34,8 +34,8 @@ export function createTokens(state: State) {
     return { token, account: state.accounts.get(token.accountId)! }
   }
 
-  /** Of `access_token`, which this host takes as a parameter or in a header. */
-  function present({ token, expiresAt }: Token): Answer {
+  /** The response with `access_token`, which this host accepts as a parameter or in a header. */
+  function present({ token, expiresAt }: Token): SandboxResponse {
     const expiresIn = Math.round((expiresAt - Date.now()) / 1_000)
     return { status: 200, body: { access_token: token, token_type: 'bearer', expires_in: expiresIn } }
   }
@@ -44,8 +44,8 @@ export function createTokens(state: State) {
     issue,
     callerBy,
 
-    /** A short one for a long one. */
-    exchange(call: GraphCall<Caller>): Answer {
+    /** Exchanges a short-lived token for a long-lived one. */
+    exchange(call: GraphCall<Caller>): SandboxResponse {
       const { token } = callerOf(call)
       if (call.params.get('grant_type') !== 'th_exchange_token') throw badGrant()
       const app = state.apps.get(token.appId)
@@ -56,8 +56,8 @@ export function createTokens(state: State) {
       return present(issue({ ...token, isLong: true }))
     },
 
-    /** A long one for a new one, whose life begins anew; the old one lives on. */
-    refresh(call: GraphCall<Caller>): Answer {
+    /** Exchanges a long-lived token for a new one with a full lifetime; the old one stays valid. */
+    refresh(call: GraphCall<Caller>): SandboxResponse {
       const { token } = callerOf(call)
       if (call.params.get('grant_type') !== 'th_refresh_token') throw badGrant()
       if (!token.isLong || Date.now() - token.issuedAt < REFRESH_AFTER_MS) {
@@ -68,7 +68,7 @@ export function createTokens(state: State) {
 
     revokeAll: (accountId: string): void => change(accountId, () => ({ isRevoked: true })),
     expireAll: (accountId: string): void => change(accountId, () => ({ expiresAt: Date.now() })),
-    /** As if they had been issued that much earlier. */
+    /** Makes the tokens older by this time. */
     age: (accountId: string, ms: number): void =>
       change(accountId, ({ issuedAt, expiresAt }) => ({ issuedAt: issuedAt - ms, expiresAt: expiresAt - ms })),
   }
@@ -92,7 +92,7 @@ export function requireScope({ token }: Caller, scope: string): void {
   })
 }
 
-/** @throws GraphRefusal unless the path names the account whose token it is */
+/** @throws GraphRefusal unless the path names the token's account */
 export function ownAccount(call: GraphCall<Caller>, scope: string): Caller {
   const caller = callerOf(call)
   if (call.ids[0] !== caller.account.id) throw noSuchObject(call.ids[0]!, call.method)

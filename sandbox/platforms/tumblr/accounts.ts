@@ -29,7 +29,7 @@ export function createAccounts({ accounts, blogs, newId }: Pick<State, 'accounts
 
   return {
     find: accounts.get,
-    /** The primary blog of the account with this name, created if there is none. */
+    /** Returns the primary blog of the account with this name, created if needed. */
     ensure(input: NewAccount): Blog & { loginId: string } {
       const blog = named(input.name) ?? add(input).blog
       return { ...blog, loginId: blog.accountId }

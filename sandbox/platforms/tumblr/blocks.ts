@@ -5,7 +5,7 @@ const MOST = { blocks: 1_000, image: 30, video: 10, links: 100 }
 const LONGEST_TEXT = 4_096
 const MAX_BYTES = 1_000_000
 
-/** The content of a post as the Neue Post Format has it (platforms.md 7b and 7d). @throws Refusal 8001 */
+/** Validates the content of a post in the Neue Post Format. @throws Refusal 8001 */
 export function readBlocks(content: unknown): Block[] {
   if (!Array.isArray(content) || content.length === 0) bad('content is empty')
   if (JSON.stringify(content).length > MAX_BYTES) bad('the post is too large')

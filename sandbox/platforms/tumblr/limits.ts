@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import { Refusal } from './refusal.ts'
 import type { Account, State } from './state.ts'
 
-/** Those of the real server (platforms.md 7d): calls of an application, and what an account may do in a day. */
+/** The limits of the real server: calls of an application, and what an account may do per day. */
 export const LIMITS = { perHour: 1_000, perDay: 5_000, posts: 250, photos: 250, videos: 20 }
 export type Limits = Partial<typeof LIMITS>
 
@@ -44,7 +44,7 @@ export function createLimits(state: State, overrides: Limits) {
   }
 
   return {
-    /** Counts a call of an application, in hours and days that begin with the clock; answers the headers. @throws Refusal */
+    /** Counts a call of an application, per hour and day aligned to the clock; returns the headers. @throws Refusal */
     countCall(consumerKey: string): OutgoingHttpHeaders {
       const hour = countCall('perhour', limits.perHour, 3_600, consumerKey)
       const day = countCall('perday', limits.perDay, DAY_SECONDS, consumerKey)
@@ -53,7 +53,7 @@ export function createLimits(state: State, overrides: Limits) {
       return headers
     },
 
-    /** @throws Refusal when so many more are too many for today */
+    /** @throws Refusal when this many more exceed the daily limit */
     assertRoom(account: Account, wanted: Partial<Record<Feature, number>>): void {
       for (const [feature, count] of Object.entries(wanted) as [Feature, number][]) {
         if (count > 0 && used(account, feature) + count > limits[feature]) throw new Refusal(403, ...REFUSALS[feature])

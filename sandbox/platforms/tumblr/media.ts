@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileTypeFromBuffer } from 'file-type'
 import sharp from 'sharp'
-import type { SimulatorAnswer } from '../shared/server.ts'
+import type { SimulatorResponse } from '../shared/server.ts'
 import type { AccountLimits } from './limits.ts'
 import { Refusal } from './refusal.ts'
 import type { Account, Block, Media, State } from './state.ts'
@@ -18,10 +18,10 @@ const BAD_FORMAT = 8005
 export interface MediaOptions {
   state: State
   limits: AccountLimits
-  /** Where the bytes go. */
+  /** The folder for the bytes. */
   dir: string
   base(): string
-  /** How long the work on a video takes. */
+  /** How long the processing of a video takes, milliseconds. */
   processingMs: number
 }
 
@@ -33,11 +33,11 @@ interface Upload {
   height: number
 }
 
-/** Files that come along with a post, by the identifiers in it, and files that a post names again (platforms.md 7b). */
+/** Stores files that are uploaded with a post, by their identifiers, and finds files that a post names again. */
 export function createMediaStore({ state, limits, dir, base, processingMs }: MediaOptions) {
   mkdirSync(dir, { recursive: true })
 
-  /** The blocks with what they show in our keeping. Nothing is kept unless all of it is good. @throws Refusal */
+  /** Returns the blocks with their stored files. Nothing is stored unless everything is valid. @throws Refusal */
   async function take(account: Account, blocks: Block[], files: [name: string, file: File][]): Promise<Block[]> {
     const named = blocks.map((block) => mediaOf(block)?.['identifier']).filter((name) => name !== undefined)
     const sent = new Set<unknown>(files.map(([name]) => name))
@@ -95,11 +95,11 @@ export function createMediaStore({ state, limits, dir, base, processingMs }: Med
     return state.media.set(id, { id, accountId: account.id, mimeType, width, height, readyAt })
   }
 
-  /** What an earlier answer called by its address. */
+  /** Finds a file by the URL of an earlier response. */
   function ownMedia(account: Account, { url }: Record<string, unknown>): Media {
     const media = state.media.get(String(url).replace(`${base()}/media/`, ''))
     if (media?.accountId === account.id) return media
-    throw new Refusal(400, 'The media is not known', 8001)
+    throw new Refusal(400, 'The media does not exist', 8001)
   }
 
   function isTranscoding(account: Account): boolean {
@@ -118,7 +118,7 @@ export function createMediaStore({ state, limits, dir, base, processingMs }: Med
       return { ...block, media: block.type === 'image' ? [object, { ...object, width: 100 }] : object }
     },
 
-    async file(id: string): Promise<SimulatorAnswer> {
+    async file(id: string): Promise<SimulatorResponse> {
       const media = state.media.get(id)
       if (!media) throw new Refusal(404, 'Not Found')
       return { status: 200, headers: { 'content-type': media.mimeType }, bytes: await readFile(join(dir, id)) }
@@ -128,7 +128,7 @@ export function createMediaStore({ state, limits, dir, base, processingMs }: Med
 
 export type MediaStore = ReturnType<typeof createMediaStore>
 
-/** The media object of an image or video: an image has a list of them, a video one (platforms.md 7b). */
+/** Returns the media object of an image or video: an image has a list of them, a video one. */
 function mediaOf({ type, media }: Block): Record<string, unknown> | null {
   if (type !== 'image' && type !== 'video') return null
   const object: unknown = type === 'image' && Array.isArray(media) ? media[0] : type === 'video' ? media : undefined

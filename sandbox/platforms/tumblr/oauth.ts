@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { chosenAccount, consentPage, nameField } from '../shared/consent.ts'
 import { errorPage, redirect } from '../shared/html.ts'
 import type { Params } from '../shared/params.ts'
@@ -10,21 +10,21 @@ import { isSignedRightly, readOAuthHeader } from './signature.ts'
 import type { Account, App, RequestToken, State } from './state.ts'
 
 const REQUEST_TOKEN_LIFE_MS = 10 * 60_000
-/** By how much the clocks may differ. */
-const MOST_SKEW_SECONDS = 300
+/** The maximum difference between the clocks. */
+const MAX_SKEW_SECONDS = 300
 
-/** Who signed a call. */
+/** The signer of a call. */
 interface Signer {
   app: App
   oauth: Map<string, string>
 }
 
-/** The three calls of OAuth 1.0a, its page, and what every signed call has to bring (platforms.md 7a). */
+/** The three OAuth 1.0a calls, the login page, and the verification of signed calls. */
 export function createOAuth(state: State, accounts: Accounts, confirmsCallback: boolean) {
-  /** Those seen within the time in which they could come again. */
+  /** Nonces within the time in which they could be replayed. */
   const nonces = new Map<string, number>()
 
-  /** @throws OAuthRefusal, the same for whatever is wrong with it */
+  /** @throws OAuthRefusal, the same for every kind of error */
   function verify({ request, url, params }: Call, tokenSecretOf: (token: string, app: App) => string | null): Signer {
     const oauth = readOAuthHeader(request.headers.authorization)
     const app = oauth && state.apps.get(oauth.get('oauth_consumer_key') ?? '')
@@ -51,18 +51,18 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
   function isFresh(oauth: Map<string, string>): boolean {
     const [timestamp, nonce = ''] = [oauth.get('oauth_timestamp') ?? '', oauth.get('oauth_nonce')]
     const now = Math.floor(Date.now() / 1_000)
-    if (!/^\d+$/.test(timestamp) || nonce === '' || Math.abs(Number(timestamp) - now) > MOST_SKEW_SECONDS) return false
+    if (!/^\d+$/.test(timestamp) || nonce === '' || Math.abs(Number(timestamp) - now) > MAX_SKEW_SECONDS) return false
     const name = [oauth.get('oauth_consumer_key'), oauth.get('oauth_token') ?? '', timestamp, nonce].join('/')
     if (nonces.has(name)) return false
     nonces.set(name, now)
     for (const [old, at] of nonces) {
-      if (now - at <= 2 * MOST_SKEW_SECONDS) break
+      if (now - at <= 2 * MAX_SKEW_SECONDS) break
       nonces.delete(old)
     }
     return true
   }
 
-  function requestToken(call: Call): Answer {
+  function requestToken(call: Call): SandboxResponse {
     const { app, oauth } = verify(call, () => null)
     const callback = oauth.get('oauth_callback') ?? app.callbackUrl
     if (!isCallbackOf(app, callback)) throw new OAuthRefusal(400, 'oauth_callback is not the one that is registered')
@@ -82,10 +82,9 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
     return found && Date.now() - found.createdAt < REQUEST_TOKEN_LIFE_MS ? found : null
   }
 
-  function authorize(params: Params): Answer {
+  function authorize(params: Params): SandboxResponse {
     const asked = open(params.text('oauth_token'))
-    if (!asked || asked.verifier !== null)
-      return errorPage(400, 'There is no request for access by this token any more')
+    if (!asked || asked.verifier !== null) return errorPage(400, 'This login request no longer exists')
     return consentPage({
       title: 'Grant access',
       app: state.apps.get(asked.consumerKey)!.name,
@@ -95,11 +94,10 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
     })
   }
 
-  /** What the two buttons of the page send. */
-  function decide(params: Params): Answer {
+  /** Handles the two buttons of the page. */
+  function decide(params: Params): SandboxResponse {
     const asked = open(params.text('oauth_token'))
-    if (!asked || asked.verifier !== null)
-      return errorPage(400, 'There is no request for access by this token any more')
+    if (!asked || asked.verifier !== null) return errorPage(400, 'This login request no longer exists')
     if (params.text('decision') !== 'allow') {
       state.requestTokens.delete(asked.token)
       return redirect(asked.callback, { oauth_token: asked.token })
@@ -110,14 +108,14 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
     return redirect(asked.callback, { oauth_token: asked.token, oauth_verifier: verifier })
   }
 
-  function accessToken(call: Call): Answer {
+  function accessToken(call: Call): SandboxResponse {
     let asked: RequestToken | null = null
     const { oauth } = verify(call, (token, app) => {
       asked = open(token)
       return asked?.consumerKey === app.consumerKey ? asked.secret : null
     })
     const { token, accountId, verifier, consumerKey } = asked!
-    // Each is taken once, also when the verifier turns out wrong.
+    // Each token is used up, even when the verifier is wrong.
     state.requestTokens.delete(token)
     const given = oauth.get('oauth_verifier') ?? call.url.searchParams.get('oauth_verifier')
     if (accountId === null || verifier === null || given !== verifier) {
@@ -128,7 +126,7 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
     return formAnswer({ oauth_token: granted.token, oauth_token_secret: granted.secret })
   }
 
-  /** Whose token signed the call. @throws Refusal */
+  /** Returns the user whose token signed the call. @throws Refusal */
   function userOf(call: Call): Account {
     try {
       const { oauth } = verify(call, (token, app) => {
@@ -150,7 +148,7 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
     accessToken,
     userOf,
 
-    /** For what anyone may read: a signature, or the consumer key as `api_key`. @throws Refusal */
+    /** Requires a signature, or the consumer key as `api_key`, for public data. @throws Refusal */
     readerOf(call: Call): Account | null {
       if (call.request.headers.authorization !== undefined) return userOf(call)
       if (state.apps.get(call.url.searchParams.get('api_key') ?? '')) return null
@@ -167,12 +165,12 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
 
 export type OAuth = ReturnType<typeof createOAuth>
 
-/** Only a query may be added to what is registered. */
+/** Only a query may be added to the registered callback. */
 function isCallbackOf({ callbackUrl }: App, callback: string): boolean {
   return callback === callbackUrl || callback.startsWith(`${callbackUrl}?`)
 }
 
-function formAnswer(fields: Record<string, string>): Answer {
+function formAnswer(fields: Record<string, string>): SandboxResponse {
   return {
     status: 200,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },

@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { escapeHtml, page } from '../shared/html.ts'
 import type { Block, Blog } from './state.ts'
 
@@ -7,19 +7,19 @@ interface Shown {
   url: string
   timestamp: number
   tags: string[]
-  /** With its media as everybody is told of them. */
+  /** With the media as the public sees it. */
   content: Block[]
 }
 
-/** What one finds at the sandbox's Tumblr. */
-export function startPage(blogs: Blog[], posts: Shown[]): Answer {
+/** The start page of the simulated Tumblr. */
+export function startPage(blogs: Blog[], posts: Shown[]): SandboxResponse {
   const items = blogs.map(
     ({ name, title }) => `<li><a href="/${escapeHtml(name)}">${escapeHtml(name)}</a> ${escapeHtml(title)}</li>`,
   )
   return page(200, 'Tumblr sandbox', `<h2>Blogs</h2><ul>${items.join('')}</ul><h2>Posts</h2>${list(posts)}`)
 }
 
-export function postsPage(title: string, posts: Shown[]): Answer {
+export function postsPage(title: string, posts: Shown[]): SandboxResponse {
   return page(200, title, list(posts))
 }
 
@@ -40,7 +40,7 @@ function toHtml(block: Block): string {
   return `<img src="${escapeHtml(url)}" alt="${escapeHtml(block.alt_text ?? '')}" width="400">`
 }
 
-/** Only what is marked as a link is one. */
+/** Only marked links become links. */
 function textToHtml({ text, formatting = [] }: Block): string {
   const characters = [...(text as string)]
   const escaped = (from: number, to?: number) =>

@@ -1,4 +1,4 @@
-import type { LedgerEntry, ProxiedPlatform } from '../fault-proxy.ts'
+import type { LedgerEntry, ProxiedPlatform } from '../proxied-platform.ts'
 import { inWordsOf } from '../shared/metric-words.ts'
 import type { OAuth } from './oauth.ts'
 import { textOf, WORDS, type Posts } from './posts.ts'
@@ -11,7 +11,7 @@ interface TumblrPlatformDeps {
   posts: Posts
 }
 
-/** Tumblr's side of the control interface. Accounts go by the id or the name of a blog. */
+/** Creates Tumblr's part of the control interface. Accounts are identified by the id or the name of a blog. */
 export function createTumblrPlatform({ state, oauth, posts }: TumblrPlatformDeps): ProxiedPlatform {
   const find = (name: string): Blog | undefined =>
     state.blogs.get(name) ?? state.blogs.values().find((blog) => blog.name === name)
@@ -49,7 +49,7 @@ export function createTumblrPlatform({ state, oauth, posts }: TumblrPlatformDeps
 
     async setPostMetrics(id, metrics) {
       const post = state.posts.get(id)
-      // In place, since the same record stands in its blog's list.
+      // Changed in place, since the blog's list holds the same record.
       if (post) state.posts.set(id, Object.assign(post, { metrics: { ...post.metrics, ...inWordsOf(WORDS, metrics) } }))
       return post !== undefined
     },
@@ -75,7 +75,7 @@ export function createTumblrPlatform({ state, oauth, posts }: TumblrPlatformDeps
 
     publishes: (method, path) => method === 'PUT' && /^\/v2\/blog\/[^/]+\/posts\/\d+(\?|$)/.test(path),
 
-    /** Only a published one's: what is created or changed as a draft shows nothing. */
+    /** Only of a published post: a created or edited draft shows nothing. */
     textOf(body) {
       try {
         const { content, state: becomes = 'published' } = JSON.parse(body) as { content: Block[]; state?: string }

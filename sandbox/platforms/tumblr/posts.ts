@@ -1,4 +1,4 @@
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import type { Crowd } from '../shared/crowd.ts'
 import { inWordsOf } from '../shared/metric-words.ts'
 import type { Params } from '../shared/params.ts'
@@ -9,9 +9,9 @@ import { envelope, Refusal } from './refusal.ts'
 import type { Account, Block, Blog, Post, State } from './state.ts'
 
 const STATES = ['published', 'draft', 'private', 'queue'] as const
-const MOST_AT_ONCE = 20
+const MAX_PAGE_SIZE = 20
 const NOTES_PAGE = 50
-/** Counts in Tumblr's words, by ours. */
+/** Tumblr's names of our counts. */
 export const WORDS = { shares: 'reblogs', comments: 'replies' }
 
 interface PostsOptions {
@@ -19,17 +19,17 @@ interface PostsOptions {
   media: MediaStore
   limits: AccountLimits
   base(): string
-  /** Whether publishing a draft is answered with the id of the draft, which is not there any more. */
+  /** True when the response to publishing a draft names the draft, which no longer exists. */
   answersDraftId: boolean
   crowd: Crowd
 }
 
-/** The posts of all blogs. A draft gets another id when it is published, and is found by the old one no more (platforms.md 7e). */
+/** The posts of all blogs. A published draft gets another id and is no longer found by the old one. */
 export function createPosts({ state, media, limits, base, answersDraftId, crowd }: PostsOptions) {
   const ofBlog = new Map<string, Post[]>()
   for (const post of state.posts.values()) listOf(post.blogId).push(post)
 
-  /** In the order in which they came to be as they are. */
+  /** In the order of their last change of state. */
   function listOf(blogId: string): Post[] {
     const list = ofBlog.get(blogId) ?? []
     ofBlog.set(blogId, list)
@@ -47,7 +47,7 @@ export function createPosts({ state, media, limits, base, answersDraftId, crowd 
     list.splice(list.indexOf(post), 1)
   }
 
-  async function create(account: Account, blog: Blog, params: Params): Promise<Answer> {
+  async function create(account: Account, blog: Blog, params: Params): Promise<SandboxResponse> {
     const wanted = readPost(params)
     const content = await media.take(account, readBlocks(wanted.content), params.files.filter(isUpload))
     limits.assertRoom(account, { posts: 1 })
@@ -57,11 +57,11 @@ export function createPosts({ state, media, limits, base, answersDraftId, crowd 
     return envelope(201, { id, state: wanted.state, display_text: `Posted to ${blog.name}` })
   }
 
-  async function edit(account: Account, blog: Blog, id: string, params: Params): Promise<Answer> {
+  async function edit(account: Account, blog: Blog, id: string, params: Params): Promise<SandboxResponse> {
     const before = find(blog, id)
     const wanted = readPost(params)
     const content = await media.take(account, readBlocks(wanted.content), params.files.filter(isUpload))
-    // The files took a moment: of two that publish one draft the second finds it gone.
+    // Storing the files took time: of two calls that publish one draft, the second finds it gone.
     if (find(blog, id) !== before) throw new Refusal(404, 'Not Found')
     const isPublishing = before.state !== 'published' && wanted.state === 'published'
     remove(before)
@@ -78,7 +78,7 @@ export function createPosts({ state, media, limits, base, answersDraftId, crowd 
     throw new Refusal(404, 'Not Found')
   }
 
-  /** @param isAuthor drafts are for their author's eyes, and so is what became of them */
+  /** @param isAuthor drafts and their origin are visible to their author only */
   function present(post: Post, isAuthor: boolean) {
     const blog = state.blogs.get(post.blogId)!
     const { id, genesisId, timestamp, tags } = post
@@ -88,7 +88,7 @@ export function createPosts({ state, media, limits, base, answersDraftId, crowd 
       type: 'blocks',
       original_type: 'regular',
       blog_name: blog.name,
-      // As a number in JavaScript it is another one.
+      // JavaScript cannot hold the id exactly as a number.
       id: Number(id),
       id_string: id,
       ...(isAuthor && genesisId !== null && { genesis_post_id: genesisId }),
@@ -113,7 +113,7 @@ export function createPosts({ state, media, limits, base, answersDraftId, crowd 
     return `${base()}/${state.blogs.get(blogId)!.name}/${id}`
   }
 
-  function list(blog: Blog, params: Params, isAuthor: boolean): Answer {
+  function list(blog: Blog, params: Params, isAuthor: boolean): SandboxResponse {
     const id = params.text('id')
     const [after, before] = [numberOf(params, 'after', 0), numberOf(params, 'before', Infinity)]
     const published = listOf(blog.uuid).filter(
@@ -126,17 +126,17 @@ export function createPosts({ state, media, limits, base, answersDraftId, crowd 
     if (id !== undefined && published.length === 0) throw new Refusal(404, 'Not Found')
     const sorted = params.text('sort') === 'asc' ? published : published.toReversed()
     const offset = numberOf(params, 'offset', 0)
-    const posts = sorted.slice(offset, offset + Math.min(numberOf(params, 'limit', MOST_AT_ONCE), MOST_AT_ONCE))
+    const posts = sorted.slice(offset, offset + Math.min(numberOf(params, 'limit', MAX_PAGE_SIZE), MAX_PAGE_SIZE))
     return envelope(200, { posts: posts.map((post) => present(post, isAuthor)), total_posts: published.length })
   }
 
   /** Newest first, in pages. */
-  function drafts(blog: Blog, params: Params): Answer {
+  function drafts(blog: Blog, params: Params): SandboxResponse {
     const before = params.text('before_id')
     const found = listOf(blog.uuid)
       .filter((post) => post.state === 'draft' && (before === undefined || BigInt(post.id) < BigInt(before)))
       .toReversed()
-    return envelope(200, { posts: found.slice(0, MOST_AT_ONCE).map((post) => present(post, true)) })
+    return envelope(200, { posts: found.slice(0, MAX_PAGE_SIZE).map((post) => present(post, true)) })
   }
 
   return {
@@ -150,20 +150,20 @@ export function createPosts({ state, media, limits, base, answersDraftId, crowd 
     listOf,
     urlOf,
 
-    /** As its author may at any time: nobody else sees it from then on. */
+    /** Makes a post private, as its author can at any time. */
     makePrivate(id: string): void {
       const post = state.posts.get(id)!
       state.posts.set(id, Object.assign(post, { state: 'private' as const }))
     },
 
-    /** As its author does with Tumblr's own app. */
+    /** Publishes as its author does with Tumblr's own app. */
     publishElsewhere(blog: Blog, text: string, timestamp = now()): Post {
       const content = [{ type: 'text', text }]
       const id = state.newId()
       return store({ id, genesisId: null, blogId: blog.uuid, state: 'published', content, tags: [], timestamp })
     },
 
-    notes(blog: Blog, params: Params): Answer {
+    notes(blog: Blog, params: Params): SandboxResponse {
       const post = find(blog, params.text('id') ?? '')
       const { likes, reblogs, replies, total: total_notes } = notesIn(post)
       const [liked, reblogged, replied] = [
@@ -191,7 +191,7 @@ export function textOf(content: Block[]): string {
 
 export type Posts = ReturnType<typeof createPosts>
 
-/** By so many people that nobody tells apart. */
+/** Generates anonymous notes. */
 function notesOf(type: 'like' | 'reblog' | 'reply', count: number): object[] {
   return Array.from({ length: Math.min(count, NOTES_PAGE) }, (_, index) => ({
     type,
@@ -205,7 +205,7 @@ function notesOf(type: 'like' | 'reblog' | 'reply', count: number): object[] {
   }))
 }
 
-/** JSON, or the part of that name beside files. */
+/** Reads JSON, or the part of that name in a multipart body. */
 function readPost(params: Params): Pick<Post, 'state' | 'tags'> & { content: unknown } {
   const body = (params.json ?? parse(params)) as { content?: unknown; state?: unknown; tags?: unknown } | null
   if (typeof body !== 'object' || body === null) throw new Refusal(400, 'Bad request: no post', 8001)

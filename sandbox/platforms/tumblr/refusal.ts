@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import { RefusedCall } from '../shared/refused-call.ts'
 
 const MESSAGES: Record<number, string> = {
@@ -13,20 +13,20 @@ const MESSAGES: Record<number, string> = {
   429: 'Limit Exceeded',
 }
 
-/** The envelope of every answer below /v2. */
-export function envelope(status: number, response: unknown, errors?: object[]): Answer {
+/** The envelope of every response below /v2. */
+export function envelope(status: number, response: unknown, errors?: object[]): SandboxResponse {
   const meta = { status, msg: MESSAGES[status] ?? 'Internal Server Error' }
   return { status, body: { meta, response, ...(errors && { errors }) } }
 }
 
-/** An error answer, in the words of the real server; `code` is what tells one reason from another. */
+/** An error response with the real server's wording; `code` identifies the reason. */
 export class Refusal extends RefusedCall {
   constructor(status: number, title: string, code = 0, headers: OutgoingHttpHeaders = {}) {
     super({ ...envelope(status, [], [{ title, code, detail: title }]), headers })
   }
 }
 
-/** The calls of OAuth refuse in plain text. */
+/** The OAuth calls refuse in plain text. */
 export class OAuthRefusal extends RefusedCall {
   constructor(status: number, body: string) {
     super({ status, headers: { 'content-type': 'text/plain' }, body })

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, Server } from 'node:http'
-import type { Answer } from '../fault-proxy.ts'
+import type { SandboxResponse } from '../proxied-platform.ts'
 import type { Crowd } from '../shared/crowd.ts'
 import { errorPage } from '../shared/html.ts'
 import { createSimulatorServer, type Call, type Route } from '../shared/server.ts'
@@ -24,13 +24,13 @@ interface ServerDeps {
 
 const MAX_BODY_BYTES = 520_000_000
 const AVATAR_SIZES = ['16', '24', '30', '40', '48', '64', '96', '128', '512']
-/** One point of teal, which browsers stretch. */
+/** One teal pixel, which browsers stretch. */
 const AVATAR = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkaPhfDwAEAQIAd3m3VgAAAABJRU5ErkJggg==',
   'base64',
 )
 
-/** The part of Tumblr's interface that a publishing service meets, and a few pages to look at. */
+/** Serves the part of Tumblr's API that a publishing service uses, and a few pages. */
 export function createTumblrServer(deps: ServerDeps): Server {
   const { state, oauth, media, posts, limits, base, crowd } = deps
 
@@ -47,7 +47,7 @@ export function createTumblrServer(deps: ServerDeps): Server {
         content: post.content.map(media.present),
       }))
 
-  /** By any of its names: the short one, the host, the uuid. @throws Refusal */
+  /** Finds a blog by its short name, host or uuid. @throws Refusal */
   function blogOf({ url }: Call): Blog {
     const name = decodeURIComponent(url.pathname.split('/')[3] ?? '')
     const blog =
@@ -57,7 +57,7 @@ export function createTumblrServer(deps: ServerDeps): Server {
     return blog
   }
 
-  /** @throws Refusal unless the call is signed by whoever the blog belongs to */
+  /** @throws Refusal unless the blog's owner signed the call */
   function authorOf(call: Call): { account: Account; blog: Blog } {
     const [account, blog] = [oauth.userOf(call), blogOf(call)]
     if (blog.accountId !== account.id) throw new Refusal(403, 'Forbidden')
@@ -136,19 +136,19 @@ export function createTumblrServer(deps: ServerDeps): Server {
     return blog
   }
 
-  function postPage(name: string, id: string): Answer {
+  function postPage(name: string, id: string): SandboxResponse {
     const list = shown([posts.find(blogNamed(name), id)])
     return list.length > 0 ? postsPage('Post', list) : errorPage(404, "There's nothing here.")
   }
 
-  function onePost(call: Call): Answer {
+  function onePost(call: Call): SandboxResponse {
     const { blog, isAuthor } = readerOf(call)
     const post = posts.find(blog, call.id)
     if (post.state !== 'published' && !isAuthor) throw new Refusal(404, 'Not Found')
     return envelope(200, posts.present(post, isAuthor))
   }
 
-  function userInfo({ id, name }: Account): Answer {
+  function userInfo({ id, name }: Account): SandboxResponse {
     const blogs = state.blogs
       .values()
       .filter(({ accountId }) => accountId === id)
@@ -164,7 +164,7 @@ export function createTumblrServer(deps: ServerDeps): Server {
     return envelope(200, { user: { name, following: 0, likes: 0, default_post_format: 'html', blogs } })
   }
 
-  function blogInfo(blog: Blog): Answer {
+  function blogInfo(blog: Blog): SandboxResponse {
     const published = posts.listOf(blog.uuid).filter((post) => post.state === 'published')
     return envelope(200, {
       blog: {
@@ -180,7 +180,7 @@ export function createTumblrServer(deps: ServerDeps): Server {
     })
   }
 
-  function avatar(call: Call): Answer {
+  function avatar(call: Call): SandboxResponse {
     blogOf(call)
     if (!AVATAR_SIZES.includes(call.id || '64')) throw new Refusal(400, 'Bad Request')
     const url = `${base()}/avatar.png`

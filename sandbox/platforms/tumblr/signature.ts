@@ -1,6 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** The parameters of `Authorization: OAuth ...` (RFC 5849 section 3.5.1); null when it is another kind or garbled. */
+/**
+ * Parses the parameters of `Authorization: OAuth ...` (RFC 5849 section 3.5.1); null for another scheme or an invalid
+ * header.
+ */
 export function readOAuthHeader(header: string | undefined): Map<string, string> | null {
   const [, list] = /^OAuth\s+(.+)$/i.exec(header ?? '') ?? []
   if (list === undefined) return null
@@ -23,7 +26,10 @@ interface Signed {
   tokenSecret: string
 }
 
-/** Whether the request was signed with these secrets, for this method, address and parameters (RFC 5849 section 3.4). */
+/**
+ * Returns whether the request was signed with these secrets, for this method, URL and parameters (RFC 5849 section
+ * 3.4).
+ */
 export function isSignedRightly({ method, url, oauth, fields, consumerSecret, tokenSecret }: Signed): boolean {
   const pairs = [...url.searchParams, ...fields, ...oauth]
     .filter(([name]) => name !== 'oauth_signature' && name !== 'realm')
@@ -41,7 +47,7 @@ export function isSignedRightly({ method, url, oauth, fields, consumerSecret, to
   return given.length === right.length && timingSafeEqual(given, right)
 }
 
-/** Byte by byte: letters, digits and four signs stay as they are (RFC 5849 section 3.6). */
+/** Encodes all bytes but letters, digits and four signs (RFC 5849 section 3.6). */
 function percent(text: string): string {
   return [...Buffer.from(text)]
     .map((byte) => {

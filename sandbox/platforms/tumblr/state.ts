@@ -5,11 +5,11 @@ export interface App {
   name: string
   consumerKey: string
   consumerSecret: string
-  /** Where its callbacks go; more may follow as a query. */
+  /** The callback URL; a query may be added. */
   callbackUrl: string
 }
 
-/** Somebody with a login, and one blog that is theirs first of all. */
+/** A person with a login and a primary blog. */
 export interface Account {
   id: string
   name: string
@@ -21,7 +21,7 @@ export interface Blog {
   name: string
   title: string
   isPrimary: boolean
-  /** Counts that were set through the control interface. */
+  /** Counts set through the control interface. */
   metrics?: Record<string, number>
 }
 
@@ -31,7 +31,7 @@ export interface RequestToken {
   consumerKey: string
   callback: string
   createdAt: number
-  /** Both null until somebody allowed it. */
+  /** Both null until a user allows it. */
   accountId: string | null
   verifier: string | null
 }
@@ -50,7 +50,7 @@ export interface Media {
   mimeType: string
   width: number
   height: number
-  /** When the server has done its work on it. */
+  /** When the server has processed it. */
   readyAt: number
 }
 
@@ -58,19 +58,19 @@ export type Block = { type: string; alt_text?: string } & Record<string, unknown
 
 export interface Post {
   id: string
-  /** The draft it was. */
+  /** The id of the draft it was. */
   genesisId: string | null
   blogId: string
   state: 'published' | 'draft' | 'private' | 'queue'
-  /** With `mediaId` in the place of what was uploaded. */
+  /** With `mediaId` in place of uploaded files. */
   content: Block[]
   tags: string[]
-  /** Unix seconds, of its publication once that was. */
+  /** Unix seconds; of the publication once it is published. */
   timestamp: number
   metrics?: Record<string, number>
 }
 
-/** Everything the simulator knows, kept in the file. */
+/** The simulator's stored data. */
 export function openState(file: string) {
   const table = openTables(file)
   const nextId = createIds((now) => now * 500_000n)
@@ -85,7 +85,7 @@ export function openState(file: string) {
     posts: table<Post>('posts'),
     /** What each account did today. */
     counts: table<number>('counts'),
-    /** As large as Tumblr's, beyond what a number in JavaScript can hold. */
+    /** As large as Tumblr's, beyond exact JavaScript numbers. */
     newId: (): string => String(nextId()),
   }
 }

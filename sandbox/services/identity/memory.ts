@@ -1,6 +1,6 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 
-/** What the provider knows between two requests. Logins that were under way when the sandbox stopped begin anew. */
+/** The provider's state between two requests. Logins in progress start over after a restart. */
 export function createMemory() {
   const records = new Map<string, AdapterPayload>()
 

@@ -1,13 +1,13 @@
-import type { Answer } from '../../platforms/fault-proxy.ts'
+import type { SandboxResponse } from '../../platforms/proxied-platform.ts'
 import { consentPage } from '../../platforms/shared/consent.ts'
 import { escapeHtml, page } from '../../platforms/shared/html.ts'
 import type { Person } from './state.ts'
 
-const NEW_FIELDS = `<p><label>Address <input name="email" type="email"></label> (empty: an account without one)</p>
+const NEW_FIELDS = `<p><label>Email address <input name="email" type="email"></label> (empty: an account without one)</p>
 <p><label>Name <input name="name"></label></p>
 <p><label><input name="verified" type="checkbox" value="yes" checked> The address is verified</label></p>`
 
-export function choicePage(app: string, people: Person[]): Answer {
+export function choicePage(app: string, people: Person[]): SandboxResponse {
   return consentPage({
     title: 'Sign in with the identity sandbox',
     app,
@@ -17,13 +17,13 @@ export function choicePage(app: string, people: Person[]): Answer {
   })
 }
 
-/** What one finds at the sandbox's provider. */
-export function startPage(people: Person[]): Answer {
+/** The start page of the simulated provider. */
+export function startPage(people: Person[]): SandboxResponse {
   const list = people.map((person) => `<li>${escapeHtml(labelOf(person))}</li>`)
   return page(
     200,
     'Identity sandbox',
-    `<p>It stands for Google. Accounts are made on the page that a login leads to.</p><ul>${list.join('')}</ul>`,
+    `<p>This server simulates Google. Accounts are created on the page that a login opens.</p><ul>${list.join('')}</ul>`,
   )
 }
 

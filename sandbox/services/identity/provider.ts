@@ -4,16 +4,16 @@ import { errorPage } from '../../platforms/shared/html.ts'
 import { createMemory } from './memory.ts'
 import type { Person, State } from './state.ts'
 
-/** What becomes of an ID token that was right. */
+/** A change to a valid ID token. */
 export interface Spoil {
   claims?: (claims: Record<string, unknown>) => Record<string, unknown>
-  /** Signs it in the place of the provider's own. */
+  /** Signs the token in place of the provider's own key. */
   key?: JsonWebKey
 }
 
 const SCOPES = ['openid', 'email', 'profile']
 
-/** A provider of OpenID Connect that behaves as Google does, where we can tell the difference. */
+/** Creates an OpenID Connect provider that behaves like Google where the difference is visible. */
 export function createProvider(issuer: string, state: State, takeSpoil: () => Spoil | undefined): Provider {
   const policy = interactionPolicy.base()
   policy.add(new interactionPolicy.Prompt({ name: 'select_account', requestable: true }), 0)
@@ -32,7 +32,7 @@ export function createProvider(issuer: string, state: State, takeSpoil: () => Sp
     },
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'picture'] },
     scopes: SCOPES,
-    // Google's ID tokens tell all of it, and nobody has to ask once more.
+    // Google's ID tokens contain all claims.
     conformIdTokenClaims: false,
     interactions: { policy, url: (_, { uid }) => `/interaction/${uid}` },
     features: { devInteractions: { enabled: false } },
@@ -64,7 +64,7 @@ function claimsOf({ id, name, email, emailVerified, picture }: Person) {
   }
 }
 
-/** Whoever chooses an account on the page allows it at the same time. */
+/** Choosing an account also grants the scopes. */
 async function grantEverything({ oidc }: KoaContextWithOIDC) {
   const grant = new oidc.provider.Grant({ clientId: oidc.client!.clientId, accountId: oidc.session!.accountId! })
   grant.addOIDCScope(SCOPES.join(' '))

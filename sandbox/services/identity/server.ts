@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Provider } from 'oidc-provider'
-import type { Answer } from '../../platforms/fault-proxy.ts'
+import type { SandboxResponse } from '../../platforms/proxied-platform.ts'
 import { NEW_ACCOUNT } from '../../platforms/shared/consent.ts'
 import { errorPage } from '../../platforms/shared/html.ts'
 import { readParams, type Params } from '../../platforms/shared/params.ts'
@@ -18,9 +18,9 @@ type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>
 const MAX_BODY_BYTES = 100_000
 const ALL_DONE = { mergeWithLastSubmission: false }
 
-/** The provider, and the page on which people choose who they are. */
+/** Serves the provider and the page for choosing an account. */
 export function createIdentityServer({ state, provider, createPerson }: ServerDeps): Server {
-  /** Null when the form names no account and is no account. */
+  /** Returns `null` when the form names no valid account. */
   function chosen(params: Params): Person | null {
     const id = params.text('account') ?? ''
     if (id !== NEW_ACCOUNT) return state.people.get(id) ?? null
@@ -36,7 +36,7 @@ export function createIdentityServer({ state, provider, createPerson }: ServerDe
     }
     const params = await readParams(request, url, MAX_BODY_BYTES)
     if (params.text('decision') !== 'allow') {
-      const refused = { error: 'access_denied', error_description: 'The user denied it' }
+      const refused = { error: 'access_denied', error_description: 'The user denied access' }
       return provider().interactionFinished(request, response, refused, ALL_DONE)
     }
     const person = chosen(params)
@@ -46,7 +46,7 @@ export function createIdentityServer({ state, provider, createPerson }: ServerDe
     return provider().interactionFinished(request, response, result, ALL_DONE)
   }
 
-  /** Who was somebody else in this browser a moment ago is logged out first, as Google changes accounts without asking. */
+  /** Logs out the previous person of this browser, since Google changes accounts without a prompt. */
   async function forgetOther(interaction: Interaction, { id }: Person): Promise<void> {
     const { session } = interaction
     if (!session || session.accountId === id) return
@@ -63,6 +63,6 @@ export function createIdentityServer({ state, provider, createPerson }: ServerDe
   })
 }
 
-function send(response: ServerResponse, { status, headers, body }: Answer): void {
+function send(response: ServerResponse, { status, headers, body }: SandboxResponse): void {
   response.writeHead(status, headers).end(body)
 }

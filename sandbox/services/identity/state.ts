@@ -1,9 +1,9 @@
 import { generateKeyPairSync, randomBytes, type JsonWebKey } from 'node:crypto'
 import { openTables } from '../../platforms/shared/tables.ts'
 
-/** Somebody with an account at the provider. */
+/** A person with an account at the provider. */
 export interface Person {
-  /** The provider's own id, claim `sub`. */
+  /** The provider's id of the person, claim `sub`. */
   id: string
   name: string
   email: string | null
@@ -22,7 +22,7 @@ interface Secrets {
   cookies: string
 }
 
-/** Everything that the provider knows over restarts, kept in the file. */
+/** The provider's stored data. */
 export function openState(file: string) {
   const table = openTables(file)
   const secrets = table<Secrets>('secrets')

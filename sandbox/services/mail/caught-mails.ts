@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import PostalMime from 'postal-mime'
 
-/** A mail as its reader has it. */
+/** A mail as its reader sees it. */
 export interface CaughtMail {
   id: string
   messageId: string
@@ -14,9 +14,9 @@ export interface CaughtMail {
   receivedAt: string
 }
 
-const MOST_KEPT = 1_000
+const MAX_STORED = 1_000
 
-/** All mails that were sent to anybody, kept from start to start. */
+/** Stores all mails across restarts. */
 export function createCaughtMails(dir: string) {
   const file = join(dir, 'mails.jsonl')
   const mails: CaughtMail[] = readKept(file)
@@ -30,7 +30,7 @@ export function createCaughtMails(dir: string) {
       const mail = { id, messageId, from, to, ...words, receivedAt: new Date().toISOString() }
       appendFileSync(file, `${JSON.stringify(mail)}\n`, { mode: 0o600 })
       mails.push(mail)
-      if (mails.length > MOST_KEPT) mails.shift()
+      if (mails.length > MAX_STORED) mails.shift()
       for (const look of waiting) look()
     },
 
@@ -38,7 +38,7 @@ export function createCaughtMails(dir: string) {
 
     list,
 
-    /** Resolves with the mails to this address when there are so many of them. */
+    /** Resolves with the mails to this address when there are `count` of them. */
     until(to: string, count = 1): Promise<CaughtMail[]> {
       return new Promise((resolve) => {
         const look = () => {
@@ -69,9 +69,9 @@ function readKept(file: string): CaughtMail[] {
       try {
         return [JSON.parse(line) as CaughtMail]
       } catch {
-        // The last line of a sandbox that was killed, or the end.
+        // The incomplete last line after a kill, or the end.
         return []
       }
     })
-    .slice(-MOST_KEPT)
+    .slice(-MAX_STORED)
 }

@@ -1,21 +1,21 @@
-import type { Answer } from '../../platforms/fault-proxy.ts'
+import type { SandboxResponse } from '../../platforms/proxied-platform.ts'
 import { errorPage, escapeHtml, page } from '../../platforms/shared/html.ts'
 import type { CaughtMail } from './caught-mails.ts'
 
-export function listPage(mails: CaughtMail[]): Answer {
+export function listPage(mails: CaughtMail[]): SandboxResponse {
   const rows = mails.map(
     ({ id, to, subject, receivedAt }) =>
       `<li><a href="/mails/${id}">${escapeHtml(subject)}</a> to <b>${escapeHtml(to.join(', '))}</b>, ${receivedAt}</li>`,
   )
-  const hint = '<p>Every mail that this sandbox sends ends here. As JSON: <a href="/mails">/mails</a>.</p>'
+  const hint = '<p>Every mail that this sandbox sends arrives here. As JSON: <a href="/mails">/mails</a>.</p>'
   return page(200, 'Mails', `${hint}${rows.length === 0 ? '<p>None yet.</p>' : `<ul>${rows.join('')}</ul>`}`)
 }
 
 const LINK = /https?:\/\/[^\s<>"]+/g
 
-/** Both forms of a mail. Its HTML may do nothing but open links in a tab of their own. */
-export function mailPage(mail: CaughtMail | undefined): Answer {
-  if (!mail) return errorPage(404, 'No such mail')
+/** Shows both forms of a mail. Its HTML can only open links in a new tab. */
+export function mailPage(mail: CaughtMail | undefined): SandboxResponse {
+  if (!mail) return errorPage(404, 'This mail does not exist')
   const { from, to, subject, text, html, receivedAt, messageId } = mail
   const head = `<p>From ${escapeHtml(from)} to <b>${escapeHtml(to.join(', '))}</b>, ${receivedAt}, ${escapeHtml(messageId)}</p>`
   const plain = `<h2>Plain text</h2><pre style="white-space:pre-wrap">${withLinks(text)}</pre>`

@@ -5,7 +5,7 @@ import type { ApiShape } from './shapes.ts'
 import type { State } from './state.ts'
 
 export interface ApiCall<P> {
-  /** Of what the address names. */
+  /** The id in the path. */
   id: string
   params: P
   shape: ApiShape
@@ -20,7 +20,7 @@ export const metadata = Type.Record(Type.String({ maxLength: 40 }), Type.String(
   maxProperties: 50,
 })
 
-/** Every call may have some of its answer expanded. */
+/** Every call may expand parts of its response. */
 export function route<P extends TProperties>(
   method: string,
   path: RegExp,
@@ -31,7 +31,7 @@ export function route<P extends TProperties>(
   return [method, path, params, run]
 }
 
-/** One that is deleted can still be read, but not be a parameter. */
+/** A deleted customer can be read but not used as a parameter. */
 export function customerOf({ customers }: State, id: string, param?: string): CustomerRecord {
   const found = customers.get(id)
   if (!found || (found.isDeleted && param !== undefined)) throw noSuch('customer', id, param)

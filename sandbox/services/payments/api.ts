@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { RefusedCall } from '../../platforms/shared/refused-call.ts'
-import type { Call, Route, SimulatorAnswer } from '../../platforms/shared/server.ts'
+import type { Call, Route, SimulatorResponse } from '../../platforms/shared/server.ts'
 import type { ApiCall, ApiRoute } from './api-route.ts'
 import { refused } from './errors.ts'
 import { expand } from './expand.ts'
@@ -17,12 +17,12 @@ interface ApiDeps {
   workMs: number
 }
 
-/** What our service may call of the real API. Parameters it does not use are refused, as unknown ones are. */
+/** The calls of the real API that our service may make. Unused parameters are refused like unknown ones. */
 export function apiRoutes({ processor, workMs }: ApiDeps): Route[] {
-  const { state, shapes, settle } = processor
+  const { state, shapes, advanceToNow } = processor
   const once = createIdempotency({ answers: state.answers, workMs })
 
-  async function answer([method, path, schema, run]: ApiRoute, call: Call): Promise<SimulatorAnswer> {
+  async function answer([method, path, schema, run]: ApiRoute, call: Call): Promise<SimulatorResponse> {
     assertKey(call.request, state.account.secretKey)
     const version = headerOf(call.request, 'stripe-version') ?? API_VERSIONS.new
     if (!/^\d{4}-\d{2}-\d{2}([.]\w+)?$/.test(version)) {
@@ -34,7 +34,7 @@ export function apiRoutes({ processor, workMs }: ApiDeps): Route[] {
     const id = decodeURIComponent(call.id)
 
     function work() {
-      settle()
+      advanceToNow()
       const requestId = `req_${randomBytes(7).toString('hex')}`
       try {
         const found = run({ id, params, shape } as ApiCall<never>)

@@ -14,21 +14,24 @@ interface BillingDeps {
 }
 
 const DAY = 86_400
-/** Days after an invoice was first tried on which it is tried again. When that fails on the last, the subscription ends. */
+/**
+ * Days after the first attempt on which an invoice is charged again. When the last attempt fails, the subscription
+ * ends.
+ */
 const RETRY_DAYS = [3, 5, 7]
 
-/** Subscriptions and their invoices, and what becomes of them. */
+/** Creates subscriptions and their invoices, and runs them over time. */
 export function createBilling({ state, shapes, clock, events }: BillingDeps) {
   const { customers, subscriptions, invoices } = state
-  /** How long the invoice of a renewal is a draft: an hour in the real one, which is in nobody's way here unless it is asked for. */
+  /** How long the invoice of a renewal stays a draft. The real API takes an hour; here the default is 0. */
   const settings = { draftSeconds: 0 }
 
   const shown = (record: SubscriptionRecord) => shapes.subscription(record, events.settings.apiShape)
-  const tell = (type: EventType, record: SubscriptionRecord) => events.emit(type, shown(record))
-  const tellOfInvoice = (type: EventType, record: InvoiceRecord) =>
+  const emit = (type: EventType, record: SubscriptionRecord) => events.emit(type, shown(record))
+  const emitInvoice = (type: EventType, record: InvoiceRecord) =>
     events.emit(type, shapes.invoice(record, events.settings.apiShape))
 
-  /** Writes what has changed of a subscription, and tells of it. */
+  /** Saves changes of a subscription and emits an event. */
   function update(id: string, changes: Partial<SubscriptionRecord>): SubscriptionRecord {
     const before = subscriptions.get(id)!
     const after = subscriptions.set(id, { ...before, ...changes })
@@ -36,7 +39,7 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
     return after
   }
 
-  /** A draft, yet to be charged. */
+  /** Adds a draft, not charged yet. */
   function addInvoice(subscription: SubscriptionRecord, reason: InvoiceRecord['reason']): InvoiceRecord {
     const { start, end, previousStart } = periodOf(subscription)
     const { id, customerId, metadata, itemId } = subscription
@@ -64,7 +67,7 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
     })
   }
 
-  /** Asks the customer's card for the money. */
+  /** Charges the customer's card. */
   function charge(id: string): InvoiceRecord {
     const invoice = invoices.get(id)!
     const now = clock.now()
@@ -77,10 +80,10 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
     return invoices.set(id, { ...tried, status: 'open', nextAttemptAt: retries.find((at) => at > now) ?? null })
   }
 
-  function tellOfCharge(invoice: InvoiceRecord): void {
-    if (invoice.status === 'open') return tellOfInvoice('invoice.payment_failed', invoice)
-    tellOfInvoice('invoice.paid', invoice)
-    tellOfInvoice('invoice.payment_succeeded', invoice)
+  function emitCharge(invoice: InvoiceRecord): void {
+    if (invoice.status === 'open') return emitInvoice('invoice.payment_failed', invoice)
+    emitInvoice('invoice.paid', invoice)
+    emitInvoice('invoice.payment_succeeded', invoice)
   }
 
   function end(id: string): SubscriptionRecord {
@@ -95,11 +98,11 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
     for (const invoice of invoices.values()) {
       if (invoice.subscriptionId === id) invoices.set(invoice.id, { ...invoice, nextAttemptAt: null })
     }
-    tell('customer.subscription.deleted', ended)
+    emit('customer.subscription.deleted', ended)
     return ended
   }
 
-  /** The next period begins, or there is none. */
+  /** Starts the next period, or ends the subscription. */
   function renew(id: string): void {
     const before = subscriptions.get(id)!
     if (before.cancelAtPeriodEnd) return void end(id)
@@ -115,13 +118,13 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
     }
     const invoice = charge(draft.id)
     update(id, { periods, periodEnd, latestInvoiceId, status: invoice.status === 'paid' ? 'active' : 'past_due' })
-    tellOfCharge(invoice)
+    emitCharge(invoice)
   }
 
-  /** Once more, with what follows from it. */
+  /** Charges an invoice again and applies the result. */
   function chargeAgain(id: string): void {
     const invoice = charge(id)
-    tellOfCharge(invoice)
+    emitCharge(invoice)
     const subscription = subscriptions.get(invoice.subscriptionId)!
     if (!isLive(subscription) || subscription.latestInvoiceId !== id) return
     if (invoice.status === 'paid') {
@@ -160,8 +163,8 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
       subscriptions.set(id, subscription)
       addInvoice(subscription, 'subscription_create')
       const invoice = charge(subscription.latestInvoiceId)
-      tell('customer.subscription.created', subscription)
-      tellOfCharge(invoice)
+      emit('customer.subscription.created', subscription)
+      emitCharge(invoice)
       return subscription
     },
 
@@ -175,7 +178,7 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
       return customers.set(customerId, { ...customers.get(customerId)!, card })
     },
 
-    /** @returns the unpaid invoices that were tried */
+    /** @returns the unpaid invoices that were charged */
     retryPayment(customerId: string): InvoiceRecord[] {
       const unpaid = invoices
         .values()
@@ -193,17 +196,15 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
       return deleted
     },
 
-    /** What has fallen due by itself until then, in any order. */
-    due(until: Seconds): { at: Seconds; happen(): void }[] {
+    /** Returns the events that are due until then, unordered. */
+    due(until: Seconds): { at: Seconds; run(): void }[] {
       const renewals = subscriptions
         .values()
         .filter((subscription) => subscription.periodEnd <= until && isLive(subscription))
-        .map(({ id, periodEnd }) => ({ at: periodEnd, happen: () => renew(id) }))
+        .map(({ id, periodEnd }) => ({ at: periodEnd, run: () => renew(id) }))
       const retries = invoices
         .values()
-        .flatMap(({ id, nextAttemptAt: at }) =>
-          at === null || at > until ? [] : [{ at, happen: () => chargeAgain(id) }],
-        )
+        .flatMap(({ id, nextAttemptAt: at }) => (at === null || at > until ? [] : [{ at, run: () => chargeAgain(id) }]))
       return [...retries, ...renewals]
     },
   }

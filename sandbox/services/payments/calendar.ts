@@ -1,4 +1,4 @@
-/** So many months after the instant, on the same day of the month, or on its last where there is no such day. In seconds, in UTC. */
+/** Adds months to an instant: the same day of the month, or its last day if it has none. Seconds, in UTC. */
 export function addMonths(seconds: number, months: number): number {
   const from = new Date(seconds * 1_000)
   const year = from.getUTCFullYear()

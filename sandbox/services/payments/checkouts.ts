@@ -20,7 +20,7 @@ export type NewCheckout = Omit<
 
 const LIFE = 86_400
 
-/** Sessions of the page on which a subscription is bought: each is good for one, and for a day. */
+/** Creates checkout sessions. Each sells one subscription and expires after a day. */
 export function createCheckouts({ state: { checkouts }, shapes, clock, events, billing }: CheckoutsDeps) {
   function expire(id: string): CheckoutRecord {
     const expired = checkouts.set(id, { ...checkouts.get(id)!, status: 'expired' })
@@ -44,7 +44,7 @@ export function createCheckouts({ state: { checkouts }, shapes, clock, events, b
       })
     },
 
-    /** With a card that fails it stays as it was: the customer may try another. */
+    /** A declined card leaves the session open: the customer may try another. */
     pay(id: string, card: Card): CheckoutRecord {
       const open = checkouts.get(id)!
       if (card === 'fails') return open
@@ -64,11 +64,11 @@ export function createCheckouts({ state: { checkouts }, shapes, clock, events, b
 
     expire,
 
-    /** As of the billing. */
+    /** As in billing. */
     due: (until: Seconds) =>
       checkouts
         .values()
         .filter(({ status, expiresAt }) => status === 'open' && expiresAt <= until)
-        .map(({ id, expiresAt }) => ({ at: expiresAt, happen: () => void expire(id) })),
+        .map(({ id, expiresAt }) => ({ at: expiresAt, run: () => void expire(id) })),
   }
 }

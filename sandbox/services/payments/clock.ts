@@ -1,7 +1,7 @@
 import type { Table } from '../../platforms/shared/tables.ts'
 import type { Seconds } from './records.ts'
 
-/** The processor's own clock: it goes on with the real one, and can be put forward. */
+/** The processor's own clock: it runs with the real one and can be moved forward. */
 export function createClock(offsets: Table<number>) {
   let pinned: Seconds | null = null
 
@@ -10,7 +10,7 @@ export function createClock(offsets: Table<number>) {
   return {
     nowMs,
     now: (): Seconds => pinned ?? Math.floor(nowMs() / 1_000),
-    /** What happened at an instant that has passed meanwhile happens as at that instant. */
+    /** Runs an action as if at an instant that has already passed. */
     at(instant: Seconds, happen: () => void): void {
       pinned = instant
       try {

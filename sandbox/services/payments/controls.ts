@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { ControlError, type Control } from '../../platforms/control.ts'
+import { type Control, ControlError } from '../../platforms/proxied-platform.ts'
 import { isLive } from './billing.ts'
 import type { Processor } from './processor.ts'
 import type { Card, CheckoutRecord, EventRecord } from './records.ts'
@@ -35,26 +35,26 @@ interface ControlsDeps {
   webhooks: ReturnType<typeof createWebhooks>
 }
 
-/** What tests and people do to the processor and its customers, beside what the pages offer. */
+/** The actions of tests and people on the processor and its customers, besides those on the pages. */
 export function createControls({ processor, webhooks }: ControlsDeps) {
-  const { state, clock, events, billing, checkouts, settle } = processor
+  const { state, clock, events, billing, checkouts, advanceToNow } = processor
 
   function openCheckout(id: string): CheckoutRecord {
-    settle()
+    advanceToNow()
     const found = found404(state.checkouts.get(id), id)
     if (found.status !== 'open') throw new ControlError(409, `The session is ${found.status}`)
     return found
   }
 
   function liveSubscription(id: string) {
-    settle()
+    advanceToNow()
     const found = found404(state.subscriptions.get(id), id)
     if (!isLive(found)) throw new ControlError(409, 'The subscription has ended')
     return found
   }
 
   function customer(id: string) {
-    settle()
+    advanceToNow()
     const found = found404(state.customers.get(id), id)
     if (found.isDeleted) throw new ControlError(409, 'The customer is deleted')
     return found
@@ -63,32 +63,32 @@ export function createControls({ processor, webhooks }: ControlsDeps) {
   return {
     clock: () => ({ now: new Date(clock.nowMs()).toISOString() }),
     advance(by: Static<typeof AdvanceSchema>) {
-      settle()
+      advanceToNow()
       const to = 'to' in by ? Date.parse(by.to) : clock.nowMs() + by.advanceMs
-      if (!(to >= clock.nowMs())) throw new ControlError(400, 'The clock goes forward only')
+      if (!(to >= clock.nowMs())) throw new ControlError(400, 'The clock can only move forward')
       clock.putTo(to)
-      settle()
+      advanceToNow()
       return { now: new Date(clock.nowMs()).toISOString() }
     },
 
     webhooks: (changes: Static<typeof WebhooksSchema>) => Object.assign(events.settings, changes),
     invoices: (changes: Static<typeof InvoicesSchema>) => Object.assign(billing.settings, changes),
     events(): Omit<EventRecord, 'isHeld'>[] {
-      settle()
+      advanceToNow()
       return state.events.values().map(({ isHeld: _, ...event }) => event)
     },
     deliver: (ids: string[]) => webhooks.deliver(ids.map((id) => found404(state.events.get(id), id))),
 
-    /** With a card that fails it stays open. */
+    /** A declined card leaves the session open. */
     pay(id: string, card: Card = 'works') {
       const { status, customerId, subscriptionId } = checkouts.pay(openCheckout(id).id, card)
       return { status, customerId, subscriptionId }
     },
     expire: (id: string) => ({ status: checkouts.expire(openCheckout(id).id).status }),
 
-    /** One more that is paid, as if by another session. */
+    /** Adds another paid subscription, as if from another session. */
     subscribe({ userId, email, customerId }: Static<typeof SubscribeSchema>) {
-      settle()
+      advanceToNow()
       if (customerId !== undefined) customer(customerId)
       const { id } = checkouts.create({
         expiresAt: null,
@@ -108,9 +108,9 @@ export function createControls({ processor, webhooks }: ControlsDeps) {
     cancel: (id: string) => void billing.setCancelAtPeriodEnd(liveSubscription(id).id, true),
     resume: (id: string) => void billing.setCancelAtPeriodEnd(liveSubscription(id).id, false),
     end: (id: string) => void billing.end(liveSubscription(id).id),
-    /** Without an event. */
+    /** Emits no event. */
     forget(id: string): void {
-      settle()
+      advanceToNow()
       state.subscriptions.set(id, { ...found404(state.subscriptions.get(id), id), isForgotten: true })
     },
 

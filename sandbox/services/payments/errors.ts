@@ -7,7 +7,7 @@ interface Problem {
   param?: string
 }
 
-/** In the words of the real API. */
+/** The real API's wording. */
 export function refused(status: number, { type = 'invalid_request_error', ...problem }: Problem): RefusedCall {
   return new RefusedCall({ status, body: errorBody({ type, ...problem }) })
 }
@@ -23,7 +23,7 @@ export function errorBody({ type = 'invalid_request_error', code, message, param
   }
 }
 
-/** Something the address names is a 404, something a parameter names a 400. */
+/** An unknown id is a 404 in the path and a 400 in a parameter. */
 export function noSuch(what: string, id: string, param?: string): RefusedCall {
   return refused(param === undefined ? 404 : 400, {
     code: 'resource_missing',

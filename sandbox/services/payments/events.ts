@@ -18,12 +18,12 @@ export type EventType =
 interface EventsDeps {
   state: State
   clock: Clock
-  /** Whether there is anywhere to send to. */
+  /** Returns whether there is a webhook endpoint. */
   isListenedTo(): boolean
   send(event: EventRecord): void
 }
 
-/** The events the processor makes: what they show is how things were at that moment, in the shape chosen for webhooks. */
+/** Creates events: each shows the object at that moment, in the API version of the webhooks. */
 export function createEvents({ state: { events }, clock, isListenedTo, send }: EventsDeps) {
   const settings: { held: boolean; apiShape: ApiShape } = { held: false, apiShape: 'new' }
 

@@ -1,6 +1,6 @@
 import { refused } from './errors.ts'
 
-/** Puts objects where only their ids stand, at each of the paths; `data` goes through a list. */
+/** Replaces ids by objects at each path; `data` passes through a list. */
 export function expand(object: object, paths: string[], byId: (id: string) => object | null): object {
   return paths.reduce((expanded, path) => along(expanded, path.split('.'), path, byId) as object, object)
 }

@@ -9,13 +9,13 @@ const LONGEST_KEY = 255
 
 interface IdempotencyDeps {
   answers: Table<KeptAnswer>
-  /** How long a call takes, and so how long its key is in use. */
+  /** How long a call takes, and its key is in use, milliseconds. */
   workMs: number
 }
 
 type Done = Omit<KeptAnswer, 'key' | 'fingerprint' | 'at'>
 
-/** Does what was asked once, and answers the same ever after, for a day. */
+/** Runs each call once per key and returns the same response for a day. */
 export function createIdempotency({ answers, workMs }: IdempotencyDeps) {
   const inUse = new Set<string>()
 

@@ -1,5 +1,4 @@
-import { ControlError } from '../../platforms/control.ts'
-import type { Answer } from '../../platforms/fault-proxy.ts'
+import { type SandboxResponse, ControlError } from '../../platforms/proxied-platform.ts'
 import { errorPage, redirect } from '../../platforms/shared/html.ts'
 import type { Call, Route } from '../../platforms/shared/server.ts'
 import { addMonths } from './calendar.ts'
@@ -9,7 +8,7 @@ import type { Processor } from './processor.ts'
 import type { CheckoutRecord, PortalRecord } from './records.ts'
 
 const DAY = 86_400
-const GONE = 'This page is not there any more. Ask postonce for a new one.'
+const GONE = 'This page no longer exists. Open a new one from postonce.'
 
 interface PagesDeps {
   processor: Processor
@@ -17,22 +16,22 @@ interface PagesDeps {
   base(): string
 }
 
-/** What browsers see of the processor: checkout, portal, invoices, and an overview that only a sandbox has. */
+/** Serves the processor's pages: checkout, portal, invoices, and an overview that exists only in the sandbox. */
 export function pageRoutes({ processor, controls, base }: PagesDeps): Route[] {
-  const { state, clock, checkouts, portals, settle } = processor
+  const { state, clock, checkouts, portals, advanceToNow } = processor
 
-  function showCheckout({ id }: Call): Answer {
+  function showCheckout({ id }: Call): SandboxResponse {
     const checkout = state.checkouts.get(id)
     if (!checkout || checkout.status === 'expired') return errorPage(404, GONE)
     return checkout.status === 'complete' ? redirect(successOf(checkout)) : checkoutPage(checkout, emailOf(checkout))
   }
 
-  function pay({ id, params }: Call): Answer {
+  function pay({ id, params }: Call): SandboxResponse {
     const checkout = state.checkouts.get(id)
     if (checkout?.status !== 'open') return redirect(`${base()}/c/pay/${id}`)
     const refuse = (problem: string) => checkoutPage(checkout, emailOf(checkout), problem)
     const code = params.text('code')?.trim()
-    if (code) return refuse(`The promotion code "${code}" is not known. Nothing was paid.`)
+    if (code) return refuse(`The promotion code "${code}" does not exist. Nothing was paid.`)
     const paid = checkouts.pay(id, params.text('card') === 'works' ? 'works' : 'fails')
     return paid.status === 'complete' ? redirect(successOf(paid)) : refuse('The card was declined. Try another one.')
   }
@@ -41,7 +40,7 @@ export function pageRoutes({ processor, controls, base }: PagesDeps): Route[] {
     return customerEmail ?? (customerId === null ? null : (state.customers.get(customerId)?.email ?? null))
   }
 
-  function enterPortal({ id }: Call): Answer {
+  function enterPortal({ id }: Call): SandboxResponse {
     const visit = portals.enter(id)
     return visit === null ? errorPage(404, GONE) : redirect(`${base()}/p/visit/${visit}`)
   }
@@ -55,12 +54,12 @@ export function pageRoutes({ processor, controls, base }: PagesDeps): Route[] {
     }
   }
 
-  function showPortal({ id }: Call): Answer {
+  function showPortal({ id }: Call): SandboxResponse {
     const portal = portals.visitedAs(id)
     return portal === null ? errorPage(404, GONE) : portalPage(customerOf(portal), portal.returnUrl)
   }
 
-  function useInPortal({ id, params }: Call): Answer {
+  function useInPortal({ id, params }: Call): SandboxResponse {
     const portal = portals.visitedAs(id)
     if (portal === null) return errorPage(404, GONE)
     const named = params.text('id') ?? ''
@@ -72,7 +71,7 @@ export function pageRoutes({ processor, controls, base }: PagesDeps): Route[] {
     return redirect(`${base()}/p/visit/${id}`)
   }
 
-  function showOverview(): Answer {
+  function showOverview(): SandboxResponse {
     return overviewPage({
       now: clock.now(),
       customers: state.customers.values().toReversed(),
@@ -81,7 +80,7 @@ export function pageRoutes({ processor, controls, base }: PagesDeps): Route[] {
     })
   }
 
-  async function useOverview({ params }: Call): Promise<Answer> {
+  async function useOverview({ params }: Call): Promise<SandboxResponse> {
     const [id, action] = [params.text('id') ?? '', params.text('action')]
     if (action === 'day') controls.advance({ advanceMs: DAY * 1_000 })
     if (action === 'month') controls.advance({ advanceMs: (addMonths(clock.now(), 1) - clock.now()) * 1_000 })
@@ -113,11 +112,11 @@ export function pageRoutes({ processor, controls, base }: PagesDeps): Route[] {
     method,
     path,
     async (call) => {
-      settle()
+      advanceToNow()
       try {
         return await answer(call)
       } catch (error) {
-        // Another tab was faster.
+        // The session was changed in another tab.
         if (error instanceof ControlError) return errorPage(error.status, error.message)
         throw error
       }

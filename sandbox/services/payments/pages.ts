@@ -1,4 +1,4 @@
-import type { Answer } from '../../platforms/fault-proxy.ts'
+import type { SandboxResponse } from '../../platforms/proxied-platform.ts'
 import { escapeHtml, page } from '../../platforms/shared/html.ts'
 import { isLive } from './billing.ts'
 import type {
@@ -24,26 +24,30 @@ button{white-space:nowrap}
 .note,.bad{background:#fff6d8;border-radius:8px;padding:.4rem .8rem}
 .bad{background:#fde8e8}
 </style>`
-const NOTE = '<p class="note">This is a sandbox: nobody is asked for a card, and no money moves.</p>'
+const NOTE = '<p class="note">This is a sandbox. It asks for no card details, and no money moves.</p>'
 
 const CARDS: Record<Card, string> = { works: 'a card that works', fails: 'a card that is declined' }
 
-function sandboxPage(status: number, title: string, body: string): Answer {
+function sandboxPage(status: number, title: string, body: string): SandboxResponse {
   return page(status, title, `${STYLE}${NOTE}${body}`)
 }
 
-/** Where a subscription is bought; `problem` tells why it was not. */
-export function checkoutPage(checkout: CheckoutRecord, email: string | null, problem: string | null = null): Answer {
+/** The page that sells a subscription; `problem` says why a payment failed. */
+export function checkoutPage(
+  checkout: CheckoutRecord,
+  email: string | null,
+  problem: string | null = null,
+): SandboxResponse {
   const { allowPromotionCodes, cancelUrl } = checkout
   const code = allowPromotionCodes
-    ? '<p><label>Promotion code <input name="code" autocomplete="off"></label> (this sandbox has given out none)</p>'
+    ? '<p><label>Promotion code <input name="code" autocomplete="off"></label> (this sandbox has no promotion codes)</p>'
     : ''
-  const back = cancelUrl === null ? '' : `<p><a id="back" href="${escapeHtml(cancelUrl)}">Back, without paying</a></p>`
+  const back = cancelUrl === null ? '' : `<p><a id="back" href="${escapeHtml(cancelUrl)}">Back without paying</a></p>`
   return sandboxPage(
     problem === null ? 200 : 402,
     'Subscribe to Pro',
     `${problem === null ? '' : `<p class="bad" role="alert">${escapeHtml(problem)}</p>`}
-<p><strong>${PRICE} a month</strong>, renewed every month until it is cancelled.</p><p>For ${escapeHtml(email ?? 'somebody')}</p>
+<p><strong>${PRICE} a month</strong>, renewed every month until it is cancelled.</p><p>For ${escapeHtml(email ?? 'a new customer')}</p>
 <form method="post">${code}
 <p><button name="card" value="works">Pay ${PRICE} with ${CARDS.works}</button> <button name="card" value="fails">Pay with ${CARDS.fails}</button></p>
 </form>${back}`,
@@ -56,8 +60,8 @@ interface Customer {
   invoices: InvoiceRecord[]
 }
 
-/** Where customers look after what they pay for. */
-export function portalPage({ customer, subscriptions, invoices }: Customer, returnUrl: string | null): Answer {
+/** The page where customers manage their subscriptions. */
+export function portalPage({ customer, subscriptions, invoices }: Customer, returnUrl: string | null): SandboxResponse {
   const back = returnUrl === null ? '' : `<p><a id="back" href="${escapeHtml(returnUrl)}">Back to postonce</a></p>`
   const plans = subscriptions.map((subscription) => `<div>${planOf(subscription)} ${planButtons(subscription)}</div>`)
   const rows = invoices.map((invoice) => [
@@ -71,9 +75,9 @@ export function portalPage({ customer, subscriptions, invoices }: Customer, retu
   return sandboxPage(
     200,
     'Your subscription',
-    `${back}<p>${escapeHtml(customer.email ?? 'Customer')}</p>${plans.join('') || '<p>There is none.</p>'}
+    `${back}<p>${escapeHtml(customer.email ?? 'Customer')}</p>${plans.join('') || '<p>You have no subscription.</p>'}
 <h2>Card</h2><div>On file: ${CARDS[customer.card]} ${button(other, '', `Use ${CARDS[other]}`)}</div>
-<h2>Invoices</h2>${table(['Number', 'Of', 'Amount', 'State', ''], rows)}`,
+<h2>Invoices</h2>${table(['Number', 'Date', 'Amount', 'Status', ''], rows)}`,
   )
 }
 
@@ -90,14 +94,14 @@ function planButtons(subscription: SubscriptionRecord): string {
   return cancelAtPeriodEnd ? button('resume', id, 'Resume') : button('cancel', id, 'Cancel at the end of the period')
 }
 
-export function invoicePage(invoice: InvoiceRecord): Answer {
+export function invoicePage(invoice: InvoiceRecord): SandboxResponse {
   const { number, customerEmail, createdAt, periodStart, periodEnd, status } = invoice
   const rows = [
-    ['For', escapeHtml(customerEmail ?? 'somebody')],
-    ['Of', dayOf(createdAt)],
+    ['For', escapeHtml(customerEmail ?? 'a new customer')],
+    ['Date', dayOf(createdAt)],
     ['Pro', `${dayOf(periodStart)} to ${dayOf(periodEnd)}`],
     ['Amount', PRICE],
-    ['State', status],
+    ['Status', status],
   ]
   return sandboxPage(200, `Invoice ${number}`, table([], rows))
 }
@@ -109,40 +113,40 @@ interface Everything {
   events: EventRecord[]
 }
 
-/** For whoever tries the sandbox out: all there is, and the clock. */
-export function overviewPage({ now, customers, subscriptions, events }: Everything): Answer {
+/** The overview for people who try the sandbox: all records and the clock. */
+export function overviewPage({ now, customers, subscriptions, events }: Everything): SandboxResponse {
   const emailOf = (id: string) => customers.find((customer) => customer.id === id)?.email ?? id
   const people = customers
     .filter(({ isDeleted }) => !isDeleted)
     .map(({ id, email, card }) => [
       escapeHtml(email ?? id),
       CARDS[card],
-      card === 'works' ? button('fails', id, 'Decline the card') : button('works', id, 'Let the card work'),
+      card === 'works' ? button('fails', id, 'Make the card fail') : button('works', id, 'Make the card work'),
     ])
   const plans = subscriptions.map((subscription) => [
     escapeHtml(emailOf(subscription.customerId)),
     `${planOf(subscription)}<br><small>${subscription.id}</small>`,
     isLive(subscription) ? `${planButtons(subscription)} ${button('end', subscription.id, 'End now')}` : '',
   ])
-  const told = events
+  const eventRows = events
     .slice(0, EVENTS_SHOWN)
     .map(({ id, type, created, deliveries, isHeld }) => [
       secondOf(created),
       `${escapeHtml(type)}<br><small>${id}</small>`,
-      deliveries.map(({ status }) => status ?? 'no answer').join(', ') || (isHeld ? 'held back' : 'on its way'),
+      deliveries.map(({ status }) => status ?? 'no response').join(', ') || (isHeld ? 'paused' : 'pending'),
       button('deliver', id, 'Deliver'),
     ])
   return sandboxPage(
     200,
     'Payment sandbox',
-    `<p>It stands for Stripe. Here it is <strong id="now">${secondOf(now)}</strong>.</p><div>${button('day', '', 'A day later')} ${button('month', '', 'A month later')}</div>
-<h2>Customers</h2>${table(['Address', 'Pays with', ''], people)}
-<h2>Subscriptions</h2>${table(['Of', 'State', ''], plans)}
-<h2>Events, the latest first</h2>${table(['At', 'Type', 'The service answered', ''], told)}`,
+    `<p>This server simulates Stripe. Its clock shows <strong id="now">${secondOf(now)}</strong>.</p><div>${button('day', '', 'Advance by a day')} ${button('month', '', 'Advance by a month')}</div>
+<h2>Customers</h2>${table(['Email address', 'Pays with', ''], people)}
+<h2>Subscriptions</h2>${table(['Customer', 'Status', ''], plans)}
+<h2>Events, newest first</h2>${table(['Time', 'Type', 'Webhook response', ''], eventRows)}`,
   )
 }
 
-/** A form of its own, so that it can stand anywhere. */
+/** A separate form, which can be placed anywhere. */
 function button(action: string, id: string, label: string): string {
   return `<form method="post"><input type="hidden" name="id" value="${escapeHtml(id)}"><button name="action" value="${action}">${label}</button></form>`
 }

@@ -2,7 +2,7 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import { Value, ValueErrorType, type ValueError } from '@sinclair/typebox/value'
 import { refused } from './errors.ts'
 
-/** Form fields with nested names (`metadata[userId]`, `expand[0]`) as the object they stand for. */
+/** Parses form fields with nested names (`metadata[userId]`, `expand[0]`) into an object. */
 export function nest(fields: Iterable<[name: string, value: string]>): unknown {
   const root: Branch = new Map()
   for (const [name, value] of fields) {
@@ -34,7 +34,7 @@ function grown(branch: string | Branch): unknown {
   return Object.fromEntries([...branch].map(([key, below]) => [key, grown(below)]))
 }
 
-/** Checks them as the real API does: what it does not know it refuses, by name. */
+/** Validates like the real API: unknown parameters are refused by name. */
 export function readAs<T extends TSchema>(schema: T, given: unknown): Static<T> {
   const values = Value.Convert(schema, given)
   const error = Value.Errors(schema, values).First()

@@ -5,7 +5,7 @@ import { newId, type State } from './state.ts'
 const ENTRY_SECONDS = 300
 const VISIT_SECONDS = 3_600
 
-/** Sessions of the page on which customers look after their subscriptions: an address is good for one entry, soon. */
+/** Creates portal sessions. Each URL can be entered once and soon. */
 export function createPortals({ state: { portals }, clock }: { state: State; clock: Clock }) {
   const isFresh = (portal: PortalRecord) => portal.expiresAt > clock.now()
 
@@ -23,7 +23,10 @@ export function createPortals({ state: { portals }, clock }: { state: State; clo
       })
     },
 
-    /** Uses the address up. @returns what the browser is known by from now on, or null when the address is not good any more */
+    /**
+     * Enters the portal and invalidates its URL. @returns the browser's token, or `null` when the URL is no longer
+     * valid
+     */
     enter(id: string): string | null {
       const portal = portals.get(id)
       if (!portal || portal.visit !== null || !isFresh(portal)) return null

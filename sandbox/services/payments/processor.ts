@@ -9,12 +9,12 @@ import type { State } from './state.ts'
 
 interface ProcessorDeps {
   state: State
-  /** Where browsers and clients find it. */
+  /** The URL for browsers and clients. */
   base(): string
   webhooks: { isListenedTo(): boolean; send(event: EventRecord): void }
 }
 
-/** The processor as its API, its pages and its controls use it. */
+/** The processor behind the API, the pages and the controls. */
 export function createProcessor({ state, base, webhooks }: ProcessorDeps) {
   const shapes = createShapes(state, base)
   const clock = createClock(state.clock)
@@ -23,14 +23,14 @@ export function createProcessor({ state, base, webhooks }: ProcessorDeps) {
   const checkouts = createCheckouts({ state, shapes, clock, events, billing })
   const portals = createPortals({ state, clock })
 
-  /** Lets happen, in order and each at its instant, what has fallen due. Whoever looks calls it first. */
-  function settle(): void {
+  /** Runs the due events in order, each at its instant. Every reader calls it first. */
+  function advanceToNow(): void {
     const now = clock.now()
     for (;;) {
       const due = [...billing.due(now), ...checkouts.due(now)]
       if (due.length === 0) return
       const next = due.reduce((one, other) => (other.at < one.at ? other : one))
-      clock.at(next.at, next.happen)
+      clock.at(next.at, next.run)
     }
   }
 
@@ -42,7 +42,7 @@ export function createProcessor({ state, base, webhooks }: ProcessorDeps) {
     billing,
     checkouts,
     portals,
-    settle,
+    advanceToNow,
   }
 }
 

@@ -13,7 +13,7 @@ const page = {
 }
 const SubscriptionStatus = Type.Union(['active', 'past_due', 'canceled', 'all'].map((status) => Type.Literal(status)))
 
-/** Subscriptions, invoices, customers and prices. */
+/** The routes of subscriptions, invoices, customers and prices. */
 export function recordRoutes({ state, shapes, billing }: Processor): ApiRoute[] {
   const { account, subscriptions, invoices } = state
 
@@ -66,7 +66,7 @@ export function recordRoutes({ state, shapes, billing }: Processor): ApiRoute[] 
       /^\/v1\/subscriptions\/([^/]+)$/,
       { invoice_now: optional(Type.Boolean()), prorate: optional(Type.Boolean()) },
       ({ id, shape }) => {
-        // One that has ended is as good as none.
+        // An ended subscription counts as missing.
         if (!isLive(subscriptionOf(id))) throw noSuch('subscription', id)
         return shapes.subscription(billing.end(id), shape)
       },
@@ -102,7 +102,7 @@ export function recordRoutes({ state, shapes, billing }: Processor): ApiRoute[] 
   ]
 }
 
-/** Newest first, as the real lists are. */
+/** Newest first, like the real lists. */
 function paged<T extends { id: string }>(
   url: string,
   found: T[],

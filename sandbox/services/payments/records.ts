@@ -1,4 +1,4 @@
-/** All times are seconds of the processor's clock, as in the API. */
+/** All times are in seconds of the processor's clock, as in the API. */
 export type Seconds = number
 
 export type Card = 'works' | 'fails'
@@ -19,15 +19,15 @@ export interface SubscriptionRecord {
   metadata: Metadata
   status: 'active' | 'past_due' | 'canceled'
   createdAt: Seconds
-  /** Periods begun; the last of them is the current one. They are counted from `createdAt`. */
+  /** The number of started periods, counted from `createdAt`; the last one is current. */
   periods: number
-  /** Follows from those, but is looked at all the time. */
+  /** Derived from `createdAt` and `periods`; stored because it is read often. */
   periodEnd: Seconds
   cancelAtPeriodEnd: boolean
   canceledAt: Seconds | null
   endedAt: Seconds | null
   latestInvoiceId: string
-  /** The API denies that it ever was. */
+  /** True: the API denies that it ever existed. */
   isForgotten: boolean
 }
 
@@ -41,12 +41,12 @@ export interface InvoiceRecord {
   itemId: string
   metadata: Metadata
   reason: 'subscription_create' | 'subscription_cycle'
-  /** A draft is asked for when it is finalized. */
+  /** A draft is charged when it is finalized. */
   status: 'draft' | 'open' | 'paid'
   createdAt: Seconds
   finalizedAt: Seconds | null
   paidAt: Seconds | null
-  /** When the period before began, which ends with this invoice. */
+  /** Start of the previous period, which ends with this invoice. */
   usedFrom: Seconds
   periodStart: Seconds
   periodEnd: Seconds
@@ -60,7 +60,7 @@ export interface CheckoutRecord {
   createdAt: Seconds
   expiresAt: Seconds
   customerId: string | null
-  /** Of a customer that is yet to be made. */
+  /** For a customer that does not exist yet. */
   customerEmail: string | null
   makesCustomer: boolean
   clientReferenceId: string | null
@@ -79,9 +79,9 @@ export interface PortalRecord {
   customerId: string
   returnUrl: string | null
   createdAt: Seconds
-  /** Until then it may be entered, and once entered, be used. */
+  /** The URL can be entered, and the visit used, until then. */
   expiresAt: Seconds
-  /** What the browser that entered is known by; the address itself is then used up. */
+  /** The token of the browser that entered; the URL is then invalid. */
   visit: string | null
 }
 
@@ -90,9 +90,9 @@ export interface EventRecord {
   type: string
   created: Seconds
   body: object
-  /** At the real instants; `status` is null where there was no answer. */
+  /** At real instants; `status` is `null` when there was no response. */
   deliveries: Delivery[]
-  /** Made while none were sent: it leaves on demand only. */
+  /** Created while sending was paused: it is sent on demand only. */
   isHeld: boolean
 }
 
@@ -101,7 +101,7 @@ export interface Delivery {
   status: number | null
 }
 
-/** What stays the same for as long as the processor is kept. */
+/** Data that never changes for a processor. */
 export interface AccountRecord {
   secretKey: string
   webhookSecret: string

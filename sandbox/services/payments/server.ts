@@ -4,7 +4,7 @@ import { errorBody } from './errors.ts'
 
 const MAX_BODY_BYTES = 256 * 1_024
 
-/** Its API, and whatever pages it has. */
+/** Serves the API and the pages. */
 export function createPaymentsServer({ base, routes }: { base(): string; routes: Route[] }): Server {
   return createSimulatorServer({
     base,

@@ -24,7 +24,7 @@ const checkoutParams = {
   subscription_data: optional(Type.Object({ metadata: optional(metadata) }, closed)),
 }
 
-/** Sessions of the two pages: checkout and portal. */
+/** The routes of checkout and portal sessions. */
 export function sessionRoutes({ state, shapes, clock, checkouts, portals }: Processor): ApiRoute[] {
   function checkoutOf(id: string): CheckoutRecord {
     const found = state.checkouts.get(id)

@@ -8,7 +8,7 @@ import { priceShape } from './shapes/price.ts'
 import { subscriptionShape } from './shapes/subscription.ts'
 import type { State } from './state.ts'
 
-/** With 2025-03 periods moved to the subscription's items, and an invoice's subscription to its parent. */
+/** API version 2025-03 moves periods to the subscription's items, and an invoice's subscription to its parent. */
 export type ApiShape = 'old' | 'new'
 
 /** `new` is the version that the installed package is pinned to. */
@@ -19,7 +19,7 @@ export function shapeOf(version: string): ApiShape {
   return version < FIRST_NEW_VERSION ? 'old' : 'new'
 }
 
-/** The processor's records as its API shows them. */
+/** Converts the processor's records to the API's objects. */
 export function createShapes({ account, customers, subscriptions, invoices }: State, base: () => string) {
   function subscription(record: SubscriptionRecord, shape: ApiShape): object {
     const shown = subscriptionShape(record, account)
@@ -42,7 +42,7 @@ export function createShapes({ account, customers, subscriptions, invoices }: St
     customer: customerShape,
     price: (): object => priceShape(account),
 
-    /** Whatever has this id; what the processor has forgotten has none. */
+    /** Returns the object with this id, unless the processor has forgotten it. */
     byId(id: string, shape: ApiShape): object | null {
       const foundSubscription = subscriptions.get(id)
       if (foundSubscription) return foundSubscription.isForgotten ? null : subscription(foundSubscription, shape)

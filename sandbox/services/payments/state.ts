@@ -11,13 +11,13 @@ import type {
   SubscriptionRecord,
 } from './records.ts'
 
-/** Everything the processor knows, kept in the file. */
+/** The processor's stored data. */
 export function openState(file: string) {
   const table = openTables(file)
   const accounts = table<AccountRecord>('account')
 
   return {
-    /** Ours at the processor. */
+    /** Our account at the processor. */
     account: accounts.get('own') ?? accounts.set('own', makeAccount()),
     /** How far the processor's clock is ahead of the real one. */
     clock: table<number>('clock'),

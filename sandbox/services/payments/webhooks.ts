@@ -5,19 +5,19 @@ import type { State } from './state.ts'
 
 interface WebhooksDeps {
   state: Pick<State, 'events' | 'account'>
-  /** How long it waits before each further attempt; after the last it gives up. */
+  /** The waits before further attempts; after the last one it gives up. */
   retryDelaysMs: number[]
   timeoutMs: number
 }
 
-/** Brings events to the service, again and again until one is acknowledged. */
+/** Delivers events to the service and retries until each is acknowledged. */
 export function createWebhooks({ state: { events, account }, retryDelaysMs, timeoutMs }: WebhooksDeps) {
   const stopping = new AbortController()
   const running = new Set<Promise<void>>()
   let endpoints: string[] = []
   let turn = 0
 
-  /** @returns what the endpoint answered, null where it did not */
+  /** @returns the status of the endpoint's response; `null` without one */
   async function attempt(id: string, body: object): Promise<number | null> {
     const at = new Date()
     const status = await post(endpoints[turn++ % endpoints.length], body, at)
@@ -67,14 +67,14 @@ export function createWebhooks({ state: { events, account }, retryDelaysMs, time
   return {
     send,
     isListenedTo: () => endpoints.length > 0,
-    /** Several take turns. The first time, what an earlier run had not got through is sent on. */
+    /** Several are used in turn. The first call also sends the events that an earlier run did not deliver. */
     setEndpoints(urls: string[]): void {
       const isFirst = endpoints.length === 0
       endpoints = urls
       if (!isFirst) return
       for (const event of events.values()) if (!event.isHeld && !isAcknowledged(event)) send(event)
     },
-    /** One after the other, in this order. */
+    /** Delivers one after the other, in this order. */
     async deliver(found: EventRecord[]): Promise<{ id: string; status: number | null }[]> {
       const answers: { id: string; status: number | null }[] = []
       for (const { id, body } of found) answers.push({ id, status: await attempt(id, body) })

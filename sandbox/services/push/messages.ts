@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { Answer } from '../../platforms/fault-proxy.ts'
+import type { SandboxResponse } from '../../platforms/proxied-platform.ts'
 import { RefusedCall } from '../../platforms/shared/refused-call.ts'
 
 const LARGEST_MESSAGE_BYTES = 4_096
@@ -9,7 +9,7 @@ const texts = Type.Record(Type.String(), Type.String())
 const closed = { additionalProperties: false }
 const optional = Type.Optional
 
-/** What Firebase takes of what our service may send; keys it does not know it refuses. */
+/** The fields of a message that our service may send. Unknown keys are refused. */
 const MessageSchema = Type.Object(
   {
     token: Type.String(),
@@ -45,7 +45,7 @@ export type TakenMessage = Static<typeof MessageSchema>
 const TOKEN = /^[\w:-]{20,}$/
 const APNS_COLLAPSE_ID_BYTES = 64
 
-/** @throws RefusedCall in Firebase's words */
+/** @throws RefusedCall with Firebase's wording */
 export function readMessage(json: unknown): TakenMessage {
   const message = namedAsInProto((json as { message?: unknown } | undefined)?.message)
   const [error] = [...Value.Errors(MessageSchema, message)]
@@ -62,7 +62,7 @@ export function readMessage(json: unknown): TakenMessage {
   return taken
 }
 
-/** Protocol buffers in JSON have two names for a field; the libraries of Firebase use both. */
+/** Protocol buffers in JSON have two names for a field; Firebase's libraries use both. */
 function namedAsInProto(message: unknown): unknown {
   const { webpush } = (message ?? {}) as { webpush?: { fcmOptions?: unknown } }
   if (webpush?.fcmOptions === undefined) return message
@@ -83,7 +83,7 @@ export function unregistered(): RefusedCall {
   return new RefusedCall(fcmError(404, 'NOT_FOUND', 'Requested entity was not found.', [fcmDetail('UNREGISTERED')]))
 }
 
-export function fcmError(code: number, status: string, message: string, details?: object[]): Answer {
+export function fcmError(code: number, status: string, message: string, details?: object[]): SandboxResponse {
   return { status: code, body: { error: { code, message, status, ...(details && { details }) } } }
 }
 

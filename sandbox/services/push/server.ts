@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, Server } from 'node:http'
 import { createVerifier } from 'fast-jwt'
-import type { Answer } from '../../platforms/fault-proxy.ts'
+import type { SandboxResponse } from '../../platforms/proxied-platform.ts'
 import { escapeHtml, page } from '../../platforms/shared/html.ts'
 import { createSimulatorServer, type Call } from '../../platforms/shared/server.ts'
 import { fcmError, readMessage, unregistered } from './messages.ts'
@@ -17,12 +17,12 @@ interface PushServerOptions {
   base(): string
 }
 
-/** Firebase as a service account meets it: an endpoint for access tokens, one for messages, and a page for people. */
+/** Serves the access token endpoint, the message endpoint, and a page for people. */
 export function createPushServer({ state, base }: PushServerOptions): Server {
   const { account } = state
   const accessTokens = new Map<string, number>()
 
-  function issueToken({ params }: Call): Answer {
+  function issueToken({ params }: Call): SandboxResponse {
     const isGood =
       params.text('grant_type') === GRANT && isOurs(params.text('assertion') ?? '', `${base()}/token`, account)
     if (!isGood) return { status: 400, body: { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' } }
@@ -31,7 +31,7 @@ export function createPushServer({ state, base }: PushServerOptions): Server {
     return { status: 200, body: { access_token: token, expires_in: TOKEN_LIFE_SECONDS, token_type: 'Bearer' } }
   }
 
-  function take({ id, params, request }: Call): Answer {
+  function take({ id, params, request }: Call): SandboxResponse {
     if (!isKnown(request)) {
       return fcmError(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.')
     }
@@ -75,7 +75,7 @@ function isOurs(assertion: string, audience: string, { publicKey, clientEmail }:
   }
 }
 
-function pushesPage({ pushes }: PushState): Answer {
+function pushesPage({ pushes }: PushState): SandboxResponse {
   const shown = pushes.values().slice(-SHOWN_PUSHES).toReversed()
   const articles = shown.map(({ message, at }) => {
     const { notification, data, token } = message

@@ -10,14 +10,14 @@ interface Account {
   publicKey: string
 }
 
-/** A message that was taken for a device. */
+/** A message that was accepted for a device. */
 interface Push {
   name: string
   message: TakenMessage
   at: string
 }
 
-/** Everything the receiver knows, kept in the file. */
+/** The receiver's stored data. */
 export function openState(file: string) {
   const table = openTables(file)
   const accounts = table<Account>('account')
@@ -26,10 +26,10 @@ export function openState(file: string) {
   const account = accounts.get('service') ?? accounts.set('service', makeAccount())
 
   return {
-    /** The one that our service is. */
+    /** The service account of our service. */
     account,
     pushes,
-    /** Tokens of devices that are no more. */
+    /** Tokens of unregistered devices. */
     unregistered: table<true>('unregistered'),
 
     keep(message: TakenMessage): Push {

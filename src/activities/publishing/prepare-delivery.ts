@@ -95,7 +95,7 @@ export function createPrepareDelivery({
     const handles = outdatedHandles(delivery, { accountId: account.accountId, contentVersion })
     if (!handles || !adapter.discard) return
     try {
-      await adapter.discard({ handle: (name) => handles[name] }, account, { signal })
+      await adapter.discard({ get: (name) => handles[name] }, account, { signal })
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof PlatformError)) throw error
@@ -105,7 +105,7 @@ export function createPrepareDelivery({
   function createLog({ post, entry, input }: DeliveryTarget, account: Credentials) {
     const handles = new Map(Object.entries(handlesFor(entry.delivery, account.accountId, post.contentVersion)))
     return {
-      handle: (name: string) => handles.get(name),
+      get: (name: string) => handles.get(name),
       async save(name: string, value: string): Promise<void> {
         const { round } = input
         const { accountId } = account

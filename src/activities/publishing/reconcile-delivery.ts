@@ -24,14 +24,14 @@ export interface ReconcileDeliveryDeps {
 }
 
 /** The result of reconciling. `unreachable`: the platform did not answer. */
-type Finding = Published | 'absent' | 'undecidable' | 'unsettled' | 'other-account' | 'not-connected' | 'unreachable'
+type Finding = Published | 'absent' | 'undecidable' | 'in-flight' | 'other-account' | 'not-connected' | 'unreachable'
 
 /** After this many unreachable reconciles a retry of the user repeats the call. It skips the last wait of the schedule. */
 const MAX_UNREACHABLE = RECONCILE_WAITS_MS.length - 1
 
 const WHY_UNKNOWN = {
   undecidable: 'The platform does not report whether the post exists',
-  unsettled: 'The platform has no trace of the post yet',
+  'in-flight': 'The platform has no trace of the post yet',
   'not-connected': 'The platform is not connected',
   unreachable: 'The platform did not answer whether the post exists',
 }

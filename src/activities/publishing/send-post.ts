@@ -6,7 +6,7 @@ import { claim, defer } from '../../domain/posts/delivery-moves.ts'
 import { entryOf } from '../../domain/posts/post-entries.ts'
 import type { AttemptRef, Published } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import type { Credentials, DeliveryLog, PlatformAdapter } from '../../platforms/contract.ts'
+import type { Credentials, DeliveryCheckpoints, PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -91,7 +91,7 @@ export function createSendPost(deps: SendPostDeps) {
     if (leaseUntil.getTime() - clock.now().getTime() < timeoutMs) {
       return { ref: claimed, error: new CapacityExceeded('full') }
     }
-    const log: DeliveryLog = {
+    const log: DeliveryCheckpoints = {
       ...preparation.createLog({ input, post, activity, entry: { ...entry, delivery } }, account),
       key: delivery.key!,
       startedAt: delivery.startedAt!,

@@ -2,7 +2,7 @@ import type { RateLimit } from '../../store/shared/rate-limits.ts'
 import { platformLabel } from '../../domain/shared/platforms.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import type { Connection, DirectConnect } from '../../platforms/contract.ts'
+import type { AuthorizedAccount, DirectConnect } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import type { ConnectedAccount } from '../../store/accounts/platform-accounts.ts'
 import { mapPlatformError } from './map-platform-error.ts'
@@ -29,7 +29,7 @@ const LOGIN_TIMEOUT_MS = 10 * SECOND
  */
 export async function connectBluesky(deps: ConnectBlueskyDeps, input: ConnectBluesky): Promise<ConnectedAccount> {
   const refundGuess = await takeGuess(deps, input)
-  let connection: Connection
+  let connection: AuthorizedAccount
   try {
     connection = await logIn(deps.platforms.direct('bluesky'), input)
   } catch (error) {
@@ -69,7 +69,10 @@ async function takeGuess({ limits }: ConnectBlueskyDeps, { userId, identifier }:
   return refundGuess
 }
 
-async function logIn(direct: DirectConnect | null, { identifier, appPassword }: ConnectBluesky): Promise<Connection> {
+async function logIn(
+  direct: DirectConnect | null,
+  { identifier, appPassword }: ConnectBluesky,
+): Promise<AuthorizedAccount> {
   if (!direct)
     throw new ServiceError('PLATFORM_UNAVAILABLE', `${platformLabel('bluesky')} is not configured on this server`)
   const signal = AbortSignal.timeout(LOGIN_TIMEOUT_MS)

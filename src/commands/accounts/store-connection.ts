@@ -1,7 +1,7 @@
 import { PLATFORMS, platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
-import type { Connection, PlatformAdapter, RedirectConnection } from '../../platforms/contract.ts'
+import type { AuthorizedAccount, PlatformAdapter, RedirectResult } from '../../platforms/contract.ts'
 import type {
   ConnectedAccount,
   PlatformAccount,
@@ -31,7 +31,7 @@ export async function storeConnection(
   deps: StoreConnectionDeps,
   userId: string,
   platform: Platform,
-  { companions, ...connection }: RedirectConnection,
+  { companions, ...connection }: RedirectResult,
 ): Promise<ConnectedAccount> {
   const { posts, users, cipher } = deps
   const connections: Connections = { [platform]: connection, ...companions }
@@ -63,7 +63,7 @@ function startFollowerCounts(
   }
 }
 
-type Connections = Partial<Record<Platform, Connection | null>>
+type Connections = Partial<Record<Platform, AuthorizedAccount | null>>
 
 async function connect(deps: StoreConnectionDeps, userId: string, connections: Connections) {
   const { accounts, cipher } = deps
@@ -83,7 +83,12 @@ async function connect(deps: StoreConnectionDeps, userId: string, connections: C
   }
 }
 
-function sealFor(cipher: TokenCipher, userId: string, platform: Platform, { credentials, profile }: Connection): Seal {
+function sealFor(
+  cipher: TokenCipher,
+  userId: string,
+  platform: Platform,
+  { credentials, profile }: AuthorizedAccount,
+): Seal {
   const { accountId, handle, serviceUrl = null } = credentials
   return (version) => ({
     accountId,

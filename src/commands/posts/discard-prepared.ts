@@ -31,7 +31,7 @@ export function createDiscardPrepared({ credentials, platforms, clock, logger }:
       const signal = AbortSignal.timeout(DISCARD_TIMEOUT_MS)
       const account = await credentials.get(userId, platform, { signal, minLifeMs: 0 })
       if (account?.accountId !== delivery.accountId) return
-      await adapter.discard({ handle: (name) => delivery.handles[name] }, account, { signal })
+      await adapter.discard({ get: (name) => delivery.handles[name] }, account, { signal })
     } catch (error) {
       logger.warn({ err: error, postId: _id, platform }, 'discarding prepared content failed')
     }

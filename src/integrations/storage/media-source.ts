@@ -47,7 +47,7 @@ export function createMediaSource(
      * Returns the public address of a media item. Reads only the beginning of its bytes.
      * @throws MediaUnavailableError as `open`
      */
-    async address(item: MediaItem, options: Options = {}): Promise<string> {
+    async publicUrl(item: MediaItem, options: Options = {}): Promise<string> {
       const read = () => storage.readHead(item.storageKey, SNIFF_BYTES, options)
       const object = await orRestored(item, options, read)
       const problem = object ? await findProblem(item, object) : MISSING_FILE
@@ -59,7 +59,7 @@ export function createMediaSource(
     },
 
     /** Stores a converted copy of a media item, unless a recent one exists, and returns its public address. */
-    async keepCopy(
+    async storeCopy(
       item: MediaItem,
       { bytes, mimeType }: { bytes: Uint8Array; mimeType: 'image/jpeg' | 'image/png' },
       options: Options = {},

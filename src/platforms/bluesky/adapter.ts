@@ -2,7 +2,7 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type { DirectConnect, MediaSource, PlatformAdapter } from '../contract.ts'
 import { createCallBudget } from '../shared/call-budget.ts'
 import { createHttpClient } from '../shared/http.ts'
-import { callWindows, serverOf } from './limits.ts'
+import { parseCallWindows, toServerOrigin } from './call-windows.ts'
 import { createMetrics } from './metrics.ts'
 import { createPosts } from './posts.ts'
 import { createServiceAddresses } from './service-addresses.ts'
@@ -11,45 +11,45 @@ import { createVideo } from './video.ts'
 import { createXrpc } from './xrpc.ts'
 
 export interface BlueskyOptions {
-  /** Where logins start. */
+  /** The server for logins. */
   entryUrl: string
-  /** Hosts besides the entry's on which accounts may live; one that begins with a dot stands for every host below it. */
+  /** Hosts besides the entry's on which accounts may live. A leading dot allows every subdomain. */
   accountHosts: string[]
-  /** Where videos go that are too large for an account's server itself. */
+  /** The service for videos that are too large for an account's own server. */
   videoUrl: string
-  /** Base of the links to published posts. */
+  /** Base URL of the links to published posts. */
   appUrl: string
-  /** Deadline of the one visible call. */
+  /** Deadline of the visible call, milliseconds. */
   publishTimeoutMs: number
   media: MediaSource
-  /** Names this service in every call. */
+  /** Sent as `User-Agent` with every call. */
   userAgent: string
-  /** As large a file as an account's server takes by itself. */
+  /** The largest file that an account's own server accepts, bytes. */
   blobLimitBytes?: number
-  /** How long one preparation waits for the video service's work. */
+  /** How long one preparation waits for the video service, milliseconds. */
   processingWaitMs?: number
 }
 
 const CONNECTIONS = 64
 const UPLOAD_CONNECTIONS = 8
 const READING_CONNECTIONS = 8
-/** What hosted accounts may upload (platforms.md 2b). */
+/** The upload limit of hosted accounts. */
 const BLOB_LIMIT_BYTES = 52_428_800
 
-/** Bluesky and other servers of the AT Protocol, by app password. */
+/** Creates the adapter for Bluesky and other AT Protocol servers, by app password. */
 export function createBluesky(options: BlueskyOptions) {
   const { entryUrl, accountHosts, videoUrl, appUrl, publishTimeoutMs, media, userAgent } = options
   const { blobLimitBytes = BLOB_LIMIT_BYTES, processingWaitMs = 5 * SECOND } = options
-  const calls = createHttpClient({ userAgent, connections: CONNECTIONS })
-  const transfers = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
-  // Apart, so that counting what is out keeps nothing from getting out.
-  const counting = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
-  const budget = createCallBudget({ label: 'Bluesky', windowsIn: callWindows, whoseOf: serverOf })
-  const xrpc = createXrpc(calls)
-  const reading = createXrpc(budget.sparing(counting))
+  const client = createHttpClient({ userAgent, connections: CONNECTIONS })
+  const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
+  // A separate client, so that reading counts never delays publishing.
+  const readings = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
+  const budget = createCallBudget({ label: 'Bluesky', parseWindows: parseCallWindows, toBudgetKey: toServerOrigin })
+  const xrpc = createXrpc(client)
+  const reading = createXrpc(budget.throttle(readings))
   const services = createServiceAddresses({ entryUrl, accountHosts })
   const { connect, ...sessions } = createSessions({ xrpc, reading, services })
-  const uploads = createXrpc(transfers)
+  const uploads = createXrpc(uploadClient)
   const video = createVideo({ xrpc, uploads, services, media, videoUrl, blobLimitBytes, processingWaitMs })
   const posts = createPosts({ xrpc, uploads, services, media, video, appUrl, publishTimeoutMs })
 
@@ -60,6 +60,6 @@ export function createBluesky(options: BlueskyOptions) {
   return {
     adapter,
     direct,
-    close: async () => void (await Promise.all([calls, transfers, counting].map((client) => client.close()))),
+    close: async () => void (await Promise.all([client, uploadClient, readings].map((client) => client.close()))),
   }
 }

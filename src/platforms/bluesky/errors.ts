@@ -1,14 +1,14 @@
 import type { PlatformErrorClass } from '../../domain/posts/failure.ts'
 import { PlatformError } from '../errors.ts'
-import type { HttpAnswer } from '../shared/http.ts'
+import type { HttpResponse } from '../shared/http.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
 import { readKnownJob, readXrpcError } from './responses.ts'
 
-/** An error answer as the server named it; `cause` of the PlatformError made of it. */
+/** The cause of the PlatformError: an error response by its name. */
 export class XrpcRefusal extends Error {
   readonly status: number
   readonly code: string
-  /** Of the video that the server says it has already. */
+  /** The job of a video that the server already has. */
   readonly jobId: string | undefined
   constructor(status: number, code: string, jobId?: string) {
     super(`status ${status}, ${code || 'no error name'}`)
@@ -19,34 +19,34 @@ export class XrpcRefusal extends Error {
   }
 }
 
-/** Longer than any error name there is. */
+/** Longer than any known error name. */
 const LONGEST_CODE = 64
 
 interface Meaning {
   class: PlatformErrorClass
   message: string
-  /** Only where the class does not tell: see `refusalOf`. */
+  /** Set only to override the default of `toError`. */
   certain?: boolean
 }
 
-/** Error names before statuses, since Bluesky says with the name what the status leaves open (platforms.md 2g). */
+/** Error names come before statuses, because Bluesky's names are more specific. */
 const BY_CODE: Record<string, Meaning> = {
   ExpiredToken: { class: 'unauthorized', message: 'The Bluesky login has expired' },
-  InvalidToken: { class: 'unauthorized', message: 'Bluesky does not accept the login any more' },
-  AuthMissing: { class: 'unauthorized', message: 'Bluesky does not accept the login any more' },
-  AuthenticationRequired: { class: 'unauthorized', message: 'Bluesky does not accept the login any more' },
+  InvalidToken: { class: 'unauthorized', message: 'Bluesky no longer accepts the login' },
+  AuthMissing: { class: 'unauthorized', message: 'Bluesky no longer accepts the login' },
+  AuthenticationRequired: { class: 'unauthorized', message: 'Bluesky no longer accepts the login' },
   AuthFactorTokenRequired: {
     class: 'unauthorized',
     message: 'Bluesky asks for a code sent by e-mail: connect with an app password instead',
   },
   AccountTakedown: { class: 'unauthorized', message: 'Bluesky has taken this account down' },
   AccountDeactivated: { class: 'unauthorized', message: 'This Bluesky account is deactivated' },
-  AccountNotFound: { class: 'unauthorized', message: 'This Bluesky account does not exist any more' },
+  AccountNotFound: { class: 'unauthorized', message: 'This Bluesky account no longer exists' },
   RecordNotFound: { class: 'not_found', message: 'The post is not on Bluesky' },
-  // Nothing was written, but what stands there may come from an earlier call of ours.
+  // Nothing was written, but the existing record may come from an earlier call of ours.
   InvalidSwap: {
     class: 'duplicate',
-    message: 'Bluesky already holds a record under the key of this post',
+    message: 'Bluesky already has a record under the key of this post',
     certain: false,
   },
   BlobNotFound: {
@@ -61,28 +61,29 @@ const BY_CODE: Record<string, Meaning> = {
 const BY_STATUS: Record<number, Meaning> = {
   401: BY_CODE['InvalidToken']!,
   403: { class: 'permission', message: 'Bluesky does not allow this account to do that' },
-  404: { class: 'not_found', message: 'Bluesky does not know what was asked for' },
-  // A server or proxy that gave up waiting for the rest of a request may still have it.
-  408: { class: 'transient', message: 'Bluesky did not get the request in time', certain: false },
+  404: { class: 'not_found', message: 'Bluesky does not have the requested object' },
+  // A server or proxy that timed out on a request may still process it.
+  408: { class: 'transient', message: 'Bluesky did not receive the request in time', certain: false },
   413: { class: 'validation', message: 'Bluesky refused the post as too large' },
   429: BY_CODE['RateLimitExceeded']!,
 }
 
-/** The video service names the job of a video that it has already, and no error. */
-export function isOwnError({ text }: HttpAnswer): boolean {
+/** For a video that it already has, the video service returns its job instead of an error. */
+export function isOwnError({ text }: HttpResponse): boolean {
   return readXrpcError(text) !== null || readKnownJob(text) !== null
 }
 
 /**
- * What an answer other than 2xx means. A 4xx is a definite refusal; a 5xx or a redirect leaves open whether anything was done.
+ * Converts a response other than 2xx. A 4xx is a definite refusal; a 5xx or a redirect leaves open whether anything was
+ * done.
  */
-export function refusalOf(answer: HttpAnswer): PlatformError {
+export function toError(answer: HttpResponse): PlatformError {
   const body = readXrpcError(answer.text)
   const code = (body?.error ?? '').slice(0, LONGEST_CODE)
   const isRefusal = answer.status >= 400 && answer.status < 500
   const meaning = isRefusal
-    ? (BY_CODE[code] ?? BY_STATUS[answer.status] ?? invalid(body?.message ?? ''))
-    : troubled(answer.status)
+    ? (BY_CODE[code] ?? BY_STATUS[answer.status] ?? toInvalidMeaning(body?.message ?? ''))
+    : toTroubleMeaning(answer.status)
   const wait = meaning.class === 'rate_limited' || meaning.class === 'transient' ? retryAfterMs(answer) : undefined
   return new PlatformError(meaning.class, meaning.message, {
     certain: meaning.certain ?? isRefusal,
@@ -92,8 +93,8 @@ export function refusalOf(answer: HttpAnswer): PlatformError {
   })
 }
 
-/** Of the many things a record can be refused for, the one that users can cause and mend. */
-function invalid(message: string): Meaning {
+/** Names the one reason for an invalid record that users can cause and fix. */
+function toInvalidMeaning(message: string): Meaning {
   const isLength = /grapheme|too (long|big)|longer than|maxLength/i.test(message) && /text/i.test(message)
   return {
     class: 'validation',
@@ -101,22 +102,22 @@ function invalid(message: string): Meaning {
   }
 }
 
-function troubled(status: number): Meaning {
-  const message = status >= 500 ? 'Bluesky has trouble at the moment' : 'Bluesky answered in an unexpected way'
+function toTroubleMeaning(status: number): Meaning {
+  const message = status >= 500 ? 'Bluesky has a temporary problem' : 'Bluesky sent an unexpected response'
   return { class: 'transient', message, certain: false }
 }
 
-/** Did Bluesky refuse with this error name? */
+/** Returns whether Bluesky refused with this error name. */
 export function isRefusedAs(error: unknown, code: string): boolean {
   return error instanceof PlatformError && error.cause instanceof XrpcRefusal && error.cause.code === code
 }
 
-/** Did Bluesky refuse with this status, whatever it called it? */
+/** Returns whether Bluesky refused with this status. */
 export function isRefusedWith(error: unknown, status: number): boolean {
   return error instanceof PlatformError && error.cause instanceof XrpcRefusal && error.cause.status === status
 }
 
-/** The job under which the video service has this video already, when that is what it refused for. */
-export function knownJobOf(error: unknown): string | null {
+/** Returns the job of a video that the service already has, if it refused for that reason; else `null`. */
+export function getKnownJobId(error: unknown): string | null {
   return isRefusedWith(error, 409) ? ((error as { cause: XrpcRefusal }).cause.jobId ?? null) : null
 }

@@ -2,38 +2,38 @@ import { AppBskyRichtextFacet, RichText, type Facet } from '@atproto/api'
 import { countText, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 
 /**
- * The links, mentions and hashtags of a text, found as Bluesky's own apps find them (platforms.md 2b). Without facets they
- * would be plain text. A text beyond Bluesky's limits, which the server refuses anyway, gets none: the library's expressions take
- * quadratic time on long texts.
- * @param resolve gives the DID of a handle, or null when there is no such account: then it is no mention
+ * Finds links, mentions and hashtags as Bluesky's own apps do. Without facets they would be plain text.
+ * A text beyond Bluesky's limits gets none: the server refuses it anyway, and the library takes quadratic time on long
+ * texts.
+ * @param resolve returns the DID of a handle, or `null` when there is no such account; then it is no mention
  */
 export async function findFacets(text: string, resolve: (handle: string) => Promise<string | null>): Promise<Facet[]> {
   if (isTooLong(text)) return []
   const richText = new RichText({ text })
   richText.detectFacetsWithoutResolution()
   const found = richText.facets ?? []
-  const handles = new Set(found.flatMap((facet) => mentionedHandle(facet) ?? []))
+  const handles = new Set(found.flatMap((facet) => getMentionedHandle(facet) ?? []))
   const dids = new Map(await Promise.all([...handles].map(async (handle) => [handle, await resolve(handle)] as const)))
-  return found.flatMap((facet) => resolved(facet, dids)).filter(isAcceptable)
+  return found.flatMap((facet) => resolveMention(facet, dids)).filter(isAcceptable)
 }
 
 function isTooLong(text: string): boolean {
   return POSTING_RULES.bluesky.text.some(({ unit, max }) => countText(text, unit, max + 1) > max)
 }
 
-function resolved(facet: Facet, dids: Map<string, string | null>): Facet[] {
-  const handle = mentionedHandle(facet)
+function resolveMention(facet: Facet, dids: Map<string, string | null>): Facet[] {
+  const handle = getMentionedHandle(facet)
   if (handle === undefined) return [facet]
   const did = dids.get(handle)
   return did ? [{ ...facet, features: [{ $type: 'app.bsky.richtext.facet#mention', did }] }] : []
 }
 
-/** Before they are resolved, mentions carry the handle in the place of the DID. */
-function mentionedHandle(facet: Facet): string | undefined {
+/** Unresolved mentions hold the handle in place of the DID. */
+function getMentionedHandle(facet: Facet): string | undefined {
   return facet.features.find((feature) => AppBskyRichtextFacet.isMention(feature))?.did
 }
 
-/** The server refuses a whole post for one bad facet, such as a tag of 64 emoji that has more than 640 bytes. */
+/** The server refuses the whole post for one invalid facet, such as a tag of 64 emoji with more than 640 bytes. */
 function isAcceptable(facet: Facet): boolean {
   return AppBskyRichtextFacet.validateMain(facet).success
 }

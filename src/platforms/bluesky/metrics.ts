@@ -1,8 +1,8 @@
 import { NO_COUNTS, type PostCounts } from '../../domain/analytics/analytics.ts'
 import type { CallOptions, Credentials, PostMetrics } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { countOf, isAnyKnown } from '../shared/counts.ts'
-import { inGroups } from '../shared/in-groups.ts'
+import { parseCount, hasAnyCount } from '../shared/counts.ts'
+import { mapInGroups } from '../shared/map-in-groups.ts'
 import { readPostViews, readStoredRecord, type PostView } from './responses.ts'
 import { isRefusedAs } from './errors.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
@@ -13,39 +13,47 @@ interface MetricsDeps {
   services: ServiceAddresses
 }
 
-/** The most that `getPosts` takes. */
+/** The maximum of `getPosts`. */
 const PER_CALL = 25
-const AT_ONCE = 5
+const CONCURRENCY = 5
 
 /**
- * The counts of posts, from the view that Bluesky has of the whole network. It lags behind the account's own server and hides what
- * somebody blocks, so that of a post which it leaves out only the account's own server can tell whether it is gone.
+ * Reads the counts from Bluesky's view of the network. It lags behind the account's own server and hides blocked
+ * content, so only the account's own server decides whether a missing post is deleted.
  */
 export function createMetrics({ xrpc, services }: MetricsDeps): PostMetrics {
   async function read(uris: string[], account: Credentials, options: CallOptions) {
     const call = { ...options, token: account.accessToken }
-    const { posts } = await xrpc.query(services.of(account), 'app.bsky.feed.getPosts', { uris }, readPostViews, call)
+    const { posts } = await xrpc.query(
+      { service: services.of(account), nsid: 'app.bsky.feed.getPosts', params: { uris } },
+      readPostViews,
+      call,
+    )
     const found = new Map<string, PostCounts | 'deleted'>()
-    await inGroups(uris, AT_ONCE, async (uri) => {
+    await mapInGroups(uris, CONCURRENCY, async (uri) => {
       const post = posts.find((one) => one.uri === uri)
-      const counts = post && countsOf(post)
-      if (counts && isAnyKnown(counts)) found.set(uri, counts)
+      const counts = post && toCounts(post)
+      if (counts && hasAnyCount(counts)) found.set(uri, counts)
       if (!post && (await isDeleted(uri, account, options))) found.set(uri, 'deleted')
     })
     return found
   }
 
-  /** Asked where the token was just taken as good: what another server says of an account that moved away proves nothing. */
+  /** Called where the token has just worked: another server's answer about a moved account proves nothing. */
   async function isDeleted(uri: string, account: Credentials, options: CallOptions): Promise<boolean> {
     const [repo = '', collection = '', rkey = ''] = uri.replace('at://', '').split('/')
     if (repo !== account.accountId) return false
     const params = { repo, collection, rkey }
     try {
-      await xrpc.query(services.of(account), 'com.atproto.repo.getRecord', params, readStoredRecord, options)
+      await xrpc.query(
+        { service: services.of(account), nsid: 'com.atproto.repo.getRecord', params },
+        readStoredRecord,
+        options,
+      )
       return false
     } catch (error) {
       if (isRefusedAs(error, 'RecordNotFound')) return true
-      // A definite answer, but to another question.
+      // A definite answer to a different question.
       if (error instanceof PlatformError && error.class === 'validation') return false
       throw error
     }
@@ -54,19 +62,19 @@ export function createMetrics({ xrpc, services }: MetricsDeps): PostMetrics {
   return { perCall: PER_CALL, read }
 }
 
-function countsOf(post: PostView): PostCounts {
-  const [reposts, quotes] = [zeroIfLeftOut(post.repostCount), zeroIfLeftOut(post.quoteCount)]
+function toCounts(post: PostView): PostCounts {
+  const [reposts, quotes] = [parseCountOrZero(post.repostCount), parseCountOrZero(post.quoteCount)]
   return {
     ...NO_COUNTS,
-    likes: zeroIfLeftOut(post.likeCount),
+    likes: parseCountOrZero(post.likeCount),
     shares: reposts === null || quotes === null ? null : reposts + quotes,
-    comments: zeroIfLeftOut(post.replyCount),
-    // Left out only where servers do not know of bookmarks.
-    saved: countOf(post.bookmarkCount),
+    comments: parseCountOrZero(post.replyCount),
+    // Absent only on servers without bookmarks.
+    saved: parseCount(post.bookmarkCount),
   }
 }
 
-/** A count of nothing may be left out there. */
-function zeroIfLeftOut(value: unknown): number | null {
-  return value === undefined ? 0 : countOf(value)
+/** Counts of zero may be omitted. */
+function parseCountOrZero(value: unknown): number | null {
+  return value === undefined ? 0 : parseCount(value)
 }

@@ -6,27 +6,27 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type {
   CallOptions,
   Credentials,
-  DeliveryLog,
+  DeliveryCheckpoints,
   MediaSource,
   OutgoingPost,
-  PreparationLog,
-  Untraced,
+  Checkpoints,
+  NotFoundResult,
 } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 import { loadImage, warmUpImages } from '../shared/image-files.ts'
-import { createMediaTurns } from '../shared/media-turns.ts'
+import { createMediaLimiter } from '../shared/media-limiter.ts'
 import { readResolvedHandle, readStoredRecord, readUploadedBlob, readWrittenRecord } from './responses.ts'
 import { isRefusedAs } from './errors.ts'
 import { buildRecord, compareRecord, isVideo, POST_COLLECTION } from './record.ts'
-import { recordKey } from './record-key.ts'
+import { deriveRecordKey } from './record-key.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
-import { findUpload, forgetUploads, saveUpload, uploadedFiles, type StoredUpload } from './uploads.ts'
+import { findUpload, forgetUploads, saveUpload, listUploadedFiles, type StoredUpload } from './uploads.ts'
 import type { createVideo } from './video.ts'
 import type { Xrpc } from './xrpc.ts'
 
 interface PostDeps {
   xrpc: Xrpc
-  /** Apart from `xrpc`, so that uploads never keep a visible call from its connection. */
+  /** A separate client, so that uploads never take a connection from a visible call. */
   uploads: Xrpc
   services: ServiceAddresses
   media: MediaSource
@@ -36,29 +36,33 @@ interface PostDeps {
 }
 
 const IMAGES_IN_MEMORY = 2
-/** A name is looked up in the few seconds before the instant: one that takes longer makes the post late. */
+/** Handles are resolved seconds before the scheduled time; a slower lookup would delay the post. */
 const LOOKUP_TIMEOUT_MS = 5 * SECOND
 
 const FACETS = 'facets'
-/** How many keys before turned out to be taken by foreign records. */
+/** How many earlier keys were taken by foreign records. */
 const KEY_STEP = 'keyStep'
 
-/** Bringing a post out: everything invisible first, then one call, and the search for what became of it. */
+/** Prepares and publishes posts, and reconciles unknown outcomes. */
 export function createPosts({ xrpc, uploads, services, media, video, appUrl, publishTimeoutMs }: PostDeps) {
-  const inMemory = createMediaTurns({ atOnce: IMAGES_IN_MEMORY, perUser: 1 })
+  const limitImages = createMediaLimiter({ concurrency: IMAGES_IN_MEMORY, perUser: 1 })
 
-  async function prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions) {
+  async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
     assertPostable(post)
     const { findFacets } = await import('./facets.ts')
-    if (!log.handle(FACETS)) {
+    if (!checkpoints.get(FACETS)) {
       const facets = await findFacets(post.content.text, (handle) => resolveHandle(account, handle, options))
-      // Most texts have none, and then there is nothing worth a write: finding none again takes no call.
-      if (facets.length > 0) await log.save(FACETS, JSON.stringify(facets))
+      // Most texts have no facets. Then nothing is stored, since finding none again takes no call.
+      if (facets.length > 0) await checkpoints.save(FACETS, JSON.stringify(facets))
     }
     for (const [index, item] of post.content.mediaItems.entries()) {
-      if (mediaKind(item.mimeType) === 'video') await video.prepare(item, index, account, log, options)
-      else if (!findUpload(log, index)) {
-        await saveUpload(log, index, await inMemory(item, () => uploadImage(item, account, options), options))
+      if (mediaKind(item.mimeType) === 'video') await video.prepare({ item, index }, account, checkpoints, options)
+      else if (!findUpload(checkpoints, index)) {
+        await saveUpload(
+          checkpoints,
+          index,
+          await limitImages(item, () => uploadImage(item, account, options), options),
+        )
       }
     }
     xrpc.warm(services.of(account))
@@ -68,13 +72,14 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     try {
       const params = { handle }
       const service = services.of(account)
-      const found = await xrpc.query(service, 'com.atproto.identity.resolveHandle', params, readResolvedHandle, {
-        ...options,
-        timeoutMs: LOOKUP_TIMEOUT_MS,
-      })
+      const found = await xrpc.query(
+        { service, nsid: 'com.atproto.identity.resolveHandle', params },
+        readResolvedHandle,
+        { ...options, timeoutMs: LOOKUP_TIMEOUT_MS },
+      )
       return found.did
     } catch (error) {
-      // An answer that there is no such handle; anything else passes and is tried again.
+      // The handle does not exist. Other errors are temporary and are retried.
       if (error instanceof PlatformError && (error.class === 'validation' || error.class === 'not_found')) return null
       throw error
     }
@@ -87,9 +92,11 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
   ): Promise<StoredUpload> {
     const image = await loadImage(media, item, POSTING_RULES.bluesky.media.image, { signal })
     const { blob } = await uploads.procedure(
-      services.of(account),
-      'com.atproto.repo.uploadBlob',
-      { bytes: image.bytes, sizeBytes: image.bytes.length, mimeType: image.mimeType },
+      {
+        service: services.of(account),
+        nsid: 'com.atproto.repo.uploadBlob',
+        input: { bytes: image.bytes, sizeBytes: image.bytes.length, mimeType: image.mimeType },
+      },
       readUploadedBlob,
       { token: account.accessToken, signal },
     )
@@ -99,28 +106,31 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
   async function publish(
     post: OutgoingPost,
     account: Credentials,
-    delivery: DeliveryLog,
+    delivery: DeliveryCheckpoints,
     { signal }: CallOptions,
   ): Promise<Published> {
-    const record = buildRecord(post.content, delivery.startedAt, readFacets(delivery), uploadedFiles(post, delivery))
+    const record = buildRecord(
+      post.content,
+      delivery.startedAt,
+      readFacets(delivery),
+      listUploadedFiles(post, delivery),
+    )
     const input = {
       repo: account.accountId,
       collection: POST_COLLECTION,
-      rkey: keyOf(delivery),
+      rkey: toRecordKey(delivery),
       record,
-      // Create only; the same record again is no change and gets the same answer.
+      // Creates only; writing the same record again changes nothing and gets the same response.
       swapRecord: null,
     }
     const call = { token: account.accessToken, signal, timeoutMs: publishTimeoutMs }
     try {
       const written = await xrpc.procedure(
-        services.of(account),
-        'com.atproto.repo.putRecord',
-        input,
+        { service: services.of(account), nsid: 'com.atproto.repo.putRecord', input },
         readWrittenRecord,
         call,
       )
-      return published(written.uri)
+      return toPublished(written.uri)
     } catch (error) {
       if (isRefusedAs(error, 'BlobNotFound')) await forgetUploads(post, delivery)
       throw error
@@ -130,40 +140,38 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
   async function reconcile(
     post: OutgoingPost,
     account: Credentials,
-    delivery: DeliveryLog,
+    delivery: DeliveryCheckpoints,
     options: CallOptions,
-  ): Promise<Published | Untraced> {
-    const params = { repo: account.accountId, collection: POST_COLLECTION, rkey: keyOf(delivery) }
+  ): Promise<Published | NotFoundResult> {
+    const params = { repo: account.accountId, collection: POST_COLLECTION, rkey: toRecordKey(delivery) }
     try {
       const stored = await xrpc.query(
-        services.of(account),
-        'com.atproto.repo.getRecord',
-        params,
+        { service: services.of(account), nsid: 'com.atproto.repo.getRecord', params },
         readStoredRecord,
         options,
       )
-      // Another record in its place says nothing of ours.
+      // A record under another URI says nothing about ours.
       if (stored.uri !== `at://${params.repo}/${params.collection}/${params.rkey}`) return 'undecidable'
       const whose = compareRecord(stored, post.content, delivery.startedAt)
-      if (whose === 'ours') return published(stored.uri)
+      if (whose === 'ours') return toPublished(stored.uri)
       if (whose === 'unclear') return 'undecidable'
-      await delivery.save(KEY_STEP, String(keyStep(delivery) + 1))
+      await delivery.save(KEY_STEP, String(readKeyStep(delivery) + 1))
       return 'absent'
     } catch (error) {
       if (isRefusedAs(error, 'RecordNotFound')) return 'absent'
-      // A definite answer to another question, such as that the account lives elsewhere now.
+      // A definite answer to a different question, such as a moved account.
       if (error instanceof PlatformError && error.class === 'validation') return 'undecidable'
       throw error
     }
   }
 
-  /** The address with the DID keeps leading to the post when the account takes another handle (platforms.md 2c). */
-  function published(uri: string): Published {
+  /** A URL with the DID stays valid when the account changes its handle. */
+  function toPublished(uri: string): Published {
     const [did, , key] = uri.replace('at://', '').split('/')
     return { platformPostId: uri, platformPostUrl: `${withoutTrailingSlashes(appUrl)}/profile/${did}/post/${key}` }
   }
 
-  /** What only preparing needs is heavy, and the API never prepares. */
+  /** Only preparation needs these large modules; the API never prepares. */
   async function warmUp(): Promise<void> {
     await Promise.all([import('./facets.ts'), warmUpImages()])
   }
@@ -173,29 +181,29 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
 
 function assertPostable({ content }: OutgoingPost): void {
   const { image, video } = POSTING_RULES.bluesky.media
-  const problem = problemOf()
+  const problem = findProblem()
   if (problem !== null) throw new PlatformError('validation', problem, { certain: true })
 
-  function problemOf(): string | null {
+  function findProblem(): string | null {
     const { mediaItems } = content
     if (isVideo(content)) {
-      if (mediaItems.length > 1) return 'Bluesky takes a video only alone in its post'
+      if (mediaItems.length > 1) return 'Bluesky accepts a video only without other media'
       const { mimeType } = mediaItems[0]!
-      return video.types.includes(mimeType) ? null : `Bluesky takes no ${mimeType}`
+      return video.types.includes(mimeType) ? null : `Bluesky does not accept ${mimeType}`
     }
-    return mediaItems.length > image.max ? `Bluesky takes at most ${image.max} images in a post` : null
+    return mediaItems.length > image.max ? `Bluesky accepts at most ${image.max} images in a post` : null
   }
 }
 
-function readFacets(log: PreparationLog): Facet[] {
-  const stored = log.handle(FACETS)
+function readFacets(checkpoints: Checkpoints): Facet[] {
+  const stored = checkpoints.get(FACETS)
   return stored ? (JSON.parse(stored) as Facet[]) : []
 }
 
-function keyStep(log: PreparationLog): number {
-  return Number(log.handle(KEY_STEP) ?? 0)
+function readKeyStep(checkpoints: Checkpoints): number {
+  return Number(checkpoints.get(KEY_STEP) ?? 0)
 }
 
-function keyOf(delivery: DeliveryLog): string {
-  return recordKey(delivery.key, delivery.startedAt, keyStep(delivery))
+function toRecordKey(delivery: DeliveryCheckpoints): string {
+  return deriveRecordKey(delivery.key, delivery.startedAt, readKeyStep(delivery))
 }

@@ -7,7 +7,7 @@ const CLOCK_ID_BITS = 10n
 const OWN_BITS = 20n
 
 /** A TID (https://atproto.com/specs/tid): microseconds since 1970 and a 10-bit clock id, in base32 that sorts like the number. */
-export function tid(microseconds: bigint, clockId: bigint): string {
+export function toTid(microseconds: bigint, clockId: bigint): string {
   return encode((microseconds << CLOCK_ID_BITS) | clockId)
 }
 
@@ -18,11 +18,12 @@ function encode(value: bigint): string {
 }
 
 /**
- * The record key of a delivery: the same for every repeat of it, and hardly ever that of another one. It is the TID of `startedAt`
- * with its low 20 bits, about one millisecond and the clock id, replaced by a hash of the delivery's key.
- * @param step counts up when the key before it turned out to be taken by somebody else's record
+ * Derives the record key of a delivery: equal for all its repeats, and almost never equal to another delivery's. It is
+ * the TID of `startedAt`; a hash of the delivery's key replaces the low 20 bits (about one millisecond and the clock
+ * id).
+ * @param step incremented when the previous key was taken by a foreign record
  */
-export function recordKey(deliveryKey: string, startedAt: Date, step = 0): string {
+export function deriveRecordKey(deliveryKey: string, startedAt: Date, step = 0): string {
   const hash = createHash('sha256')
     .update(step === 0 ? deliveryKey : `${deliveryKey}/${step}`)
     .digest()

@@ -6,10 +6,10 @@ import type { BlobRef, StoredRecord } from './responses.ts'
 
 export const POST_COLLECTION = 'app.bsky.feed.post'
 
-/** An image or video that is on the server already. */
+/** An image or video that the server already has. */
 export interface UploadedFile {
   blob: BlobRef
-  /** Where it could be told. */
+  /** Absent when unknown. */
   aspectRatio?: { width: number; height: number }
 }
 
@@ -33,20 +33,20 @@ export interface PostRecord {
   embed?: ImagesEmbed | VideoEmbed
 }
 
-/** The record of a post: the same for the same arguments, so that writing it again changes nothing. */
+/** Builds the record of a post. Equal arguments give an equal record, so that writing it again changes nothing. */
 export function buildRecord(content: Content, createdAt: Date, facets: Facet[], files: UploadedFile[]): PostRecord {
   return {
     $type: POST_COLLECTION,
     text: content.text,
     createdAt: createdAt.toISOString(),
     ...(facets.length > 0 && { facets }),
-    ...(files.length > 0 && { embed: embedOf(content, files) }),
+    ...(files.length > 0 && { embed: toEmbed(content, files) }),
   }
 }
 
-/** A video stands alone in its post. */
-function embedOf(content: Content, files: UploadedFile[]): ImagesEmbed | VideoEmbed {
-  const alts = altTexts(content)
+/** A video is the only media of its post. */
+function toEmbed(content: Content, files: UploadedFile[]): ImagesEmbed | VideoEmbed {
+  const alts = toAltTexts(content)
   if (isVideo(content)) {
     const { blob, ...shape } = files[0]!
     return { $type: 'app.bsky.embed.video', video: blob, alt: alts[0]!, ...shape }
@@ -59,14 +59,14 @@ export function isVideo({ mediaItems }: Content): boolean {
   return mediaItems.some(({ mimeType }) => mediaKind(mimeType) === 'video')
 }
 
-function altTexts(content: Content): string[] {
+function toAltTexts(content: Content): string[] {
   return content.mediaItems.map((item) => fitAltText(item, POSTING_RULES.bluesky))
 }
 
 /**
- * Whose record stands under our key? `ours` if it says what we meant to say at the instant we meant it: blobs and facets are left out,
- * since they may have been made anew since. `foreign` if it is of another instant. The same instant with other words is most likely our own
- * post, edited elsewhere: then nobody can tell (`unclear`).
+ * Identifies the record under our key. `ours`: same instant and content; blobs and facets are ignored, since they may
+ * have been created again. `foreign`: another instant. `unclear`: same instant with other content, most likely our post
+ * after an edit.
  */
 export function compareRecord(
   { value }: StoredRecord,
@@ -77,6 +77,6 @@ export function compareRecord(
   const { images, video, alt } = ((value as { embed?: unknown }).embed ?? {}) as Record<string, unknown>
   const shown = video ? [alt] : ((images ?? []) as { alt?: unknown }[]).map((image) => image.alt)
   const isSame =
-    value.text === content.text && Boolean(video) === isVideo(content) && isDeepStrictEqual(shown, altTexts(content))
+    value.text === content.text && Boolean(video) === isVideo(content) && isDeepStrictEqual(shown, toAltTexts(content))
   return isSame ? 'ours' : 'unclear'
 }

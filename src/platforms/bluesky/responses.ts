@@ -1,9 +1,9 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { answerReader } from '../shared/responses.ts'
+import { responseReader } from '../shared/responses.ts'
 
-/** The parts we use of what Bluesky answers, each beside its description. */
+/** The fields we use of Bluesky's responses, each with a link to its description. */
 
-/** Read by `countOf`: a count that is none must not keep the rest from being read. */
+/** Parsed by `parseCount`, so that an invalid count does not invalidate the whole response. */
 const count = Type.Optional(Type.Unknown())
 
 /** https://docs.bsky.app/docs/api/com-atproto-server-create-session and -refresh-session */
@@ -16,13 +16,13 @@ const Session = Type.Object({
   didDoc: Type.Optional(Type.Unknown()),
 })
 export type Session = Static<typeof Session>
-export const readSession = answerReader(Session)
+export const readSession = responseReader(Session)
 
 /** https://www.w3.org/TR/did-core/#services, as https://atproto.com/specs/did#did-documents uses it. */
 const DidDocument = Type.Object({
   service: Type.Array(Type.Object({ id: Type.String(), type: Type.Unknown(), serviceEndpoint: Type.Unknown() })),
 })
-export const readDidDocument = answerReader(DidDocument)
+export const readDidDocument = responseReader(DidDocument)
 
 /** https://docs.bsky.app/docs/api/app-bsky-actor-get-profile */
 const ProfileView = Type.Object({
@@ -33,7 +33,7 @@ const ProfileView = Type.Object({
   avatar: Type.Optional(Type.String()),
   followersCount: count,
 })
-export const readProfile = answerReader(ProfileView)
+export const readProfile = responseReader(ProfileView)
 
 /** https://docs.bsky.app/docs/api/app-bsky-feed-get-posts */
 const PostView = Type.Object({
@@ -45,13 +45,13 @@ const PostView = Type.Object({
   bookmarkCount: count,
 })
 export type PostView = Static<typeof PostView>
-export const readPostViews = answerReader(Type.Object({ posts: Type.Array(PostView) }))
+export const readPostViews = responseReader(Type.Object({ posts: Type.Array(PostView) }))
 
 /** https://docs.bsky.app/docs/api/com-atproto-identity-resolve-handle */
 const ResolvedHandle = Type.Object({ did: Type.String({ pattern: '^did:' }) })
-export const readResolvedHandle = answerReader(ResolvedHandle)
+export const readResolvedHandle = responseReader(ResolvedHandle)
 
-/** https://atproto.com/specs/data-model#blob-type: goes into the record exactly as it came. */
+/** https://atproto.com/specs/data-model#blob-type; copied into the record unchanged. */
 export const BlobRef = Type.Object({
   $type: Type.Literal('blob'),
   ref: Type.Object({ $link: Type.String() }),
@@ -62,15 +62,15 @@ export type BlobRef = Static<typeof BlobRef>
 
 /** https://docs.bsky.app/docs/api/com-atproto-repo-upload-blob */
 const UploadedBlob = Type.Object({ blob: BlobRef })
-export const readUploadedBlob = answerReader(UploadedBlob)
+export const readUploadedBlob = responseReader(UploadedBlob)
 
 /** https://docs.bsky.app/docs/api/com-atproto-server-describe-server */
 const ServerDescription = Type.Object({ did: Type.String({ pattern: '^did:' }) })
-export const readServerDescription = answerReader(ServerDescription)
+export const readServerDescription = responseReader(ServerDescription)
 
 /** https://docs.bsky.app/docs/api/com-atproto-server-get-service-auth */
 const ServiceToken = Type.Object({ token: Type.String({ minLength: 1 }) })
-export const readServiceToken = answerReader(ServiceToken)
+export const readServiceToken = responseReader(ServiceToken)
 
 /** https://docs.bsky.app/docs/api/app-bsky-video-get-job-status */
 const VideoJob = Type.Object({
@@ -80,13 +80,19 @@ const VideoJob = Type.Object({
   failureCode: Type.Optional(Type.String()),
   error: Type.Optional(Type.String()),
 })
-/** The schema wraps it; answers to an upload were seen without the wrap (platforms.md 2b). */
-export const readVideoJob = wrappedOrBare(answerReader(Type.Object({ jobStatus: VideoJob })), answerReader(VideoJob))
+/** The schema wraps the job, but responses to uploads also come without the wrapper. */
+export const readVideoJob = readWrappedOrBare(
+  responseReader(Type.Object({ jobStatus: VideoJob })),
+  responseReader(VideoJob),
+)
 const KnownJob = Type.Pick(VideoJob, ['jobId'])
-/** With the refusal of a video that the service has already. */
-export const readKnownJob = wrappedOrBare(answerReader(Type.Object({ jobStatus: KnownJob })), answerReader(KnownJob))
+/** Part of the refusal of a video that the service already has. */
+export const readKnownJob = readWrappedOrBare(
+  responseReader(Type.Object({ jobStatus: KnownJob })),
+  responseReader(KnownJob),
+)
 
-function wrappedOrBare<T>(
+function readWrappedOrBare<T>(
   readWrapped: (text: string) => { jobStatus: T } | null,
   readBare: (text: string) => T | null,
 ) {
@@ -95,7 +101,7 @@ function wrappedOrBare<T>(
 
 /** https://docs.bsky.app/docs/api/com-atproto-repo-put-record */
 const WrittenRecord = Type.Object({ uri: Type.String({ pattern: '^at://' }), cid: Type.String() })
-export const readWrittenRecord = answerReader(WrittenRecord)
+export const readWrittenRecord = responseReader(WrittenRecord)
 
 /** https://docs.bsky.app/docs/api/com-atproto-repo-get-record */
 const StoredRecord = Type.Object({
@@ -103,7 +109,7 @@ const StoredRecord = Type.Object({
   value: Type.Object({ text: Type.Optional(Type.Unknown()), createdAt: Type.Optional(Type.Unknown()) }),
 })
 export type StoredRecord = Static<typeof StoredRecord>
-export const readStoredRecord = answerReader(StoredRecord)
+export const readStoredRecord = responseReader(StoredRecord)
 
 /** https://atproto.com/specs/xrpc#error-responses; the name of an error is one word. */
 const XrpcError = Type.Object({
@@ -111,4 +117,4 @@ const XrpcError = Type.Object({
   message: Type.Optional(Type.String()),
 })
 export type XrpcError = Static<typeof XrpcError>
-export const readXrpcError = answerReader(XrpcError)
+export const readXrpcError = responseReader(XrpcError)

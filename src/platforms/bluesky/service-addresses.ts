@@ -3,13 +3,13 @@ import { readDidDocument, type Session } from './responses.ts'
 
 interface ServiceOptions {
   entryUrl: string
-  /** Hosts besides the entry's that accounts may live on; one that begins with a dot stands for every host below it. */
+  /** Hosts besides the entry's that accounts may live on. A leading dot allows every subdomain. */
   accountHosts: string[]
 }
 
 /**
- * Which server to call for an account. Its DID document names one, but that document is its owner's to write: an address is followed
- * only to the entry host itself or a configured one (safety.md section 5). Otherwise the entry is called, which forwards.
+ * Chooses the server to call for an account. The owner controls the DID document, so its URL is used only for the entry
+ * host or a configured host (docs/design/security.md). Otherwise the entry is called, which forwards.
  */
 export function createServiceAddresses({ entryUrl, accountHosts }: ServiceOptions) {
   const entry = new URL(entryUrl)
@@ -23,7 +23,7 @@ export function createServiceAddresses({ entryUrl, accountHosts }: ServiceOption
 
   return {
     entryUrl,
-    /** Checked again at every use: what is stored may come from another configuration. */
+    /** Checked at every use: the stored URL may come from another configuration. */
     of: (account: Pick<Credentials, 'serviceUrl'>): string =>
       account.serviceUrl !== undefined && isAllowed(account.serviceUrl) ? account.serviceUrl : entryUrl,
     ofSession({ didDoc }: Pick<Session, 'didDoc'>): string {

@@ -1,7 +1,7 @@
 import type { CallOptions, Credentials, Profile } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { ignoreAnswer } from '../shared/calls.ts'
-import { countOf } from '../shared/counts.ts'
+import { ignoreBody } from '../shared/calls.ts'
+import { parseCount } from '../shared/counts.ts'
 import { readProfile, readSession, type Session } from './responses.ts'
 import { isRefusedAs } from './errors.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
@@ -9,39 +9,39 @@ import type { Xrpc } from './xrpc.ts'
 
 interface SessionDeps {
   xrpc: Xrpc
-  /** For what can wait. */
+  /** For calls that can wait. */
   reading: Xrpc
   services: ServiceAddresses
 }
 
 type Secrets = Omit<Credentials, 'version'>
 
-/** What the server calls a handle it could not verify; the account's last good one stays. */
+/** The server's placeholder for a handle it could not verify; the last verified handle is used instead. */
 const INVALID_HANDLE = 'handle.invalid'
-/** The scope of sessions that the account's main password opened; those of app passwords have other scopes. */
+/** The scope of sessions from the account's main password; app passwords have other scopes. */
 const MAIN_PASSWORD_SCOPE = 'com.atproto.access'
 const MAIN_PASSWORD =
   'This is the main password of the Bluesky account. Create an app password in Bluesky under Settings > Privacy and security > ' +
   'App passwords, and use it instead.'
-/** Invisible marks that come along when a handle is copied from an app. */
+/** Invisible characters that are copied together with a handle. */
 const INVISIBLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 
-/** Logins, their renewal and end, and the profile that shows whose they are. */
+/** Opens, renews and ends sessions, and reads profiles. */
 export function createSessions({ xrpc, reading, services }: SessionDeps) {
   async function connect(identifier: string, secret: string, options: CallOptions) {
     const input = { identifier: normalizeIdentifier(identifier), password: secret.trim() }
     const session = await xrpc
-      .procedure(services.entryUrl, 'com.atproto.server.createSession', input, readSession, options)
-      .catch(asWrongCredentials)
-    if (claimsOf(session.accessJwt).scope === MAIN_PASSWORD_SCOPE) {
-      await end(services.ofSession(session), session.refreshJwt, options).catch(() => undefined)
+      .procedure({ service: services.entryUrl, nsid: 'com.atproto.server.createSession', input }, readSession, options)
+      .catch(rethrowAsWrongCredentials)
+    if (parseClaims(session.accessJwt).scope === MAIN_PASSWORD_SCOPE) {
+      await deleteSession(services.ofSession(session), session.refreshJwt, options).catch(() => undefined)
       throw new PlatformError('permission', MAIN_PASSWORD, { certain: true })
     }
     if (session.active === false) {
       throw new PlatformError('blocked_by_platform', 'This Bluesky account is not active', { certain: true })
     }
     const credentials = toSecrets(session, services.ofSession(session))
-    return { credentials, profile: await profileOrHandle(credentials, options) }
+    return { credentials, profile: await fetchProfileOrHandle(credentials, options) }
   }
 
   async function renew(account: Credentials, options: CallOptions): Promise<Secrets> {
@@ -49,35 +49,39 @@ export function createSessions({ xrpc, reading, services }: SessionDeps) {
       throw new PlatformError('unauthorized', 'The Bluesky login has expired', { certain: true })
     }
     const session = await xrpc
-      .procedure(services.of(account), 'com.atproto.server.refreshSession', null, readSession, {
-        ...options,
-        token: account.refreshToken,
-      })
-      .catch(asLostAccount)
+      .procedure(
+        { service: services.of(account), nsid: 'com.atproto.server.refreshSession', input: null },
+        readSession,
+        { ...options, token: account.refreshToken },
+      )
+      .catch(rethrowAsLostAccount)
     const renewed = toSecrets(session, services.ofSession(session))
     return session.handle === INVALID_HANDLE ? { ...renewed, handle: account.handle } : renewed
   }
 
   async function revoke(account: Credentials, options: CallOptions): Promise<void> {
-    if (account.refreshToken !== undefined) await end(services.of(account), account.refreshToken, options)
+    if (account.refreshToken !== undefined) await deleteSession(services.of(account), account.refreshToken, options)
   }
 
-  async function end(server: string, token: string, options: CallOptions): Promise<void> {
-    await xrpc.procedure(server, 'com.atproto.server.deleteSession', null, ignoreAnswer, { ...options, token })
+  async function deleteSession(server: string, token: string, options: CallOptions): Promise<void> {
+    await xrpc.procedure({ service: server, nsid: 'com.atproto.server.deleteSession', input: null }, ignoreBody, {
+      ...options,
+      token,
+    })
   }
 
-  function profileView(by: Xrpc, account: Secrets, options: CallOptions) {
+  function fetchProfileView(by: Xrpc, account: Secrets, options: CallOptions) {
     const params = { actor: account.accountId }
     const call = { ...options, token: account.accessToken }
-    return by.query(services.of(account), 'app.bsky.actor.getProfile', params, readProfile, call)
+    return by.query({ service: services.of(account), nsid: 'app.bsky.actor.getProfile', params }, readProfile, call)
   }
 
   async function followers(account: Credentials, options: CallOptions): Promise<number | null> {
-    return countOf((await profileView(reading, account, options)).followersCount)
+    return parseCount((await fetchProfileView(reading, account, options)).followersCount)
   }
 
   async function profile(account: Secrets, options: CallOptions): Promise<Profile> {
-    const view = await profileView(xrpc, account, options)
+    const view = await fetchProfileView(xrpc, account, options)
     const handle = view.handle === INVALID_HANDLE ? account.handle : view.handle
     return {
       displayName: view.displayName?.trim() || handle,
@@ -87,8 +91,8 @@ export function createSessions({ xrpc, reading, services }: SessionDeps) {
     }
   }
 
-  /** The login is what counts; a profile that cannot be had now is no reason to refuse it. */
-  async function profileOrHandle(credentials: Secrets, options: CallOptions): Promise<Profile> {
+  /** A missing profile is no reason to refuse a valid login. */
+  async function fetchProfileOrHandle(credentials: Secrets, options: CallOptions): Promise<Profile> {
     try {
       return await profile(credentials, options)
     } catch {
@@ -103,10 +107,10 @@ function normalizeIdentifier(identifier: string): string {
   return identifier.replace(INVISIBLE, '').trim().replace(/^@/, '')
 }
 
-/** What is wrong with the account itself keeps its own words; every other refusal of a login is about what was typed in. */
+/** Problems of the account itself have their own messages; every other refusal concerns the typed-in credentials. */
 const ACCOUNT_TROUBLE = ['AccountTakedown', 'AccountDeactivated', 'AuthFactorTokenRequired']
 
-function asWrongCredentials(error: unknown): never {
+function rethrowAsWrongCredentials(error: unknown): never {
   const isRefused = error instanceof PlatformError && (error.class === 'unauthorized' || error.class === 'validation')
   if (!isRefused) throw error
   if (ACCOUNT_TROUBLE.some((code) => isRefusedAs(error, code))) {
@@ -118,18 +122,18 @@ function asWrongCredentials(error: unknown): never {
   })
 }
 
-/** With a good token, all that is left to be invalid about a renewal is that the account is gone from the server. */
-function asLostAccount(error: unknown): never {
+/** With a valid token, `InvalidRequest` means that the account no longer exists on the server. */
+function rethrowAsLostAccount(error: unknown): never {
   if (!isRefusedAs(error, 'InvalidRequest')) throw error
-  throw new PlatformError('unauthorized', 'This Bluesky account does not exist any more', {
+  throw new PlatformError('unauthorized', 'This Bluesky account no longer exists', {
     certain: true,
     cause: error,
   })
 }
 
 function toSecrets(session: Session, serviceUrl: string): Secrets {
-  const expiresAt = endOf(session.accessJwt)
-  const endsAt = endOf(session.refreshJwt)
+  const expiresAt = parseExpiry(session.accessJwt)
+  const endsAt = parseExpiry(session.refreshJwt)
   return {
     accountId: session.did,
     handle: session.handle,
@@ -141,14 +145,14 @@ function toSecrets(session: Session, serviceUrl: string): Secrets {
   }
 }
 
-/** The end of a token's life as it says itself; tokens without a readable one are used until they are refused. */
-function endOf(jwt: string): Date | undefined {
-  const { exp } = claimsOf(jwt)
+/** Returns the expiry stated in a token; tokens without one are used until they are refused. */
+function parseExpiry(jwt: string): Date | undefined {
+  const { exp } = parseClaims(jwt)
   return typeof exp === 'number' ? new Date(exp * 1_000) : undefined
 }
 
-/** The claims of a token, unverified; none where it is not a JWT. */
-function claimsOf(jwt: string): { exp?: unknown; scope?: unknown } {
+/** Returns the unverified claims of a token; empty when it is not a JWT. */
+function parseClaims(jwt: string): { exp?: unknown; scope?: unknown } {
   try {
     const claims = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()) as unknown
     return typeof claims === 'object' && claims !== null ? claims : {}

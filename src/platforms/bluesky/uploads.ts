@@ -1,15 +1,17 @@
 import { MINUTE } from '../../domain/shared/times.ts'
-import type { OutgoingPost, PreparationLog } from '../contract.ts'
+import type { OutgoingPost, Checkpoints } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 import type { BlobRef } from './responses.ts'
 import type { UploadedFile } from './record.ts'
 
-/** Servers drop blobs that no record names after a while; older ones are uploaded again. */
+/** Servers delete blobs that no record references after a while; older ones are uploaded again. */
 const BLOB_LIFE_MS = 30 * MINUTE
 
-/** What `prepare` remembers of an image or video, by its place in the post; an empty handle means that it has to be uploaded again. */
+/**
+ * The checkpoint of an image or video, by its position in the post. An empty one means that it must be uploaded again.
+ */
 export interface StoredUpload {
-  /** Absent while the video service works on it. */
+  /** Absent while the video service processes it. */
   blob?: BlobRef
   jobId?: string
   width?: number
@@ -17,32 +19,32 @@ export interface StoredUpload {
   uploadedAt: number
 }
 
-const handleOf = (index: number) => `media.${index}`
+const toCheckpointName = (index: number) => `media.${index}`
 
-/** What is there already, if it is of use yet. */
-export function findUpload(log: PreparationLog, index: number): StoredUpload | null {
-  const stored = read(log, index)
+/** Returns the upload if it is recent enough to use. */
+export function findUpload(checkpoints: Checkpoints, index: number): StoredUpload | null {
+  const stored = read(checkpoints, index)
   return stored && Date.now() - stored.uploadedAt < BLOB_LIFE_MS ? stored : null
 }
 
-export async function saveUpload(log: PreparationLog, index: number, upload: StoredUpload | null): Promise<void> {
-  await log.save(handleOf(index), upload ? JSON.stringify(upload) : '')
+export async function saveUpload(checkpoints: Checkpoints, index: number, upload: StoredUpload | null): Promise<void> {
+  await checkpoints.save(toCheckpointName(index), upload ? JSON.stringify(upload) : '')
 }
 
 /** @throws PlatformError when something was not prepared */
-export function uploadedFiles({ content }: OutgoingPost, log: PreparationLog): UploadedFile[] {
+export function listUploadedFiles({ content }: OutgoingPost, checkpoints: Checkpoints): UploadedFile[] {
   return content.mediaItems.map((_, index) => {
-    const { blob, width, height } = read(log, index) ?? {}
+    const { blob, width, height } = read(checkpoints, index) ?? {}
     if (!blob) throw new PlatformError('media_not_ready', 'The post was not prepared for Bluesky', { certain: true })
     return { blob, ...(width !== undefined && height !== undefined && { aspectRatio: { width, height } }) }
   })
 }
 
-export async function forgetUploads({ content }: OutgoingPost, log: PreparationLog): Promise<void> {
-  for (const index of content.mediaItems.keys()) await saveUpload(log, index, null)
+export async function forgetUploads({ content }: OutgoingPost, checkpoints: Checkpoints): Promise<void> {
+  for (const index of content.mediaItems.keys()) await saveUpload(checkpoints, index, null)
 }
 
-function read(log: PreparationLog, index: number): StoredUpload | null {
-  const stored = log.handle(handleOf(index))
+function read(checkpoints: Checkpoints, index: number): StoredUpload | null {
+  const stored = checkpoints.get(toCheckpointName(index))
   return stored ? (JSON.parse(stored) as StoredUpload) : null
 }

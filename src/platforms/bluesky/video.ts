@@ -2,70 +2,69 @@ import type { PlatformErrorClass } from '../../domain/posts/failure.ts'
 import type { MediaItem } from '../../domain/posts/post.ts'
 import { POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { CallOptions, Credentials, MediaSource, PreparationLog } from '../contract.ts'
+import type { CallOptions, Credentials, MediaSource, Checkpoints } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { createMediaTurns } from '../shared/media-turns.ts'
-import { lostMedia, whenProcessed } from '../shared/processing.ts'
-import { createVideoSizer } from '../shared/video-size.ts'
+import { createMediaLimiter } from '../shared/media-limiter.ts'
+import { toLostMediaError, waitUntilProcessed } from '../shared/processing.ts'
+import { createVideoSizer } from '../shared/video-sizer.ts'
 import { readServerDescription, readServiceToken, readUploadedBlob, readVideoJob, type BlobRef } from './responses.ts'
-import { isRefusedWith, knownJobOf } from './errors.ts'
+import { isRefusedWith, getKnownJobId } from './errors.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
 import { findUpload, saveUpload, type StoredUpload } from './uploads.ts'
 import type { Xrpc } from './xrpc.ts'
 
 export interface VideoDeps {
   xrpc: Xrpc
-  /** Apart from `xrpc`, so that uploads never keep a visible call from its connection. */
+  /** A separate client, so that uploads never take a connection from a visible call. */
   uploads: Xrpc
   services: ServiceAddresses
   media: MediaSource
   videoUrl: string
-  /** As large a file as an account's server takes by itself. */
+  /** The largest file that an account's own server accepts, bytes. */
   blobLimitBytes: number
-  /** How long one look waits for the service's work. */
+  /** How long one preparation waits for the service, milliseconds. */
   processingWaitMs: number
 }
 
 const UPLOAD_TIMEOUT_MS = 10 * MINUTE
-/** At most an hour is given; a long upload has to end within it. */
+/** At most an hour is granted; a long upload must end within it. */
 const TOKEN_LIFE_MS = 30 * MINUTE
-const UPLOADS_AT_ONCE = 6
-const UPLOADS_OF_A_USER = 2
+const MAX_UPLOADS = 6
+const MAX_UPLOADS_PER_USER = 2
 const UPLOAD_BLOB = 'com.atproto.repo.uploadBlob'
 
-/** Why the video service gave a video up (https://docs.bsky.app/docs/api/app-bsky-video-get-job-status). */
+/** Failures of the video service (https://docs.bsky.app/docs/api/app-bsky-video-get-job-status). */
 const FAILURES: Record<string, { class: PlatformErrorClass; message: string }> = {
   validation_failure: { class: 'validation', message: 'Bluesky does not accept the video' },
   encoding_failure: { class: 'validation', message: 'Bluesky cannot read the video' },
   pds_upload_failure: { class: 'transient', message: 'Bluesky could not store the video' },
   pds_upload_unsupported_blob_size: {
     class: 'validation',
-    message: "The video is larger than the account's server takes",
+    message: "The video is larger than the account's server accepts",
   },
   generic_failure: { class: 'transient', message: 'Bluesky could not process the video' },
 }
 
-/** A video on its way: straight to the account's server as long as that takes it, otherwise by way of the video service. */
+/** Uploads a video to the account's own server, or through the video service if it is too large for that. */
 export function createVideo(deps: VideoDeps) {
   const { xrpc, uploads, services, media, videoUrl, blobLimitBytes, processingWaitMs } = deps
-  // Whoever waits for a connection must not hold an open file meanwhile, which object storage would close.
-  const inTransfer = createMediaTurns({ atOnce: UPLOADS_AT_ONCE, perUser: UPLOADS_OF_A_USER })
+  // A call that waits for a connection must not hold an open file, which object storage would close.
+  const limitUploads = createMediaLimiter({ concurrency: MAX_UPLOADS, perUser: MAX_UPLOADS_PER_USER })
 
-  /** What was reached is safe before the next step: the service may make another file of the same video. */
+  /** Stores each step before the next one: the service may create a different file from the same video. */
   async function prepare(
-    item: MediaItem,
-    index: number,
+    { item, index }: { item: MediaItem; index: number },
     account: Credentials,
-    log: PreparationLog,
+    checkpoints: Checkpoints,
     options: CallOptions,
   ): Promise<void> {
-    const known = findUpload(log, index)
-    const upload = known ?? (await inTransfer(item, () => send(item, account, options), options))
-    if (!known) await saveUpload(log, index, upload)
+    const known = findUpload(checkpoints, index)
+    const upload = known ?? (await limitUploads(item, () => send(item, account, options), options))
+    if (!known) await saveUpload(checkpoints, index, upload)
     if (upload.blob) return
-    const look = () => lookAt(upload.jobId!, index, log, options)
-    const blob = await whenProcessed(look, { label: 'Bluesky', waitMs: processingWaitMs, ...options })
-    await saveUpload(log, index, { ...upload, blob, uploadedAt: Date.now() })
+    const poll = () => pollJob(upload.jobId!, index, checkpoints, options)
+    const blob = await waitUntilProcessed(poll, { label: 'Bluesky', waitMs: processingWaitMs, ...options })
+    await saveUpload(checkpoints, index, { ...upload, blob, uploadedAt: Date.now() })
   }
 
   async function send(item: MediaItem, account: Credentials, { signal }: CallOptions): Promise<StoredUpload> {
@@ -74,11 +73,15 @@ export function createVideo(deps: VideoDeps) {
     if (film.sizeBytes > blobLimitBytes) return sendToService(item, account, film, options)
     try {
       const upload = { ...options, token: account.accessToken }
-      const { blob } = await uploads.procedure(services.of(account), UPLOAD_BLOB, film, readUploadedBlob, upload)
-      return { blob, ...shapeOf(item, film), uploadedAt: Date.now() }
+      const { blob } = await uploads.procedure(
+        { service: services.of(account), nsid: UPLOAD_BLOB, input: film },
+        readUploadedBlob,
+        upload,
+      )
+      return { blob, ...toShape(item, film), uploadedAt: Date.now() }
     } catch (error) {
       await film.drop()
-      // Servers set limits of their own.
+      // Servers have their own limits.
       if (!isRefusedWith(error, 413)) throw error
       return sendToService(item, account, await open(item, options), options)
     }
@@ -87,13 +90,13 @@ export function createVideo(deps: VideoDeps) {
   async function open(item: MediaItem, { signal }: CallOptions) {
     const { stream, sizeBytes, mimeType } = await media.open(item, { signal })
     const { through, size } = createVideoSizer()
-    /** For a call that failed before it read anything; one that has begun to read has it closed already. */
+    /** For a call that failed before it read the file; a call that has begun to read closes it itself. */
     const drop = () => stream.cancel().catch(() => undefined)
     if (sizeBytes <= POSTING_RULES.bluesky.media.video.maxBytes) {
       return { bytes: through(stream), sizeBytes, mimeType, size, drop }
     }
     await drop()
-    throw new PlatformError('validation', 'The video is larger than Bluesky takes', { certain: true })
+    throw new PlatformError('validation', 'The video is larger than Bluesky accepts', { certain: true })
   }
 
   async function sendToService(
@@ -102,49 +105,59 @@ export function createVideo(deps: VideoDeps) {
     film: Film,
     options: CallOptions & { timeoutMs: number },
   ): Promise<StoredUpload> {
-    const sent = (jobId: string) => ({ jobId, ...shapeOf(item, film), uploadedAt: Date.now() })
+    const sent = (jobId: string) => ({ jobId, ...toShape(item, film), uploadedAt: Date.now() })
     try {
-      const token = await serviceToken(account, options)
-      const upload = { ...options, token, params: { did: account.accountId, name: 'video.mp4' } }
-      const send = uploads.procedure(videoUrl, 'app.bsky.video.uploadVideo', film, readVideoJob, upload)
-      return sent((await send.catch(asService)).jobId)
+      const token = await requestServiceToken(account, options)
+      const params = { did: account.accountId, name: 'video.mp4' }
+      const upload = { service: videoUrl, nsid: 'app.bsky.video.uploadVideo', params, input: film }
+      const uploading = uploads.procedure(upload, readVideoJob, { ...options, token })
+      return sent((await uploading.catch(rethrowServiceError)).jobId)
     } catch (error) {
       await film.drop()
-      const known = knownJobOf(error)
+      const known = getKnownJobId(error)
       if (known === null) throw error
       return sent(known)
     }
   }
 
-  /** With it the service puts what it made of the video onto the account's server. */
-  async function serviceToken(account: Credentials, { signal }: CallOptions): Promise<string> {
-    const server = services.of(account)
-    const { did } = await xrpc.query(server, 'com.atproto.server.describeServer', {}, readServerDescription, { signal })
+  /** Requests a token with which the service stores the processed video on the account's server. */
+  async function requestServiceToken(account: Credentials, { signal }: CallOptions): Promise<string> {
+    const service = services.of(account)
+    const { did } = await xrpc.query(
+      { service, nsid: 'com.atproto.server.describeServer', params: {} },
+      readServerDescription,
+      { signal },
+    )
     const exp = String(Math.floor((Date.now() + TOKEN_LIFE_MS) / SECOND))
-    const wanted = { aud: did, lxm: UPLOAD_BLOB, exp }
+    const params = { aud: did, lxm: UPLOAD_BLOB, exp }
     const call = { signal, token: account.accessToken }
-    return (await xrpc.query(server, 'com.atproto.server.getServiceAuth', wanted, readServiceToken, call)).token
+    return (await xrpc.query({ service, nsid: 'com.atproto.server.getServiceAuth', params }, readServiceToken, call))
+      .token
   }
 
-  /** A job that came to nothing is forgotten, so that the next attempt begins with the file again. */
-  async function lookAt(
+  /** Polls a job. A failed job is forgotten, so that the next attempt uploads the file again. */
+  async function pollJob(
     jobId: string,
     index: number,
-    log: PreparationLog,
+    checkpoints: Checkpoints,
     options: CallOptions,
   ): Promise<BlobRef | null> {
     try {
-      const asked = xrpc.query(videoUrl, 'app.bsky.video.getJobStatus', { jobId }, readVideoJob, options)
-      const job = await asked.catch(asService)
+      const request = xrpc.query(
+        { service: videoUrl, nsid: 'app.bsky.video.getJobStatus', params: { jobId } },
+        readVideoJob,
+        options,
+      )
+      const job = await request.catch(rethrowServiceError)
       if (job.state !== 'JOB_STATE_FAILED') return job.blob ?? null
-      await saveUpload(log, index, null)
+      await saveUpload(checkpoints, index, null)
       const failure = FAILURES[job.failureCode ?? ''] ?? FAILURES['generic_failure']!
       const reason = { code: job.failureCode, text: job.error }
       throw new PlatformError(failure.class, failure.message, { certain: true, reason })
     } catch (error) {
       if (!isRefusedWith(error, 400) && !isRefusedWith(error, 404)) throw error
-      await saveUpload(log, index, null)
-      throw lostMedia('Bluesky no longer has an uploaded file, so it is uploaded again', error)
+      await saveUpload(checkpoints, index, null)
+      throw toLostMediaError('Bluesky no longer has an uploaded file, so it is uploaded again', error)
     }
   }
 
@@ -159,13 +172,13 @@ interface Film {
   drop(): Promise<void>
 }
 
-/** What the file tells once it has gone by, else what its owner told. */
-function shapeOf({ width, height }: MediaItem, film: Film): { width?: number; height?: number } {
+/** The size in the file, else the size that the owner stated. */
+function toShape({ width, height }: MediaItem, film: Film): { width?: number; height?: number } {
   return film.size() ?? (width && height ? { width, height } : {})
 }
 
-/** What the service says of a token of its own is no news of the account's login. */
-function asService(error: unknown): never {
+/** The service's opinion of its own token says nothing about the account's login. */
+function rethrowServiceError(error: unknown): never {
   if (!(error instanceof PlatformError) || error.class !== 'unauthorized') throw error
   throw new PlatformError('permission', 'Bluesky does not let this account upload videos', {
     certain: error.certain,

@@ -1,8 +1,8 @@
 import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
-import { createCalls, json } from '../shared/calls.ts'
+import { createSender, toJsonBody } from '../shared/calls.ts'
 import type { HttpClient, HttpRequest } from '../shared/http.ts'
-import { queryOf, type Query } from '../shared/query.ts'
-import { isOwnError, refusalOf } from './errors.ts'
+import { toQueryString, type Query } from '../shared/query-string.ts'
+import { isOwnError, toError } from './errors.ts'
 
 export interface XrpcOptions {
   /** Bearer token. */
@@ -11,20 +11,30 @@ export interface XrpcOptions {
   timeoutMs?: number
 }
 
-interface ProcedureOptions extends XrpcOptions {
-  params?: Query
+interface XrpcQuery {
+  /** Base URL of the server. */
+  service: string
+  /** The name of the method. */
+  nsid: string
+  params: Query
 }
 
-/** A file, whole or as it is read. */
+interface XrpcProcedure extends Pick<XrpcQuery, 'service' | 'nsid'> {
+  params?: Query
+  /** `null` sends no body at all: some methods refuse even an empty object. */
+  input: Record<string, unknown> | Bytes | null
+}
+
+/** A file, complete or as a stream. */
 interface Bytes {
   bytes: Uint8Array | AsyncIterable<Uint8Array>
   sizeBytes: number
   mimeType: string
 }
 
-/** Calls to Bluesky servers (https://atproto.com/specs/xrpc). */
+/** Creates a client for Bluesky servers (https://atproto.com/specs/xrpc). */
 export function createXrpc(http: HttpClient) {
-  const sendCall = createCalls(http, { label: 'Bluesky', refusalOf, isOwnError })
+  const sendCall = createSender(http, { label: 'Bluesky', toError, isPlatformError: isOwnError })
 
   async function send<T>(
     { token, ...options }: XrpcOptions,
@@ -37,30 +47,21 @@ export function createXrpc(http: HttpClient) {
   }
 
   return {
-    /** Has a connection to this server ready for a call that is about to come. */
+    /** Opens a connection to this server for a call within the next seconds. */
     warm: (service: string): void => http.warm(new URL(service)),
 
-    query<T>(
-      service: string,
-      nsid: string,
-      params: Query,
-      read: (text: string) => T | null,
-      options: XrpcOptions,
-    ): Promise<T> {
-      const url = methodUrl(service, nsid, params)
+    query<T>({ service, nsid, params }: XrpcQuery, read: (text: string) => T | null, options: XrpcOptions): Promise<T> {
+      const url = toMethodUrl(service, nsid, params)
       return send(options, { method: 'GET', url }, read)
     },
 
-    /** `input` null sends no body at all: some methods refuse even an empty object. */
     procedure<T>(
-      service: string,
-      nsid: string,
-      input: Record<string, unknown> | Bytes | null,
+      { service, nsid, params = {}, input }: XrpcProcedure,
       read: (text: string) => T | null,
-      { params = {}, ...options }: ProcedureOptions,
+      options: XrpcOptions,
     ): Promise<T> {
-      const url = methodUrl(service, nsid, params)
-      const content = input === null ? {} : isBytes(input) ? file(input) : json(input)
+      const url = toMethodUrl(service, nsid, params)
+      const content = input === null ? {} : isBytes(input) ? toFileBody(input) : toJsonBody(input)
       return send(options, { method: 'POST', url, ...content }, read)
     },
   }
@@ -68,14 +69,14 @@ export function createXrpc(http: HttpClient) {
 
 export type Xrpc = ReturnType<typeof createXrpc>
 
-function methodUrl(service: string, nsid: string, params: Query): URL {
+function toMethodUrl(service: string, nsid: string, params: Query): URL {
   const url = new URL(`${withoutTrailingSlashes(service)}/xrpc/${nsid}`)
-  url.search = queryOf(params)
+  url.search = toQueryString(params)
   return url
 }
 
-/** The length is told, because a file cut short must not count as the whole. */
-function file({ bytes, sizeBytes, mimeType }: Bytes) {
+/** States the length, so that a truncated file is not accepted as complete. */
+function toFileBody({ bytes, sizeBytes, mimeType }: Bytes) {
   return { headers: { 'content-type': mimeType, 'content-length': String(sizeBytes) }, body: bytes }
 }
 

@@ -1,24 +1,24 @@
 import { DAY, SECOND } from '../../domain/shared/times.ts'
-import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } from '../contract.ts'
+import type { CallOptions, AuthorizedAccount, Credentials, Profile, RedirectConnect } from '../contract.ts'
 import type { ConnectReason } from '../../domain/accounts/platform-connect.ts'
 import { PlatformError } from '../errors.ts'
-import { noLogin } from '../shared/no-login.ts'
+import { toLoginError } from '../shared/login-error.ts'
 import { readIssuedToken } from '../shared/graph/responses.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
-import { shownAccount } from '../shared/graph/errors.ts'
-import { instagramProfile } from '../shared/graph/instagram-profile.ts'
+import { requireVisibleAccount } from '../shared/graph/errors.ts'
+import { fetchInstagramProfile } from '../shared/graph/instagram-profile.ts'
 import { readOwnPages, readPage, readPermissions, type Page } from './responses.ts'
 
 interface AccountDeps {
   api: GraphApi
-  /** Of the dialog, with the version. */
+  /** URL of the login dialog, with the version. */
   dialogUrl: string
   appId: string
   appSecret: string
   extraScopes: string[]
 }
 
-/** Spec 4.5. */
+/** The permissions for publishing, reading back and insights on pages and their Instagram accounts. */
 const SCOPES = [
   'instagram_basic',
   'instagram_content_publish',
@@ -30,7 +30,7 @@ const SCOPES = [
   'public_profile',
   'business_management',
 ]
-/** Those without which nothing could be published, or its trace not be found. */
+/** Without these, posts could not be published or found again. */
 const NEEDED = [
   'pages_show_list',
   'pages_read_engagement',
@@ -40,15 +40,15 @@ const NEEDED = [
 ]
 
 const PAGE_FIELDS = 'id,name,username,picture.type(large){url}'
-/** Of a long-lived token whose answer does not tell (platforms.md 5a). */
+/** The usual lifetime of a long-lived token, when the response does not state it. */
 const USUAL_LIFE_S = (60 * DAY) / SECOND
 
 /**
- * The login on Facebook's own page (https://developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow), which brings the
- * person's first page and the Instagram account that is linked to it.
+ * Logs in on Facebook's own page (https://developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow). The
+ * login brings the person's first page and its linked Instagram account.
  *
- * @NOTE There is no `revoke`: the one thing that could be ended (`DELETE /me/permissions`) is what the person allows this service in
- * all. It would cut every page and account that this person ever connected, also the one just put in this one's place.
+ * There is no `revoke`: `DELETE /me/permissions` would end everything that the person granted this service, including
+ * other pages and an account that has just replaced this one.
  */
 export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }: AccountDeps) {
   const scopes = [...new Set([...SCOPES, ...extraScopes])]
@@ -69,24 +69,24 @@ export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }
   const complete: RedirectConnect['complete'] = async ({ query, redirectUri }, options) => {
     const { code, error } = query
     if (error !== undefined || !code) {
-      throw noLogin('Facebook', query)
+      throw toLoginError('Facebook', query)
     }
     const short = await issueToken({ redirect_uri: redirectUri, code }, options)
     const long = await issueToken({ grant_type: 'fb_exchange_token', fb_exchange_token: short.access_token }, options)
     const token = long.access_token
     await assertAllowed(token, options)
-    const page = await firstPage(token, options)
+    const page = await fetchFirstPage(token, options)
     const linked = page.instagram_business_account
     const endsAt = new Date(Date.now() + (long.expires_in ?? USUAL_LIFE_S) * SECOND)
     return {
-      // A page's token that comes of a long-lived one has no end of its own.
-      credentials: { accountId: page.id, handle: handleOf(page), accessToken: page.access_token },
-      profile: profileOf(page),
-      companions: { instagram: linked ? await instagram(linked.id, token, endsAt, options) : null },
+      // A page token that comes from a long-lived token does not expire.
+      credentials: { accountId: page.id, handle: toHandle(page), accessToken: page.access_token },
+      profile: toProfile(page),
+      companions: { instagram: linked ? await fetchInstagramAccount(linked.id, token, endsAt, options) : null },
     }
   }
 
-  /** By POST, so that no address holds the secret or a token. */
+  /** Sent by POST, so that no URL contains the secret or a token. */
   const issueToken = (fields: Record<string, string>, options: CallOptions) =>
     api.post('/oauth/access_token', { ...client, ...fields }, readIssuedToken, options)
 
@@ -95,19 +95,27 @@ export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }
     const granted = new Set(data.filter(({ status }) => status === 'granted').map(({ permission }) => permission))
     const missing = NEEDED.filter((scope) => !granted.has(scope))
     if (missing.length > 0)
-      throw refused(`Facebook was not allowed enough: ${missing.join(', ')} is missing`, 'MISSING_PERMISSION')
+      throw toPermissionError(
+        `Facebook did not grant all permissions: ${missing.join(', ')} is missing`,
+        'MISSING_PERMISSION',
+      )
   }
 
-  async function firstPage(token: string, options: CallOptions) {
+  async function fetchFirstPage(token: string, options: CallOptions) {
     const fields = `${PAGE_FIELDS},access_token,instagram_business_account`
     const { data } = await api.get('/me/accounts', { fields, limit: '100' }, readOwnPages, { ...options, token })
     const [page] = data
     if (page) return page
-    throw refused('This Facebook login has no page to publish on, or none was chosen', 'NO_PAGE')
+    throw toPermissionError('This Facebook login has no page to publish on, or none was chosen', 'NO_PAGE')
   }
 
-  async function instagram(accountId: string, token: string, endsAt: Date, options: CallOptions): Promise<Connection> {
-    const profile = await instagramProfile(api, accountId, { ...options, token })
+  async function fetchInstagramAccount(
+    accountId: string,
+    token: string,
+    endsAt: Date,
+    options: CallOptions,
+  ): Promise<AuthorizedAccount> {
+    const profile = await fetchInstagramProfile(api, accountId, { ...options, token })
     return { credentials: { accountId, handle: profile.handle, accessToken: token, endsAt }, profile }
   }
 
@@ -118,22 +126,22 @@ export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }
     async profile({ accountId, accessToken }: Credentials, options: CallOptions): Promise<Profile> {
       const path = `/${encodeURIComponent(accountId)}`
       const asked = api.get(path, { fields: PAGE_FIELDS }, readPage, { ...options, token: accessToken })
-      return profileOf(await shownAccount(api.label, asked))
+      return toProfile(await requireVisibleAccount(api.label, asked))
     },
   }
 }
 
-function refused(message: string, connectReason: ConnectReason): PlatformError {
+function toPermissionError(message: string, connectReason: ConnectReason): PlatformError {
   return new PlatformError('permission', message, { certain: true, connectReason })
 }
 
-/** Pages need no user name. */
-function handleOf({ id, username }: Page): string {
+/** Pages do not need a user name. */
+function toHandle({ id, username }: Page): string {
   return username || id
 }
 
-function profileOf(page: Page): Profile {
+function toProfile(page: Page): Profile {
   const avatar = page.picture?.data?.url ?? ''
-  const handle = handleOf(page)
+  const handle = toHandle(page)
   return { displayName: page.name.trim() || handle, handle, avatar: /^https?:\/\//.test(avatar) ? avatar : null }
 }

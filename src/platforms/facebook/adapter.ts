@@ -5,7 +5,7 @@ import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.
 import { createGraphApi } from '../shared/graph/api.ts'
 import { createHttpClient } from '../shared/http.ts'
 import { createPulledMedia } from '../shared/pulled-media.ts'
-import type { SettleTimes } from '../shared/settling.ts'
+import type { InFlightTimes } from '../shared/in-flight.ts'
 import { createAccounts } from './accounts.ts'
 import { FACEBOOK_ERRORS } from './errors.ts'
 import { createFiles, isVideo } from './files.ts'
@@ -13,43 +13,43 @@ import { createMetrics } from './metrics.ts'
 import { createPosts } from './posts.ts'
 import { createSearch } from './search.ts'
 
-export interface FacebookOptions extends SettleTimes {
-  /** Where browsers go, and where calls go. */
+export interface FacebookOptions extends InFlightTimes {
+  /** For browsers, and for calls. */
   dialogUrl: string
   graphUrl: string
-  /** Of the Graph API. */
+  /** Version of the Graph API. */
   version: string
-  /** Of this service as an application there. */
+  /** The credentials of this service as an application there. */
   appId: string
   appSecret: string
-  /** Permissions to ask for besides those that are always asked for; nothing depends on their being given. */
+  /** Additional permissions to request; nothing depends on them. */
   extraScopes?: string[]
-  /** Deadline of the one visible call. */
+  /** Deadline of the visible call, milliseconds. */
   publishTimeoutMs: number
   /**
-   * The same for videos: Facebook fetches them within it, and gives itself five minutes for that
+   * The same for videos. Facebook fetches them during the call and allows itself five minutes
    * (https://developers.facebook.com/docs/graph-api/video-uploads).
    */
   videoTimeoutMs?: number
   media: MediaSource
-  /** Names this service in every call. */
+  /** Sent as `User-Agent` with every call. */
   userAgent: string
-  /** How long after its call a video may still appear. */
-  videoSettleMs?: number
+  /** How long after its call a video may still appear, milliseconds. */
+  videoInFlightMs?: number
 }
 
 const CONNECTIONS = 64
 const UPLOAD_CONNECTIONS = 16
 const READING_CONNECTIONS = 8
 
-/** Facebook Pages, by OAuth; the login brings the Instagram account of the page as well. */
+/** Creates the adapter for Facebook Pages, by OAuth. The login also brings the page's Instagram account. */
 export function createFacebook(options: FacebookOptions) {
   const { version, appId, appSecret, extraScopes = [], userAgent } = options
   const { publishTimeoutMs, videoTimeoutMs = 5 * MINUTE } = options
-  const { settleMs, unansweredSettleMs, videoSettleMs = 10 * MINUTE } = options
+  const { inFlightMs, unansweredInFlightMs, videoInFlightMs = 10 * MINUTE } = options
   const calls = createHttpClient({ userAgent, connections: CONNECTIONS })
   const uploads = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
-  // Apart, so that counting what is out keeps nothing from getting out.
+  // A separate client, so that reading counts never delays publishing.
   const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
   const webUrl = withoutTrailingSlashes(options.dialogUrl)
   const baseUrl = `${withoutTrailingSlashes(options.graphUrl)}/${version}`
@@ -69,7 +69,10 @@ export function createFacebook(options: FacebookOptions) {
   const posts = createPosts({
     api,
     files: createFiles({ api: createGraphApi({ ...graph, http: uploads }), media }),
-    search: createSearch({ api, times: { settleMs, unansweredSettleMs, videoSettleMs } }),
+    search: createSearch({
+      api,
+      times: { inFlightMs, unansweredInFlightMs, videoInFlightMs },
+    }),
     webUrl,
     publishTimeoutMs: (post) => (isVideo(post) ? videoTimeoutMs : publishTimeoutMs),
   })

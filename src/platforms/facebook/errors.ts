@@ -1,28 +1,28 @@
 import { HOUR, SECOND } from '../../domain/shared/times.ts'
 import type { GraphRule } from '../shared/graph/errors.ts'
 
-/** Refusals that the adapter itself acts on. */
+/** Refusals that the adapter handles itself. */
 export const REPEATED = 'repeated'
 export const PHOTO_GONE = 'photo-gone'
 export const LINK_REFUSED = 'link-refused'
 
-/** Of the exchange of a code: connecting again with more permissions would not help. */
+/** Refusals of the code exchange: connecting again with more permissions would not help. */
 const LOGIN_REFUSED = { class: 'permission', connectReason: 'LOGIN_REFUSED' } as const
 const BAD_LOGIN = { ...LOGIN_REFUSED, message: 'does not accept this login' } as const
-const BAD_CLIENT = { ...LOGIN_REFUSED, message: 'does not know this service any more' } as const
+const BAD_CLIENT = { ...LOGIN_REFUSED, message: 'no longer knows this service' } as const
 const BLOCKED = { class: 'blocked_by_platform' } as const
-/** A post is worth more than the preview of its link, so it is sent again without. */
+/** The post matters more than the preview of its link, so it is sent again without one. */
 const NO_PREVIEW = {
   class: 'media_not_ready',
-  message: 'made no preview of the link, so the post goes without',
+  message: 'made no preview of the link, so the post is published without one',
   kind: LINK_REFUSED,
   waitMs: SECOND,
 } as const
 const BAD_IMAGE = { class: 'validation', message: 'refused an image: it is too large or of another type' } as const
-const UNFETCHED = { class: 'media_fetch_failed', message: 'could not fetch an image or video' } as const
-const TROUBLE = { class: 'transient', message: 'has trouble at the moment' } as const
+const NOT_FETCHED = { class: 'media_fetch_failed', message: 'could not fetch an image or video' } as const
+const TROUBLE = { class: 'transient', message: 'has a temporary problem' } as const
 
-/** https://developers.facebook.com/docs/graph-api/guides/error-handling (platforms.md 5g), beside what all of the graph has. */
+/** https://developers.facebook.com/docs/graph-api/guides/error-handling; checked before the codes of all hosts. */
 export const FACEBOOK_ERRORS: readonly GraphRule[] = [
   { code: 100, subcode: 36_007, ...BAD_LOGIN },
   { code: 100, subcode: 36_008, ...BAD_LOGIN },
@@ -33,13 +33,13 @@ export const FACEBOOK_ERRORS: readonly GraphRule[] = [
     code: 190,
     subcode: 459,
     class: 'unauthorized',
-    message: 'wants something confirmed first: log in there, then connect it again',
+    message: 'asks for a confirmation: log in there, then connect it again',
   },
   {
     code: 190,
     subcode: 492,
     class: 'unauthorized',
-    message: 'says that who connected this page has no part in it any more',
+    message: 'reports that the person who connected this page no longer has a role on it',
   },
   {
     code: 100,
@@ -61,9 +61,9 @@ export const FACEBOOK_ERRORS: readonly GraphRule[] = [
   { code: 100, subcode: 1_500, ...NO_PREVIEW },
   { code: 324, subcode: 1_366_046, ...BAD_IMAGE },
   { subcode: 1_366_046, ...BAD_IMAGE },
-  { subcode: 2_069_019, ...UNFETCHED },
-  { code: 324, ...UNFETCHED },
-  { code: 389, ...UNFETCHED },
+  { subcode: 2_069_019, ...NOT_FETCHED },
+  { code: 324, ...NOT_FETCHED },
+  { code: 389, ...NOT_FETCHED },
   { code: 352, class: 'validation', message: 'does not support the format of a video' },
   { subcode: 1_363_047, ...TROUBLE },
   { subcode: 1_609_010, ...TROUBLE },
@@ -78,15 +78,15 @@ export const FACEBOOK_ERRORS: readonly GraphRule[] = [
     code: 368,
     subcode: 1_390_008,
     class: 'rate_limited',
-    message: 'finds that this page posts too fast',
+    message: 'reports that this page posts too fast',
     waitMs: HOUR,
   },
   { code: 368, ...BLOCKED, message: 'does not let this page post at the moment: log in there to see why' },
   {
     code: 506,
     class: 'duplicate',
-    message: 'takes the same words twice in a row for a mistake',
+    message: 'rejects the same text twice in a row',
     kind: REPEATED,
   },
-  { code: 803, class: 'not_found', message: 'does not know what was asked for' },
+  { code: 803, class: 'not_found', message: 'does not have the requested object' },
 ]

@@ -1,50 +1,55 @@
 import type { PostCounts } from '../../domain/analytics/analytics.ts'
 import type { Credentials } from '../contract.ts'
-import { countOf } from '../shared/counts.ts'
-import { createAllowances } from '../shared/graph/allowances.ts'
+import { parseCount } from '../shared/counts.ts'
+import { createPermissionFallback } from '../shared/graph/allowances.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 import { readInsights, type Insights, type ReadCall } from '../shared/graph/insights.ts'
-import { createGraphMetrics, firstTaken, unlessUnfit } from '../shared/graph/metrics.ts'
+import { createGraphMetrics, requestFirstAccepted, nullIfUnsupported } from '../shared/graph/metrics.ts'
 import { readFollowers, readReactions } from './responses.ts'
 
 const REACTIONS = 'reactions.limit(0).summary(total_count)'
-/** What people did and wrote takes a permission of some applications that the login does not ask for by itself. */
+/** Reading comments takes an app permission that the login does not request by default. */
 const FIELDS = [`${REACTIONS},shares,comments.limit(0).summary(total_count)`, `${REACTIONS},shares`, 'shares']
 
 /** https://developers.facebook.com/docs/platforminsights/page */
 const VIEWS = 'post_media_view'
 const VIEWERS = 'post_total_media_view_unique'
 const LIKES = 'post_reactions_by_type_total'
-/** Largest first: some pages have no count of views, and one that does not fit makes Facebook refuse all of them. */
+/**
+ * Largest first: some pages have no count of views, and one unsupported metric makes Facebook refuse the whole request.
+ */
 const METRICS = [`${VIEWS},${VIEWERS},${LIKES}`, `${VIEWERS},${LIKES}`, VIEWERS]
-/** Of a video that is shown as a reel (https://developers.facebook.com/blog/post/2022/12/15/introducing-reels-metrics-api/). */
+/**
+ * For a video that is shown as a reel
+ * (https://developers.facebook.com/blog/post/2022/12/15/introducing-reels-metrics-api/).
+ */
 const PLAYS = 'blue_reels_play_count'
 const PLAYED_TO = 'post_impressions_unique'
 
-const NOTHING_SEEN = { impressions: null, reach: null, likes: null }
-type Seen = Record<keyof typeof NOTHING_SEEN, number | null>
+const NO_VIEWS = { impressions: null, reach: null, likes: null }
+type Views = Record<keyof typeof NO_VIEWS, number | null>
 
 const isVideo = (id: string) => !id.includes('_')
-/** Videos are on record by their own id; the counts are those of the post that shows one. */
-const postOf = (id: string, { accountId }: Credentials) => (isVideo(id) ? `${accountId}_${id}` : id)
+/** Videos are stored by their own id; the counts belong to the post that shows the video. */
+const toPostId = (id: string, { accountId }: Credentials) => (isVideo(id) ? `${accountId}_${id}` : id)
 
-/** What readers did stands in the post; how many saw it is in its insights, for which `read_insights` is needed (platforms.md 5f). */
+/** Reads reactions from the post, and views from its insights, which require `read_insights`. */
 export function createMetrics(api: GraphApi) {
-  const withFields = createAllowances(FIELDS)
-  const withInsights = createAllowances([true, false])
+  const withFields = createPermissionFallback(FIELDS)
+  const withInsights = createPermissionFallback([true, false])
 
   return createGraphMetrics({
     api,
     listPath: 'published_posts',
-    countsOf,
-    followersOf,
-    idsOf: (id, account) => [...new Set([postOf(id, account), id])],
+    fetchCounts,
+    fetchFollowers,
+    listIds: (id, account) => [...new Set([toPostId(id, account), id])],
   })
 
-  async function countsOf(id: string, account: Credentials, call: ReadCall): Promise<PostCounts> {
-    const path = pathOf(postOf(id, account))
-    const told = await withFields(account, (fields) => reactionsOf(path, fields, call))
-    const seen = await withInsights(account, async (isAllowed) => (isAllowed ? seenOf(id, path, call) : NOTHING_SEEN))
+  async function fetchCounts(id: string, account: Credentials, call: ReadCall): Promise<PostCounts> {
+    const path = toPath(toPostId(id, account))
+    const told = await withFields(account, (fields) => fetchReactions(path, fields, call))
+    const seen = await withInsights(account, async (isAllowed) => (isAllowed ? fetchViews(id, path, call) : NO_VIEWS))
     return {
       ...told,
       likes: told.likes ?? seen.likes,
@@ -54,36 +59,40 @@ export function createMetrics(api: GraphApi) {
     }
   }
 
-  async function reactionsOf(path: string, fields: string, call: ReadCall) {
+  async function fetchReactions(path: string, fields: string, call: ReadCall) {
     const { reactions, comments, shares } = await api.get(path, { fields }, readReactions, call)
-    const likes = countOf(reactions?.summary?.total_count)
-    // Shares are left out where there are none; an answer that lacks more than that says nothing of them.
+    const likes = parseCount(reactions?.summary?.total_count)
+    // Facebook omits shares when there are none. A response that omits more says nothing about shares.
     const unsaid = fields.includes(REACTIONS) && likes === null ? null : 0
-    return { likes, shares: shares ? countOf(shares.count) : unsaid, comments: countOf(comments?.summary?.total_count) }
+    return {
+      likes,
+      shares: shares ? parseCount(shares.count) : unsaid,
+      comments: parseCount(comments?.summary?.total_count),
+    }
   }
 
-  async function seenOf(id: string, path: string, call: ReadCall): Promise<Seen> {
+  async function fetchViews(id: string, path: string, call: ReadCall): Promise<Views> {
     const ask = (metrics: string) => readInsights(api, `${path}/insights`, metrics, call)
-    const told = await unlessUnfit(firstTaken(METRICS, 'validation', ask))
+    const told = await nullIfUnsupported(requestFirstAccepted(METRICS, 'validation', ask))
     const seen = {
       impressions: told?.(VIEWS) ?? null,
       reach: told?.(VIEWERS) ?? null,
       likes: told?.(LIKES) ?? null,
     }
     if (!isVideo(id) || seen.impressions !== null || seen.reach !== null) return seen
-    const played = await unlessUnfit(playsOf(id, call))
+    const played = await nullIfUnsupported(fetchPlays(id, call))
     return { ...seen, impressions: played?.(PLAYS) ?? null, reach: played?.(PLAYED_TO) ?? null }
   }
 
-  function playsOf(id: string, call: ReadCall): Promise<Insights> {
-    return readInsights(api, `${pathOf(id)}/video_insights`, `${PLAYS},${PLAYED_TO}`, call)
+  function fetchPlays(id: string, call: ReadCall): Promise<Insights> {
+    return readInsights(api, `${toPath(id)}/video_insights`, `${PLAYS},${PLAYED_TO}`, call)
   }
 
-  async function followersOf({ accountId }: Credentials, call: ReadCall): Promise<number | null> {
+  async function fetchFollowers({ accountId }: Credentials, call: ReadCall): Promise<number | null> {
     const fields = 'followers_count,fan_count'
-    const page = await api.get(pathOf(accountId), { fields }, readFollowers, call)
-    return countOf(page.followers_count) ?? countOf(page.fan_count)
+    const page = await api.get(toPath(accountId), { fields }, readFollowers, call)
+    return parseCount(page.followers_count) ?? parseCount(page.fan_count)
   }
 }
 
-const pathOf = (id: string) => `/${encodeURIComponent(id)}`
+const toPath = (id: string) => `/${encodeURIComponent(id)}`

@@ -4,28 +4,28 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type {
   CallOptions,
   Credentials,
-  DeliveryLog,
+  DeliveryCheckpoints,
   OutgoingPost,
-  PreparationLog,
+  Checkpoints,
   SearchOptions,
-  Untraced,
+  NotFoundResult,
 } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { readMade } from '../shared/graph/responses.ts'
+import { readCreatedId } from '../shared/graph/responses.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 import { isRefusedAs } from '../shared/graph/errors.ts'
 import { assertPostable } from '../shared/postable.ts'
 import { readPublished } from './responses.ts'
 import { LINK_REFUSED, PHOTO_GONE, REPEATED } from './errors.ts'
-import { attachedPhotos, forgetPhotos, isVideo, videoAddress, type createFiles } from './files.ts'
-import { previewedLink } from './links.ts'
+import { toAttachedMedia, forgetPhotos, isVideo, getVideoUrl, type createFiles } from './files.ts'
+import { findPreviewLink } from './links.ts'
 import type { createSearch } from './search.ts'
 
 interface PostDeps {
   api: GraphApi
   files: ReturnType<typeof createFiles>
   search: ReturnType<typeof createSearch>
-  /** Where browsers find posts. */
+  /** Base URL of the pages for people. */
   webUrl: string
   publishTimeoutMs(post: OutgoingPost): number
 }
@@ -34,21 +34,21 @@ interface PostDeps {
 const WITHOUT_LINK = 'withoutLink'
 /** Set when Facebook took the post for a repeat. */
 const TAKEN_FOR_REPEAT = 'takenForRepeat'
-/** A post that is out does not wait long for its address. */
+/** Short: the post is already published. */
 const READ_BACK_TIMEOUT_MS = SECOND
 
-/** Bringing a post out: everything invisible first, then one call, and the search for what became of it. */
+/** Prepares and publishes posts, and reconciles unknown outcomes. */
 export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: PostDeps) {
-  async function prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions) {
+  async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
     assertPostable('facebook', post.content, POSTING_RULES.facebook)
-    await files.prepare(post, account, log, options)
+    await files.prepare(post, account, checkpoints, options)
     api.warm()
   }
 
   async function publish(
     post: OutgoingPost,
     account: Credentials,
-    delivery: DeliveryLog,
+    delivery: DeliveryCheckpoints,
     { signal }: CallOptions,
   ): Promise<Published> {
     const call = { token: account.accessToken, signal, timeoutMs: publishTimeoutMs(post) }
@@ -59,44 +59,54 @@ export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: Po
     } catch (error) {
       if (isRefusedAs(error, PHOTO_GONE)) {
         await forgetPhotos(post, delivery)
-        // They may be on the post that an earlier call made.
+        // An earlier call may have used them in its post.
         throw delivery.isRepeat
           ? new PlatformError(error.class, error.message, { certain: false, cause: error })
           : error
       }
       if (isRefusedAs(error, LINK_REFUSED)) await delivery.save(WITHOUT_LINK, 'true')
-      if (isRefusedAs(error, REPEATED)) throw await asRepeat(error, delivery)
-      // What may have been published makes the next repeat worth a look again.
-      if (delivery.handle(TAKEN_FOR_REPEAT)) await delivery.save(TAKEN_FOR_REPEAT, '')
+      if (isRefusedAs(error, REPEATED)) throw await confirmRepeat(error, delivery)
+      // The failed call may have published the post, so the next repeat must be reconciled again.
+      if (delivery.get(TAKEN_FOR_REPEAT)) await delivery.save(TAKEN_FOR_REPEAT, '')
       throw error
     }
   }
 
   type Call = CallOptions & { token: string; timeoutMs: number }
 
-  async function publishToFeed(post: OutgoingPost, { accountId }: Credentials, delivery: DeliveryLog, call: Call) {
+  async function publishToFeed(
+    post: OutgoingPost,
+    { accountId }: Credentials,
+    delivery: DeliveryCheckpoints,
+    call: Call,
+  ) {
     const { text } = post.content
-    const photos = attachedPhotos(post, delivery)
+    const photos = toAttachedMedia(post, delivery)
     const fields = {
       message: text === '' ? undefined : text,
-      link: photos.length > 0 || delivery.handle(WITHOUT_LINK) ? undefined : previewedLink(text),
+      link: photos.length > 0 || delivery.get(WITHOUT_LINK) ? undefined : findPreviewLink(text),
       attached_media: photos.length > 0 ? JSON.stringify(photos) : undefined,
       fields: 'id,permalink_url',
     }
     const { id, permalink_url } = await api.post(`/${encodeURIComponent(accountId)}/feed`, fields, readPublished, call)
-    return published(post, id, permalink_url)
+    return toPublished(post, id, permalink_url)
   }
 
-  /** Upload and publication in one: Facebook fetches the file, works on it, and shows it when that is done. */
-  async function publishVideo(post: OutgoingPost, { accountId }: Credentials, delivery: DeliveryLog, call: Call) {
+  /** Uploads and publishes in one call: Facebook fetches the file, processes it and then shows it. */
+  async function publishVideo(
+    post: OutgoingPost,
+    { accountId }: Credentials,
+    delivery: DeliveryCheckpoints,
+    call: Call,
+  ) {
     const { text } = post.content
-    const fields = { file_url: videoAddress(delivery), description: text === '' ? undefined : text }
-    const { id } = await api.post(`/${encodeURIComponent(accountId)}/videos`, fields, readMade, call)
-    return published(post, id, await permalinkOf(id, call))
+    const fields = { file_url: getVideoUrl(delivery), description: text === '' ? undefined : text }
+    const { id } = await api.post(`/${encodeURIComponent(accountId)}/videos`, fields, readCreatedId, call)
+    return toPublished(post, id, await fetchPermalink(id, call))
   }
 
-  /** Right after the call the video may not be found yet, although it is there: its usual address will do. */
-  async function permalinkOf(videoId: string, { token, signal }: Call): Promise<string | undefined> {
+  /** Right after the call the video may not be readable yet; then its default URL is used. */
+  async function fetchPermalink(videoId: string, { token, signal }: Call): Promise<string | undefined> {
     const path = `/${encodeURIComponent(videoId)}`
     const options = { token, signal, timeoutMs: READ_BACK_TIMEOUT_MS }
     const read = api.get(path, { fields: 'id,permalink_url' }, readPublished, options)
@@ -104,11 +114,11 @@ export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: Po
   }
 
   /**
-   * An earlier call of this delivery may have published it, or it says the same as the post before. The first is looked into once; a
-   * repeat that was refused after nothing was found is the second.
+   * Handles a refusal as a repeat: an earlier call published the post, or its text equals the previous post's. The
+   * first refusal is reconciled. A second one, after nothing was found, is the equal text.
    */
-  async function asRepeat(error: PlatformError, delivery: DeliveryLog): Promise<PlatformError> {
-    if (delivery.handle(TAKEN_FOR_REPEAT)) {
+  async function confirmRepeat(error: PlatformError, delivery: DeliveryCheckpoints): Promise<PlatformError> {
+    if (delivery.get(TAKEN_FOR_REPEAT)) {
       return new PlatformError('validation', error.message, { certain: true, cause: error })
     }
     await delivery.save(TAKEN_FOR_REPEAT, 'true')
@@ -118,15 +128,15 @@ export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: Po
   async function reconcile(
     post: OutgoingPost,
     account: Credentials,
-    delivery: DeliveryLog,
+    delivery: DeliveryCheckpoints,
     options: SearchOptions,
-  ): Promise<Published | Untraced> {
+  ): Promise<Published | NotFoundResult> {
     const found = await search(post, account, delivery, options)
-    return typeof found === 'string' ? found : published(post, found.id, found.permalink)
+    return typeof found === 'string' ? found : toPublished(post, found.id, found.permalink)
   }
 
-  /** Addresses of videos come without the host. */
-  function published(post: OutgoingPost, id: string, permalink: string | undefined): Published {
+  /** URLs of videos come without the host. */
+  function toPublished(post: OutgoingPost, id: string, permalink: string | undefined): Published {
     const usual = new URL(isVideo(post) ? `/reel/${id}` : `/${id}`, webUrl)
     const told = permalink !== undefined && URL.canParse(permalink, webUrl) ? new URL(permalink, webUrl) : usual
     return { platformPostId: id, platformPostUrl: (/^https?:$/.test(told.protocol) ? told : usual).href }

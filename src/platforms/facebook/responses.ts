@@ -1,12 +1,12 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { answerReader } from '../shared/responses.ts'
+import { responseReader } from '../shared/responses.ts'
 
-/** The parts we use of what Facebook answers, each beside its description. */
+/** The fields we use of Facebook's responses, each with a link to its description. */
 
 const text = Type.String({ minLength: 1 })
 
 /** https://developers.facebook.com/docs/graph-api/reference/user/permissions/ */
-export const readPermissions = answerReader(
+export const readPermissions = responseReader(
   Type.Object({ data: Type.Array(Type.Object({ permission: Type.String(), status: Type.String() })) }),
 )
 
@@ -18,10 +18,10 @@ const Page = Type.Object({
   picture: Type.Optional(Type.Object({ data: Type.Optional(Type.Object({ url: Type.Optional(Type.String()) })) })),
 })
 export type Page = Static<typeof Page>
-export const readPage = answerReader(Page)
+export const readPage = responseReader(Page)
 
 /** https://developers.facebook.com/docs/graph-api/reference/user/accounts/ */
-export const readOwnPages = answerReader(
+export const readOwnPages = responseReader(
   Type.Object({
     data: Type.Array(
       Type.Intersect([
@@ -32,9 +32,9 @@ export const readOwnPages = answerReader(
   }),
 )
 
-/** What a post or a video is known by at once; its address may be missing, or lack the host. */
+/** A post or a video; its URL may be missing or lack the host. */
 const Published = Type.Object({ id: text, permalink_url: Type.Optional(Type.String()) })
-export const readPublished = answerReader(Published)
+export const readPublished = responseReader(Published)
 
 const Target = Type.Optional(Type.Object({ id: Type.Optional(Type.String()) }))
 const Attachment = Type.Object({ media_type: Type.Optional(Type.String()), target: Target })
@@ -47,7 +47,7 @@ const paging = Type.Optional(
 )
 
 /** https://developers.facebook.com/docs/graph-api/reference/page/published_posts/ */
-export const readPosts = answerReader(
+export const readPosts = responseReader(
   Type.Object({
     data: Type.Array(
       Type.Intersect([
@@ -74,7 +74,7 @@ export const readPosts = answerReader(
 )
 
 /** https://developers.facebook.com/docs/graph-api/reference/page/videos/ */
-export const readVideos = answerReader(
+export const readVideos = responseReader(
   Type.Object({
     data: Type.Array(
       Type.Intersect([
@@ -93,7 +93,7 @@ const Count = Type.Optional(Type.Unknown())
 const Summary = Type.Optional(Type.Object({ summary: Type.Optional(Type.Object({ total_count: Count })) }))
 
 /** https://developers.facebook.com/docs/graph-api/reference/post/ */
-export const readReactions = answerReader(
+export const readReactions = responseReader(
   Type.Object({
     id: text,
     reactions: Summary,
@@ -103,4 +103,4 @@ export const readReactions = answerReader(
 )
 
 /** https://developers.facebook.com/docs/graph-api/reference/page/ */
-export const readFollowers = answerReader(Type.Object({ id: text, followers_count: Count, fan_count: Count }))
+export const readFollowers = responseReader(Type.Object({ id: text, followers_count: Count, fan_count: Count }))

@@ -1,71 +1,71 @@
 import { MINUTE } from '../../domain/shared/times.ts'
-import type { Credentials, DeliveryLog, OutgoingPost, SearchOptions, Untraced } from '../contract.ts'
+import type { Credentials, DeliveryCheckpoints, OutgoingPost, SearchOptions, NotFoundResult } from '../contract.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
-import { areOtherWords } from '../shared/other-words.ts'
-import { isSettled, type SettleTimes } from '../shared/settling.ts'
+import { hasDifferentWords } from '../shared/text-difference.ts'
+import { isNoLongerInFlight, type InFlightTimes } from '../shared/in-flight.ts'
 import { readPosts, readVideos } from './responses.ts'
-import { isVideo, uploadedPhotos } from './files.ts'
-import { previewedLink } from './links.ts'
+import { isVideo, listUploadedPhotos } from './files.ts'
+import { findPreviewLink } from './links.ts'
 
 interface SearchDeps {
   api: GraphApi
-  times: SettleTimes & {
-    /** The least for videos, which nobody sees before Facebook has done its work on them. */
-    videoSettleMs: number
+  times: InFlightTimes & {
+    /** The minimum for videos, which appear only after Facebook has processed them. */
+    videoInFlightMs: number
   }
 }
 
 /** A post or video of the page. */
 interface Candidate {
   id: string
-  /** By what else it may be on record: a video is by its own id, and its post by another. */
+  /** Other ids under which it may be stored: a video and its post have different ids. */
   otherIds: string[]
   text: string
   photoIds: string[]
   createdAt: number
-  /** False also where Facebook does not tell: any comment counts as a change. */
+  /** Also false when Facebook does not report it; any comment counts as a change. */
   isUnchanged: boolean
   permalink: string | undefined
 }
 
-/** By how much Facebook's clock and ours may differ; it tells seconds only. */
+/** The maximum difference between Facebook's clock and ours; its times are whole seconds. */
 const CLOCK_TOLERANCE_MS = MINUTE
 const PAGE = 25
-const MOST_PAGES = 8
+const MAX_PAGES = 8
 const POST_FIELDS =
   'id,message,created_time,updated_time,permalink_url,attachments{media_type,target{id},subattachments{media_type,target{id}}}'
 const VIDEO_FIELDS = 'id,description,created_time,permalink_url'
 
-/** Looks for what an earlier call published among the page's own posts or videos (design section 6). */
+/** Searches the page's own posts or videos for what an earlier call published (docs/design/exactly-once.md). */
 export function createSearch({ api, times }: SearchDeps) {
   return async function search(
     post: OutgoingPost,
     account: Credentials,
-    delivery: DeliveryLog,
+    delivery: DeliveryCheckpoints,
     options: SearchOptions,
-  ): Promise<{ id: string; permalink: string | undefined } | Untraced> {
+  ): Promise<{ id: string; permalink: string | undefined } | NotFoundResult> {
     const since = delivery.startedAt.getTime() - CLOCK_TOLERANCE_MS
-    const list = isVideo(post) ? videosFrom : postsFrom
-    const found = await newest(since, (after) => list(account, after, options))
+    const list = isVideo(post) ? loadVideos : loadPosts
+    const found = await listSince(since, (after) => list(account, after, options))
     if (!found) return 'undecidable'
     const candidates: Candidate[] = []
-    for (const one of found) if (!(await isExplained(one, options))) candidates.push(one)
-    // Of several alike the oldest: the others belong to posts that are yet to be looked for.
-    const match = candidates.toReversed().find((one) => isOurs(one, post, delivery))
+    for (const one of found) if (!(await isTakenPost(one, options))) candidates.push(one)
+    // Of equal matches the oldest is taken; the others belong to posts that are reconciled later.
+    const match = candidates.toReversed().find((one) => isSamePost(one, post, delivery))
     if (match) return match
-    const settleMs = isVideo(post) ? times.videoSettleMs : times.settleMs
-    if (!isSettled(options, false, { ...times, settleMs })) return 'unsettled'
-    return candidates.some((one) => mayHaveBeen(one, post)) ? 'undecidable' : 'absent'
+    const inFlightMs = isVideo(post) ? times.videoInFlightMs : times.inFlightMs
+    if (!isNoLongerInFlight(options, false, { ...times, inFlightMs })) return 'in-flight'
+    return candidates.some((one) => couldBeSamePost(one, post)) ? 'undecidable' : 'absent'
   }
 
-  /** Newest first; null when there are too many to look through. */
-  async function newest(
+  /** Returns the newest first; `null` when there are too many to search. */
+  async function listSince(
     since: number,
     load: (after: string | undefined) => Promise<{ found: Candidate[]; next: string | undefined }>,
   ): Promise<Candidate[] | null> {
     const all: Candidate[] = []
     let after: string | undefined
-    for (let page = 0; page < MOST_PAGES; page++) {
+    for (let page = 0; page < MAX_PAGES; page++) {
       const { found, next } = await load(after)
       const recent = found.filter(({ createdAt }) => !(createdAt < since))
       all.push(...recent)
@@ -75,7 +75,7 @@ export function createSearch({ api, times }: SearchDeps) {
     return null
   }
 
-  async function postsFrom(
+  async function loadPosts(
     { accountId, accessToken }: Credentials,
     after: string | undefined,
     { signal }: SearchOptions,
@@ -102,7 +102,7 @@ export function createSearch({ api, times }: SearchDeps) {
     return { found, next: paging?.next && paging.cursors?.after }
   }
 
-  async function videosFrom(
+  async function loadVideos(
     { accountId, accessToken }: Credentials,
     after: string | undefined,
     { signal }: SearchOptions,
@@ -116,7 +116,7 @@ export function createSearch({ api, times }: SearchDeps) {
       text: description,
       photoIds: [],
       createdAt: Date.parse(created_time),
-      // A video's words may come after it.
+      // A video's text may appear later than the video.
       isUnchanged: false,
       permalink: permalink_url,
     }))
@@ -124,26 +124,30 @@ export function createSearch({ api, times }: SearchDeps) {
   }
 }
 
-async function isExplained({ id, otherIds }: Candidate, { isTaken }: SearchOptions): Promise<boolean> {
+async function isTakenPost({ id, otherIds }: Candidate, { isTaken }: SearchOptions): Promise<boolean> {
   for (const one of [id, ...otherIds]) if (await isTaken(one)) return true
   return false
 }
 
-/** A photo that we uploaded stands in no post but ours, whatever became of the words; else the words have to tell. */
-function isOurs({ text, photoIds, otherIds }: Candidate, post: OutgoingPost, delivery: DeliveryLog): boolean {
-  const uploaded = isVideo(post) ? [] : uploadedPhotos(post, delivery).filter((id) => id !== null)
+/** A photo that we uploaded appears only in our post, whatever its text. Without photos the text decides. */
+function isSamePost(
+  { text, photoIds, otherIds }: Candidate,
+  post: OutgoingPost,
+  delivery: DeliveryCheckpoints,
+): boolean {
+  const uploaded = isVideo(post) ? [] : listUploadedPhotos(post, delivery).filter((id) => id !== null)
   if (uploaded.length > 0) return uploaded.some((id) => photoIds.includes(id))
-  // A link to a video somewhere shows one, too.
-  if (photoIds.length > 0 || (otherIds.length > 0 && !previewedLink(post.content.text))) return false
-  return words(text) === words(post.content.text)
+  // A link to a video shows that video as an attachment, too.
+  if (photoIds.length > 0 || (otherIds.length > 0 && !findPreviewLink(post.content.text))) return false
+  return normalizeWhitespace(text) === normalizeWhitespace(post.content.text)
 }
 
-/** Whatever nothing explains may be this very post with its words changed, unless nobody changed them. */
-function mayHaveBeen({ isUnchanged, text }: Candidate, { content }: OutgoingPost): boolean {
-  return !(isUnchanged && areOtherWords(text, content.text))
+/** An unexplained post may be this post with changed text, unless it is known to be unchanged. */
+function couldBeSamePost({ isUnchanged, text }: Candidate, { content }: OutgoingPost): boolean {
+  return !(isUnchanged && hasDifferentWords(text, content.text))
 }
 
-/** White space may be moved, and no more. */
-function words(text: string): string {
+/** Facebook changes white space only. */
+function normalizeWhitespace(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }

@@ -2,7 +2,7 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type { CallOptions, Credentials, Profile } from '../contract.ts'
 import { readIssuedToken } from '../shared/graph/responses.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
-import { instagramProfile } from '../shared/graph/instagram-profile.ts'
+import { fetchInstagramProfile } from '../shared/graph/instagram-profile.ts'
 
 interface AccountDeps {
   api: GraphApi
@@ -10,13 +10,13 @@ interface AccountDeps {
   appSecret: string
 }
 
-/** A professional account, reached with the user token of the Facebook login that it is linked through. */
+/** Reads a professional account with the user token of the Facebook login that it is linked through. */
 export function createAccounts({ api, appId, appSecret }: AccountDeps) {
   return {
     profile: ({ accountId, accessToken }: Credentials, options: CallOptions): Promise<Profile> =>
-      instagramProfile(api, accountId, { ...options, token: accessToken }),
+      fetchInstagramProfile(api, accountId, { ...options, token: accessToken }),
 
-    /** A token that is exchanged again gets a new life, or keeps the one it has: nothing says which (platforms.md 5a). */
+    /** Exchanging a token may extend its lifetime or keep it; the response does not say which. */
     async renew({ version: _, ...account }: Credentials, options: CallOptions): Promise<Omit<Credentials, 'version'>> {
       const { access_token: accessToken, expires_in: seconds } = await api.post(
         '/oauth/access_token',

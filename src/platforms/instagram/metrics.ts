@@ -1,21 +1,21 @@
 import { Type } from '@sinclair/typebox'
 import { NO_COUNTS, type PostCounts } from '../../domain/analytics/analytics.ts'
 import type { Credentials } from '../contract.ts'
-import { answerReader } from '../shared/responses.ts'
-import { countOf } from '../shared/counts.ts'
+import { responseReader } from '../shared/responses.ts'
+import { parseCount } from '../shared/counts.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
-import { isOfClass } from '../shared/graph/errors.ts'
+import { isErrorClass } from '../shared/graph/errors.ts'
 import { readInsights, type ReadCall } from '../shared/graph/insights.ts'
-import { createGraphMetrics, firstTaken, unlessUnfit } from '../shared/graph/metrics.ts'
+import { createGraphMetrics, requestFirstAccepted, nullIfUnsupported } from '../shared/graph/metrics.ts'
 
 /**
- * Largest first: which of them a kind of post has changes from version to version
+ * Largest first: the metrics of each kind of post change between versions
  * (https://developers.facebook.com/docs/instagram-platform/reference/instagram-media/insights).
  */
 const METRICS = ['views,reach,saved,likes,comments,shares', 'views,reach,saved,likes,comments', 'reach,saved']
 
 /** https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-media */
-const readPost = answerReader(
+const readPost = responseReader(
   Type.Object({
     id: Type.String(),
     like_count: Type.Optional(Type.Unknown()),
@@ -24,24 +24,24 @@ const readPost = answerReader(
 )
 
 /** https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user */
-const readAccount = answerReader(Type.Object({ id: Type.String(), followers_count: Type.Optional(Type.Unknown()) }))
+const readAccount = responseReader(Type.Object({ id: Type.String(), followers_count: Type.Optional(Type.Unknown()) }))
 
 export function createMetrics(api: GraphApi) {
-  return createGraphMetrics({ api, listPath: 'media', countsOf, followersOf })
+  return createGraphMetrics({ api, listPath: 'media', fetchCounts, fetchFollowers })
 
-  /** Insights take a permission of their own and come late; likes and comments stand in the post as well. */
-  async function countsOf(id: string, _: Credentials, call: ReadCall): Promise<PostCounts> {
+  /** Insights require their own permission and arrive late; likes and comments are also fields of the post. */
+  async function fetchCounts(id: string, _: Credentials, call: ReadCall): Promise<PostCounts> {
     const path = `/${encodeURIComponent(id)}`
-    const counts = (await insights(path, call)) ?? NO_COUNTS
+    const counts = (await fetchInsights(path, call)) ?? NO_COUNTS
     if (counts.likes !== null && counts.comments !== null) return counts
     const fields = 'like_count,comments_count'
     const { like_count: likes, comments_count: comments } = await api.get(path, { fields }, readPost, call)
-    return { ...counts, likes: counts.likes ?? countOf(likes), comments: counts.comments ?? countOf(comments) }
+    return { ...counts, likes: counts.likes ?? parseCount(likes), comments: counts.comments ?? parseCount(comments) }
   }
 
-  async function insights(path: string, call: ReadCall): Promise<PostCounts | null> {
+  async function fetchInsights(path: string, call: ReadCall): Promise<PostCounts | null> {
     const ask = (metrics: string) => readInsights(api, `${path}/insights`, metrics, call)
-    const told = await unlessUnfit(firstTaken(METRICS, 'validation', ask)).catch(nullWhereNotAllowed)
+    const told = await nullIfUnsupported(requestFirstAccepted(METRICS, 'validation', ask)).catch(nullWhereNotAllowed)
     return (
       told && {
         likes: told('likes'),
@@ -54,14 +54,14 @@ export function createMetrics(api: GraphApi) {
     )
   }
 
-  async function followersOf({ accountId }: Credentials, call: ReadCall): Promise<number | null> {
+  async function fetchFollowers({ accountId }: Credentials, call: ReadCall): Promise<number | null> {
     const path = `/${encodeURIComponent(accountId)}`
-    return countOf((await api.get(path, { fields: 'followers_count' }, readAccount, call)).followers_count)
+    return parseCount((await api.get(path, { fields: 'followers_count' }, readAccount, call)).followers_count)
   }
 }
 
-/** Asked for again with the next post: of some kinds of post alone the platform says so, too. */
+/** Not remembered: the platform also refuses some kinds of post this way. */
 function nullWhereNotAllowed(error: unknown): null {
-  if (isOfClass(error, 'permission')) return null
+  if (isErrorClass(error, 'permission')) return null
   throw error
 }

@@ -1,25 +1,25 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } from '../contract.ts'
+import type { CallOptions, AuthorizedAccount, Credentials, Profile, RedirectConnect } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { noLogin } from '../shared/no-login.ts'
-import { form, ignoreAnswer } from '../shared/calls.ts'
-import { countOf } from '../shared/counts.ts'
+import { toLoginError } from '../shared/login-error.ts'
+import { toFormBody, ignoreBody } from '../shared/calls.ts'
+import { parseCount } from '../shared/counts.ts'
 import { readAccount, readToken, type Account } from './responses.ts'
 import type { Api } from './api.ts'
-import { plainText } from './html.ts'
+import { toPlainText } from './html.ts'
 
 interface AccountDeps {
   api: Api
-  /** For what can wait. */
+  /** For calls that can wait. */
   reading: Api
   clientId: string
   clientSecret: string
 }
 
-/** The scopes that publishing, reconciling and metrics need, and no more. The application on the instance needs them as well. */
+/** The scopes for publishing, reconciling and metrics. The application on the instance needs the same. */
 export const SCOPES = ['read:accounts', 'read:statuses', 'write:statuses', 'write:media']
 
-/** The login on the instance's own page (https://docs.joinmastodon.org/spec/oauth/), its end, and whose account it is. */
+/** Logs in on the instance's own page (https://docs.joinmastodon.org/spec/oauth/), ends logins and reads accounts. */
 export function createAccounts({ api, reading, clientId, clientSecret }: AccountDeps) {
   const client = { client_id: clientId, client_secret: clientSecret }
 
@@ -41,11 +41,11 @@ export function createAccounts({ api, reading, clientId, clientSecret }: Account
   const complete: RedirectConnect['complete'] = async ({ query, redirectUri, secrets }, { signal }) => {
     const { code, error } = query
     if (error !== undefined || !code) {
-      throw noLogin('Mastodon', query)
+      throw toLoginError('Mastodon', query)
     }
     const { body: token } = await api.post(
       '/oauth/token',
-      form({
+      toFormBody({
         grant_type: 'authorization_code',
         code,
         ...client,
@@ -57,51 +57,56 @@ export function createAccounts({ api, reading, clientId, clientSecret }: Account
     )
     const granted = token.scope.split(/[\s+]+/)
     if (SCOPES.some((scope) => !granted.includes(scope) && !granted.includes(scope.split(':')[0]!))) {
-      // Nobody will know of this login, so it must not stay open; whether it could be ended changes nothing here.
-      await end(token.access_token, { signal }).catch(() => undefined)
-      throw new PlatformError('permission', 'Mastodon was not allowed enough', { certain: true })
+      // This login is not stored, so it is revoked; a failure to revoke it changes nothing.
+      await revokeToken(token.access_token, { signal }).catch(() => undefined)
+      throw new PlatformError(
+        'permission',
+        'Mastodon did not grant all permissions: connect it again and allow all of them',
+        { certain: true },
+      )
     }
-    // Not ended in trouble: of logins with the same scopes all get the same token, and an older one may be in use.
-    return connectionOf(token.access_token, { signal })
+    // Not revoked on a failure: logins with the same scopes share one token, which an older connection may use.
+    return fetchAccount(token.access_token, { signal })
   }
 
-  async function connectionOf(accessToken: string, options: CallOptions): Promise<Connection> {
-    const account = await ownAccount(api, accessToken, options)
-    const handle = handleOf(account)
+  async function fetchAccount(accessToken: string, options: CallOptions): Promise<AuthorizedAccount> {
+    const account = await fetchOwnAccount(api, accessToken, options)
+    const handle = toHandle(account)
     return {
       credentials: { accountId: account.id, handle, serviceUrl: api.base, accessToken },
-      profile: profileOf(account),
+      profile: toProfile(account),
     }
   }
 
-  async function ownAccount(from: Api, token: string, { signal }: CallOptions): Promise<Account> {
+  async function fetchOwnAccount(from: Api, token: string, { signal }: CallOptions): Promise<Account> {
     return (await from.get('/api/v1/accounts/verify_credentials', {}, readAccount, { token, signal })).body
   }
 
-  async function end(token: string, { signal }: CallOptions): Promise<void> {
-    await api.post('/oauth/revoke', form({ ...client, token }), ignoreAnswer, { signal })
+  async function revokeToken(token: string, { signal }: CallOptions): Promise<void> {
+    await api.post('/oauth/revoke', toFormBody({ ...client, token }), ignoreBody, { signal })
   }
 
-  /** `acct` has no server in it for accounts of the instance itself. */
-  function handleOf({ username }: Account): string {
+  /** For local accounts `acct` does not contain the server. */
+  function toHandle({ username }: Account): string {
     return `${username}@${new URL(api.base).host}`
   }
 
-  function profileOf(account: Account): Profile {
-    const description = plainText(account.note ?? '')
+  function toProfile(account: Account): Profile {
+    const description = toPlainText(account.note ?? '')
     return {
       displayName: account.display_name?.trim() || account.username,
-      handle: handleOf(account),
+      handle: toHandle(account),
       avatar: /^https?:\/\//.test(account.avatar ?? '') ? account.avatar! : null,
       ...(description !== '' && { description }),
     }
   }
 
   /**
-   * Accounts live on the one configured instance. Their tokens go nowhere else, also not to the one that was configured before.
+   * Accounts live on the one configured instance. Their tokens are sent to no other server, not even to the previously
+   * configured one.
    * @throws PlatformError `unauthorized`
    */
-  function assertAtHome({ serviceUrl }: Pick<Credentials, 'serviceUrl'>): void {
+  function assertSameInstance({ serviceUrl }: Pick<Credentials, 'serviceUrl'>): void {
     if (serviceUrl === api.base) return
     throw new PlatformError('unauthorized', 'This Mastodon account is on another server', { certain: true })
   }
@@ -109,25 +114,25 @@ export function createAccounts({ api, reading, clientId, clientSecret }: Account
   const connect: RedirectConnect = { begin, complete }
   return {
     connect,
-    assertAtHome,
+    assertSameInstance,
 
-    /** Whether the account is still there, and still the one that the token is for. */
-    async isThere(account: Credentials, options: CallOptions): Promise<boolean> {
-      return (await ownAccount(reading, account.accessToken, options)).id === account.accountId
+    /** Returns whether the account still exists and the token still belongs to it. */
+    async isAccountPresent(account: Credentials, options: CallOptions): Promise<boolean> {
+      return (await fetchOwnAccount(reading, account.accessToken, options)).id === account.accountId
     },
 
     async profile(account: Credentials, options: CallOptions): Promise<Profile> {
-      assertAtHome(account)
-      return profileOf(await ownAccount(api, account.accessToken, options))
+      assertSameInstance(account)
+      return toProfile(await fetchOwnAccount(api, account.accessToken, options))
     },
 
     async followers(account: Credentials, options: CallOptions): Promise<number | null> {
-      assertAtHome(account)
-      return countOf((await ownAccount(reading, account.accessToken, options)).followers_count)
+      assertSameInstance(account)
+      return parseCount((await fetchOwnAccount(reading, account.accessToken, options)).followers_count)
     },
 
     async revoke(account: Credentials, options: CallOptions): Promise<void> {
-      if (account.serviceUrl === api.base) await end(account.accessToken, options)
+      if (account.serviceUrl === api.base) await revokeToken(account.accessToken, options)
     },
   }
 }

@@ -1,31 +1,31 @@
 import { SECOND } from '../../domain/shared/times.ts'
 import type { MediaSource, PlatformAdapter, PlatformFacts, RedirectConnect } from '../contract.ts'
 import { createCallBudget } from '../shared/call-budget.ts'
-import { createHttpClient, MANY_POSTS_BYTES } from '../shared/http.ts'
-import type { SettleTimes } from '../shared/settling.ts'
+import { createHttpClient, MAX_LISTING_BYTES } from '../shared/http.ts'
+import type { InFlightTimes } from '../shared/in-flight.ts'
 import { createAccounts } from './accounts.ts'
 import { createApi } from './api.ts'
 import { createApplicationName } from './application-name.ts'
 import { createInstanceLimits } from './instance-limits.ts'
-import { callWindows, tokenOf } from './limits.ts'
+import { parseCallWindows, hashToken } from './call-windows.ts'
 import { createMedia } from './media.ts'
 import { createMetrics } from './metrics.ts'
 import { createPosts } from './posts.ts'
 import { createSearch } from './search.ts'
 
-export interface MastodonOptions extends SettleTimes {
-  /** The one instance on which accounts live. */
+export interface MastodonOptions extends InFlightTimes {
+  /** The instance on which all accounts live. */
   instanceUrl: string
-  /** Of this service as an application there (`POST /api/v1/apps`, once per deployment). */
+  /** The credentials of this service as an application there (`POST /api/v1/apps`, once per deployment). */
   clientId: string
   clientSecret: string
-  /** Deadline of the one visible call. */
+  /** Deadline of the visible call, milliseconds. */
   publishTimeoutMs: number
   media: MediaSource
-  /** Names this service in every call. */
+  /** Sent as `User-Agent` with every call. */
   userAgent: string
   facts: PlatformFacts
-  /** How long one preparation waits for the server's work on an image or video. */
+  /** How long one preparation waits for the server to process an image or video, milliseconds. */
   processingWaitMs?: number
 }
 
@@ -33,27 +33,41 @@ const CONNECTIONS = 64
 const UPLOAD_CONNECTIONS = 8
 const READING_CONNECTIONS = 8
 
-/** Mastodon, by OAuth at one instance. */
+/** Creates the adapter for Mastodon, by OAuth on one instance. */
 export function createMastodon(options: MastodonOptions) {
   const { instanceUrl, clientId, clientSecret, publishTimeoutMs, media, facts, userAgent } = options
-  const { settleMs, unansweredSettleMs, processingWaitMs = 5 * SECOND } = options
-  const calls = createHttpClient({ userAgent, connections: CONNECTIONS })
-  const transfers = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
-  // Apart, so that counting what is out keeps nothing from getting out.
-  const counting = createHttpClient({ userAgent, connections: READING_CONNECTIONS, maxAnswerBytes: MANY_POSTS_BYTES })
-  const budget = createCallBudget({ label: 'Mastodon', windowsIn: callWindows, whoseOf: tokenOf })
-  const api = createApi(calls, instanceUrl)
-  const reading = createApi(budget.sparing(counting), instanceUrl)
-  const { connect, assertAtHome, isThere, ...accounts } = createAccounts({ api, reading, clientId, clientSecret })
+  const { inFlightMs, unansweredInFlightMs, processingWaitMs = 5 * SECOND } = options
+  const client = createHttpClient({ userAgent, connections: CONNECTIONS })
+  const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
+  // A separate client, so that reading counts never delays publishing.
+  const readings = createHttpClient({
+    userAgent,
+    connections: READING_CONNECTIONS,
+    maxResponseBytes: MAX_LISTING_BYTES,
+  })
+  const budget = createCallBudget({ label: 'Mastodon', parseWindows: parseCallWindows, toBudgetKey: hashToken })
+  const api = createApi(client, instanceUrl)
+  const reading = createApi(budget.throttle(readings), instanceUrl)
+  const { connect, assertSameInstance, isAccountPresent, ...accounts } = createAccounts({
+    api,
+    reading,
+    clientId,
+    clientSecret,
+  })
   const limits = createInstanceLimits(api)
   const application = createApplicationName({ api, clientId, facts })
   const posts = createPosts({
     api,
-    media: createMedia({ api, uploads: createApi(transfers, instanceUrl), media, processingWaitMs }),
-    search: createSearch({ api, application, limits, times: { settleMs, unansweredSettleMs } }),
+    media: createMedia({ api, uploads: createApi(uploadClient, instanceUrl), media, processingWaitMs }),
+    search: createSearch({
+      api,
+      application,
+      limits,
+      times: { inFlightMs, unansweredInFlightMs },
+    }),
     application,
     limits,
-    assertAtHome,
+    assertSameInstance,
     publishTimeoutMs,
   })
 
@@ -61,13 +75,13 @@ export function createMastodon(options: MastodonOptions) {
     platform: 'mastodon',
     ...posts,
     ...accounts,
-    metrics: createMetrics({ api: reading, assertAtHome, isThere }),
+    metrics: createMetrics({ api: reading, assertSameInstance, isAccountPresent }),
     limits: async (options) => (await limits(options)).rules,
   }
   const redirect: RedirectConnect = connect
   return {
     adapter,
     redirect,
-    close: async () => void (await Promise.all([calls, transfers, counting].map((client) => client.close()))),
+    close: async () => void (await Promise.all([client, uploadClient, readings].map((client) => client.close()))),
   }
 }

@@ -1,8 +1,8 @@
 import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
-import { createCalls } from '../shared/calls.ts'
+import { createSender } from '../shared/calls.ts'
 import type { HttpClient, HttpRequest } from '../shared/http.ts'
-import { queryOf, type Query } from '../shared/query.ts'
-import { isOwnError, refusalOf } from './errors.ts'
+import { toQueryString, type Query } from '../shared/query-string.ts'
+import { isOwnError, toError } from './errors.ts'
 
 interface ApiOptions {
   /** Bearer token. */
@@ -13,10 +13,10 @@ interface ApiOptions {
 
 type Body = Required<Pick<HttpRequest, 'headers' | 'body'>>
 
-/** Calls to one Mastodon server (https://docs.joinmastodon.org/api/). */
+/** Creates a client for one Mastodon server (https://docs.joinmastodon.org/api/). */
 export function createApi(http: HttpClient, baseUrl: string) {
   const base = withoutTrailingSlashes(baseUrl)
-  const sendCall = createCalls(http, { label: 'Mastodon', refusalOf, isOwnError })
+  const sendCall = createSender(http, { label: 'Mastodon', toError, isPlatformError: isOwnError })
 
   function send<T>(
     call: Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'>,
@@ -30,12 +30,12 @@ export function createApi(http: HttpClient, baseUrl: string) {
 
   return {
     base,
-    /** Has a connection ready for a call that is about to come. */
+    /** Opens a connection for a call within the next seconds. */
     warm: (): void => http.warm(new URL(base)),
 
     get<T>(path: string, params: Query, read: (text: string) => T | null, options: ApiOptions) {
       const url = new URL(`${base}${path}`)
-      url.search = queryOf(params)
+      url.search = toQueryString(params)
       return send({ method: 'GET', url }, read, options)
     },
 

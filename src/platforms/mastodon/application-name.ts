@@ -2,7 +2,7 @@ import { HOUR } from '../../domain/shared/times.ts'
 import type { CallOptions, Credentials, PlatformFacts } from '../contract.ts'
 import { readApplication, type Status } from './responses.ts'
 import type { Api } from './api.ts'
-import { isNoAnswerToBeHad } from './errors.ts'
+import { isFinalRefusal } from './errors.ts'
 
 interface ApplicationNameDeps {
   api: Api
@@ -10,32 +10,34 @@ interface ApplicationNameDeps {
   facts: PlatformFacts
 }
 
-/** How long a server that cannot name the application is not asked again. */
-const ASK_AGAIN_MS = HOUR
+/** How long to wait before the server is queried again for the name. */
+const RETRY_AFTER_MS = HOUR
 
 /**
- * The name that this service registered with, which the server puts on what it publishes. The server's endpoint for it is optional, so
- * that it is also learnt from every accepted post, and kept over restarts.
+ * Finds the name that this service registered with; the server shows it on published statuses. The endpoint for it is
+ * optional, so the name is also read from every accepted post and stored across restarts.
  */
 export function createApplicationName({ api, clientId, facts }: ApplicationNameDeps) {
   const fact = `mastodon/${api.base}/${clientId}/applicationName`
   let known: string | null = null
-  let askAgainAt = 0
+  let refreshAt = 0
 
-  /** @returns null when the server does not tell; then any status may be ours */
+  /** @returns `null` when the server does not report it; then any status may be ours */
   async function find({ accessToken: token }: Credentials, { signal }: CallOptions): Promise<string | null> {
     known ??= await facts.find(fact)
-    if (known !== null || Date.now() < askAgainAt) return known
+    if (known !== null || Date.now() < refreshAt) return known
     try {
       learn((await api.get('/api/v1/apps/verify_credentials', {}, readApplication, { token, signal })).body)
     } catch (error) {
-      if (!isNoAnswerToBeHad(error)) throw error
-      askAgainAt = Date.now() + ASK_AGAIN_MS
+      if (!isFinalRefusal(error)) throw error
+      refreshAt = Date.now() + RETRY_AFTER_MS
     }
     return known
   }
 
-  /** From what the server shows of a status that is certainly ours. Nothing waits for it to be stored: the next one teaches it again. */
+  /**
+   * Learns the name from a status that is certainly ours. Saving runs in the background: the next status repeats it.
+   */
   function learn(application: Status['application']): void {
     if (!application || application.name === known) return
     known = application.name

@@ -1,22 +1,22 @@
 import type { PlatformErrorClass } from '../../domain/posts/failure.ts'
 import { PlatformError } from '../errors.ts'
-import { foreignStatusOf } from '../shared/foreign-answer.ts'
-import type { HttpAnswer } from '../shared/http.ts'
-import { meaningOf, refused, type Meaning } from '../shared/refusals.ts'
+import { getForeignStatus } from '../shared/foreign-response.ts'
+import type { HttpResponse } from '../shared/http.ts'
+import { classifyStatus, toRefusalError, type Meaning } from '../shared/refusals.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
 import { readError } from './responses.ts'
-import { resetAt } from './limits.ts'
+import { parseReset } from './call-windows.ts'
 
-/** Refusals that the adapter itself acts on. */
+/** Refusals that the adapter handles itself. */
 type Kind = 'missing' | 'media-missing' | 'media-broken'
 
 interface Rule extends Meaning<Kind> {
   status: number
-  /** In the error's text, which is all that tells one refusal of a status from another. */
+  /** Matches the error's text, the only difference between refusals with one status. */
   text?: RegExp
 }
 
-/** The first row that fits holds (platforms.md 6g). */
+/** The first matching row applies. */
 const RULES: Rule[] = [
   {
     status: 400,
@@ -29,33 +29,33 @@ const RULES: Rule[] = [
     status: 401,
     text: /^(invalid_client|unauthorized_client)/,
     class: 'permission',
-    message: 'Mastodon does not know this service any more',
+    message: 'Mastodon no longer knows this service',
     connectReason: 'LOGIN_REFUSED',
   },
-  { status: 401, class: 'unauthorized', message: 'Mastodon does not accept the login any more' },
+  { status: 401, class: 'unauthorized', message: 'Mastodon no longer accepts the login' },
   {
     status: 403,
     text: /^your login is currently|missing a confirmed e-?mail/i,
     class: 'blocked_by_platform',
-    message: 'Mastodon does not let this account in at the moment: log in there to see why',
+    message: 'Mastodon does not let this account log in at the moment: log in there to see why',
   },
   {
     status: 403,
     text: /scope/i,
     class: 'permission',
-    message: 'Mastodon was not allowed enough when it was connected: connect it again',
+    message: 'Mastodon did not grant all permissions: connect it again and allow all of them',
   },
   { status: 403, class: 'permission', message: 'Mastodon does not allow this account to do that' },
-  { status: 404, class: 'not_found', message: 'Mastodon does not have what was asked for', kind: 'missing' },
-  // A server or proxy that gave up waiting for the rest of a request may still have it.
-  { status: 408, class: 'transient', message: 'Mastodon did not get the request in time', certain: false },
-  { status: 410, class: 'not_found', message: 'This Mastodon account does not exist any more' },
+  { status: 404, class: 'not_found', message: 'Mastodon does not have the requested object', kind: 'missing' },
+  // A server or proxy that timed out on a request may still process it.
+  { status: 408, class: 'transient', message: 'Mastodon did not receive the request in time', certain: false },
+  { status: 410, class: 'not_found', message: 'This Mastodon account no longer exists' },
   { status: 413, class: 'validation', message: 'Mastodon refused a file as too large' },
   {
     status: 422,
     text: /finished processing/i,
     class: 'media_not_ready',
-    message: 'Mastodon is still working on an image or video',
+    message: 'Mastodon is still processing an image or video',
   },
   {
     status: 422,
@@ -101,34 +101,34 @@ const RULES: Rule[] = [
   },
 ]
 
-export function isOwnError({ text }: HttpAnswer): boolean {
+export function isOwnError({ text }: HttpResponse): boolean {
   return readError(text) !== null
 }
 
-/** What an answer other than 2xx means. */
-export function refusalOf(answer: HttpAnswer): PlatformError {
+/** Converts a response other than 2xx. */
+export function toError(answer: HttpResponse): PlatformError {
   const { status } = answer
   const { error: text = '', error_description: description } = readError(answer.text) ?? {}
   const rule = RULES.find((one) => one.status === status && (!one.text || one.text.test(text)))
-  const meaning = rule ?? meaningOf(status, 'Mastodon')
-  // OAuth names its errors and describes them; everything else is a sentence.
+  const meaning = rule ?? classifyStatus(status, 'Mastodon')
+  // OAuth errors have a name and a description; all others are a sentence.
   const reason = description ? { code: text, text: description } : { text }
-  return refused(status, meaning, { retryAfterMs: waitOf(meaning.class, answer), reason })
+  return toRefusalError(status, meaning, { retryAfterMs: toRetryAfterMs(meaning.class, answer), reason })
 }
 
-/** Whether a question got a definite no, from the server or from whatever stands in front of it: asking again does not help now. */
-export function isNoAnswerToBeHad(error: unknown): boolean {
-  if (foreignStatusOf(error) !== null) return true
+/** Returns whether the server, or a proxy before it, gave a definite refusal that a repeat would not change. */
+export function isFinalRefusal(error: unknown): boolean {
+  if (getForeignStatus(error) !== null) return true
   return error instanceof PlatformError && ['not_found', 'permission', 'validation'].includes(error.class)
 }
 
-/** Every answer says when the rate limit begins anew; that is worth waiting for only when the limit was the reason. */
-function waitOf(errorClass: PlatformErrorClass, answer: HttpAnswer): number | undefined {
+/** Every response states when the rate limit resets. Waiting for that helps only when the limit was the reason. */
+function toRetryAfterMs(errorClass: PlatformErrorClass, answer: HttpResponse): number | undefined {
   if (errorClass === 'transient') return retryAfterMs(answer)
-  return errorClass === 'rate_limited' ? (retryAfterMs(answer) ?? untilReset(answer)) : undefined
+  return errorClass === 'rate_limited' ? (retryAfterMs(answer) ?? toResetWaitMs(answer)) : undefined
 }
 
-function untilReset(answer: HttpAnswer): number | undefined {
-  const at = resetAt(answer)
+function toResetWaitMs(answer: HttpResponse): number | undefined {
+  const at = parseReset(answer)
   return at === undefined ? undefined : Math.max(0, at - Date.now())
 }

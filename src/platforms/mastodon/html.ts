@@ -1,16 +1,16 @@
 const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
 
-/** The words of what Mastodon shows as HTML. The parts of a link that it hides are words as well: together they are its address. */
-export function plainText(html: string): string {
+/** Converts Mastodon's HTML to text. The hidden parts of a link count as text: together they are its URL. */
+export function toPlainText(html: string): string {
   return html
     .replace(/<br\s*\/?>/gi, '\n')
     .replace(/<\/p>\s*<p[^<>]*>/gi, '\n\n')
     .replace(/<[^<>]*>/g, '')
-    .replace(/&(#x?[\da-f]+|[a-z]+);/gi, (entity, name: string) => decode(name) ?? entity)
+    .replace(/&(#x?[\da-f]+|[a-z]+);/gi, (entity, name: string) => decodeEntity(name) ?? entity)
     .trim()
 }
 
-function decode(name: string): string | undefined {
+function decodeEntity(name: string): string | undefined {
   if (!name.startsWith('#')) return NAMED[name.toLowerCase()]
   const code = /^#x/i.test(name) ? parseInt(name.slice(2), 16) : Number(name.slice(1))
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : undefined

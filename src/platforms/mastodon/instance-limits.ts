@@ -6,67 +6,70 @@ import type { Api } from './api.ts'
 
 export interface InstanceLimits {
   rules: PostingRules
-  /** Types of images that the instance takes; others are converted. */
+  /** The image types that the instance accepts; others are converted. */
   imageTypes: readonly string[]
   imagePixels: number
-  /** Whether a repeat with the same `Idempotency-Key` publishes nothing. */
+  /** True when a repeat with the same `Idempotency-Key` publishes nothing. */
   honoursKeys: boolean
 }
 
 const LIFE_MS = HOUR
-const AFTER_FAILURE_MS = MINUTE
+const RETRY_AFTER_MS = MINUTE
 const TIMEOUT_MS = 5 * SECOND
-/** Mastodon's own (platforms.md 6d). */
+/** Mastodon's default. */
 const DEFAULT_IMAGE_PIXELS = 33_177_600
 
 /**
- * What this instance accepts: asked of it once in a while, the last answer or Mastodon's defaults while it cannot say. Once it is known
- * nobody waits for a newer answer.
+ * Reads the limits of the instance hourly. Without an answer, the previous limits or Mastodon's defaults apply. Once
+ * known, callers never wait for a refresh.
  */
 export function createInstanceLimits(api: Api) {
-  let known: InstanceLimits = { ...limitsOf({ version: MASTODON_ITSELF, configuration: {} }), honoursKeys: false }
-  let askAgainAt = 0
+  let known: InstanceLimits = {
+    ...toInstanceLimits({ version: DEFAULT_VERSION, configuration: {} }),
+    honoursKeys: false,
+  }
+  let refreshAt = 0
   let hasAnswered = false
-  let asking: Promise<void> | null = null
+  let refreshing: Promise<void> | null = null
 
-  async function ask(): Promise<void> {
+  async function refresh(): Promise<void> {
     try {
       const signal = AbortSignal.timeout(TIMEOUT_MS)
-      known = limitsOf((await api.get('/api/v2/instance', {}, readInstance, { signal })).body)
-      askAgainAt = Date.now() + LIFE_MS
+      known = toInstanceLimits((await api.get('/api/v2/instance', {}, readInstance, { signal })).body)
+      refreshAt = Date.now() + LIFE_MS
       hasAnswered = true
     } catch {
-      askAgainAt = Date.now() + AFTER_FAILURE_MS
+      refreshAt = Date.now() + RETRY_AFTER_MS
     } finally {
-      asking = null
+      refreshing = null
     }
   }
 
   return async function current({ signal }: CallOptions): Promise<InstanceLimits> {
     signal.throwIfAborted()
-    if (Date.now() < askAgainAt) return known
-    asking ??= ask()
-    if (!hasAnswered) await Promise.race([asking, untilAborted(signal)])
+    if (Date.now() < refreshAt) return known
+    refreshing ??= refresh()
+    if (!hasAnswered) await Promise.race([refreshing, waitForAbort(signal)])
     return known
   }
 }
 
-function untilAborted(signal: AbortSignal): Promise<unknown> {
+function waitForAbort(signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }
 
 /**
- * Mastodon and its forks answer a plain version. Other servers of its API have one below 1, name themselves in it ("2.7.2 (compatible;
- * Pleroma 2.6.0)"), or leave it out; one of them takes the key and ignores it (platforms.md 6e).
+ * Mastodon and its forks report a plain version. Other servers of its API report one below 1, include their name
+ * ("2.7.2 (compatible; Pleroma 2.6.0)"), or omit it. One of them accepts the idempotency key and ignores it.
  */
 const OWN_VERSION = /^[1-9]\d*\.\d+\.\d+[\w.+-]*$/
-const MASTODON_ITSELF = '4.0.0'
-const [USUAL] = POSTING_RULES.mastodon.text
-const USUAL_LINK_LENGTH = 23
+const DEFAULT_VERSION = '4.0.0'
+const [DEFAULT_TEXT] = POSTING_RULES.mastodon.text
+const DEFAULT_LINK_LENGTH = 23
 
 type Configuration = Instance['configuration']
 
-function limitsOf({ version = '', configuration }: Instance): InstanceLimits {
+function toInstanceLimits({ version = '', configuration }: Instance): InstanceLimits {
   const { statuses = {}, media_attachments: files = {} } = configuration
   const isMastodon = OWN_VERSION.test(version)
   const defaults = POSTING_RULES.mastodon
@@ -76,11 +79,11 @@ function limitsOf({ version = '', configuration }: Instance): InstanceLimits {
   const imageTypes = types ? image.types.filter((type) => types.includes(type)) : image.types
   return {
     rules: {
-      text: [textLimit(isMastodon, statuses)],
+      text: [toTextLimit(isMastodon, statuses)],
       media: {
         ...defaults.media,
         max,
-        // One type that it takes is enough: what it does not take is converted.
+        // One accepted type is enough, since other types are converted.
         image: {
           max,
           types: imageTypes.length > 0 ? image.types : [],
@@ -103,11 +106,18 @@ function limitsOf({ version = '', configuration }: Instance): InstanceLimits {
   }
 }
 
-/** Servers of other makers count code points, and links as they are written, or less than that: what fits so fits all of them. */
-function textLimit(
+/** Other servers count code points and full links, or less. A text that fits this limit fits all of them. */
+function toTextLimit(
   isMastodon: boolean,
-  { max_characters: max = USUAL.max, characters_reserved_per_url: linkLength }: NonNullable<Configuration['statuses']>,
+  {
+    max_characters: max = DEFAULT_TEXT.max,
+    characters_reserved_per_url: linkLength,
+  }: NonNullable<Configuration['statuses']>,
 ): TextLimit {
   if (!isMastodon) return { unit: 'codePoints', max }
-  return { unit: USUAL.unit, max, ...(linkLength !== undefined && linkLength !== USUAL_LINK_LENGTH && { linkLength }) }
+  return {
+    unit: DEFAULT_TEXT.unit,
+    max,
+    ...(linkLength !== undefined && linkLength !== DEFAULT_LINK_LENGTH && { linkLength }),
+  }
 }

@@ -2,14 +2,14 @@ import type { Published } from '../../domain/posts/post.ts'
 import type {
   CallOptions,
   Credentials,
-  DeliveryLog,
+  DeliveryCheckpoints,
   OutgoingPost,
-  PreparationLog,
+  Checkpoints,
   SearchOptions,
-  Untraced,
+  NotFoundResult,
 } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { json } from '../shared/calls.ts'
+import { toJsonBody } from '../shared/calls.ts'
 import { assertPostable } from '../shared/postable.ts'
 import { readStatus, type Status } from './responses.ts'
 import type { Api } from './api.ts'
@@ -25,57 +25,60 @@ interface PostDeps {
   search: ReturnType<typeof createSearch>
   application: ApplicationName
   limits: ReturnType<typeof createInstanceLimits>
-  assertAtHome(account: Credentials): void
+  assertSameInstance(account: Credentials): void
   publishTimeoutMs: number
 }
 
-/** Set when the server named a post of ours that is not there any more. */
+/** Set when the server reported a status of ours that no longer exists. */
 const DELETED = 'deleted'
 
-/** Bringing a post out: everything invisible first, then one call, and the search for what became of it. */
+/** Prepares and publishes posts, and reconciles unknown outcomes. */
 export function createPosts(deps: PostDeps) {
-  const { api, media, search, application, limits, assertAtHome, publishTimeoutMs } = deps
+  const { api, media, search, application, limits, assertSameInstance, publishTimeoutMs } = deps
 
-  async function prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions) {
-    assertAtHome(account)
+  async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
+    assertSameInstance(account)
     const instance = await limits(options)
     assertPostable('mastodon', post.content, instance.rules)
-    await media.prepare(post, account, log, instance, options)
+    await media.prepare(post, account, checkpoints, { ...options, limits: instance })
     api.warm()
   }
 
   async function publish(
     post: OutgoingPost,
     account: Credentials,
-    delivery: DeliveryLog,
+    delivery: DeliveryCheckpoints,
     { signal }: CallOptions,
   ): Promise<Published> {
-    assertAtHome(account)
+    assertSameInstance(account)
     const status = { status: post.content.text, media_ids: uploadedIds(post, delivery) }
     const call = { token: account.accessToken, signal, timeoutMs: publishTimeoutMs }
     try {
       const { body } = await api.post(
         '/api/v1/statuses',
-        json(status, { 'idempotency-key': delivery.key }),
+        toJsonBody(status, { 'idempotency-key': delivery.key }),
         readStatus,
         call,
       )
       application.learn(body.application)
-      return published(body, account)
+      return toPublished(body, account)
     } catch (error) {
       if (isRefusedAs(error, 'media-missing')) {
         await forgetUploads(post, delivery)
-        // They may be on the status that an earlier call made.
+        // An earlier call may have used them in its status.
         throw delivery.isRepeat
           ? new PlatformError(error.class, error.message, { certain: false, cause: error })
           : error
       }
-      throw isRefusedAs(error, 'missing') ? await asMissing(error, delivery) : error
+      throw isRefusedAs(error, 'missing') ? await toMissingError(error, delivery) : error
     }
   }
 
-  /** The server itself answers so to a repeat whose first status was deleted meanwhile (platforms.md 6e): what was published once stays so. */
-  async function asMissing(cause: PlatformError, delivery: DeliveryLog): Promise<PlatformError> {
+  /**
+   * The server returns 404 for a repeat whose first status was deleted meanwhile. A post that was published once stays
+   * published.
+   */
+  async function toMissingError(cause: PlatformError, delivery: DeliveryCheckpoints): Promise<PlatformError> {
     if (!delivery.isRepeat) return new PlatformError('transient', cause.message, { certain: true, cause })
     await delivery.save(DELETED, 'true')
     const message = 'The post was published on Mastodon and deleted there'
@@ -85,18 +88,18 @@ export function createPosts(deps: PostDeps) {
   async function reconcile(
     post: OutgoingPost,
     account: Credentials,
-    delivery: DeliveryLog,
+    delivery: DeliveryCheckpoints,
     options: SearchOptions,
-  ): Promise<Published | Untraced> {
-    assertAtHome(account)
-    if (delivery.handle(DELETED)) return 'undecidable'
+  ): Promise<Published | NotFoundResult> {
+    assertSameInstance(account)
+    if (delivery.get(DELETED)) return 'undecidable'
     const found = await search(post, account, delivery, options)
     if (typeof found === 'string') return found
     application.learn(found.application)
-    return published(found, account)
+    return toPublished(found, account)
   }
 
-  function published({ id, url }: Status, { handle }: Credentials): Published {
+  function toPublished({ id, url }: Status, { handle }: Credentials): Published {
     const ofUser = `${api.base}/@${handle.split('@')[0]}/${id}`
     return { platformPostId: id, platformPostUrl: /^https?:\/\//.test(url ?? '') ? url! : ofUser }
   }

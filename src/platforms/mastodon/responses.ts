@@ -1,16 +1,16 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
-import { answerReader } from '../shared/responses.ts'
+import { responseReader } from '../shared/responses.ts'
 
-/** The parts we use of what Mastodon answers, each beside its description. */
+/** The fields we use of Mastodon's responses, each with a link to its description. */
 
 const nullable = <T extends TSchema>(type: T) => Type.Optional(Type.Union([type, Type.Null()]))
 
-/** Read by `countOf`: a count that is none must not keep the rest from being read. */
+/** Parsed by `parseCount`, so that an invalid count does not invalidate the whole response. */
 const count = Type.Optional(Type.Unknown())
 
 /** https://docs.joinmastodon.org/entities/Token/ */
 const Token = Type.Object({ access_token: Type.String({ minLength: 1 }), scope: Type.String() })
-export const readToken = answerReader(Token)
+export const readToken = responseReader(Token)
 
 /** https://docs.joinmastodon.org/entities/Account/ */
 const Account = Type.Object({
@@ -23,35 +23,35 @@ const Account = Type.Object({
   followers_count: count,
 })
 export type Account = Static<typeof Account>
-export const readAccount = answerReader(Account)
+export const readAccount = responseReader(Account)
 
 /** https://docs.joinmastodon.org/entities/Application/ */
 const Application = Type.Object({ name: Type.String() })
-export const readApplication = answerReader(Application)
+export const readApplication = responseReader(Application)
 
 /** https://docs.joinmastodon.org/entities/MediaAttachment/ */
 const MediaAttachment = Type.Object({ id: Type.String({ minLength: 1 }) })
-export const readMediaAttachment = answerReader(MediaAttachment)
+export const readMediaAttachment = responseReader(MediaAttachment)
 
 /** https://docs.joinmastodon.org/entities/Status/ */
 const Status = Type.Object({
   id: Type.String({ minLength: 1 }),
   created_at: Type.String(),
-  /** Null: never edited; left out by servers that do not tell. */
+  /** `null`: never edited. Absent on servers that do not report it. */
   edited_at: nullable(Type.String()),
   /** HTML. */
   content: Type.String(),
   url: nullable(Type.String()),
   reblog: Type.Optional(Type.Unknown()),
-  /** Who published it: the name that an application registered with. */
+  /** The application that published it, by its registered name. */
   application: nullable(Application),
   media_attachments: Type.Array(MediaAttachment),
 })
 export type Status = Static<typeof Status>
-export const readStatus = answerReader(Status)
-export const readStatuses = answerReader(Type.Array(Status))
+export const readStatus = responseReader(Status)
+export const readStatuses = responseReader(Type.Array(Status))
 
-/** The same entity, where only what people made of it is wanted. Quotes are counted since 4.5. */
+/** The same entity with only its counts. Quotes are counted since 4.5. */
 const CountedStatus = Type.Object({
   id: Type.String({ minLength: 1 }),
   favourites_count: count,
@@ -60,16 +60,16 @@ const CountedStatus = Type.Object({
   replies_count: count,
 })
 export type CountedStatus = Static<typeof CountedStatus>
-export const readCountedStatus = answerReader(CountedStatus)
-export const readCountedStatuses = answerReader(Type.Array(CountedStatus))
+export const readCountedStatus = responseReader(CountedStatus)
+export const readCountedStatuses = responseReader(Type.Array(CountedStatus))
 
 /** https://docs.joinmastodon.org/entities/StatusSource/ */
 const StatusSource = Type.Object({ text: Type.String() })
-export const readStatusSource = answerReader(StatusSource)
+export const readStatusSource = responseReader(StatusSource)
 
 const limit = Type.Optional(Type.Integer({ minimum: 1 }))
 
-/** https://docs.joinmastodon.org/entities/Instance/; servers of the same API leave parts of it out. */
+/** https://docs.joinmastodon.org/entities/Instance/; compatible servers omit parts of it. */
 const Instance = Type.Object({
   version: Type.Optional(Type.String()),
   configuration: Type.Object({
@@ -88,8 +88,8 @@ const Instance = Type.Object({
   }),
 })
 export type Instance = Static<typeof Instance>
-export const readInstance = answerReader(Instance)
+export const readInstance = responseReader(Instance)
 
 /** https://docs.joinmastodon.org/entities/Error/ */
 const MastodonError = Type.Object({ error: Type.String({ minLength: 1 }), error_description: nullable(Type.String()) })
-export const readError = answerReader(MastodonError)
+export const readError = responseReader(MastodonError)

@@ -1,13 +1,13 @@
 import type { Content } from '../../domain/posts/post.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
-import type { Credentials, DeliveryLog, OutgoingPost, SearchOptions, Untraced } from '../contract.ts'
-import { areOtherWords } from '../shared/other-words.ts'
-import { isSettled, type SettleTimes } from '../shared/settling.ts'
+import type { Credentials, DeliveryCheckpoints, OutgoingPost, SearchOptions, NotFoundResult } from '../contract.ts'
+import { hasDifferentWords } from '../shared/text-difference.ts'
+import { isNoLongerInFlight, type InFlightTimes } from '../shared/in-flight.ts'
 import { readStatuses, readStatusSource, type Status } from './responses.ts'
 import type { Api } from './api.ts'
 import type { ApplicationName } from './application-name.ts'
-import { isNoAnswerToBeHad } from './errors.ts'
-import { plainText } from './html.ts'
+import { isFinalRefusal } from './errors.ts'
+import { toPlainText } from './html.ts'
 import type { createInstanceLimits } from './instance-limits.ts'
 import { uploadedId } from './media.ts'
 
@@ -15,54 +15,54 @@ interface SearchDeps {
   api: Api
   application: ApplicationName
   limits: ReturnType<typeof createInstanceLimits>
-  times: SettleTimes
+  times: InFlightTimes
 }
 
-/** By how much the server's clock and ours may differ. */
+/** The maximum difference between the server's clock and ours. */
 const CLOCK_TOLERANCE_MS = MINUTE
 const PAGE = 40
-const MOST_PAGES = 5
-/** Statuses that do not look alike and are read once more in their own words. */
-const MOST_UNLIKE = 10
+const MAX_PAGES = 5
+/** How many statuses with other text are compared by their source. */
+const MAX_UNLIKE = 10
 
 /**
- * Looks for what an earlier call published among the account's own statuses (design section 6). The idempotency key is not asked:
- * some servers ignore it, all forget it after an hour, and asking it would publish. Where the server honours it, it shortens the time until
- * nothing found is believed.
+ * Searches the account's own statuses for what an earlier call published (docs/design/exactly-once.md). The idempotency
+ * key is no help: some servers ignore it, all forget it after an hour, and a repeat would publish. Where the server
+ * honours it, it shortens the wait until `absent` is certain.
  */
 export function createSearch({ api, application, limits, times }: SearchDeps) {
   return async function search(
     post: OutgoingPost,
     account: Credentials,
-    delivery: DeliveryLog,
+    delivery: DeliveryCheckpoints,
     options: SearchOptions,
-  ): Promise<Status | Untraced> {
-    const statuses = await statusesSince(delivery.startedAt.getTime() - CLOCK_TOLERANCE_MS, account, options)
+  ): Promise<Status | NotFoundResult> {
+    const statuses = await listStatusesSince(delivery.startedAt.getTime() - CLOCK_TOLERANCE_MS, account, options)
     if (!statuses) return 'undecidable'
     const candidates: Status[] = []
     const ourName = statuses.length > 0 ? await application.find(account, options) : null
     for (const status of statuses) {
-      if (mayBeOurs(status, ourName) && !(await options.isTaken(status.id))) candidates.push(status)
+      if (mayBeOwnStatus(status, ourName) && !(await options.isTaken(status.id))) candidates.push(status)
     }
-    // Of several alike the oldest: the others belong to posts that are yet to be looked for.
+    // Of equal matches the oldest is taken; the others belong to posts that are reconciled later.
     const oldestFirst = candidates.toReversed()
     const [alike, unlike] = [true, false].map((is) => oldestFirst.filter((one) => isShownAs(one, post.content) === is))
-    let isUnclear = unlike!.length > MOST_UNLIKE
-    for (const candidate of [...alike!, ...unlike!.slice(0, MOST_UNLIKE)]) {
-      const resemblance = await compare(candidate, post, account, delivery, options)
+    let isUnclear = unlike!.length > MAX_UNLIKE
+    for (const candidate of [...alike!, ...unlike!.slice(0, MAX_UNLIKE)]) {
+      const resemblance = await compare(candidate, { post, account, delivery }, options)
       if (resemblance === 'same') return candidate
       isUnclear ||= resemblance === 'unclear'
     }
     const { honoursKeys } = await limits(options)
-    if (!isSettled(options, honoursKeys, times)) return 'unsettled'
+    if (!isNoLongerInFlight(options, honoursKeys, times)) return 'in-flight'
     return isUnclear ? 'undecidable' : 'absent'
   }
 
-  /** Newest first; null when there are too many to look through. */
-  async function statusesSince(since: number, account: Credentials, { signal }: SearchOptions) {
+  /** Returns the newest first; `null` when there are too many to search. */
+  async function listStatusesSince(since: number, account: Credentials, { signal }: SearchOptions) {
     const path = `/api/v1/accounts/${encodeURIComponent(account.accountId)}/statuses`
     const found: Status[] = []
-    for (let page = 0; page < MOST_PAGES; page++) {
+    for (let page = 0; page < MAX_PAGES; page++) {
       const last = found.at(-1)
       const params = { limit: String(PAGE), exclude_reblogs: 'true', ...(last && { max_id: last.id }) }
       const { body } = await api.get(path, params, readStatuses, { token: account.accessToken, signal })
@@ -73,50 +73,48 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
     return null
   }
 
-  /** `unclear` is what may be this very post with its words changed, by its author or by the server. */
+  /** `unclear`: it may be this post with its text changed by the author or the server. */
   async function compare(
     status: Status,
-    post: OutgoingPost,
-    account: Credentials,
-    delivery: DeliveryLog,
+    { post, account, delivery }: { post: OutgoingPost; account: Credentials; delivery: DeliveryCheckpoints },
     options: SearchOptions,
   ): Promise<'same' | 'other' | 'unclear'> {
     const { text } = post.content
-    const source = await sourceOf(status, account, options)
-    const isSameText = source === null ? isShownAs(status, post.content) : normal(source) === normal(text)
+    const source = await fetchSource(status, account, options)
+    const isSameText = source === null ? isShownAs(status, post.content) : normalizeText(source) === normalizeText(text)
     if (isSameText && hasSameMedia(status, post, delivery)) return 'same'
-    return status.edited_at === null && source !== null && areOtherWords(source, text) ? 'other' : 'unclear'
+    return status.edited_at === null && source !== null && hasDifferentWords(source, text) ? 'other' : 'unclear'
   }
 
-  function hasSameMedia(status: Status, post: OutgoingPost, delivery: DeliveryLog): boolean {
+  function hasSameMedia(status: Status, post: OutgoingPost, delivery: DeliveryCheckpoints): boolean {
     const shown = status.media_attachments.map(({ id }) => id)
     const sent = post.content.mediaItems.map((_, index) => uploadedId(delivery, index))
     return shown.length === sent.length && sent.every((id) => id === null || shown.includes(id))
   }
 
-  /** The words as they were sent; null when the server does not give them. */
-  async function sourceOf({ id }: Status, account: Credentials, { signal }: SearchOptions): Promise<string | null> {
+  /** Returns the text as it was sent; `null` when the server does not provide it. */
+  async function fetchSource({ id }: Status, account: Credentials, { signal }: SearchOptions): Promise<string | null> {
     const path = `/api/v1/statuses/${encodeURIComponent(id)}/source`
     try {
       return (await api.get(path, {}, readStatusSource, { token: account.accessToken, signal })).body.text
     } catch (error) {
-      if (isNoAnswerToBeHad(error)) return null
+      if (isFinalRefusal(error)) return null
       throw error
     }
   }
 }
 
-function mayBeOurs({ application }: Status, ourName: string | null): boolean {
+function mayBeOwnStatus({ application }: Status, ourName: string | null): boolean {
   return ourName === null || !application || application.name === ourName
 }
 
-/** Mastodon strips the ends, and nothing else, of what it is sent. */
-function normal(text: string): string {
+/** Mastodon trims texts and changes nothing else. */
+function normalizeText(text: string): string {
   return text.replace(/\r\n?/g, '\n').trim()
 }
 
-/** The words as they are shown: without white space that HTML may have moved, and without the servers of mentions. */
+/** Compares displayed texts, without white space that HTML may have changed and without the servers of mentions. */
 function isShownAs({ content }: Status, { text }: Content): boolean {
   const words = (written: string) => written.replace(/(@[\w.-]*\w)@[\w.-]*\w(:\d+)?/g, '$1').replace(/\s+/g, '')
-  return words(plainText(content)) === words(text)
+  return words(toPlainText(content)) === words(text)
 }

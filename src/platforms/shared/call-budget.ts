@@ -1,76 +1,76 @@
 import { PlatformError } from '../errors.ts'
-import type { HttpAnswer, HttpClient, HttpRequest } from './http.ts'
+import type { HttpResponse, HttpClient, HttpRequest } from './http.ts'
 
-/** What an answer tells of a limit that its call counted against. */
+/** A rate limit as a response reports it. */
 export interface CallWindow {
-  /** Tells the limits apart that one answer may tell of. */
+  /** Distinguishes the limits that one response reports. */
   span: string
   limit: number
   remaining: number
   endsAt: number
 }
 
-interface BudgetDeps {
+interface CallBudgetOptions {
   label: string
-  windowsIn(answer: Pick<HttpAnswer, 'header'>): CallWindow[]
-  /** Whose limit a call counts against, as far as it is not everybody's. */
-  whoseOf?(call: Pick<HttpRequest, 'url' | 'headers'>): string
+  parseWindows(answer: Pick<HttpResponse, 'header'>): CallWindow[]
+  /** Returns the key of the limit that a call counts against; without it one limit covers all calls. */
+  toBudgetKey?(call: Pick<HttpRequest, 'url' | 'headers'>): string
 }
 
-/** The part of a limit that is left to publishing. */
-const KEPT_PART = 0.5
-const MOST_REMEMBERED = 20_000
+/** The share of a limit that is reserved for publishing. */
+const RESERVED_SHARE = 0.5
+const MAX_REMEMBERED = 20_000
 
 /**
- * Whoever looks at counts takes calls from whoever publishes. Every answer tells what is left, also of what other processes took, so
- * reading stops where one more call would be at the cost of publishing.
+ * Keeps calls that read counts from using up the rate limit of publishing. Every response reports the remaining calls,
+ * including those of other processes; reading stops when it would cut into the reserve.
  */
-export function createCallBudget({ label, windowsIn, whoseOf = () => '' }: BudgetDeps) {
+export function createCallBudget({ label, parseWindows, toBudgetKey = () => '' }: CallBudgetOptions) {
   const windows = new Map<string, Map<string, CallWindow>>()
 
-  function note(whose: string, answer: HttpAnswer): void {
-    for (const window of windowsIn(answer)) {
+  function recordWindows(whose: string, answer: HttpResponse): void {
+    for (const window of parseWindows(answer)) {
       if (![window.limit, window.remaining, window.endsAt].every(Number.isFinite)) continue
-      if (windows.size >= MOST_REMEMBERED) windows.clear()
+      if (windows.size >= MAX_REMEMBERED) windows.clear()
       const theirs = windows.get(whose) ?? new Map<string, CallWindow>()
       windows.set(whose, theirs.set(window.span, window))
     }
   }
 
-  /** @throws PlatformError `rate_limited` where too little is left */
+  /** @throws PlatformError `rate_limited` when too few calls remain */
   function assertRoom(whose: string): void {
     const now = Date.now()
     const spent = [...(windows.get(whose)?.values() ?? [])].filter(
-      ({ limit, remaining, endsAt }) => endsAt > now && remaining <= limit * KEPT_PART,
+      ({ limit, remaining, endsAt }) => endsAt > now && remaining <= limit * RESERVED_SHARE,
     )
     if (spent.length === 0) return
-    throw new PlatformError('rate_limited', `What is left of the calls to ${label} is kept for publishing`, {
+    throw new PlatformError('rate_limited', `The remaining calls to ${label} are reserved for publishing`, {
       certain: true,
       retryAfterMs: Math.max(...spent.map(({ endsAt }) => endsAt - now)),
     })
   }
 
-  function watch(http: HttpClient): HttpClient {
+  function observe(http: HttpClient): HttpClient {
     return {
       ...http,
       async send(call) {
         const answer = await http.send(call)
-        note(whoseOf(call), answer)
+        recordWindows(toBudgetKey(call), answer)
         return answer
       },
     }
   }
 
   return {
-    /** The same client, with what its answers tell noted. */
-    watch,
-    /** For calls that can wait: the same client, as long as there is room. */
-    sparing(http: HttpClient): HttpClient {
-      const watched = watch(http)
+    /** Returns the same client; it records the limits that responses report. */
+    watch: observe,
+    /** Returns a client for calls that can wait: it refuses them while only the reserve remains. */
+    throttle(http: HttpClient): HttpClient {
+      const watched = observe(http)
       return {
         ...watched,
         async send(call) {
-          assertRoom(whoseOf(call))
+          assertRoom(toBudgetKey(call))
           return watched.send(call)
         },
       }

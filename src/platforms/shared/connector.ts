@@ -2,36 +2,36 @@ import type { Socket } from 'node:net'
 import { buildConnector } from 'undici'
 import { SECOND } from '../../domain/shared/times.ts'
 
-/** How long an unused connection is kept; servers close silent ones themselves before long. */
+/** How long an unused connection stays open. Servers close idle ones soon themselves. */
 const SPARE_LIFE_MS = 5 * SECOND
-/** So many to one server at the most: what a burst needs beyond that is opened when it comes. */
+/** The maximum number of spare connections per server. A larger burst opens further ones on demand. */
 const MAX_SPARES = 8
 
 /**
- * Opens connections, and keeps some open ahead of their need. A call that has to be on time should not begin with the round trips
- * of TCP and TLS, and a request sent only to keep a connection warm would be one the server did not ask for.
+ * Opens connections ahead of need, so that a call that must be on time does not wait for TCP and TLS. It sends no extra
+ * request to keep a connection warm.
  */
 export function createConnector(timeoutMs: number) {
-  // Over HTTP/1.1 a request has its connection for itself, so a broken connection is the end of one call only.
+  // Over HTTP/1.1 each request has its own connection, so a broken connection ends only one call.
   const open = buildConnector({ timeout: timeoutMs, allowH2: false })
   const spares = new Map<string, Set<Socket>>()
   const opening = new Map<string, number>()
 
-  function sparesOf(server: string): Set<Socket> {
+  function getSpares(server: string): Set<Socket> {
     const kept = spares.get(server) ?? new Set()
     spares.set(server, kept)
     return kept
   }
 
-  function keep(server: string, socket: Socket): void {
-    const kept = sparesOf(server).add(socket)
+  function storeSpare(server: string, socket: Socket): void {
+    const kept = getSpares(server).add(socket)
     socket.once('close', () => kept.delete(socket))
     setTimeout(() => kept.delete(socket) && socket.destroy(), SPARE_LIFE_MS).unref()
     socket.unref()
   }
 
-  function take(server: string): Socket | undefined {
-    const kept = sparesOf(server)
+  function takeSpare(server: string): Socket | undefined {
+    const kept = getSpares(server)
     const socket = [...kept].find((spare) => !spare.destroyed)
     if (socket) kept.delete(socket)
     return socket?.ref()
@@ -39,22 +39,22 @@ export function createConnector(timeoutMs: number) {
 
   return {
     connect: ((options, callback) => {
-      const spare = take(nameOf(options))
+      const spare = takeSpare(toServerName(options))
       if (spare) queueMicrotask(() => callback(null, spare))
       else open(options, callback)
     }) satisfies buildConnector.connector,
 
-    /** Opens a connection that the next call takes. Trouble is left for that call to meet. */
+    /** Opens a connection for the next call. Errors are left to that call. */
     warm(url: URL): void {
       const { protocol, host, port } = url
       const options = { protocol, hostname: url.hostname.replace(/^\[|\]$/g, ''), host, port }
-      const server = nameOf(options)
+      const server = toServerName(options)
       const underWay = opening.get(server) ?? 0
-      if (sparesOf(server).size + underWay >= MAX_SPARES) return
+      if (getSpares(server).size + underWay >= MAX_SPARES) return
       opening.set(server, underWay + 1)
       open(options, (error, socket) => {
         opening.set(server, opening.get(server)! - 1)
-        if (!error) keep(server, socket)
+        if (!error) storeSpare(server, socket)
       })
     },
 
@@ -64,6 +64,10 @@ export function createConnector(timeoutMs: number) {
   }
 }
 
-function nameOf({ protocol, hostname, port }: Pick<buildConnector.Options, 'protocol' | 'hostname' | 'port'>): string {
+function toServerName({
+  protocol,
+  hostname,
+  port,
+}: Pick<buildConnector.Options, 'protocol' | 'hostname' | 'port'>): string {
   return `${protocol}//${hostname}:${port}`
 }

@@ -1,11 +1,11 @@
 import type { PostCounts } from '../../domain/analytics/analytics.ts'
 
-/** A count as a platform tells it; null for whatever is none: what is not known is never 0. */
-export function countOf(value: unknown): number | null {
+/** Returns the count, or `null` for any other value: an unknown count is never 0. */
+export function parseCount(value: unknown): number | null {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null
 }
 
-/** An answer without any count says nothing, and takes nothing back of what was known before. */
-export function isAnyKnown(counts: PostCounts): boolean {
+/** Returns false for a response without any count, which must not overwrite known counts. */
+export function hasAnyCount(counts: PostCounts): boolean {
   return Object.values(counts).some((count) => count !== null)
 }

@@ -4,16 +4,16 @@ import { createConnector } from './connector.ts'
 
 const CONNECT_TIMEOUT_MS = 5 * SECOND
 const TOTAL_TIMEOUT_MS = 30 * SECOND
-const MAX_ANSWER_BYTES = 2 * 1_048_576
-/** For lists of posts, whose texts may be long. */
-export const MANY_POSTS_BYTES = 8 * 1_048_576
+const MAX_RESPONSE_BYTES = 2 * 1_048_576
+/** For lists of posts with long texts. */
+export const MAX_LISTING_BYTES = 8 * 1_048_576
 
 export interface HttpClientOptions {
-  /** Names this service, its version and a contact address in every request; some servers refuse requests without it. */
+  /** Sent as `User-Agent`: name, version and contact address. Some servers refuse requests without it. */
   userAgent: string
-  /** Connections to one server at a time; further requests wait for one, within their own deadline. */
+  /** The maximum number of connections per server. Further requests queue within their own deadline. */
   connections: number
-  maxAnswerBytes?: number
+  maxResponseBytes?: number
 }
 
 export interface HttpRequest {
@@ -22,20 +22,20 @@ export interface HttpRequest {
   headers?: Record<string, string>
   body?: string | Uint8Array | AsyncIterable<Uint8Array>
   signal: AbortSignal
-  /** Of the whole call, waiting for a connection and reading the answer included. */
+  /** For the whole call, including the wait for a connection and reading the response. */
   timeoutMs?: number
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   status: number
-  /** By its lower-case name. */
+  /** Looks a header up by its lower-case name. */
   header(name: string): string | undefined
   text: string
 }
 
 /**
- * There was no answer, or none that could be read to its end. The message says which, as the end of a sentence about the server.
- * `sent` is false only if not a single byte of the request can have reached the server.
+ * A call without a complete, readable response. The message completes a sentence about the server.
+ * `sent` is false only if no byte of the request can have reached the server.
  */
 export class HttpFailure extends Error {
   readonly sent: boolean
@@ -47,8 +47,8 @@ export class HttpFailure extends Error {
 }
 
 /**
- * Plain HTTP with the limits that every call to a platform keeps (safety.md section 5): one bounded pool for each server, deadlines,
- * a cap on answers, and no redirects: a 3xx is an answer like any other.
+ * Creates an HTTP client with the limits for calls to platforms: one bounded connection pool per server, deadlines, a
+ * maximum response size, and no redirects. A 3xx is an ordinary response (docs/design/security.md).
  */
 export function createHttpClient(options: HttpClientOptions) {
   const connector = createConnector(CONNECT_TIMEOUT_MS)
@@ -56,37 +56,37 @@ export function createHttpClient(options: HttpClientOptions) {
     connections: options.connections,
     connect: connector.connect,
     allowH2: false,
-    maxResponseSize: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
+    maxResponseSize: options.maxResponseBytes ?? MAX_RESPONSE_BYTES,
   })
 
   return {
     /** @throws HttpFailure */
-    async send(call: HttpRequest): Promise<HttpAnswer> {
+    async send(call: HttpRequest): Promise<HttpResponse> {
       const signal = AbortSignal.any([call.signal, AbortSignal.timeout(call.timeoutMs ?? TOTAL_TIMEOUT_MS)])
       let sent = false
       const onStart = () => {
-        // A call that was given up while it waited in line must not go out after all.
+        // A call that was aborted in the queue must not be sent.
         signal.throwIfAborted()
         sent = true
       }
       try {
         signal.throwIfAborted()
-        const answering = request(call.url, {
-          dispatcher: agent.compose(noting(onStart)),
+        const pending = request(call.url, {
+          dispatcher: agent.compose(interceptStart(onStart)),
           method: call.method,
-          // A compressed answer could unfold without limit; ours are small.
+          // A compressed response could expand without limit; platform responses are small.
           headers: { ...call.headers, 'user-agent': options.userAgent, 'accept-encoding': 'identity' },
           body: (call.body as Dispatcher.DispatchOptions['body']) ?? null,
           signal,
         })
-        // undici looks at the signal of a waiting request only when its turn comes.
-        const answer = await Promise.race([answering, rejectOnAbort(signal, () => !sent)])
-        return await readAnswer(answer)
+        // undici checks the signal of a queued request only when its turn comes.
+        const answer = await Promise.race([pending, rejectOnAbort(signal, () => !sent)])
+        return await readResponse(answer)
       } catch (error) {
-        throw new HttpFailure(explain(error, signal), { sent, cause: error })
+        throw new HttpFailure(describeFailure(error, signal), { sent, cause: error })
       }
     },
-    /** Has a connection to the server ready for a call within the next seconds. */
+    /** Opens a connection to the server for a call within the next seconds. */
     warm: connector.warm,
     async close(): Promise<void> {
       connector.close()
@@ -103,13 +103,13 @@ function rejectOnAbort(signal: AbortSignal, isWanted: () => boolean): Promise<ne
   })
 }
 
-class UnreadableAnswer extends Error {}
+class UnreadableResponse extends Error {}
 
-async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<HttpAnswer> {
+async function readResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<HttpResponse> {
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') {
     body.destroy()
-    throw new UnreadableAnswer(`unwanted content encoding ${String(encoding)}`)
+    throw new UnreadableResponse(`unwanted content encoding ${String(encoding)}`)
   }
   const text = await body.text()
   return {
@@ -120,10 +120,10 @@ async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData
 }
 
 /**
- * Tells when a request goes out on an open connection. Whatever fails before that (a name that does not resolve, a refused
- * connection, a deadline while waiting in line) is a request the server cannot have seen.
+ * Reports when a request is sent on an open connection. The server cannot have seen a request that fails earlier:
+ * unresolved name, refused connection, deadline in the queue.
  */
-function noting(onStart: () => void): Dispatcher.DispatcherComposeInterceptor {
+function interceptStart(onStart: () => void): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) =>
     dispatch(options, {
       onRequestStart(controller, context) {
@@ -138,21 +138,21 @@ function noting(onStart: () => void): Dispatcher.DispatcherComposeInterceptor {
     })
 }
 
-/** Too long, too long already in its headers, or no HTTP at all. */
+/** Returns whether the response or its headers are too long, or it is not HTTP. */
 function isUnreadable(error: unknown, code: string): boolean {
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' || code === 'UND_ERR_HEADERS_OVERFLOW') return true
-  return error instanceof UnreadableAnswer || (error as Error).name === 'HTTPParserError'
+  return error instanceof UnreadableResponse || (error as Error).name === 'HTTPParserError'
 }
 
-function explain(error: unknown, signal: AbortSignal): string {
+function describeFailure(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) {
     return (signal.reason as Error | undefined)?.name === 'TimeoutError'
       ? 'did not answer in time'
-      : 'was not waited for'
+      : 'did not answer before the attempt ended'
   }
   const code = (error as { code?: string }).code ?? ''
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return 'did not answer in time'
-  if (isUnreadable(error, code)) return 'sent an answer that cannot be read'
-  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') return 'broke off the connection'
+  if (isUnreadable(error, code)) return 'sent an unreadable response'
+  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') return 'closed the connection'
   return 'could not be reached'
 }

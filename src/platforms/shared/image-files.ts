@@ -3,23 +3,23 @@ import { LRUCache } from 'lru-cache'
 import type { MediaItem } from '../../domain/posts/post.ts'
 import type { CallOptions, MediaSource } from '../contract.ts'
 import type { ImageLimits, PreparedImage } from './images.ts'
-import { createMediaTurns } from './media-turns.ts'
+import { createMediaLimiter } from './media-limiter.ts'
 
-/** For all platforms together: unpacked, an image takes many times what its file does (ADR 0007). */
-const inTurnToConvert = createMediaTurns({ atOnce: 2, perUser: 1 })
+/** Shared by all platforms: a decoded image takes many times the memory of its file (ADR 0007). */
+const limitConversions = createMediaLimiter({ concurrency: 2, perUser: 1 })
 
 const CACHE_BYTES = 48_000_000
 
-/** Converted images for other platforms with equal limits, and for later attempts (ADR 0029). */
+/** Converted images, reused by platforms with equal limits and by later attempts (ADR 0029). */
 const converted = new LRUCache<string, PreparedImage>({
   maxSize: CACHE_BYTES,
   sizeCalculation: ({ bytes }) => Math.max(1, bytes.length),
 })
 
 /**
- * A post's image as a platform takes it. `isAsStored`: byte for byte the stored one.
+ * Returns a post's image within the platform's limits. `isAsStored`: identical to the stored file.
  * @throws MediaUnavailableError
- * @throws PlatformError where it has too many pixels, or cannot be converted now
+ * @throws PlatformError when it has too many pixels or cannot be converted now
  */
 export async function loadImage(
   media: MediaSource,
@@ -27,15 +27,15 @@ export async function loadImage(
   limits: ImageLimits,
   { signal }: CallOptions,
 ): Promise<PreparedImage & { isAsStored: boolean }> {
-  // A user has one conversion at a time, so whoever asks for the same one meanwhile finds it in the cache afterwards.
-  return inTurnToConvert(item, () => convert(media, item, limits, { signal }), { signal })
+  // Each user has one conversion at a time, so a second request for the same image hits the cache.
+  return limitConversions(item, () => convert(media, item, limits, { signal }), { signal })
 }
 
 async function convert(media: MediaSource, item: MediaItem, limits: ImageLimits, { signal }: CallOptions) {
   const { prepareImage } = await import('./images.ts')
   const { stream } = await media.open(item, { signal })
   const { bytes: source, digest } = await read(stream)
-  // The object may have been uploaded anew under the same key.
+  // The object may have been uploaded again under the same key.
   const key = JSON.stringify([item.storageKey, digest, limits])
   const known = converted.get(key)
   if (known) return { ...known, isAsStored: false }
@@ -56,5 +56,5 @@ async function read(stream: ReadableStream<Uint8Array>): Promise<{ bytes: Uint8A
   return { bytes: Buffer.concat(chunks), digest: hash.digest('hex') }
 }
 
-/** What only preparing needs is heavy, and the API never prepares. */
+/** Only preparation needs this large module; the API never prepares. */
 export const warmUpImages = async (): Promise<void> => void (await import('./images.ts'))

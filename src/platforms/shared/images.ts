@@ -3,17 +3,17 @@ import { MediaUnavailableError } from '../../domain/posts/failure.ts'
 import { MAX_IMAGE_PIXELS, pixelProblem } from '../../domain/posts/posting-rules.ts'
 import { PlatformError } from '../errors.ts'
 
-/** What a platform takes. */
+/** The image limits of a platform. */
 export interface ImageLimits {
   maxBytes: number
-  /** In all, when unpacked. */
+  /** Total pixels after decoding. */
   maxPixels?: number
-  /** Without it every type that we store. */
+  /** Defaults to every type that this service stores. */
   types?: readonly string[]
   shape?: ImageShape
 }
 
-/** Pixels, and width by height. */
+/** Widths in pixels; aspects as width divided by height. */
 interface ImageShape {
   minWidth: number
   maxWidth: number
@@ -28,33 +28,33 @@ export interface PreparedImage {
   height: number
 }
 
-// Each conversion uses one thread, and operations on one image are of no use to the next one.
+// Each conversion uses one thread, and caching operations on one image does not help the next.
 sharp.concurrency(1)
 sharp.cache(false)
 
-/** Of one pass over the pixels. An image within the limit takes a few seconds on a busy machine. */
+/** The timeout of one pass over the pixels. An image within the limit takes a few seconds on a busy machine. */
 const PASS_TIMEOUT_SECONDS = 20
-/** Longest side of a converted image, pixels: every platform scales larger images down itself. */
+/** Longest side of a converted image, pixels. Every platform scales larger images down itself. */
 const LONGEST_SIDE = 4_000
-/** One encoding each, every one smaller than the one before. */
+/** One encoding per quality, each smaller than the one before. */
 const QUALITIES = [90, 80, 75, 60] as const
-/** Longest side of the last encoding, which has to be small enough. */
+/** Longest side of the last encoding, which must be small enough. */
 const LAST_SIDE = 1_000
-/** Bytes do not shrink quite as fast as pixels. */
+/** Bytes shrink a little slower than pixels. */
 const SIZE_MARGIN = 0.9
-/** Encoding without loss takes long, and mostly ends in more bytes than platforms take. */
+/** Lossless encoding is slow and mostly exceeds the platforms' size limits. */
 const LOSSLESS_PIXELS = 4_000_000
 const LOSSLESS_SIDE = Math.sqrt(LOSSLESS_PIXELS)
 
-/** Behind what was transparent, and around what was too narrow, where the type knows no transparency. */
-const PAPER = '#ffffff'
+/** Replaces transparency and fills margins in formats without transparency. */
+const BACKGROUND = '#ffffff'
 
 interface Size {
   width: number
   height: number
 }
 
-/** An upright image without metadata, no larger than any conversion of it. */
+/** An upright image without metadata, at the maximum size of a conversion. */
 interface Scaled extends Size {
   hasAlpha: boolean
   open(): Sharp
@@ -63,10 +63,10 @@ interface Scaled extends Size {
 const FORMATS: Record<string, string> = { jpeg: 'image/jpeg', png: 'image/png', webp: 'image/webp' }
 
 /**
- * Makes an image ready to be published: upright, without the camera's metadata about place and owner, and within the limits.
- * An image that is so already stays as it is, byte for byte; equal images have equal results.
+ * Prepares an image for publishing: upright, without camera metadata such as place and owner, and within the limits.
+ * An image that already qualifies is returned unchanged. Equal images have equal results.
  * @throws MediaUnavailableError when the bytes cannot be read as an image
- * @throws PlatformError `validation` when it has too many pixels, `transient` when the conversion takes too long
+ * @throws PlatformError `validation` for too many pixels, `transient` when the conversion takes too long
  */
 export async function prepareImage(source: Uint8Array, limits: ImageLimits, name: string): Promise<PreparedImage> {
   try {
@@ -81,19 +81,19 @@ export async function prepareImage(source: Uint8Array, limits: ImageLimits, name
 }
 
 async function prepare(source: Uint8Array, limits: ImageLimits): Promise<PreparedImage> {
-  // Reads the header alone, so the limit is checked here, where all frames count.
+  // Reads the header only, so the pixel limit is checked here, across all frames.
   const found = await sharp(source, { limitInputPixels: false }).metadata()
-  const problem = pixelProblem(pixelsOf(found))
+  const problem = pixelProblem(countPixels(found))
   if (problem !== null) throw new PlatformError('validation', problem, { certain: true })
   const isUpright = (found.orientation ?? 1) === 1
-  const asItIs = { bytes: source, mimeType: FORMATS[found.format] ?? '', width: found.width, height: found.height }
-  if (isUpright && !hasNotes(found) && fits(asItIs, limits)) return asItIs
+  const original = { bytes: source, mimeType: FORMATS[found.format] ?? '', width: found.width, height: found.height }
+  if (isUpright && !hasMetadata(found) && isWithinLimits(original, limits)) return original
   const upright = () => open(source).autoOrient()
   const size = isTurned(found) ? { width: found.height, height: found.width } : found
   const hasWrongShape = limits.shape !== undefined && !hasShape(size, limits.shape)
-  if (!hasWrongShape && isWorthKeeping(source, found, limits)) {
+  if (!hasWrongShape && canStayLossless(source, found, limits)) {
     const lossless = await toImage(found.format === 'png' ? upright().png() : upright().webp({ lossless: true }))
-    if (fits(lossless, limits)) return lossless
+    if (isWithinLimits(lossless, limits)) return lossless
   }
   const scaled = await scale(upright(), found.hasAlpha)
   return hasWrongShape ? reshape(scaled, limits, limits.shape!) : shrink(scaled, limits)
@@ -105,11 +105,11 @@ function open(source: Uint8Array): Sharp {
   return pipeline.timeout({ seconds: PASS_TIMEOUT_SECONDS })
 }
 
-function pixelsOf({ width, height, pageHeight = height, pages = 1 }: Metadata): number {
+function countPixels({ width, height, pageHeight = height, pages = 1 }: Metadata): number {
   return width * pageHeight * pages
 }
 
-function isWorthKeeping(source: Uint8Array, { width, height, format }: Metadata, { maxBytes }: ImageLimits): boolean {
+function canStayLossless(source: Uint8Array, { width, height, format }: Metadata, { maxBytes }: ImageLimits): boolean {
   const isLossless = format === 'png' || format === 'webp'
   return isLossless && source.length <= maxBytes && width * height <= LOSSLESS_PIXELS
 }
@@ -121,8 +121,8 @@ async function scale(upright: Sharp, hasAlpha: boolean): Promise<Scaled> {
     .raw()
     .toBuffer({ resolveWithObject: true })
   const { width, height, channels } = info
-  const again = () => sharp(data, { raw: { width, height, channels } }).timeout({ seconds: PASS_TIMEOUT_SECONDS })
-  return { width, height, hasAlpha, open: again }
+  const reopen = () => sharp(data, { raw: { width, height, channels } }).timeout({ seconds: PASS_TIMEOUT_SECONDS })
+  return { width, height, hasAlpha, open: reopen }
 }
 
 function shrink(image: Scaled, limits: ImageLimits): Promise<PreparedImage> {
@@ -131,53 +131,56 @@ function shrink(image: Scaled, limits: ImageLimits): Promise<PreparedImage> {
   )
 }
 
-/** Nothing is cut off: what an image lacks in height or width is filled up around it. */
+/** Crops nothing: the missing height or width is filled with the background. */
 function reshape(image: Scaled, limits: ImageLimits, shape: ImageShape): Promise<PreparedImage> {
   const { minWidth, maxWidth, minAspect, maxAspect } = shape
   const { width, height } = image
   const wanted = Math.min(Math.max(width / height, minAspect), maxAspect)
   const frameWidth = Math.max(width, height * wanted)
-  const background = keepsAlpha(image, limits) ? { r: 0, g: 0, b: 0, alpha: 0 } : PAPER
+  const background = shouldKeepAlpha(image, limits) ? { r: 0, g: 0, b: 0, alpha: 0 } : BACKGROUND
   return encodeUntilItFits(image, limits, (side) => {
     const widest = Math.max(minWidth, Math.min(side, maxWidth))
-    const canvas = canvasOf(Math.round(Math.min(Math.max(frameWidth, minWidth), widest)), wanted, minAspect)
+    const canvas = toCanvas(Math.round(Math.min(Math.max(frameWidth, minWidth), widest)), wanted, minAspect)
     return image.open().resize({ ...canvas, fit: 'contain', background })
   })
 }
 
-/** Whole pixels, rounded to the side on which the image may be. */
-function canvasOf(width: number, aspect: number, minAspect: number): Size {
+/** Whole pixels, rounded so that the aspect stays within the limits. */
+function toCanvas(width: number, aspect: number, minAspect: number): Size {
   const height = width / aspect
   return { width, height: aspect <= minAspect ? Math.floor(height) : Math.ceil(height) }
 }
 
-/** Each encoding is as much smaller as the one before was too large. */
+/** Scales each encoding by how much the previous one exceeded the limit. */
 async function encodeUntilItFits(
   image: Scaled,
   limits: ImageLimits,
   resize: (side: number) => Sharp,
 ): Promise<PreparedImage> {
   let side = Math.max(image.width, image.height)
-  if (outputOf(image, limits) === 'png') side = Math.min(side, LOSSLESS_SIDE)
+  if (chooseFormat(image, limits) === 'png') side = Math.min(side, LOSSLESS_SIDE)
   for (const [index, quality] of QUALITIES.entries()) {
     if (index === QUALITIES.length - 1) side = Math.min(side, LAST_SIDE)
     const encoded = await toImage(encode(resize(Math.floor(side)), image, quality, limits))
-    if (fits(encoded, limits)) return encoded
-    side *= Math.min(SIZE_MARGIN, shrinkage(encoded, limits))
+    if (isWithinLimits(encoded, limits)) return encoded
+    side *= Math.min(SIZE_MARGIN, toScaleFactor(encoded, limits))
   }
   throw new Error('still too large at the smallest size')
 }
 
 /** The factor for the sides of an image that is too large. */
-function shrinkage({ bytes, width, height }: PreparedImage, { maxBytes, maxPixels = Infinity }: ImageLimits): number {
+function toScaleFactor(
+  { bytes, width, height }: PreparedImage,
+  { maxBytes, maxPixels = Infinity }: ImageLimits,
+): number {
   const part = Math.min(maxBytes / bytes.length, maxPixels / (width * height))
   return Math.sqrt(part) * SIZE_MARGIN
 }
 
 function encode(resized: Sharp, image: Scaled, quality: number, limits: ImageLimits): Sharp {
-  switch (outputOf(image, limits)) {
+  switch (chooseFormat(image, limits)) {
     case 'jpeg':
-      return resized.flatten({ background: PAPER }).jpeg({ quality })
+      return resized.flatten({ background: BACKGROUND }).jpeg({ quality })
     case 'webp':
       // More effort doubles the time and saves one byte in fifty.
       return resized.webp({ quality, effort: 2 })
@@ -186,20 +189,20 @@ function encode(resized: Sharp, image: Scaled, quality: number, limits: ImageLim
   }
 }
 
-function outputOf(image: Scaled, limits: ImageLimits): 'jpeg' | 'webp' | 'png' {
-  if (!keepsAlpha(image, limits) && takes(limits, 'image/jpeg')) return 'jpeg'
-  return takes(limits, 'image/webp') ? 'webp' : 'png'
+function chooseFormat(image: Scaled, limits: ImageLimits): 'jpeg' | 'webp' | 'png' {
+  if (!shouldKeepAlpha(image, limits) && acceptsType(limits, 'image/jpeg')) return 'jpeg'
+  return acceptsType(limits, 'image/webp') ? 'webp' : 'png'
 }
 
-function takes({ types }: ImageLimits, type: string): boolean {
+function acceptsType({ types }: ImageLimits, type: string): boolean {
   return types?.includes(type) ?? true
 }
 
-function keepsAlpha({ hasAlpha }: Scaled, limits: ImageLimits): boolean {
-  return hasAlpha && (takes(limits, 'image/webp') || takes(limits, 'image/png'))
+function shouldKeepAlpha({ hasAlpha }: Scaled, limits: ImageLimits): boolean {
+  return hasAlpha && (acceptsType(limits, 'image/webp') || acceptsType(limits, 'image/png'))
 }
 
-function fits({ bytes, mimeType, width, height }: PreparedImage, limits: ImageLimits): boolean {
+function isWithinLimits({ bytes, mimeType, width, height }: PreparedImage, limits: ImageLimits): boolean {
   const { maxBytes, maxPixels = Infinity, types = Object.values(FORMATS), shape } = limits
   if (shape && !hasShape({ width, height }, shape)) return false
   return bytes.length <= maxBytes && width * height <= maxPixels && types.includes(mimeType)
@@ -210,7 +213,7 @@ function hasShape({ width, height }: Size, { minWidth, maxWidth, minAspect, maxA
   return width >= minWidth && width <= maxWidth && aspect >= minAspect && aspect <= maxAspect
 }
 
-/** EXIF orientations from 5 on lie on their side. */
+/** EXIF orientations from 5 on are rotated by 90 degrees. */
 function isTurned({ orientation = 1 }: Metadata): boolean {
   return orientation >= 5
 }
@@ -220,11 +223,11 @@ async function toImage(pipeline: Sharp): Promise<PreparedImage> {
   return { bytes: data, mimeType: FORMATS[info.format]!, width: info.width, height: info.height }
 }
 
-function hasNotes({ exif, xmp, iptc, comments }: Metadata): boolean {
+function hasMetadata({ exif, xmp, iptc, comments }: Metadata): boolean {
   return Boolean(exif ?? xmp ?? iptc ?? (comments && comments.length > 0))
 }
 
-/** As sharp words it: "timeout: 42% complete". */
+/** Matches sharp's message "timeout: 42% complete". */
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.message.includes('timeout:')
 }

@@ -5,7 +5,7 @@ import { contentFindings } from '../../domain/posts/preflight.ts'
 import { PlatformError } from '../errors.ts'
 
 /**
- * What the platform would refuse in the end, told before anything is uploaded.
+ * Checks the content against the platform's rules before anything is uploaded.
  * @throws PlatformError `validation`
  */
 export function assertPostable(platform: Platform, content: Content, rules: PostingRules): void {

@@ -2,35 +2,35 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { SECOND } from '../../domain/shared/times.ts'
 import { PlatformError } from '../errors.ts'
 
-const FIRST_LOOK_AFTER_MS = SECOND / 2
+const FIRST_PAUSE_MS = SECOND / 2
 const LONGEST_PAUSE_MS = 5 * SECOND
-const LOOK_AGAIN_MS = 5 * SECOND
+const RETRY_AFTER_MS = 5 * SECOND
 
 interface ProcessingOptions {
-  /** The platform's name, for the sentence that people read. */
+  /** The platform's name in sentences for people. */
   label: string
-  /** How long to stay before the attempt ends, to be taken up again. */
+  /** How long to wait before the attempt ends and is repeated later, milliseconds. */
   waitMs: number
   signal: AbortSignal
 }
 
 /**
- * Looks until a platform has done its work on images or a video, for a while.
- * @param look null: it is not done yet
+ * Polls until the platform has processed an image or video, for a limited time.
+ * @param poll returns `null` while it is not done
  * @throws PlatformError `media_not_ready` when it takes longer
  */
-export async function whenProcessed<T>(
-  look: () => Promise<T | null>,
+export async function waitUntilProcessed<T>(
+  poll: () => Promise<T | null>,
   { label, waitMs, signal }: ProcessingOptions,
 ): Promise<T> {
   const end = Date.now() + waitMs
-  for (let pause = FIRST_LOOK_AFTER_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-    const found = await look()
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    const found = await poll()
     if (found !== null) return found
     if (Date.now() + pause > end) {
-      throw new PlatformError('media_not_ready', `${label} is still working on an image or video`, {
+      throw new PlatformError('media_not_ready', `${label} is still processing an image or video`, {
         certain: true,
-        retryAfterMs: LOOK_AGAIN_MS,
+        retryAfterMs: RETRY_AFTER_MS,
       })
     }
     await delay(pause, undefined, { signal })
@@ -38,9 +38,9 @@ export async function whenProcessed<T>(
 }
 
 /**
- * What a platform lost is sent again by the next attempt. Unlike waiting for its work that costs a try: a platform that keeps losing it
- * must not get it over and over.
+ * The error for an upload that the platform lost. The next attempt sends it again. Unlike waiting, this counts as a
+ * try, so that a platform that keeps losing it does not receive it endlessly.
  */
-export function lostMedia(message: string, cause?: unknown): PlatformError {
+export function toLostMediaError(message: string, cause?: unknown): PlatformError {
   return new PlatformError('transient', message, { certain: true, cause })
 }

@@ -3,33 +3,36 @@ import { mediaKind } from '../../domain/posts/posting-rules.ts'
 import type { CallOptions, MediaSource } from '../contract.ts'
 import { loadImage, warmUpImages } from './image-files.ts'
 import type { ImageLimits } from './images.ts'
-import { createMediaTurns } from './media-turns.ts'
+import { createMediaLimiter } from './media-limiter.ts'
 
 type PulledType = 'image/jpeg' | 'image/png'
 
 export type PulledImageLimits = ImageLimits & { types: readonly PulledType[] }
 
-interface PulledMediaDeps {
+interface PulledMediaOptions {
   media: MediaSource
   image: PulledImageLimits
 }
 
 const IMAGES_IN_MEMORY = 2
 
-/** For platforms that fetch what they publish: addresses of the files as they are, or of copies where those would be refused. */
-export function createPulledMedia({ media, image: limits }: PulledMediaDeps) {
-  const inMemory = createMediaTurns({ atOnce: IMAGES_IN_MEMORY, perUser: 1 })
+/**
+ * Resolves public URLs for platforms that fetch files: of the stored file, or of a converted copy where the platform
+ * would refuse it.
+ */
+export function createPulledMedia({ media, image: limits }: PulledMediaOptions) {
+  const limitImages = createMediaLimiter({ concurrency: IMAGES_IN_MEMORY, perUser: 1 })
 
   return {
     /** @throws MediaUnavailableError, PlatformError */
-    async addressOf(item: MediaItem, { signal }: CallOptions): Promise<string> {
-      if (mediaKind(item.mimeType) === 'video') return media.address(item, { signal })
-      const addressOfImage = async () => {
+    async resolveUrl(item: MediaItem, { signal }: CallOptions): Promise<string> {
+      if (mediaKind(item.mimeType) === 'video') return media.publicUrl(item, { signal })
+      const resolveImageUrl = async () => {
         const { bytes, mimeType, isAsStored } = await loadImage(media, item, limits, { signal })
-        if (isAsStored) return media.address(item, { signal })
-        return media.keepCopy(item, { bytes, mimeType: mimeType as PulledType }, { signal })
+        if (isAsStored) return media.publicUrl(item, { signal })
+        return media.storeCopy(item, { bytes, mimeType: mimeType as PulledType }, { signal })
       }
-      return inMemory(item, addressOfImage, { signal })
+      return limitImages(item, resolveImageUrl, { signal })
     },
 
     warmUp: warmUpImages,

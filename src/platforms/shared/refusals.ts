@@ -2,19 +2,19 @@ import type { PlatformErrorClass } from '../../domain/posts/failure.ts'
 import type { ConnectReason } from '../../domain/accounts/platform-connect.ts'
 import { PlatformError } from '../errors.ts'
 
-/** What an error answer means, as a row of a platform's table. */
+/** One row of a platform's error table. */
 export interface Meaning<Kind extends string = never> {
   class: PlatformErrorClass
   message: string
-  /** Names refusals that the adapter itself acts on. */
+  /** Identifies refusals that the adapter handles itself. */
   kind?: Kind
-  /** For refusals of a login whose class does not tell users what to do. */
+  /** For refused logins whose class does not tell users the next step. */
   connectReason?: ConnectReason
-  /** Only where the status does not tell: a 4xx is a definite refusal, a 5xx or a redirect leaves open whether anything was done. */
+  /** Set only to override the default: a 4xx is certain; a 5xx or a redirect leaves open whether anything was done. */
   certain?: boolean
 }
 
-/** An error answer, by what of it may be told; `cause` of the PlatformError made of it. */
+/** The cause of the PlatformError, with the parts of a refusal that may be shown. */
 class Refusal extends Error {
   readonly status: number
   readonly kind: string | undefined
@@ -27,19 +27,19 @@ class Refusal extends Error {
 }
 
 interface RefusalDetails {
-  /** How long the answer asks to wait. */
+  /** The wait that the response asks for, milliseconds. */
   retryAfterMs: number | undefined
-  /** What the platform says itself. */
+  /** The platform's own code and text. */
   reason: { code?: string | number | undefined; text?: string | undefined }
 }
 
-export function refused(
+export function toRefusalError(
   status: number,
   { class: errorClass, message, kind, certain, connectReason }: Meaning<string>,
   { retryAfterMs, reason }: RefusalDetails,
 ): PlatformError {
   return new PlatformError(errorClass, message, {
-    certain: certain ?? isRefusal(status),
+    certain: certain ?? isRefusalStatus(status),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(connectReason && { connectReason }),
     reason,
@@ -47,23 +47,23 @@ export function refused(
   })
 }
 
-/** What a status means that has no row of its own. */
-export function meaningOf(status: number, label: string): Meaning {
-  if (status >= 500) return { class: 'transient', message: `${label} has trouble at the moment` }
-  if (isRefusal(status)) return { class: 'validation', message: `${label} refused the post as invalid` }
-  return { class: 'transient', message: `${label} answered in an unexpected way` }
+/** The meaning of a status without a row of its own. */
+export function classifyStatus(status: number, label: string): Meaning {
+  if (status >= 500) return { class: 'transient', message: `${label} has a temporary problem` }
+  if (isRefusalStatus(status)) return { class: 'validation', message: `${label} refused the post as invalid` }
+  return { class: 'transient', message: `${label} sent an unexpected response` }
 }
 
-/** Did the platform refuse with this status? */
+/** Returns whether the platform refused with this status. */
 export function isRefusedWith(error: unknown, status: number): error is PlatformError {
   return error instanceof PlatformError && error.cause instanceof Refusal && error.cause.status === status
 }
 
-/** Did the platform refuse for this reason? */
+/** Returns whether the platform refused for this kind of reason. */
 export function isRefusedAs(error: unknown, kind: string): error is PlatformError {
   return error instanceof PlatformError && error.cause instanceof Refusal && error.cause.kind === kind
 }
 
-function isRefusal(status: number): boolean {
+function isRefusalStatus(status: number): boolean {
   return status >= 400 && status < 500
 }

@@ -1,8 +1,11 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 
-/** Reads what a platform answered: null when it is not JSON, or not of this shape. Further fields are let through. */
-export function answerReader<T extends TSchema>(schema: T): (text: string) => Static<T> | null {
+/**
+ * Creates a parser of response bodies. It returns `null` for invalid JSON or another shape; additional fields are
+ * allowed.
+ */
+export function responseReader<T extends TSchema>(schema: T): (text: string) => Static<T> | null {
   const compiled = TypeCompiler.Compile(schema)
   return (text) => {
     const value = parseJson(text)

@@ -1,11 +1,11 @@
 import { SECOND } from '../../domain/shared/times.ts'
-import type { HttpAnswer } from './http.ts'
+import type { HttpResponse } from './http.ts'
 
 /**
- * How long an answer asks to wait, milliseconds: `Retry-After` as seconds or as a date (RFC 9110 section 10.2.3), else the
- * instant in `RateLimit-Reset` (unix seconds). Undefined when it says nothing that can be understood.
+ * Returns the wait that a response asks for, milliseconds: `Retry-After` in seconds or as a date (RFC 9110 section
+ * 10.2.3), else the instant in `RateLimit-Reset` (unix seconds). Undefined when neither can be parsed.
  */
-export function retryAfterMs(answer: Pick<HttpAnswer, 'header'>, now: Date = new Date()): number | undefined {
+export function retryAfterMs(answer: Pick<HttpResponse, 'header'>, now: Date = new Date()): number | undefined {
   const stated = answer.header('retry-after')?.trim()
   if (stated && /^\d+$/.test(stated)) return Number(stated) * SECOND
   const date = stated ? Date.parse(stated) : NaN

@@ -1,15 +1,15 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } from '../contract.ts'
+import type { CallOptions, AuthorizedAccount, Credentials, Profile, RedirectConnect } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { noLogin } from '../shared/no-login.ts'
-import { answerReader } from '../shared/responses.ts'
+import { toLoginError } from '../shared/login-error.ts'
+import { responseReader } from '../shared/responses.ts'
 import { readIssuedToken, readQuota } from '../shared/graph/responses.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 
 interface AccountDeps {
-  /** Calls that carry a version, and those for tokens, which carry none. */
+  /** For calls with a version, and for token calls without one. */
   api: GraphApi
   tokenApi: GraphApi
   authorizeUrl: string
@@ -17,7 +17,7 @@ interface AccountDeps {
   appSecret: string
 }
 
-/** Spec 4.5. */
+/** The permissions for publishing, reading back and insights. */
 const SCOPES = ['threads_basic', 'threads_content_publish', 'threads_manage_insights']
 
 /** https://developers.facebook.com/docs/threads/threads-profiles */
@@ -29,11 +29,14 @@ const Me = Type.Object({
   threads_biography: Type.Optional(Type.String()),
 })
 type Me = Static<typeof Me>
-const readMe = answerReader(Me)
+const readMe = responseReader(Me)
 
 const PROFILE_FIELDS = 'id,username,name,threads_profile_picture_url,threads_biography'
 
-/** The login on the platform's own page (https://developers.facebook.com/docs/threads/get-started), its life, and whose account it is. */
+/**
+ * Logs in on the platform's own page (https://developers.facebook.com/docs/threads/get-started), renews tokens and
+ * reads the account.
+ */
 export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }: AccountDeps) {
   const begin: RedirectConnect['begin'] = async ({ state, redirectUri }) => {
     const url = new URL(`${withoutTrailingSlashes(authorizeUrl)}/oauth/authorize`)
@@ -49,10 +52,10 @@ export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }
 
   const complete: RedirectConnect['complete'] = async ({ query, redirectUri }, options) => {
     const { error } = query
-    // The redirect ends with `#_`, which some clients hand on as a part of it.
+    // The redirect ends with `#_`, which some clients pass on as part of the code.
     const code = query['code']?.replace(/#_$/, '')
     if (error !== undefined || !code) {
-      throw noLogin('Threads', query)
+      throw toLoginError('Threads', query)
     }
     const short = await tokenApi.post(
       '/oauth/access_token',
@@ -72,25 +75,29 @@ export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }
       readIssuedToken,
       { ...options, token: short.access_token },
     )
-    return connectionOf(long.access_token, endOf(long.expires_in), options)
+    return fetchAccount(long.access_token, toExpiry(long.expires_in), options)
   }
 
-  async function connectionOf(token: string, endsAt: Date | undefined, options: CallOptions): Promise<Connection> {
-    const me = await ownAccount(token, options)
+  async function fetchAccount(
+    token: string,
+    endsAt: Date | undefined,
+    options: CallOptions,
+  ): Promise<AuthorizedAccount> {
+    const me = await fetchOwnAccount(token, options)
     await assertMayPublish(me, token, options)
     return {
       credentials: { accountId: me.id, handle: me.username, accessToken: token, ...(endsAt && { endsAt }) },
-      profile: profileOf(me),
+      profile: toProfile(me),
     }
   }
 
-  /** Nothing says which of the scopes the user left ticked; what publishing has used up can be read only with the one that matters. */
+  /** The response does not list the granted scopes. Reading the publishing quota fails without the required one. */
   async function assertMayPublish({ id }: Me, token: string, options: CallOptions): Promise<void> {
     const path = `/${encodeURIComponent(id)}/threads_publishing_limit`
     await api.get(path, { fields: 'quota_usage,config' }, readQuota, { ...options, token })
   }
 
-  async function ownAccount(token: string, options: CallOptions): Promise<Me> {
+  async function fetchOwnAccount(token: string, options: CallOptions): Promise<Me> {
     return api.get('/me', { fields: PROFILE_FIELDS }, readMe, { ...options, token })
   }
 
@@ -99,9 +106,9 @@ export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }
     connect,
 
     profile: async (account: Credentials, options: CallOptions): Promise<Profile> =>
-      profileOf(await ownAccount(account.accessToken, options)),
+      toProfile(await fetchOwnAccount(account.accessToken, options)),
 
-    /** Refused for tokens younger than a day (platforms.md 3a): those have their whole life before them, and stay as they are. */
+    /** Threads refuses to renew tokens younger than a day; these are returned unchanged. */
     async renew({ version: _, ...account }: Credentials, options: CallOptions): Promise<Omit<Credentials, 'version'>> {
       const call = { ...options, token: account.accessToken }
       try {
@@ -111,7 +118,7 @@ export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }
           readIssuedToken,
           call,
         )
-        const endsAt = endOf(renewed.expires_in) ?? account.endsAt
+        const endsAt = toExpiry(renewed.expires_in) ?? account.endsAt
         return { ...account, accessToken: renewed.access_token, ...(endsAt && { endsAt }) }
       } catch (error) {
         if (error instanceof PlatformError && error.class === 'validation') return account
@@ -121,11 +128,11 @@ export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }
   }
 }
 
-function endOf(expiresInSeconds: number | undefined): Date | undefined {
+function toExpiry(expiresInSeconds: number | undefined): Date | undefined {
   return expiresInSeconds === undefined ? undefined : new Date(Date.now() + expiresInSeconds * SECOND)
 }
 
-function profileOf({ username, name, ...me }: Me): Profile {
+function toProfile({ username, name, ...me }: Me): Profile {
   const avatar = me.threads_profile_picture_url ?? ''
   const description = me.threads_biography?.trim() ?? ''
   return {

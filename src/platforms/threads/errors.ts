@@ -2,13 +2,13 @@ import type { GraphRule } from '../shared/graph/errors.ts'
 import { CONTAINER_GONE } from '../shared/graph/containers.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 
-/** https://developers.facebook.com/docs/threads/troubleshooting/error-codes (platforms.md 3g), before what all hosts mean alike. */
+/** https://developers.facebook.com/docs/threads/troubleshooting/error-codes; checked before the codes of all hosts. */
 export const THREADS_ERRORS: readonly GraphRule[] = [
   {
     code: 24,
     subcode: 4_279_009,
     class: 'media_not_ready',
-    message: 'is still working on the post',
+    message: 'is still processing the post',
     waitMs: 5 * SECOND,
   },
   { subcode: 4_279_013, class: 'blocked_by_platform', message: 'has restricted this account: log in there to see why' },
@@ -29,7 +29,7 @@ export const THREADS_ERRORS: readonly GraphRule[] = [
   {
     code: 24,
     class: 'media_not_ready',
-    message: 'no longer has what was prepared',
+    message: 'no longer has the prepared post',
     kind: CONTAINER_GONE,
     waitMs: SECOND,
   },

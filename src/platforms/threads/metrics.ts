@@ -1,10 +1,10 @@
 import type { PostCounts } from '../../domain/analytics/analytics.ts'
 import type { Credentials } from '../contract.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
-import { readInsights, sumOf, type ReadCall } from '../shared/graph/insights.ts'
-import { createGraphMetrics, firstTaken } from '../shared/graph/metrics.ts'
+import { readInsights, sumKnown, type ReadCall } from '../shared/graph/insights.ts'
+import { createGraphMetrics, requestFirstAccepted } from '../shared/graph/metrics.ts'
 
-/** Largest first: `shares` is new, and `views` not finished (https://developers.facebook.com/docs/threads/insights). */
+/** Largest first: `shares` is new and `views` is unfinished (https://developers.facebook.com/docs/threads/insights). */
 const METRICS = [
   'views,likes,replies,reposts,quotes,shares',
   'views,likes,replies,reposts,quotes',
@@ -12,15 +12,15 @@ const METRICS = [
 ]
 
 export function createMetrics(api: GraphApi) {
-  return createGraphMetrics({ api, listPath: 'threads', countsOf, followersOf })
+  return createGraphMetrics({ api, listPath: 'threads', fetchCounts, fetchFollowers })
 
-  /** Of what somebody else wrote, and the account only passed on, nothing is told. */
-  async function countsOf(id: string, _: Credentials, call: ReadCall): Promise<PostCounts> {
+  /** Threads reports no counts for reposts. */
+  async function fetchCounts(id: string, _: Credentials, call: ReadCall): Promise<PostCounts> {
     const path = `/${encodeURIComponent(id)}/insights`
-    const told = await firstTaken(METRICS, 'validation', (metrics) => readInsights(api, path, metrics, call))
+    const told = await requestFirstAccepted(METRICS, 'validation', (metrics) => readInsights(api, path, metrics, call))
     return {
       likes: told('likes'),
-      shares: sumOf(told('reposts'), told('quotes'), told('shares')),
+      shares: sumKnown(told('reposts'), told('quotes'), told('shares')),
       comments: told('replies'),
       impressions: told('views'),
       reach: null,
@@ -28,7 +28,7 @@ export function createMetrics(api: GraphApi) {
     }
   }
 
-  async function followersOf({ accountId }: Credentials, call: ReadCall): Promise<number | null> {
+  async function fetchFollowers({ accountId }: Credentials, call: ReadCall): Promise<number | null> {
     const path = `/${encodeURIComponent(accountId)}/threads_insights`
     return (await readInsights(api, path, 'followers_count', call))('followers_count')
   }

@@ -1,28 +1,28 @@
 import type { CallOptions, Credentials, Profile, RedirectConnect } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { createCalls } from '../shared/calls.ts'
-import { countOf } from '../shared/counts.ts'
-import type { HttpAnswer, HttpClient } from '../shared/http.ts'
+import { createSender } from '../shared/calls.ts'
+import { parseCount } from '../shared/counts.ts'
+import type { HttpResponse, HttpClient } from '../shared/http.ts'
 import { readTokenPair, type Blog } from './responses.ts'
 import type { Api } from './api.ts'
-import { refusalOf } from './errors.ts'
+import { toError } from './errors.ts'
 import type { Signer, TokenPair } from './oauth1.ts'
 
 interface AccountDeps {
   api: Api
-  /** For what can wait. */
+  /** For calls that can wait. */
   reading: Api
   http: HttpClient
-  /** Where the pages for people are, and the three calls of OAuth. */
+  /** Base URL of the pages for people and of the three OAuth calls. */
   wwwUrl: string
   sign: Signer
 }
 
-/** The login on Tumblr's own page by OAuth 1.0a (RFC 5849 section 2), and whose blog it is. */
+/** Logs in on Tumblr's own page by OAuth 1.0a (RFC 5849 section 2) and reads the user's blog. */
 export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps) {
-  const sendCall = createCalls(http, { label: 'Tumblr', refusalOf: loginRefusalOf, isOwnError: isOwnLoginError })
+  const sendCall = createSender(http, { label: 'Tumblr', toError: toLoginRefusal, isPlatformError: isLoginPageError })
 
-  async function askForToken(
+  async function requestToken(
     path: string,
     { oauth, token, signal }: { oauth: Record<string, string>; token?: TokenPair } & CallOptions,
   ) {
@@ -36,11 +36,11 @@ export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps
   const begin: RedirectConnect['begin'] = async ({ state, redirectUri }, options) => {
     const callback = new URL(redirectUri)
     callback.searchParams.set('state', state)
-    const { token, secret, isConfirmed } = await askForToken('request_token', {
+    const { token, secret, isConfirmed } = await requestToken('request_token', {
       ...options,
       oauth: { oauth_callback: callback.href },
     })
-    // Without this the callback could be one that somebody else chose (RFC 5849 section 2.1).
+    // Without this, an attacker could have chosen the callback (RFC 5849 section 2.1).
     if (!isConfirmed) throw new PlatformError('transient', 'Tumblr did not confirm the callback', { certain: true })
     const url = `${wwwUrl}/oauth/authorize?${new URLSearchParams({ oauth_token: token }).toString()}`
     return { url, secrets: { token, secret }, lookup: token }
@@ -51,7 +51,7 @@ export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps
     if (!verifier)
       throw new PlatformError('permission', 'Access was denied on Tumblr', { certain: true, connectReason: 'DENIED' })
     const token = { token: secrets['token'] ?? '', secret: secrets['secret'] ?? '' }
-    const granted = await askForToken('access_token', { ...options, token, oauth: { oauth_verifier: verifier } })
+    const granted = await requestToken('access_token', { ...options, token, oauth: { oauth_verifier: verifier } })
     const { user } = await api.user({ token: granted, ...options })
     const blog = user.blogs.find(({ primary }) => primary) ?? user.blogs[0]
     if (!blog)
@@ -61,23 +61,23 @@ export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps
       })
     return {
       credentials: {
-        accountId: idOf(blog),
+        accountId: toBlogId(blog),
         handle: blog.name,
         accessToken: granted.token,
         tokenSecret: granted.secret,
       },
-      profile: profileOf(blog),
+      profile: toProfile(blog),
     }
   }
 
-  async function ownBlog(from: Api, account: Credentials, options: CallOptions): Promise<Blog> {
-    const { user } = await from.user({ token: tokenOf(account), ...options })
-    const blog = user.blogs.find((one) => idOf(one) === account.accountId)
+  async function fetchOwnBlog(from: Api, account: Credentials, options: CallOptions): Promise<Blog> {
+    const { user } = await from.user({ token: toTokenPair(account), ...options })
+    const blog = user.blogs.find((one) => toBlogId(one) === account.accountId)
     if (!blog) throw new PlatformError('permission', 'The blog is no longer in this account', { certain: true })
     return blog
   }
 
-  function profileOf({ name, title }: Blog): Profile {
+  function toProfile({ name, title }: Blog): Profile {
     return { displayName: title?.trim() || name, handle: name, avatar: api.avatarOf(name) }
   }
 
@@ -85,33 +85,35 @@ export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps
     connect: { lookupParameter: 'oauth_token', begin, complete } satisfies RedirectConnect,
 
     profile: async (account: Credentials, options: CallOptions): Promise<Profile> =>
-      profileOf(await ownBlog(api, account, options)),
+      toProfile(await fetchOwnBlog(api, account, options)),
 
     followers: async (account: Credentials, options: CallOptions): Promise<number | null> =>
-      countOf((await ownBlog(reading, account, options)).followers),
+      parseCount((await fetchOwnBlog(reading, account, options)).followers),
   }
 }
 
-/** Names change, ids do not; a blog is known by its name only where Tumblr tells no id. */
-function idOf({ uuid, name }: Blog): string {
+/** Names change and ids do not; the name is the id only where Tumblr reports no id. */
+function toBlogId({ uuid, name }: Blog): string {
   return uuid ?? name
 }
 
 /** @throws PlatformError `unauthorized` */
-export function tokenOf({ accessToken, tokenSecret }: Credentials): TokenPair {
+export function toTokenPair({ accessToken, tokenSecret }: Credentials): TokenPair {
   if (tokenSecret !== undefined) return { token: accessToken, secret: tokenSecret }
-  throw new PlatformError('unauthorized', 'The Tumblr login is not whole', { certain: true })
+  throw new PlatformError('unauthorized', 'The stored Tumblr login is incomplete: connect Tumblr again', {
+    certain: true,
+  })
 }
 
-/** The calls of OAuth answer errors as a line of text, or as a page that names a parameter (platforms.md 7a). */
-function isOwnLoginError({ text }: HttpAnswer): boolean {
+/** The OAuth calls report errors as a line of text, or as a page that names a parameter. */
+function isLoginPageError({ text }: HttpResponse): boolean {
   return /^\s*[<{[]/.test(text) ? /\boauth_/.test(text) : text.trim() !== ''
 }
 
-/** The calls of OAuth answer in words of their own, where a refusal is about the attempt and not about an earlier login. */
-function loginRefusalOf(answer: HttpAnswer): PlatformError {
+/** The OAuth calls have their own errors; there a refusal concerns the authorization and not an earlier login. */
+function toLoginRefusal(answer: HttpResponse): PlatformError {
   const { status } = answer
-  const refusal = refusalOf(answer)
+  const refusal = toError(answer)
   if (refusal.class === 'transient' || (status !== 400 && status !== 401)) return refusal
   return new PlatformError('permission', 'Tumblr does not accept this login', {
     certain: true,

@@ -2,28 +2,28 @@ import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.ts'
 import { createCallBudget } from '../shared/call-budget.ts'
-import { createHttpClient, MANY_POSTS_BYTES } from '../shared/http.ts'
+import { createHttpClient, MAX_LISTING_BYTES } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
 import { createApi } from './api.ts'
 import { createDrafts } from './drafts.ts'
-import { callWindows } from './limits.ts'
+import { parseCallWindows } from './call-windows.ts'
 import { createMetrics } from './metrics.ts'
 import { createSigner } from './oauth1.ts'
 import { createPosts } from './posts.ts'
 
 export interface TumblrOptions {
-  /** Of this service as an application (https://www.tumblr.com/oauth/apps). */
+  /** The credentials of this service as an application (https://www.tumblr.com/oauth/apps). */
   consumerKey: string
   consumerSecret: string
-  /** Where the pages for people are, and the three calls of OAuth. */
+  /** Base URL of the pages for people and of the three OAuth calls. */
   authorizeUrl: string
   apiUrl: string
-  /** Deadline of the one visible call. */
+  /** Deadline of the visible call, milliseconds. */
   publishTimeoutMs: number
   media: MediaSource
-  /** Names this service in every call. */
+  /** Sent as `User-Agent` with every call. */
   userAgent: string
-  /** How long one preparation waits for the server's work on a video. */
+  /** How long one preparation waits for the server to process a video, milliseconds. */
   processingWaitMs?: number
 }
 
@@ -31,20 +31,24 @@ const CONNECTIONS = 64
 const UPLOAD_CONNECTIONS = 8
 const READING_CONNECTIONS = 8
 
-/** Tumblr, by OAuth 1.0a, on the primary blog of the account. */
+/** Creates the adapter for Tumblr: OAuth 1.0a, posts on the account's primary blog. */
 export function createTumblr(options: TumblrOptions) {
   const { consumerKey, consumerSecret, apiUrl, publishTimeoutMs, media, userAgent } = options
   const { processingWaitMs = 5 * SECOND } = options
   const wwwUrl = withoutTrailingSlashes(options.authorizeUrl)
   const http = createHttpClient({ userAgent, connections: CONNECTIONS })
-  const transfers = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
+  const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   const sign = createSigner({ token: consumerKey, secret: consumerSecret })
-  // Apart, so that counting what is out keeps nothing from getting out.
-  const counting = createHttpClient({ userAgent, connections: READING_CONNECTIONS, maxAnswerBytes: MANY_POSTS_BYTES })
-  const budget = createCallBudget({ label: 'Tumblr', windowsIn: callWindows })
+  // A separate client, so that reading counts never delays publishing.
+  const readings = createHttpClient({
+    userAgent,
+    connections: READING_CONNECTIONS,
+    maxResponseBytes: MAX_LISTING_BYTES,
+  })
+  const budget = createCallBudget({ label: 'Tumblr', parseWindows: parseCallWindows })
   const api = createApi({ http: budget.watch(http), apiUrl, sign })
-  const uploads = createApi({ http: budget.watch(transfers), apiUrl, sign })
-  const reading = createApi({ http: budget.sparing(counting), apiUrl, sign })
+  const uploads = createApi({ http: budget.watch(uploadClient), apiUrl, sign })
+  const reading = createApi({ http: budget.throttle(readings), apiUrl, sign })
   const { connect, ...accounts } = createAccounts({ api, reading, http, wwwUrl, sign })
   const drafts = createDrafts({ api, uploads, media, processingWaitMs })
 
@@ -58,6 +62,6 @@ export function createTumblr(options: TumblrOptions) {
   return {
     adapter,
     redirect,
-    close: async () => void (await Promise.all([http, transfers, counting].map((client) => client.close()))),
+    close: async () => void (await Promise.all([http, uploadClient, readings].map((client) => client.close()))),
   }
 }

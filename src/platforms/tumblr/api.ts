@@ -2,11 +2,11 @@ import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { createCalls, form } from '../shared/calls.ts'
+import { createSender, toFormBody } from '../shared/calls.ts'
 import type { HttpClient, HttpRequest } from '../shared/http.ts'
 import { readLimits, readUser } from './responses.ts'
 import { isRefusedAs } from '../shared/refusals.ts'
-import { isOwnError, refusalOf, untilTomorrow } from './errors.ts'
+import { isOwnError, toError, toDailyLimitError } from './errors.ts'
 import type { Signer, TokenPair } from './oauth1.ts'
 
 interface ApiDeps {
@@ -25,18 +25,18 @@ interface Call {
   method: HttpRequest['method']
   path: string
   params?: Record<string, string>
-  /** Of a form, which is signed. */
+  /** Fields of a form, which are part of the signature. */
   fields?: Record<string, string>
-  /** JSON or multipart, which is not. */
+  /** JSON or multipart, which is not part of the signature. */
   body?: Required<Pick<HttpRequest, 'headers' | 'body'>>
 }
 
 type Reader<T> = (text: string) => T | null
 
-/** Calls to https://www.tumblr.com/docs/en/api/v2, each signed. */
+/** Creates a client for https://www.tumblr.com/docs/en/api/v2 that signs each call. */
 export function createApi({ http, apiUrl, sign }: ApiDeps) {
   const base = withoutTrailingSlashes(apiUrl)
-  const sendCall = createCalls(http, { label: 'Tumblr', refusalOf, isOwnError })
+  const sendCall = createSender(http, { label: 'Tumblr', toError, isPlatformError: isOwnError })
 
   async function send<T>(
     { method, path, params, fields, body }: Call,
@@ -48,36 +48,36 @@ export function createApi({ http, apiUrl, sign }: ApiDeps) {
     if (params) url.search = new URLSearchParams(params).toString()
     const authorization = sign({ method, url, token, ...(fields && { fields }) })
     const headers = { accept: 'application/json', authorization }
-    const content = fields ? form(fields) : body
+    const content = fields ? toFormBody(fields) : body
     const call = { method, url, ...limits, ...content, headers: { ...content?.headers, ...headers } }
     return (await sendCall(call, read)).body
   }
 
-  /** Most of what is refused says why; for two refusals Tumblr has to be asked. */
+  /** Sends a call. Two kinds of refusals need a second call that finds their reason. */
   async function sendAndExplain<T>(call: Call, read: Reader<T>, options: ApiOptions): Promise<T> {
     try {
       return await send(call, read, options)
     } catch (error) {
-      if (isRefusedAs(error, 'login') && call.path !== USER_INFO) throw await afterLoginCheck(error, options)
-      if (isRefusedAs(error, 'day-limit')) throw untilTomorrow(error, await waitForTomorrow(options))
+      if (isRefusedAs(error, 'login') && call.path !== USER_INFO) throw await recheckLogin(error, options)
+      if (isRefusedAs(error, 'day-limit')) throw toDailyLimitError(error, await fetchDailyResetMs(options))
       throw error
     }
   }
 
-  /** One 401 is not yet the end of a login (platforms.md 7g). */
-  async function afterLoginCheck(refusal: PlatformError, options: ApiOptions): Promise<PlatformError> {
+  /** Reads the user after a 401, because a single 401 does not mean that the login has ended. */
+  async function recheckLogin(refusal: PlatformError, options: ApiOptions): Promise<PlatformError> {
     try {
       await send({ method: 'GET', path: USER_INFO }, readUser, options)
     } catch (error) {
       if (isRefusedAs(error, 'login')) return refusal
     }
-    return new PlatformError('transient', 'Tumblr refused a signature, though the login is good', {
+    return new PlatformError('transient', 'Tumblr refused a signature although the login is valid', {
       certain: true,
       cause: refusal,
     })
   }
 
-  async function waitForTomorrow(options: ApiOptions): Promise<number | undefined> {
+  async function fetchDailyResetMs(options: ApiOptions): Promise<number | undefined> {
     try {
       const { user } = await send({ method: 'GET', path: '/user/limits' }, readLimits, options)
       const spent = Object.values(user).filter(({ remaining }) => remaining <= 0)
@@ -91,9 +91,9 @@ export function createApi({ http, apiUrl, sign }: ApiDeps) {
   return {
     send: sendAndExplain,
     user: (options: ApiOptions) => sendAndExplain({ method: 'GET', path: USER_INFO }, readUser, options),
-    /** Has a connection ready for a call that is about to come. */
+    /** Opens a connection for a call within the next seconds. */
     warm: (): void => http.warm(new URL(base)),
-    /** The picture of a blog, for anyone (https://www.tumblr.com/docs/en/api/v2#avatar--retrieve-a-blog-avatar). */
+    /** The public avatar of a blog (https://www.tumblr.com/docs/en/api/v2#avatar--retrieve-a-blog-avatar). */
     avatarOf: (blog: string): string => `${base}/v2/blog/${blog}.tumblr.com/avatar/512`,
   }
 }

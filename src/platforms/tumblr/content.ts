@@ -3,7 +3,7 @@ import type { MediaKind } from '../../domain/posts/posting-rules.ts'
 import { countCodePoints } from '../../domain/shared/text.ts'
 import type { Post } from './responses.ts'
 
-/** Posts in the Neue Post Format (https://www.tumblr.com/docs/npf); what is not sent is not described here. */
+/** The parts of the Neue Post Format (https://www.tumblr.com/docs/npf) that we send. */
 export interface TextBlock {
   type: 'text'
   text: string
@@ -12,13 +12,16 @@ export interface TextBlock {
 
 interface LinkRange {
   type: 'link'
-  /** In code points, the end excluded. */
+  /** In code points; `end` is exclusive. */
   start: number
   end: number
   url: string
 }
 
-/** https://www.tumblr.com/docs/npf#media-objects; uploaded ones are named by `identifier`, known ones by what Tumblr told of them. */
+/**
+ * https://www.tumblr.com/docs/npf#media-objects. New files are named by `identifier`, uploaded ones by the object that
+ * Tumblr returned.
+ */
 export type MediaObject = Record<string, unknown>
 
 export type MediaBlock =
@@ -27,39 +30,39 @@ export type MediaBlock =
 export type Block = TextBlock | MediaBlock
 
 const LONGEST_BLOCK = 4_096
-/** Of a thousand that a post may have, most; the others are for images and videos. */
-const MOST_TEXT_BLOCKS = 900
-const MOST_LINKS = 100
-const MOST_TAGS = 30
+/** A post has at most 1,000 blocks; the rest is for images and videos. */
+const MAX_TEXT_BLOCKS = 900
+const MAX_LINKS = 100
+const MAX_TAGS = 30
 const LONGEST_TAG = 139
 
-/** A block for each paragraph, with its links marked. */
-export function textBlocks(text: string): TextBlock[] {
+/** Creates one block per paragraph and marks its links. */
+export function toTextBlocks(text: string): TextBlock[] {
   const paragraphs = text
     .replace(/\r\n?/g, '\n')
     .split(/\n\s*\n/)
     .map((paragraph) => paragraph.trim())
     .filter((paragraph) => paragraph !== '')
-  const fitting = paragraphs.length > MOST_TEXT_BLOCKS ? gather(paragraphs) : paragraphs
+  const fitting = paragraphs.length > MAX_TEXT_BLOCKS ? joinParagraphs(paragraphs) : paragraphs
   let links = 0
-  return fitting.flatMap(cut).map((block) => {
-    const formatting = linkRanges(block, MOST_LINKS - links)
+  return fitting.flatMap(splitParagraph).map((block) => {
+    const formatting = toLinkRanges(block, MAX_LINKS - links)
     links += formatting.length
     return { type: 'text', text: block, ...(formatting.length > 0 && { formatting }) }
   })
 }
 
-/** The hashtags of a text, which Tumblr keeps apart from it. */
-export function tagsOf(text: string): string[] {
+/** Returns the hashtags of a text, which Tumblr stores separately. */
+export function parseTags(text: string): string[] {
   const tags = new Map<string, string>()
-  for (const [, tag = ''] of withoutLinks(text).matchAll(HASHTAG)) {
-    if (tags.size === MOST_TAGS) break
+  for (const [, tag = ''] of removeLinks(text).matchAll(HASHTAG)) {
+    if (tags.size === MAX_TAGS) break
     if (countCodePoints(tag) <= LONGEST_TAG && !tags.has(tag.toLowerCase())) tags.set(tag.toLowerCase(), tag)
   }
   return [...tags.values()]
 }
 
-function withoutLinks(text: string): string {
+function removeLinks(text: string): string {
   let from = 0
   const between = findLinks(text).map(({ url, index }) => {
     const words = text.slice(from, index)
@@ -73,8 +76,8 @@ const HASHTAG = /(?<=^|[^\p{L}\p{N}_/&#])#([\p{L}\p{N}_]*\p{L}[\p{L}\p{N}_]*)/gu
 
 const GAP = '\n\n'
 
-/** As few blocks as the paragraphs fit in. */
-function gather(paragraphs: string[]): string[] {
+/** Joins paragraphs into as few blocks as possible. */
+function joinParagraphs(paragraphs: string[]): string[] {
   const blocks: string[][] = []
   let length = Infinity
   for (const paragraph of paragraphs) {
@@ -87,8 +90,8 @@ function gather(paragraphs: string[]): string[] {
   return blocks.map((block) => block.join(GAP))
 }
 
-/** Cuts what is too long for one block, between words where there are any. */
-function cut(paragraph: string): string[] {
+/** Splits a paragraph that is too long for one block, between words where possible. */
+function splitParagraph(paragraph: string): string[] {
   const characters = [...paragraph]
   const pieces: string[] = []
   let from = 0
@@ -102,8 +105,8 @@ function cut(paragraph: string): string[] {
   return [...pieces, characters.slice(from).join('').trim()].filter((piece) => piece !== '')
 }
 
-/** The first links of a block; what is beyond `most` stays in the text without a mark. */
-function linkRanges(block: string, most: number): LinkRange[] {
+/** Marks the first links of a block. Links beyond `most` stay plain text. */
+function toLinkRanges(block: string, most: number): LinkRange[] {
   let [index, counted] = [0, 0]
   return findLinks(block)
     .slice(0, most)
@@ -116,32 +119,34 @@ function linkRanges(block: string, most: number): LinkRange[] {
     })
 }
 
-export function mediaBlock(kind: MediaKind, media: MediaObject, altText: string): MediaBlock {
+export function toMediaBlock(kind: MediaKind, media: MediaObject, altText: string): MediaBlock {
   if (kind === 'video') return { type: 'video', provider: 'tumblr', media }
   return { type: 'image', media: [media], ...(altText !== '' && { alt_text: altText }) }
 }
 
-/** A text as Tumblr takes it. */
+/** A text in Tumblr's format. */
 export interface FormattedText {
   blocks: TextBlock[]
   tags: string
 }
 
 export function formatText(text: string): FormattedText {
-  return { blocks: textBlocks(text), tags: tagsOf(text).join(',') }
+  return { blocks: toTextBlocks(text), tags: parseTags(text).join(',') }
 }
 
-/** The body of a call that creates or edits a post: images and videos first, as in posts made on Tumblr itself. */
-export function postBody({ blocks, tags }: FormattedText, media: MediaBlock[], state: 'draft' | 'published') {
+/**
+ * The body of a call that creates or edits a post. Images and videos come first, as in posts created on Tumblr itself.
+ */
+export function toPostBody({ blocks, tags }: FormattedText, media: MediaBlock[], state: 'draft' | 'published') {
   const content: Block[] = [...media, ...blocks]
   return { content, state, tags }
 }
 
-/** What Tumblr made of the files of a post, each as it may be named again; null while it works on one. */
-export function uploadedMedia({ state, content = [] }: Post, count: number): MediaObject[] | null {
+/** Returns Tumblr's media objects for a post's files, for use in later calls; `null` while one is being processed. */
+export function findUploadedMedia({ state, content = [] }: Post, count: number): MediaObject[] | null {
   const media = content
     .filter(({ type }) => type === 'image' || type === 'video')
-    // Of an image there are several sizes, the widest first.
+    // An image has several sizes, the widest first.
     .map((block) => [block.media].flat()[0] as MediaObject | undefined)
     .filter((object) => typeof object?.['url'] === 'string')
   return state !== 'transcoding' && media.length === count ? (media as MediaObject[]) : null

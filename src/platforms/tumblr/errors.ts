@@ -1,12 +1,12 @@
 import type { PlatformErrorClass } from '../../domain/posts/failure.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
 import { PlatformError } from '../errors.ts'
-import type { HttpAnswer } from '../shared/http.ts'
-import { meaningOf, refused, type Meaning } from '../shared/refusals.ts'
+import type { HttpResponse } from '../shared/http.ts'
+import { classifyStatus, toRefusalError, type Meaning } from '../shared/refusals.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
 import { readErrors, readMeta } from './responses.ts'
 
-/** Refusals that the adapter itself acts on, or looks into. */
+/** Refusals that the adapter handles itself or investigates. */
 type Kind = 'login' | 'day-limit' | 'missing'
 
 interface Row extends Meaning<Kind> {
@@ -14,72 +14,72 @@ interface Row extends Meaning<Kind> {
 }
 
 const TRANSCODING_WAIT_MS = 2 * MINUTE
-/** Of the clocks, beyond which signatures are refused. */
-const MOST_SKEW_MS = 5 * MINUTE
+/** The clock difference beyond which Tumblr refuses signatures. */
+const MAX_SKEW_MS = 5 * MINUTE
 
-/** https://www.tumblr.com/docs/en/api/v2#errors-and-error-subcodes (platforms.md 7g). */
+/** https://www.tumblr.com/docs/en/api/v2#errors-and-error-subcodes */
 const BY_CODE: Record<number, Row> = {
   8001: { class: 'validation', message: 'Tumblr refused the post as invalid' },
   8002: { class: 'validation', message: 'Tumblr refused the post as a reblog' },
-  8004: { class: 'rate_limited', message: 'Tumblr takes no more images of this account today', kind: 'day-limit' },
+  8004: { class: 'rate_limited', message: 'Tumblr accepts no more images from this account today', kind: 'day-limit' },
   8005: { class: 'validation', message: 'Tumblr does not accept the format of an image or video' },
   8006: { class: 'transient', message: 'Tumblr could not store an image or video' },
   8008: { class: 'validation', message: 'Tumblr refused the post as a reblog with a video' },
   8009: { class: 'transient', message: 'Tumblr could not store an image or video' },
   8010: {
     class: 'media_not_ready',
-    message: 'Tumblr is still working on another video of this account',
+    message: 'Tumblr is still processing another video of this account',
     retryAfterMs: TRANSCODING_WAIT_MS,
   },
-  8011: { class: 'rate_limited', message: 'Tumblr takes no more videos of this account today', kind: 'day-limit' },
+  8011: { class: 'rate_limited', message: 'Tumblr accepts no more videos from this account today', kind: 'day-limit' },
   8016: { class: 'validation', message: 'Tumblr refused the post as invalid' },
-  8022: { class: 'blocked_by_platform', message: 'The queue of this blog is full: make room there' },
-  8023: { class: 'rate_limited', message: 'Tumblr takes no more posts of this account today', kind: 'day-limit' },
+  8022: { class: 'blocked_by_platform', message: 'The queue of this blog is full: remove posts from it there' },
+  8023: { class: 'rate_limited', message: 'Tumblr accepts no more posts from this account today', kind: 'day-limit' },
 }
 
 const BY_STATUS: Record<number, Row> = {
   400: { class: 'validation', message: 'Tumblr refused the post as invalid' },
-  // Bad signatures, clocks that differ and ended logins look alike.
-  401: { class: 'unauthorized', message: 'Tumblr does not accept the login any more', kind: 'login' },
+  // Invalid signatures, clock differences and ended logins have the same status.
+  401: { class: 'unauthorized', message: 'Tumblr no longer accepts the login', kind: 'login' },
   403: { class: 'permission', message: 'Tumblr does not allow this account to do that' },
-  404: { class: 'not_found', message: 'Tumblr does not have what was asked for', kind: 'missing' },
-  // A server or proxy that gave up waiting for the rest of a request may still have it.
-  408: { class: 'transient', message: 'Tumblr did not get the request in time', certain: false },
+  404: { class: 'not_found', message: 'Tumblr does not have the requested object', kind: 'missing' },
+  // A server or proxy that timed out on a request may still process it.
+  408: { class: 'transient', message: 'Tumblr did not receive the request in time', certain: false },
   413: { class: 'validation', message: 'Tumblr refused an image or video as too large' },
   429: { class: 'rate_limited', message: 'Tumblr asks to slow down' },
 }
 
-/** All but the calls of OAuth answer in one envelope. */
-export function isOwnError({ text }: HttpAnswer): boolean {
+/** Every call but those of OAuth uses one envelope. */
+export function isOwnError({ text }: HttpResponse): boolean {
   return readMeta(text) !== null
 }
 
-/** What an answer other than 2xx means. */
-export function refusalOf(answer: HttpAnswer): PlatformError {
+/** Converts a response other than 2xx. */
+export function toError(answer: HttpResponse): PlatformError {
   const { status } = answer
   const errors = readErrors(answer.text)?.errors ?? []
   const named = errors.find((error) => BY_CODE[error.code ?? 0])
   const code = named?.code
   const known = isSkewed(answer) ? SKEWED : (BY_CODE[code ?? 0] ?? BY_STATUS[status])
-  const row: Row = known ?? meaningOf(status, 'Tumblr')
-  const reason = reasonOf(named ?? errors[0] ?? {})
-  return refused(status, row, { retryAfterMs: row.retryAfterMs ?? waitOf(row.class, answer), reason })
+  const row: Row = known ?? classifyStatus(status, 'Tumblr')
+  const reason = toReason(named ?? errors[0] ?? {})
+  return toRefusalError(status, row, { retryAfterMs: row.retryAfterMs ?? toRetryAfterMs(row.class, answer), reason })
 }
 
-function reasonOf({ code, title, detail }: { code?: number | null; title?: unknown; detail?: unknown }) {
+function toReason({ code, title, detail }: { code?: number | null; title?: unknown; detail?: unknown }) {
   const text = [detail, title].find((part) => typeof part === 'string' && part !== '') as string | undefined
   return { code: code || undefined, text }
 }
 
-const SKEWED: Row = { class: 'transient', message: 'The clocks of Tumblr and of this service do not agree' }
+const SKEWED: Row = { class: 'transient', message: 'The clocks of Tumblr and of this service differ too much' }
 
-function isSkewed(answer: HttpAnswer): boolean {
+function isSkewed(answer: HttpResponse): boolean {
   const theirs = Date.parse(answer.header('date') ?? '')
-  return answer.status === 401 && Math.abs(theirs - Date.now()) > MOST_SKEW_MS
+  return answer.status === 401 && Math.abs(theirs - Date.now()) > MAX_SKEW_MS
 }
 
-/** Every answer tells when hour and day begin anew; that is worth waiting for only where nothing is left of them. */
-function waitOf(errorClass: PlatformErrorClass, answer: HttpAnswer): number | undefined {
+/** Every response states when the hour and the day start over. Waiting for that helps only when no calls remain. */
+function toRetryAfterMs(errorClass: PlatformErrorClass, answer: HttpResponse): number | undefined {
   if (errorClass === 'transient') return retryAfterMs(answer)
   if (errorClass !== 'rate_limited') return undefined
   const waits = ['perhour', 'perday']
@@ -89,8 +89,8 @@ function waitOf(errorClass: PlatformErrorClass, answer: HttpAnswer): number | un
   return waits.length > 0 ? Math.max(...waits) : retryAfterMs(answer)
 }
 
-/** A limit of the day, and how long that still is: asked again within the hour where Tumblr does not say. */
-export function untilTomorrow(refusal: PlatformError, waitMs = HOUR): PlatformError {
+/** The error for a daily limit and its remaining time. Without a stated time, the post is retried after an hour. */
+export function toDailyLimitError(refusal: PlatformError, waitMs = HOUR): PlatformError {
   const { class: errorClass, message } = refusal
   return new PlatformError(errorClass, message, { certain: true, retryAfterMs: waitMs, cause: refusal })
 }

@@ -9,23 +9,23 @@ export interface TokenPair {
 interface SignedRequest {
   method: string
   url: URL
-  /** Parameters of OAuth itself that go along: `oauth_callback`, `oauth_verifier`. */
+  /** Additional OAuth parameters: `oauth_callback`, `oauth_verifier`. */
   oauth?: Record<string, string>
   /** Fields of a form-encoded body. JSON and multipart bodies are not signed. */
   fields?: Record<string, string>
-  /** Absent where there is none yet. */
+  /** Absent before there is a token. */
   token?: TokenPair
 }
 
-interface Once {
+interface Nonce {
   nonce: string
   /** Unix seconds. */
   timestamp: number
 }
 
-/** The `Authorization` header of OAuth 1.0a by HMAC-SHA1 (RFC 5849 section 3). */
+/** Creates the `Authorization` header of OAuth 1.0a with HMAC-SHA1 (RFC 5849 section 3). */
 export function createSigner(consumer: TokenPair) {
-  return function sign(request: SignedRequest, once: Once = newOnce()): string {
+  return function sign(request: SignedRequest, once: Nonce = createNonce()): string {
     const { token, oauth = {} } = request
     const sent: Record<string, string> = {
       ...oauth,
@@ -37,7 +37,7 @@ export function createSigner(consumer: TokenPair) {
       ...(token && { oauth_token: token.token }),
     }
     const key = `${encode(consumer.secret)}&${encode(token?.secret ?? '')}`
-    const signature = createHmac('sha1', key).update(baseOf(request, sent)).digest('base64')
+    const signature = createHmac('sha1', key).update(toSignatureBase(request, sent)).digest('base64')
     const parts = Object.entries({ ...sent, oauth_signature: signature })
     return `OAuth ${parts.map(([name, value]) => `${encode(name)}="${encode(value)}"`).join(', ')}`
   }
@@ -45,7 +45,7 @@ export function createSigner(consumer: TokenPair) {
 
 export type Signer = ReturnType<typeof createSigner>
 
-function baseOf({ method, url, fields = {} }: SignedRequest, oauth: Record<string, string>): string {
+function toSignatureBase({ method, url, fields = {} }: SignedRequest, oauth: Record<string, string>): string {
   const parameters = [...url.searchParams, ...Object.entries(fields), ...Object.entries(oauth)]
     .map(([name, value]) => [encode(name), encode(value)] as const)
     .toSorted(([name, value], [other, otherValue]) => compare(name, other) || compare(value, otherValue))
@@ -53,12 +53,12 @@ function baseOf({ method, url, fields = {} }: SignedRequest, oauth: Record<strin
   return [method, `${url.origin}${url.pathname}`, parameters.join('&')].map(encode).join('&')
 }
 
-/** By their bytes, in no locale's order. */
+/** Compares bytes, independent of any locale. */
 function compare(one: string, other: string): number {
   return one < other ? -1 : Number(one > other)
 }
 
-/** RFC 3986, which leaves fewer characters as they are than `encodeURIComponent` does. */
+/** Encodes by RFC 3986, which reserves more characters than `encodeURIComponent`. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
@@ -66,6 +66,6 @@ function encode(text: string): string {
   )
 }
 
-function newOnce(): Once {
+function createNonce(): Nonce {
   return { nonce: randomBytes(16).toString('hex'), timestamp: Math.floor(Date.now() / SECOND) }
 }

@@ -1,11 +1,18 @@
 import type { Published } from '../../domain/posts/post.ts'
-import type { CallOptions, Credentials, DeliveryLog, OutgoingPost, SearchOptions, Untraced } from '../contract.ts'
+import type {
+  CallOptions,
+  Credentials,
+  DeliveryCheckpoints,
+  OutgoingPost,
+  SearchOptions,
+  NotFoundResult,
+} from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { json, unreadableAnswer } from '../shared/calls.ts'
-import { tokenOf } from './accounts.ts'
+import { toJsonBody, toUnreadableError } from '../shared/calls.ts'
+import { toTokenPair } from './accounts.ts'
 import { readCreated, readPosts, type Post } from './responses.ts'
 import { blogPath, type Api } from './api.ts'
-import { draftId, type createDrafts } from './drafts.ts'
+import { getDraftId, type createDrafts } from './drafts.ts'
 import { isRefusedAs } from '../shared/refusals.ts'
 
 interface PostDeps {
@@ -16,47 +23,49 @@ interface PostDeps {
 }
 
 const PAGE = 20
-const MOST_PAGES = 5
+const MAX_PAGES = 5
 
 /**
- * Bringing a post out: a draft is made ahead, and the one visible call publishes it. A draft can be published once, since it gets
- * another id then; which one it was stays written on the post, for its author to see (platforms.md 7e).
+ * Publishes drafts and reconciles unknown outcomes. A draft can be published only once, because the post gets a new id.
+ * Its author can read the draft's id in `genesis_post_id` (docs/design/exactly-once.md).
  */
 export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps) {
   async function publish(
     post: OutgoingPost,
     account: Credentials,
-    delivery: DeliveryLog,
+    delivery: DeliveryCheckpoints,
     { signal }: CallOptions,
   ): Promise<Published> {
     const { id: draft, body } = drafts.prepared(post, delivery)
     const path = blogPath(account, `posts/${encodeURIComponent(draft)}`)
-    const call = { token: tokenOf(account), signal, timeoutMs: publishTimeoutMs }
-    const { id } = await api.send({ method: 'PUT', path, body: json(body) }, readCreated, call).catch(draftGone)
-    if (id !== draft) return published(id, account)
-    // The answer may name the draft, which is not there any more.
+    const call = { token: toTokenPair(account), signal, timeoutMs: publishTimeoutMs }
+    const { id } = await api
+      .send({ method: 'PUT', path, body: toJsonBody(body) }, readCreated, call)
+      .catch(rethrowAsDraftGone)
+    if (id !== draft) return toPublished(id, account)
+    // The response may name the draft, which no longer exists.
     const found = await findPublished(draft, account, { signal }).catch(() => null)
-    if (found) return published(found.id_string, account)
-    throw unreadableAnswer('Tumblr')
+    if (found) return toPublished(found.id_string, account)
+    throw toUnreadableError('Tumblr')
   }
 
   async function reconcile(
     _post: OutgoingPost,
     account: Credentials,
-    delivery: DeliveryLog,
+    delivery: DeliveryCheckpoints,
     options: SearchOptions,
-  ): Promise<Published | Untraced> {
-    const draft = draftId(delivery)
+  ): Promise<Published | NotFoundResult> {
+    const draft = getDraftId(delivery)
     if (draft === null) return 'undecidable'
     if (await isDraft(draft, account, options)) return 'absent'
     const found = await findPublished(draft, account, options)
-    return found ? published(found.id_string, account) : 'undecidable'
+    return found ? toPublished(found.id_string, account) : 'undecidable'
   }
 
   async function isDraft(draft: string, account: Credentials, options: CallOptions): Promise<boolean> {
     const path = blogPath(account, 'posts/draft')
     let last: Post | undefined
-    for (let page = 0; page < MOST_PAGES; page++) {
+    for (let page = 0; page < MAX_PAGES; page++) {
       const posts = await list(path, { ...(last && { before_id: last.id_string }) }, account, options)
       if (posts.some(({ id_string }) => id_string === draft)) return true
       if (posts.length === 0) return false
@@ -65,10 +74,10 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
     return false
   }
 
-  /** Among the newest: what has been in doubt for an hour is there, since Tumblr takes 250 posts a day. */
+  /** Searches the newest posts. A post from the last hour is among them, since Tumblr accepts 250 posts a day. */
   async function findPublished(draft: string, account: Credentials, options: CallOptions): Promise<Post | null> {
     const path = blogPath(account, 'posts')
-    for (let page = 0; page < MOST_PAGES; page++) {
+    for (let page = 0; page < MAX_PAGES; page++) {
       const params = { limit: String(PAGE), offset: String(page * PAGE) }
       const posts = await list(path, params, account, options)
       const found = posts.find(({ genesis_post_id }) => genesis_post_id === draft)
@@ -85,10 +94,10 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
     { signal }: CallOptions,
   ): Promise<Post[]> {
     const call = { method: 'GET', path, params: { npf: 'true', ...params } } as const
-    return (await api.send(call, readPosts, { token: tokenOf(account), signal })).posts
+    return (await api.send(call, readPosts, { token: toTokenPair(account), signal })).posts
   }
 
-  function published(id: string, { handle }: Credentials): Published {
+  function toPublished(id: string, { handle }: Credentials): Published {
     return { platformPostId: id, platformPostUrl: `${wwwUrl}/${handle}/${id}` }
   }
 
@@ -96,8 +105,10 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
   return { prepare, discard, warmUp, publish, reconcile }
 }
 
-/** Published by an earlier call that took its time, or thrown away by its author: the one must not be taken for the other. */
-function draftGone(error: unknown): never {
+/**
+ * An earlier call published the draft, or its author deleted it. These must not be confused, so the post is reconciled.
+ */
+function rethrowAsDraftGone(error: unknown): never {
   if (!isRefusedAs(error, 'missing')) throw error
   throw new PlatformError('duplicate', 'The draft of this post is no longer on Tumblr', {
     certain: false,

@@ -1,15 +1,18 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
-import { answerReader } from '../shared/responses.ts'
+import { responseReader } from '../shared/responses.ts'
 
-/** The parts we use of what Tumblr answers (https://www.tumblr.com/docs/en/api/v2). All but the three calls of OAuth come in one envelope. */
-const inEnvelope = <T extends TSchema>(response: T) => {
-  const read = answerReader(Type.Object({ response }))
+/**
+ * The fields we use of Tumblr's responses (https://www.tumblr.com/docs/en/api/v2). All but the three OAuth calls use
+ * one envelope.
+ */
+const envelopeReader = <T extends TSchema>(response: T) => {
+  const read = responseReader(Type.Object({ response }))
   return (text: string): Static<T> | null => (read(text) as { response: Static<T> } | null)?.response ?? null
 }
 
 const text = Type.String({ minLength: 1 })
 
-/** Read by `countOf`: a count that is none must not keep the rest from being read. */
+/** Parsed by `parseCount`, so that an invalid count does not invalidate the whole response. */
 const count = Type.Optional(Type.Unknown())
 
 const Blog = Type.Object({
@@ -21,47 +24,47 @@ const Blog = Type.Object({
 })
 export type Blog = Static<typeof Blog>
 /** https://www.tumblr.com/docs/en/api/v2#userinfo--get-a-users-information */
-export const readUser = inEnvelope(Type.Object({ user: Type.Object({ blogs: Type.Array(Blog) }) }))
+export const readUser = envelopeReader(Type.Object({ user: Type.Object({ blogs: Type.Array(Blog) }) }))
 
 /** https://www.tumblr.com/docs/en/api/v2#userlimits--get-a-users-limits */
-export const readLimits = inEnvelope(
+export const readLimits = envelopeReader(
   Type.Object({
     user: Type.Record(Type.String(), Type.Object({ remaining: Type.Number(), reset_at: Type.Number() })),
   }),
 )
 
-/** Ids are beyond what a number can hold: as numbers they are of no use. */
-export const readCreated = inEnvelope(Type.Object({ id: text }))
+/** Ids exceed the range of numbers, so only strings are usable. */
+export const readCreated = envelopeReader(Type.Object({ id: text }))
 
 const Post = Type.Object({
   id_string: text,
-  /** Which draft it was, for the eyes of its author. */
+  /** The id of the draft that became this post; visible to its author only. */
   genesis_post_id: Type.Optional(Type.String()),
   state: Type.Optional(Type.String()),
   content: Type.Optional(Type.Array(Type.Object({ type: Type.String(), media: Type.Optional(Type.Unknown()) }))),
 })
 export type Post = Static<typeof Post>
-export const readPost = inEnvelope(Post)
-export const readPosts = inEnvelope(Type.Object({ posts: Type.Array(Post) }))
+export const readPost = envelopeReader(Post)
+export const readPosts = envelopeReader(Type.Object({ posts: Type.Array(Post) }))
 
 /** https://www.tumblr.com/docs/en/api/v2#info---retrieve-blog-info */
-export const readBlogInfo = inEnvelope(Type.Object({ blog: Type.Object({ name: text }) }))
+export const readBlogInfo = envelopeReader(Type.Object({ blog: Type.Object({ name: text }) }))
 
-/** Of posts only how much there is to know of them. */
+/** A post with only its number of notes. */
 const NotedPost = Type.Object({ id_string: text, note_count: count })
 export type NotedPost = Static<typeof NotedPost>
-export const readNotedPosts = inEnvelope(Type.Object({ posts: Type.Array(NotedPost) }))
+export const readNotedPosts = envelopeReader(Type.Object({ posts: Type.Array(NotedPost) }))
 
 /** https://www.tumblr.com/docs/en/api/v2#notes---get-notes-for-a-specific-post, in the mode `conversation` */
 const Notes = Type.Object({ total_notes: count, total_likes: count, total_reblogs: count })
 export type Notes = Static<typeof Notes>
-export const readNotes = inEnvelope(Notes)
+export const readNotes = envelopeReader(Notes)
 
-/** Of every answer. */
-export const readMeta = answerReader(Type.Object({ meta: Type.Object({ status: Type.Integer() }) }))
+/** Part of every response. */
+export const readMeta = responseReader(Type.Object({ meta: Type.Object({ status: Type.Integer() }) }))
 
 /** https://www.tumblr.com/docs/en/api/v2#error-responses */
-export const readErrors = answerReader(
+export const readErrors = responseReader(
   Type.Object({
     errors: Type.Array(
       Type.Object({
@@ -73,7 +76,7 @@ export const readErrors = answerReader(
   }),
 )
 
-/** What the calls of OAuth answer: a form (RFC 5849 sections 2.1 and 2.3). */
+/** Parses the response of an OAuth call: a form (RFC 5849 sections 2.1 and 2.3). */
 export function readTokenPair(answer: string) {
   const fields = new URLSearchParams(answer)
   const [token, secret] = [fields.get('oauth_token'), fields.get('oauth_token_secret')]

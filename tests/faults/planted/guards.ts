@@ -18,15 +18,15 @@ export interface Guard {
 /** Bluesky takes a repeat for what it is, by the record key: as if it were a platform that does not. */
 const EVERY_CALL_IS_NEW: Replacement = {
   file: 'platforms/bluesky/posts.ts',
-  find: '      rkey: keyOf(delivery),\n',
-  put: '      rkey: recordKey(crypto.randomUUID(), delivery.startedAt),\n',
+  find: '      rkey: toRecordKey(delivery),\n',
+  put: '      rkey: deriveRecordKey(crypto.randomUUID(), delivery.startedAt),\n',
 }
 const EVERY_REPEAT_IS_NEW: Replacement = {
   file: 'platforms/bluesky/posts.ts',
-  find: '      rkey: keyOf(delivery),\n',
+  find: '      rkey: toRecordKey(delivery),\n',
   put: `      rkey: calledOnce.has(delivery.key)
-        ? recordKey(crypto.randomUUID(), delivery.startedAt)
-        : (calledOnce.add(delivery.key), keyOf(delivery)),\n`,
+        ? deriveRecordKey(crypto.randomUUID(), delivery.startedAt)
+        : (calledOnce.add(delivery.key), toRecordKey(delivery)),\n`,
 }
 const CALLED_ONCE: Replacement = {
   file: 'platforms/bluesky/posts.ts',
@@ -98,7 +98,7 @@ export const GUARDS: Guard[] = [
     platform: 'mastodon',
     removed: [
       {
-        file: 'platforms/shared/settling.ts',
+        file: 'platforms/shared/in-flight.ts',
         find: '  return elapsedMs >= (',
         put: '  return elapsedMs >= 0 * (',
       },
@@ -112,7 +112,7 @@ export const GUARDS: Guard[] = [
     removed: [
       {
         file: 'platforms/shared/calls.ts',
-        find: '      if (!isOwn && isRefusalOfPlatform(answer.status)) throw foreignAnswer(label, answer)\n',
+        find: '      if (!isOwn && isPlatformOnlyStatus(answer.status)) throw toForeignResponseError(label, answer)\n',
         put: '',
       },
     ],
@@ -314,7 +314,7 @@ export const GUARDS: Guard[] = [
     removed: [
       {
         file: 'platforms/shared/graph/container-posts.ts',
-        find: "    if (state !== 'published') return isSettled(options, true, { settleMs }) ? 'absent' : 'unsettled'\n",
+        find: "    if (state !== 'published') return isNoLongerInFlight(options, true, { inFlightMs }) ? 'absent' : 'in-flight'\n",
         put: "    if (state === 'published') return 'absent'\n",
       },
       {

@@ -198,7 +198,7 @@ describe('an upload that a post takes while it is being removed', () => {
     expect(Buffer.from(await new Response(stream).arrayBuffer())).toEqual(png)
     const addressed = await newUpload()
     await takenTooLate(addressed)
-    expect((await fetch(await media.address(mediaItem(addressed)))).status).toBe(200)
+    expect((await fetch(await media.publicUrl(mediaItem(addressed)))).status).toBe(200)
     await clean(TOMORROW)
     expect(await Promise.all([opened, addressed].map(isThere))).toEqual([true, true])
   })

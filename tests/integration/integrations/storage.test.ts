@@ -199,7 +199,7 @@ describe('media source', () => {
 
   it.each(refused)('the media source rejects a file that %s', async (words, make) => {
     const item = { ...(await make()), originalFilename: 'cat.png' }
-    for (const ask of [media.open, media.address]) {
+    for (const ask of [media.open, media.publicUrl]) {
       const error = await ask(item).catch((reason: unknown) => reason)
       expect(error).toBeInstanceOf(MediaUnavailableError)
       expect((error as Error).message).toContain('The file cat.png')
@@ -220,7 +220,7 @@ describe('media source', () => {
         return found
       },
     })
-    const address = await watched.address(item)
+    const address = await watched.publicUrl(item)
     expect(reads).toEqual([4_100])
     expect(Buffer.from(await (await fetch(address)).arrayBuffer()).equals(body)).toBe(true)
   })
@@ -229,7 +229,7 @@ describe('media source', () => {
     const item = { ...(await stored(await image('jpeg'), 'image/jpg')), mimeType: 'image/jpeg' }
     const typeOf = async (address: string) => (await fetch(address)).headers.get('content-type')
     expect(await typeOf(item.storageUrl)).toBe('image/jpg')
-    const address = await media.address(item)
+    const address = await media.publicUrl(item)
     expect(address).toBe(item.storageUrl)
     expect(await typeOf(address)).toBe('image/jpeg')
   })
@@ -263,7 +263,7 @@ describe('copies', () => {
     const { media: source, add, kept: puts, close } = await storedMedia()
     const item = await add(await image('webp'), 'image/webp')
     const copy = await copyOf('teal')
-    const address = await source.keepCopy(item, copy, { signal: AbortSignal.timeout(10_000) })
+    const address = await source.storeCopy(item, copy, { signal: AbortSignal.timeout(10_000) })
     close()
     expect(puts).toEqual([address])
     const owner = item.storageKey.split('/')[1]!
@@ -277,17 +277,17 @@ describe('copies', () => {
   it('copies with equal bytes share one address and are uploaded once', async () => {
     const item = await stored(await image('webp'), 'image/webp')
     const { put, source } = counting()
-    const first = await source.keepCopy(item, await copyOf('red'))
-    expect(await source.keepCopy(item, await copyOf('red'))).toBe(first)
-    expect(await source.keepCopy(item, await copyOf('blue'))).not.toBe(first)
+    const first = await source.storeCopy(item, await copyOf('red'))
+    expect(await source.storeCopy(item, await copyOf('red'))).toBe(first)
+    expect(await source.storeCopy(item, await copyOf('blue'))).not.toBe(first)
     expect(put.length).toBe(2)
   })
 
   it('copies that may soon be deleted are stored again', async () => {
     const item = await stored(await image('webp'), 'image/webp')
     const { put, source } = counting(13 * HOUR)
-    const first = await source.keepCopy(item, await copyOf('green'))
-    expect(await source.keepCopy(item, await copyOf('green'))).toBe(first)
+    const first = await source.storeCopy(item, await copyOf('green'))
+    expect(await source.storeCopy(item, await copyOf('green'))).toBe(first)
     expect(put.length).toBe(2)
   })
 })

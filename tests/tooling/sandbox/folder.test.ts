@@ -8,7 +8,7 @@ import { processesFile, takeFolder } from '../../../sandbox/folder.ts'
 import { readOptions, type Options } from '../../../sandbox/options.ts'
 import { closeServer, listenOnLoopback } from '../../../sandbox/platforms/listen.ts'
 import { serviceEnvironment } from '../../../sandbox/service.ts'
-import { settle } from '../../../sandbox/settings.ts'
+import { resolveSettings } from '../../../sandbox/settings.ts'
 import { isAlive } from '../../../scripts/provision.mjs'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -22,11 +22,11 @@ beforeEach(() => {
 })
 
 describe('options', () => {
-  test('have defaults', () => {
+  test('options have defaults', () => {
     expect(readOptions([], '/somewhere')).toMatchObject({ fresh: false, port: undefined, firstPost: true })
   })
 
-  test('are read, folders from where the command was typed', () => {
+  test("options are parsed, and folders are relative to the caller's folder", () => {
     expect(readOptions(['--dir', 'box', '--fresh', '--port', '4100', '--no-first-post'], '/somewhere')).toEqual({
       dir: '/somewhere/box',
       fresh: true,
@@ -45,11 +45,11 @@ describe('options', () => {
     ['extra'],
     ['--frontend', 'my-app'],
     ['--frontend', 'localhost:5173'],
-  ])('that make no sense are refused: %s %s', (...args) => {
+  ])('invalid options are refused: %s %s', (...args) => {
     expect(() => readOptions(args, '/')).toThrow()
   })
 
-  test('of the environment name a frontend and origins, and --frontend wins over them', () => {
+  test('environment variables name a frontend and origins, and --frontend overrides them', () => {
     const env = { FRONTEND_URL: 'http://localhost:5173/', CORS_ORIGINS: 'http://one.test, http://two.test/' }
     expect(readOptions([], '/', env)).toMatchObject({
       frontend: 'http://localhost:5173',
@@ -58,8 +58,8 @@ describe('options', () => {
     expect(readOptions(['--frontend', 'http://localhost:8000'], '/', env).frontend).toBe('http://localhost:8000')
   })
 
-  test('that name no web address are refused with a sentence that says which one it is', () => {
-    expect(() => readOptions(['--frontend', 'my-app'], '/')).toThrow('--frontend my-app is not a URL of a web page')
+  test('an option that is no web URL is refused with a message that names it', () => {
+    expect(() => readOptions(['--frontend', 'my-app'], '/')).toThrow('--frontend my-app is not the URL of a web page')
     expect(() => readOptions([], '/', { FRONTEND_URL: 'ftp://files' })).toThrow('FRONTEND_URL ftp://files is not')
     expect(() => readOptions([], '/', { CORS_ORIGINS: '*' })).toThrow('CORS_ORIGINS * is not an origin')
   })
@@ -68,11 +68,11 @@ describe('options', () => {
 describe('the environment of the service', () => {
   const addresses = { mongoUrl: 'mongodb://one', temporalAddress: 'two:7233', storageEndpoint: 'http://three' }
 
-  test("leads redirects to the user's own frontend, and lets the sandbox's page call the API as well", async () => {
+  test("redirects lead to the user's own frontend, and the sandbox's page may call the API as well", async () => {
     const chosen = readOptions(['--dir', 'world', '--frontend', 'https://app.test'], home, {
       CORS_ORIGINS: 'http://x.test',
     })
-    const { settings } = await settle(chosen)
+    const { settings } = await resolveSettings(chosen)
     const env = serviceEnvironment(settings, addresses, {}, chosen)
     expect(env['FRONTEND_URL']).toBe('https://app.test')
     expect(env['CORS_ORIGINS']?.split(',')).toEqual(
@@ -80,15 +80,15 @@ describe('the environment of the service', () => {
     )
   })
 
-  test("leads redirects to the sandbox's page where the user names no frontend", async () => {
-    const { settings } = await settle(options)
+  test("redirects lead to the sandbox's page when the user names no frontend", async () => {
+    const { settings } = await resolveSettings(options)
     const env = serviceEnvironment(settings, addresses, {}, options)
     expect(env['FRONTEND_URL']).toBe(`http://localhost:${settings.ports.frontend}`)
   })
 })
 
 describe('the folder of a sandbox', () => {
-  test('belongs to one sandbox at a time', async () => {
+  test('a folder belongs to one sandbox at a time', async () => {
     mkdirSync(options.dir)
     const script = join(home, 'sandbox', 'main.ts')
     mkdirSync(join(home, 'sandbox'))
@@ -105,13 +105,13 @@ describe('the folder of a sandbox', () => {
     expect(existsSync(join(options.dir, 'sandbox.lock'))).toBe(false)
   })
 
-  test('is taken when the number in its lock belongs to some other program by now', async () => {
+  test('a folder is taken over when the process id in its lock belongs to another program', async () => {
     mkdirSync(options.dir)
     writeFileSync(join(options.dir, 'sandbox.lock'), String(process.ppid))
     ;(await takeFolder(options))()
   })
 
-  test('is cleared of servers that outlived an earlier start, and of its world', async () => {
+  test('servers that outlived an earlier start, and its world.json, are removed from the folder', async () => {
     mkdirSync(options.dir)
     const left = spawn('sleep', ['60.125'], { stdio: 'ignore' })
     await once(left, 'spawn')
@@ -126,66 +126,66 @@ describe('the folder of a sandbox', () => {
     expect(existsSync(join(options.dir, 'world.json'))).toBe(false)
   })
 
-  test('loses what it knows with --fresh', async () => {
+  test('--fresh deletes the data of a sandbox', async () => {
     mkdirSync(options.dir)
-    const { settings: before } = await settle(options)
+    const { settings: before } = await resolveSettings(options)
     await takeFolder({ ...options, fresh: true })
-    expect((await settle(options)).settings.secrets).not.toEqual(before.secrets)
+    expect((await resolveSettings(options)).settings.secrets).not.toEqual(before.secrets)
   })
 
-  test('is left alone by --fresh when it is no sandbox', async () => {
+  test('--fresh deletes nothing in a folder that is not a sandbox', async () => {
     mkdirSync(options.dir)
     const thesis = join(options.dir, 'thesis.txt')
     writeFileSync(thesis, 'years of work')
-    await expect(takeFolder({ ...options, fresh: true })).rejects.toThrow('is not empty and no sandbox')
+    await expect(takeFolder({ ...options, fresh: true })).rejects.toThrow('is not empty and is not a sandbox')
     expect(readFileSync(thesis, 'utf8')).toBe('years of work')
   })
 })
 
 describe('settings', () => {
-  test('keep secrets and users from start to start, ports where they are free', async () => {
+  test('settings keep secrets and users between starts, and ports while they are free', async () => {
     mkdirSync(options.dir)
-    const { settings: first } = await settle({ ...options, port: 45_871 })
+    const { settings: first } = await resolveSettings({ ...options, port: 45_871 })
     expect(first.ports.api).toBe(45_871)
-    const { settings: second, moved } = await settle(options)
+    const { settings: second, moved } = await resolveSettings(options)
     expect(second.secrets).toEqual(first.secrets)
     expect(second.users).toEqual(first.users)
-    // This process holds the first ones already, as another program would.
+    // This process holds the first ports, as another program would.
     expect(second.ports.api).not.toBe(first.ports.api)
     expect(moved).toContainEqual({ name: 'api', from: first.ports.api, to: second.ports.api })
   })
 
-  test('refuse a port that the user asked for and another program uses', async () => {
+  test('a requested port that another program uses is refused', async () => {
     const other = createServer()
     const port = Number(new URL(await listenOnLoopback(other)).port)
-    await expect(settle({ ...options, port })).rejects.toThrow(`Port ${port} is taken by another program.`)
+    await expect(resolveSettings({ ...options, port })).rejects.toThrow(`Port ${port} is used by another program.`)
     await closeServer(other)
     expect(existsSync(join(options.dir, 'settings.json'))).toBe(false)
   })
 
-  test("leave the port of the user's own frontend free, also when the sandbox had it before", async () => {
+  test("the port of the user's own frontend stays free, even if the sandbox used it before", async () => {
     const other = createServer()
     const frontend = Number(new URL(await listenOnLoopback(other)).port)
     await closeServer(other)
     mkdirSync(options.dir)
     writeFileSync(join(options.dir, 'settings.json'), JSON.stringify({ ports: { frontend } }))
-    const { settings } = await settle({ ...options, frontend: `http://localhost:${frontend}` })
+    const { settings } = await resolveSettings({ ...options, frontend: `http://localhost:${frontend}` })
     expect(settings.ports.frontend).not.toBe(frontend)
   })
 
-  test('of an older sandbox gain the secrets it did not have, and keep the others', async () => {
+  test('settings of an older sandbox get the missing secrets and keep the others', async () => {
     mkdirSync(options.dir)
-    const { settings: first } = await settle(options)
+    const { settings: first } = await resolveSettings(options)
     const { oauthState: _, ...older } = first.secrets
     writeFileSync(join(options.dir, 'settings.json'), JSON.stringify({ ...first, secrets: older }))
-    const { secrets } = (await settle(options)).settings
+    const { secrets } = (await resolveSettings(options)).settings
     expect(secrets).toEqual({ ...older, oauthState: expect.stringMatching(/^[\w-]{64}$/) })
-    expect((await settle(options)).settings.secrets).toEqual(secrets)
+    expect((await resolveSettings(options)).settings.secrets).toEqual(secrets)
   })
 
-  test('differ from sandbox to sandbox', async () => {
+  test('settings differ between sandboxes', async () => {
     const other = { ...options, dir: join(home, 'other') }
-    const [{ settings: one }, { settings: two }] = [await settle(options), await settle(other)]
+    const [{ settings: one }, { settings: two }] = [await resolveSettings(options), await resolveSettings(other)]
     expect(one.secrets.jwt).not.toBe(two.secrets.jwt)
     expect(one.users.user.password).not.toBe(two.users.user.password)
   })

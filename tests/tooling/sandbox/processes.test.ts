@@ -22,7 +22,7 @@ afterEach(async () => {
   vi.restoreAllMocks()
 })
 
-/** Is ready when its script has made the file `ready`. */
+/** Ready when its script has created the file `ready`. */
 async function startShell(script: string, options: Partial<ProcessOptions> = {}): Promise<Running> {
   const ready = join(home, 'ready')
   const running = await startProcess({
@@ -37,34 +37,34 @@ async function startShell(script: string, options: Partial<ProcessOptions> = {})
   return running
 }
 
-test('a process that ends before it is ready is told with the end of its log', async () => {
+test('a process that ends before it is ready is reported with the end of its log', async () => {
   await expect(startShell('echo the disk is full; exit 3')).rejects.toThrow(
     /The shell ended with code 3\. The end of .*shell\.log:\n {4}the disk is full/,
   )
 })
 
-test('a process that never gets ready is stopped', async () => {
+test('a process that never becomes ready is stopped', async () => {
   const pid = join(home, 'pid')
   const starting = startShell(`echo $$ > ${pid}; exec sleep 60`, { readyWithinMs: 300 })
   await expect(starting).rejects.toThrow(/The shell did not answer within 0\.3 s/)
   expect(isAlive(Number(readFileSync(pid, 'utf8')))).toBe(false)
 })
 
-test('waiting for a process ends when it is no longer wanted', async () => {
+test('the wait for a process ends when it is aborted', async () => {
   const stopping = new AbortController()
   const starting = startShell('exec sleep 60', { signal: stopping.signal })
   stopping.abort(new Error('no longer wanted'))
   await expect(starting).rejects.toThrow('no longer wanted')
 })
 
-test('a process that does not listen is made to stop', async () => {
+test('a process that ignores the stop signal is killed', async () => {
   const running = await startShell('trap "" TERM; READY; while true; do sleep 0.05; done', { stopWithinMs: 200 })
   await running.stop()
   expect(await running.ended).toBe('was stopped by SIGKILL')
   expect(isAlive(running.pid)).toBe(false)
 })
 
-test.runIf(process.platform === 'linux')('a process ends with the one that started it, however that ends', async () => {
+test.runIf(process.platform === 'linux')('a process ends with its parent, however the parent ends', async () => {
   const script = join(home, 'parent.mjs')
   const modulePath = join(import.meta.dirname, '../../../sandbox/servers/process.ts')
   writeFileSync(
@@ -86,7 +86,7 @@ test.runIf(process.platform === 'linux')('a process ends with the one that start
   await vi.waitUntil(() => !isAlive(pid), { timeout: 10_000 })
 })
 
-test('a supervised process comes back after it was killed, and stays away after it was stopped', async () => {
+test('a supervised process restarts after a kill, and stays stopped after a stop', async () => {
   const changed = vi.fn<() => void>()
   const supervised = await supervise('The shell', () => startShell('READY; exec sleep 60'), {
     changed,
@@ -102,7 +102,7 @@ test('a supervised process comes back after it was killed, and stays away after 
   expect(isAlive(supervised.current().pid)).toBe(false)
 })
 
-test('a supervised process is stopped also while it is just being started again', async () => {
+test('a supervised process can be stopped during its restart', async () => {
   const pids: number[] = []
   const supervised = await supervise(
     'The shell',
@@ -120,7 +120,7 @@ test('a supervised process is stopped also while it is just being started again'
   expect(pids.filter(isAlive)).toEqual([])
 })
 
-test('ports are never given out twice, and a taken one falls back to another', async () => {
+test('ports are never assigned twice, and a used port is replaced by another', async () => {
   const port = await freePort()
   expect(await freePort(port)).not.toBe(port)
   const ports = await Promise.all(Array.from({ length: 20 }, () => freePort()))

@@ -20,7 +20,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** A real program that tells a version. */
+/** A real program that reports a version. */
 function writeProgram(folder: string, version: string): string {
   const path = join(folder, 'gadget')
   writeFileSync(path, `#!/bin/sh\necho "gadget ${version}"\n`)
@@ -48,26 +48,26 @@ const gives = (version: string) =>
 const refuses: Source = { title: 'a closed source', fetch: () => Promise.reject(new Error('closed on Sundays')) }
 
 describe('a server program', () => {
-  test('is the one that the variable names', async () => {
+  test('a server program is the one that the variable names', async () => {
     const path = writeProgram(home, '2.1.0')
     vi.stubEnv('POSTONCE_GADGET', path)
     expect(await findOrFetch(wanted(refuses))).toBe(path)
   })
 
-  test('is not looked for elsewhere when the variable names one that cannot be used', async () => {
+  test('a server program is not searched elsewhere when the variable names an unusable one', async () => {
     vi.stubEnv('POSTONCE_GADGET', writeProgram(home, '1.9.0'))
     await expect(findOrFetch(wanted(gives('2.1.0')))).rejects.toThrow(
       /POSTONCE_GADGET names .*gadget, which cannot be used: is version 1\.9, at least 2\.1 is needed/,
     )
   })
 
-  test('is taken from PATH when that one is new enough', async () => {
+  test('a server program is taken from PATH when its version is new enough', async () => {
     const path = writeProgram(home, '2.4.0')
     vi.stubEnv('PATH', `${home}:${process.env['PATH']}`)
     expect(await findOrFetch(wanted(refuses))).toBe(path)
   })
 
-  test('is fetched once, by the first source that has it, when the one on PATH is too old', async () => {
+  test('a server program is fetched once, from the first source that has it, when the one on PATH is too old', async () => {
     writeProgram(home, '2.0.9')
     vi.stubEnv('PATH', `${home}:${process.env['PATH']}`)
     const source = gives('2.1.0')
@@ -78,43 +78,43 @@ describe('a server program', () => {
     expect(source.fetch).toHaveBeenCalledTimes(1)
   })
 
-  test('is found on PATH by another of its names', async () => {
+  test('a server program is found on PATH by an alias', async () => {
     const path = join(home, 'contraption')
     renameSync(writeProgram(home, '2.1.0'), path)
     vi.stubEnv('PATH', `${home}:${process.env['PATH']}`)
     expect(await findOrFetch({ ...wanted(refuses), aliases: ['widget', 'contraption'] })).toBe(path)
   })
 
-  test('is fetched once by two who want it at the same time', async () => {
+  test('a server program is fetched once by two concurrent callers', async () => {
     const source = gives('2.1.0')
     const [one, other] = await Promise.all([findOrFetch(wanted(source)), findOrFetch(wanted(source))])
     expect(one).toBe(other)
     expect(source.fetch).toHaveBeenCalledTimes(1)
   })
 
-  test('is not kept when it does not run', async () => {
+  test('a server program that does not run is not cached', async () => {
     await expect(findOrFetch(wanted(gives('1.0.0')))).rejects.toThrow(/a generous source: is version 1\.0/)
     const source = gives('2.1.0')
     await findOrFetch(wanted(source))
     expect(source.fetch).toHaveBeenCalledTimes(1)
   })
 
-  test('that cannot be had is told with all that was tried and what helps', async () => {
+  test('a missing server program is reported with everything that was tried and how to fix it', async () => {
     const problem = await findOrFetch(wanted(refuses, gives('0.1.0'))).catch((error: Error) => error.message)
     expect(problem).toBe(
       [
-        'The gadget is needed and could not be had. Tried:',
-        '  - gadget on PATH: not there',
+        'The gadget is needed but was not found. Tried:',
+        '  - gadget on PATH: not found',
         '  - a closed source: closed on Sundays',
-        '  - a generous source: is version 0.1, at least 2.1 is needed',
-        'What helps: install a gadget. Or set POSTONCE_GADGET to the path of a gadget program.',
+        '  - a generous source: is version 0.1, but at least 2.1 is needed',
+        'To fix this, install a gadget. Or set POSTONCE_GADGET to the path of a gadget program.',
       ].join('\n'),
     )
   })
 })
 
 describe('a lock', () => {
-  test('lets processes in one at a time, also when all of them find the lock of a dead one', async () => {
+  test('a lock admits one process at a time, even when all of them find the lock of a dead one', async () => {
     const lock = join(home, 'some.lock')
     const inside = join(home, 'inside')
     writeFileSync(lock, String(await deadPid()))
@@ -137,7 +137,7 @@ describe('a lock', () => {
     expect(existsSync(lock)).toBe(false)
   })
 
-  test('is taken over when its owner’s number belongs to another process by now', async () => {
+  test("a lock is taken over when its owner's process id belongs to another process", async () => {
     const lock = join(home, 'some.lock')
     writeFileSync(lock, String(process.ppid))
     const longAgo = new Date(Date.now() - 3_600_000)
@@ -145,7 +145,7 @@ describe('a lock', () => {
     expect(await withLock(lock, 'the test', async () => readFileSync(lock, 'utf8'))).toBe(String(process.pid))
   })
 
-  test('is given back when the work fails', async () => {
+  test('a lock is released when the work fails', async () => {
     const lock = join(home, 'some.lock')
     await expect(withLock(lock, 'the test', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
     expect(existsSync(lock)).toBe(false)
@@ -153,13 +153,13 @@ describe('a lock', () => {
 })
 
 describe('a command that fails', () => {
-  test('is told with what it printed', async () => {
+  test('a failing command is reported with its output', async () => {
     await expect(run('sh', ['-c', 'echo no room left >&2; exit 7'])).rejects.toThrow(
       /ended with code 7:\n {4}no room left/,
     )
   })
 
-  test('that is not there is told by name', async () => {
+  test('a missing command is reported by name', async () => {
     await expect(run('no-such-program', [])).rejects.toThrow(/no-such-program/)
   })
 })

@@ -17,7 +17,7 @@ const MANIFEST = { name: 'tiny', version: '1.0.0', dependencies: { greeting: 'fi
 
 let root: string
 
-/** A project of its own with one package, started by the real scripts. */
+/** A project with one package, started by the real scripts. */
 beforeEach(() => {
   root = temporaryFolder()
   mkdirSync(join(root, 'scripts'))
@@ -51,14 +51,14 @@ async function start(args: string[], { env = {}, node = process.execPath } = {})
   return { stdout, stderr, code: code as number | null }
 }
 
-test('the first start installs the packages, the next ones say nothing of it', async () => {
+test('the first start installs the packages, and later starts do not mention them', async () => {
   const first = await start(['hello.ts', 'Ada'])
   expect(first.stderr).toContain('Installing the locked packages')
   expect(first.stdout).toMatch(/^Hello Ada from Node \d+\n$/)
   expect(await start(['hello.ts', 'Ada'])).toEqual({ stdout: first.stdout, stderr: '', code: 7 })
 })
 
-test('packages are installed again when they were for another Node', async () => {
+test('packages are installed again after a change of the Node version', async () => {
   await start(['hello.ts'])
   const stamp = join(root, 'node_modules', '.postonce.json')
   writeFileSync(stamp, readFileSync(stamp, 'utf8').replace(/"node":\d+/, '"node":18'))
@@ -71,7 +71,7 @@ test('a lockfile that npm changed together with the packages needs no other inst
   expect((await start(['hello.ts'])).stderr).toBe('')
 })
 
-test('a lockfile with a package that is not there is installed anew', async () => {
+test('a lockfile with a missing package causes an installation', async () => {
   await start(['hello.ts'])
   rmSync(join(root, 'node_modules', '.package-lock.json'))
   writeLockfile({ comment: 'changed' })
@@ -80,7 +80,7 @@ test('a lockfile with a package that is not there is installed anew', async () =
   expect(code).toBe(7)
 })
 
-test('packages that cannot be installed are told with what npm said', async () => {
+test("a failed installation is reported with npm's output", async () => {
   const dependencies = { ...MANIFEST.dependencies, unlocked: 'file:nowhere' }
   writeFileSync(join(root, 'package.json'), JSON.stringify({ ...MANIFEST, dependencies }))
   const { stdout, stderr, code } = await start(['hello.ts'])
@@ -89,7 +89,7 @@ test('packages that cannot be installed are told with what npm said', async () =
   expect(code).toBe(1)
 })
 
-test('what is not there is told by name', async () => {
+test('a missing file is reported by name', async () => {
   expect(await start(['absent.ts'])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('There is no absent.ts'),
@@ -101,14 +101,14 @@ test('what is not there is told by name', async () => {
 describe('in production', () => {
   const env = { NODE_ENV: 'production' }
 
-  test('nothing is installed, and what is missing is told', async () => {
+  test('a production start installs nothing and reports missing packages', async () => {
     const { stderr, code } = await start(['hello.ts'], { env })
     expect(stderr).toContain('run `npm ci --omit=dev` first')
     expect(code).toBe(1)
     expect(existsSync(join(root, 'node_modules'))).toBe(false)
   })
 
-  test('the packages that are there are good enough', async () => {
+  test('a production start uses the installed packages', async () => {
     mkdirSync(join(root, 'node_modules'))
     expect(await start(['hello.ts', 'Ada'], { env })).toMatchObject({ code: 7, stderr: '' })
   })
@@ -121,13 +121,13 @@ describe('started by an older Node', () => {
     node = (await nodesOnPath()).find(({ major }) => major >= 20 && major < 24)?.path ?? (await installedNode())
   }, 180_000)
 
-  test('the program runs on Node 24 or newer, its exit code kept', async () => {
+  test('the program runs on Node 24 or newer and keeps its exit code', async () => {
     const { stdout, code } = await start(['hello.ts', 'Ada'], { node })
     expect(Number(/Node (\d+)/.exec(stdout)?.[1])).toBeGreaterThanOrEqual(24)
     expect(code).toBe(7)
   })
 
-  test('signals are passed on, and the end by one as well', async () => {
+  test('the launcher passes signals on, including one that ends the program', async () => {
     writeFileSync(
       join(root, 'patient.ts'),
       `process.once('SIGINT', () => { console.log('once'); setTimeout(() => process.exit(5), 100) })
@@ -148,7 +148,7 @@ describe('started by an older Node', () => {
   }
 })
 
-/** The oldest Node that the start promises to work with, where the machine has none between it and ours. */
+/** The oldest Node that can start the program, if the machine has none between it and ours. */
 async function installedNode(): Promise<string> {
   const folder = temporaryFolder()
   await run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--prefix', folder, 'node@20'])

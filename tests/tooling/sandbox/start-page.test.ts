@@ -29,7 +29,7 @@ afterAll(async () => {
   await bluesky?.stop()
 })
 
-it('creates a Bluesky account, and shows the handle and the app password to connect with', async () => {
+it('the start page creates a Bluesky account and shows its handle and app password', async () => {
   const create = (name: string) =>
     fetch(`${page.url}bluesky/accounts`, { method: 'POST', body: new URLSearchParams({ name }) })
   const html = await (await create('newcomer')).text()
@@ -44,13 +44,13 @@ it('creates a Bluesky account, and shows the handle and the app password to conn
   expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('A handle has 3 to 18')])
 })
 
-it('shows what the public sees on every platform that answers, and the way to the other servers', async () => {
+it('the start page shows the public posts of every running platform and links to the other servers', async () => {
   const account = mastodon.createAccount({ username: 'ann' })
   mastodon.publishElsewhere(account, 'Good <b>morning</b>')
   const html = await (await fetch(page.url)).text()
   expect(html).toContain('<b>ann</b>')
   expect(html).toContain('Good &lt;b&gt;morning&lt;/b&gt;')
   expect(html).toContain('<a href="http://127.0.0.1:2">mails</a>')
-  expect(html).toMatch(/<h2>Tumblr<\/h2>.*<p>It does not answer/s)
+  expect(html).toMatch(/<h2>Tumblr<\/h2>.*<p>This server does not respond/s)
   expect((await fetch(`${page.url}other`)).status).toBe(404)
 })

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { refusalOf as blueskyRefusal } from '../../../src/platforms/bluesky/errors.ts'
+import { toError as blueskyRefusal } from '../../../src/platforms/bluesky/errors.ts'
 import type { PlatformError } from '../../../src/platforms/errors.ts'
 import { FACEBOOK_ERRORS } from '../../../src/platforms/facebook/errors.ts'
 import { INSTAGRAM_ERRORS } from '../../../src/platforms/instagram/errors.ts'
-import { refusalOf as mastodonRefusal } from '../../../src/platforms/mastodon/errors.ts'
-import { createGraphErrors } from '../../../src/platforms/shared/graph/errors.ts'
-import type { HttpAnswer } from '../../../src/platforms/shared/http.ts'
+import { toError as mastodonRefusal } from '../../../src/platforms/mastodon/errors.ts'
+import { createErrorClassifier } from '../../../src/platforms/shared/graph/errors.ts'
+import type { HttpResponse } from '../../../src/platforms/shared/http.ts'
 import { THREADS_ERRORS } from '../../../src/platforms/threads/errors.ts'
-import { refusalOf as tumblrRefusal } from '../../../src/platforms/tumblr/errors.ts'
+import { toError as tumblrRefusal } from '../../../src/platforms/tumblr/errors.ts'
 
-const REFUSALS: Record<string, (answer: HttpAnswer) => PlatformError> = {
+const REFUSALS: Record<string, (answer: HttpResponse) => PlatformError> = {
   bluesky: blueskyRefusal,
   mastodon: mastodonRefusal,
   tumblr: tumblrRefusal,
-  threads: createGraphErrors('Threads', THREADS_ERRORS),
-  facebook: createGraphErrors('Facebook', FACEBOOK_ERRORS),
-  instagram: createGraphErrors('Instagram', INSTAGRAM_ERRORS),
+  threads: createErrorClassifier('Threads', THREADS_ERRORS),
+  facebook: createErrorClassifier('Facebook', FACEBOOK_ERRORS),
+  instagram: createErrorClassifier('Instagram', INSTAGRAM_ERRORS),
 }
 
 const refused = (platform: string, status: number, body: unknown) =>
@@ -27,7 +27,7 @@ const refused = (platform: string, status: number, body: unknown) =>
 
 const graph = (fields: object) => ({ error: { type: 'OAuthException', fbtrace_id: 'A1b2', ...fields } })
 
-describe('a refusal of', () => {
+describe('refusal reasons', () => {
   it.each<[string, number, unknown, string | null, string | null]>([
     ['bluesky', 400, { error: 'InvalidRequest', message: 'Invalid record' }, 'InvalidRequest', 'Invalid record'],
     ['bluesky', 500, { error: 'InternalServerError' }, 'InternalServerError', null],
@@ -60,11 +60,11 @@ describe('a refusal of', () => {
       'Choose another picture',
     ],
     ['instagram', 400, graph({ code: 36_004, message: 'The caption is too long' }), '36004', 'The caption is too long'],
-  ])('%s with %i keeps what the platform says', (platform, status, body, code, text) => {
+  ])("a refusal of %s with %i keeps the platform's reason", (platform, status, body, code, text) => {
     expect(refused(platform, status, body).platformReason).toEqual({ code, text })
   })
 
-  it.each(Object.keys(REFUSALS))('%s says nothing of pages that something on the way answers with', (platform) => {
+  it.each(Object.keys(REFUSALS))("a refusal of %s takes no reason from a proxy's page", (platform) => {
     for (const status of [403, 404, 502]) {
       expect(refused(platform, status, '<html><body>Bad gateway</body></html>').platformReason).toBeNull()
     }

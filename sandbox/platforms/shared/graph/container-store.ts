@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { LedgerEntry } from '../../fault-proxy.ts'
+import type { LedgerEntry } from '../../proxied-platform.ts'
 import type { Table } from '../tables.ts'
 import type { Counted, Counting } from './insights.ts'
 
@@ -11,7 +11,7 @@ interface ShownFile {
   altText: string
 }
 
-/** A post in the making, which nobody sees. */
+/** An unpublished post. */
 export interface Container {
   id: string
   accountId: string
@@ -19,12 +19,12 @@ export interface Container {
   text: string
   file: ShownFile | null
   children: string[]
-  /** Part of a carousel to be: not to be published by itself. */
+  /** Part of a future carousel, so it cannot be published itself. */
   isChild: boolean
   createdAt: number
-  /** When the work on it ends. */
+  /** When its processing ends. */
   readyAt: number
-  /** How that ends, where not well. */
+  /** The error of its processing, if it fails. */
   problem: string | null
   isPublished: boolean
 }
@@ -37,7 +37,7 @@ export interface ContainerPost {
   text: string
   files: ShownFile[]
   createdAt: number
-  /** What somebody else wrote, passed on. */
+  /** A post of another author, reposted. */
   isRepost?: boolean
   counted?: Counted
 }
@@ -48,15 +48,15 @@ interface ContainerStoreOptions {
   table<T>(name: string): Table<T>
   newId(): string
   counting: Counting
-  /** How long the work takes. */
+  /** How long the processing takes, milliseconds. */
   processingMs: { image: number; video: number }
-  /** How long a container can be published. */
+  /** How long a container can be published, milliseconds. */
   lifeMs?: number
 }
 
 const DAY_MS = 86_400_000
 
-/** Containers and what was published of them, alike on Threads and Instagram (platforms.md 3b, 4b). */
+/** Containers and their posts, the same on Threads and Instagram (docs/reference/platforms.md). */
 export function createContainerStore(options: ContainerStoreOptions) {
   const { table, newId, counting, processingMs, lifeMs = DAY_MS } = options
   const containers = table<Container>('containers')
@@ -115,8 +115,8 @@ export function createContainerStore(options: ContainerStoreOptions) {
     },
 
     /**
-     * What publishing one container twice does is documented nowhere, so the worst is assumed: it comes out twice.
-     * The children of a carousel go with it.
+     * The effect of publishing a container twice is undocumented, so the worst case is assumed: it is published twice.
+     * The children of a carousel are used up with it.
      */
     publish(container: Container): ContainerPost {
       for (const id of [container.id, ...container.children]) {
@@ -136,16 +136,16 @@ export function createContainerStore(options: ContainerStoreOptions) {
     usedQuota: (accountId: string): number =>
       posts.values().filter((post) => post.accountId === accountId && Date.now() - post.createdAt < DAY_MS).length,
 
-    /** The next containers end like this. */
+    /** The next containers fail with these problems. */
     failNext: (...problems: string[]): void => void nextProblems.push(...problems),
 
-    /** As if it had been made that much earlier. */
+    /** Makes a container older by this time. */
     age(id: string, ms: number): void {
       const container = containers.get(id)!
       containers.set(id, { ...container, createdAt: container.createdAt - ms })
     },
 
-    /** As the account's owner does in the app. */
+    /** Publishes as the account's owner does in the app. */
     publishElsewhere: (accountId: string, text: string, createdAt?: number): ContainerPost =>
       addPost({ accountId, kind: 'TEXT', text, files: [] }, createdAt),
 
@@ -166,7 +166,7 @@ export function createContainerStore(options: ContainerStoreOptions) {
       }))
     },
 
-    /** What of the control interface is about posts, and what a call that publishes brings out. */
+    /** The part of the control interface for posts, and for calls that publish. */
     controls: {
       async deletePost(id: string): Promise<boolean> {
         const isThere = posts.get(id) !== undefined

@@ -2,13 +2,13 @@ import { badParameter, type GraphNode } from './graph.ts'
 
 interface FieldRequest {
   name: string
-  /** What stands in the braces behind it. */
+  /** The fields in the braces after it. */
   fields: FieldRequest[]
 }
 
 /**
- * The fields of a node that `fields` asks for, `id` always among them. Braces go into objects and lists; modifiers such as
- * `.type(large)` or `.limit(0).summary(total_count)` are let through.
+ * Selects the fields of a node that `fields` lists; `id` is always included. Braces select inside objects and lists;
+ * modifiers such as `.type(large)` or `.limit(0).summary(total_count)` are ignored.
  * @throws GraphRefusal when there is no such field
  */
 export function selectFields(node: GraphNode, asked: string | undefined): Record<string, unknown> {
@@ -29,13 +29,13 @@ function valueOf(field: unknown): unknown {
   return typeof field === 'function' ? (field as () => unknown)() : field
 }
 
-/** Of what stands in the braces, as far as it is there. */
+/** Selects the fields in the braces, if they exist. */
 function within(value: unknown, fields: FieldRequest[]): unknown {
   if (fields.length === 0) return value
   if (Array.isArray(value)) return value.map((one) => within(one, fields))
   if (typeof value !== 'object' || value === null) return value
   const record = value as Record<string, unknown>
-  // Of lists, and of pictures.
+  // For lists and pictures.
   if ('data' in record) return { ...record, data: within(record['data'], fields) }
   const names = fields.filter(({ name }) => valueOf(record[name]) !== undefined)
   return Object.fromEntries(names.map(({ name, fields: inner }) => [name, within(valueOf(record[name]), inner)]))

@@ -1,7 +1,7 @@
-import type { Answer } from '../../fault-proxy.ts'
+import type { SandboxResponse } from '../../proxied-platform.ts'
 import { RefusedCall } from '../refused-call.ts'
 
-/** What of an error answer differs from case to case (platforms.md 3g). */
+/** The case-specific parts of an error response. */
 interface GraphProblem {
   code: number
   subcode?: number
@@ -9,13 +9,13 @@ interface GraphProblem {
   type?: 'OAuthException' | 'GraphMethodException' | 'IGApiException' | 'THApiException'
   status?: number
   isTransient?: boolean
-  /** For people. */
+  /** Localized text for people. */
   userTitle?: string
   userMessage?: string
   headers?: Record<string, string>
 }
 
-/** An error answer, in the words of the Graph API. */
+/** An error response with the Graph API's wording. */
 export class GraphRefusal extends RefusedCall {
   constructor(problem: GraphProblem) {
     const { code, subcode, message, type = 'OAuthException', status = 400, headers } = problem
@@ -33,7 +33,7 @@ export class GraphRefusal extends RefusedCall {
   }
 }
 
-/** Missing, deleted and not allowed to see look alike. */
+/** Missing, deleted and forbidden objects have the same error. */
 export function noSuchObject(id: string, method: string): GraphRefusal {
   return new GraphRefusal({
     code: 100,
@@ -47,40 +47,40 @@ export function badParameter(message: string): GraphRefusal {
   return new GraphRefusal({ code: 100, message: `(#100) ${message}` })
 }
 
-/** A request whose token was found good, or that came without one. `Caller` is whose token that is. */
+/** A request with a valid token, or without one. `Caller` is the token's owner. */
 export interface GraphCall<Caller> {
   method: string
-  /** Of query and body; what is not text arrives as JSON. */
+  /** From query and body; values other than text are JSON. */
   params: GraphParams
-  /** Null: no token. Most routes ask `callerOf` instead. */
+  /** Null: no token. Most routes call `callerOf` instead. */
   caller: Caller | null
-  /** What the parentheses of the route's pattern caught. */
+  /** The captured groups of the route's pattern. */
   ids: string[]
 }
 
 export interface GraphParams {
   get(name: string): string | undefined
-  /** A list in any of the forms that the Graph API takes: JSON, commas, `name[0]=`. */
+  /** Parses a list in any form of the Graph API: JSON, commas, `name[0]=`. */
   list(name: string): string[]
 }
 
-/** The path is what follows the version: `/<id>/feed`. `me` stands for the caller's own id already. */
+/** The path after the version: `/<id>/feed`. `me` is already replaced by the caller's own id. */
 export type GraphRoute<Caller> = [
   method: string,
   path: RegExp,
-  handle: (call: GraphCall<Caller>) => Answer | Promise<Answer>,
+  handle: (call: GraphCall<Caller>) => SandboxResponse | Promise<SandboxResponse>,
 ]
 
-/** The fields of one node; a function is asked only when its field is. */
+/** The fields of one node; a function is called only when its field is selected. */
 export interface GraphNode {
-  /** As error messages call it. */
+  /** The name in error messages. */
   type: string
   fields: Record<string, unknown>
-  /** Sent when no fields are asked for. */
+  /** Sent when no fields are requested. */
   byDefault: string[]
 }
 
-/** One product's part of the graph: its edges, and what can be read under an id of its own. */
+/** One product's part of the graph: its edges and its nodes. */
 export interface GraphModule<Caller> {
   routes: GraphRoute<Caller>[]
   /** Null: no such node here, or none that this caller may see. */

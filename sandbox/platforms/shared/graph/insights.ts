@@ -1,10 +1,9 @@
-import type { Answer } from '../../fault-proxy.ts'
-import { ControlError, type Control } from '../../control.ts'
-import { NOBODY } from '../crowd.ts'
+import { type SandboxResponse, type Control, ControlError } from '../../proxied-platform.ts'
+import { NO_CROWD } from '../crowd.ts'
 import { inWordsOf } from '../metric-words.ts'
 import { badParameter, type GraphParams } from './graph.ts'
 
-/** What was set of a post's counts, and when. */
+/** Counts that were set for a post, and when. */
 export type Counted = { at: number; counts: Record<string, number> }[]
 
 interface CountedPost {
@@ -14,10 +13,10 @@ interface CountedPost {
 }
 
 /**
- * Counts that nobody in the sandbox makes by hand. Insights tell them late, as the real ones are worked out some time after: by how much
- * is set with `POST {control}/insights {"lagMs": 0}`.
+ * Counts that are set or simulated. Insights report them late, as the real ones do; `POST {control}/insights {"lagMs":
+ * 0}` sets the lag.
  */
-export function createCounting(words: Record<string, string>, crowd = NOBODY) {
+export function createCounting(words: Record<string, string>, crowd = NO_CROWD) {
   let lagMs = 0
   const until = (at: number, { text, createdAt, counted = [] }: CountedPost): Record<string, number> =>
     Object.assign(
@@ -30,7 +29,8 @@ export function createCounting(words: Record<string, string>, crowd = NOBODY) {
     /^\/insights$/,
     async ({ body }) => {
       const { lagMs: wanted } = (await body()) as { lagMs?: unknown }
-      if (typeof wanted !== 'number' || !(wanted >= 0)) throw new ControlError(400, 'lagMs is a number of milliseconds')
+      if (typeof wanted !== 'number' || !(wanted >= 0))
+        throw new ControlError(400, 'lagMs must be a number of milliseconds')
       lagMs = wanted
     },
   ]
@@ -40,18 +40,18 @@ export function createCounting(words: Record<string, string>, crowd = NOBODY) {
     add(counted: Counted = [], counts: Record<string, number>): Counted {
       return [...counted, { at: Date.now(), counts: inWordsOf(words, counts) }]
     },
-    /** What the post itself shows. */
+    /** The counts that the post itself shows. */
     now: (post: CountedPost) => until(Date.now(), post),
-    /** What insights tell. */
+    /** The counts that insights report. */
     told: (post: CountedPost) => until(Date.now() - lagMs, post),
-    /** Of such a post there are no insights yet. */
+    /** Returns whether a post has no insights yet. */
     isTooYoung: ({ createdAt }: { createdAt: number }) => lagMs > 0 && Date.now() - createdAt < lagMs,
   }
 }
 
 export type Counting = ReturnType<typeof createCounting>
 
-/** @throws GraphRefusal of the whole call for one metric that does not fit */
+/** @throws GraphRefusal for the whole call if one metric is unsupported */
 export function askedMetrics(params: GraphParams, known: readonly string[]): string[] {
   const asked = params.list('metric')
   if (asked.length === 0) throw badParameter('The parameter metric is required')
@@ -60,8 +60,8 @@ export function askedMetrics(params: GraphParams, known: readonly string[]): str
   throw badParameter(`metric[${unknown}] must be one of the following values: ${known.join(', ')}`)
 }
 
-/** What is left out is not known. */
-export function insightsOf(id: string, metrics: string[], valueOf: (metric: string) => unknown): Answer {
+/** Metrics without a value are left out. */
+export function insightsOf(id: string, metrics: string[], valueOf: (metric: string) => unknown): SandboxResponse {
   const data = metrics.map((name) => ({
     ...described(id, name, 'lifetime'),
     values: [{ value: valueOf(name) }],

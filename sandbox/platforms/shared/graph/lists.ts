@@ -1,15 +1,15 @@
-import type { Answer } from '../../fault-proxy.ts'
+import type { SandboxResponse } from '../../proxied-platform.ts'
 import type { GraphParams } from './graph.ts'
 
 const USUAL = 25
 const MOST = 100
 
-/** One page of a list that is newest first, by cursors that name the last entry sent. */
+/** Returns one page of a list, newest first; cursors name the last entry sent. */
 export function pageThrough<T extends { id: string; createdAt: number }>(
   all: T[],
   params: GraphParams,
   present: (one: T) => object,
-): Answer {
+): SandboxResponse {
   const limit = Math.min(Number(params.get('limit') ?? USUAL) || USUAL, MOST)
   const [since, until] = [Number(params.get('since') ?? 0), Number(params.get('until') ?? Infinity)]
   const within = all.filter(({ createdAt }) => createdAt / 1_000 >= since && createdAt / 1_000 <= until)
@@ -26,7 +26,7 @@ export function pageThrough<T extends { id: string; createdAt: number }>(
   return { status: 200, body: { data: shown.map(present), ...(paging && { paging }) } }
 }
 
-/** To the second, as the Graph API tells times. */
+/** Formats a time in whole seconds, as the Graph API does. */
 export function graphTime(at: number): string {
   return new Date(at).toISOString().replace(/\.\d+Z$/, '+0000')
 }

@@ -1,7 +1,7 @@
 import type { Params } from '../params.ts'
 import { badParameter, type GraphParams } from './graph.ts'
 
-/** Lists come as JSON, with commas, or as `name[0]=`. */
+/** Lists are JSON, separated by commas, or `name[0]=`. */
 export function graphParams({ text, list }: Params): GraphParams {
   return {
     get: text,

@@ -3,7 +3,7 @@ import { fileTypeFromBuffer } from 'file-type'
 export interface PulledFile {
   mimeType: string
   sizeBytes: number
-  /** All of it, but of a long file only the beginning. */
+  /** The whole file, or only the beginning of a long one. */
   bytes: Buffer
 }
 
@@ -11,8 +11,8 @@ const TIMEOUT_MS = 60_000
 const KEPT_BYTES = 33_554_432
 
 /**
- * Gets a file from the address that a client gave, as the platform itself does: straight, without following further than that.
- * What it is, its bytes tell. Null: it cannot be had.
+ * Fetches the file at a client's URL, as the platform does, without following redirects. The bytes decide its type.
+ * Null: it cannot be fetched.
  */
 export async function pullFile(url: string): Promise<PulledFile | null> {
   if (!/^https?:\/\/[\x21-\x7e]+$/.test(url)) return null

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Answer } from '../../fault-proxy.ts'
+import type { SandboxResponse } from '../../proxied-platform.ts'
 import { RefusedCall } from '../refused-call.ts'
 import type { Call, Route } from '../server.ts'
 import { selectFields } from './fields.ts'
@@ -8,25 +8,25 @@ import { graphParams } from './params.ts'
 
 interface GraphDeps<Caller> {
   modules: GraphModule<Caller>[]
-  /** What stands before every path of the graph, without the slash behind it: `/^\/v2[3-6]\.0/`. */
+  /** The pattern before every path of the graph, without the trailing slash: `/^\/v2[3-6]\.0/`. */
   version: RegExp
-  /** @throws GraphRefusal when the token is not good */
+  /** @throws GraphRefusal when the token is invalid */
   callerBy(token: string, call: Call): Caller
-  /** What `me` stands for. */
+  /** The id that `me` stands for. */
   idOf(caller: Caller): string
-  /** Counts a call against the limits; its headers go with the answer. */
+  /** Counts a call against the limits and returns headers for the response. */
   count?(caller: Caller | null): Record<string, string>
 }
 
-/** A host of the Graph API: tokens, `me`, edges, and fields of nodes, with errors in its words. */
+/** Routes of a Graph API host: tokens, `me`, edges, and fields of nodes, with its error wording. */
 export function graphRoutes<Caller>(deps: GraphDeps<Caller>): Route[] {
   const path = new RegExp(`${deps.version.source}/`)
   return ['GET', 'POST', 'DELETE'].map((method): Route => [method, path, (call) => answerTo(method, call)])
 
-  async function answerTo(method: string, call: Call): Promise<Answer> {
+  async function answerTo(method: string, call: Call): Promise<SandboxResponse> {
     const params = graphParams(call.params)
     const token = tokenIn(call.request) ?? params.get('access_token')
-    // An application's own token is looked at by the few routes that take one.
+    // Only the few routes that accept an application's token read it.
     const caller = token === undefined || token.includes('|') ? null : deps.callerBy(token, call)
     const headers = deps.count?.(caller) ?? {}
     try {
@@ -38,7 +38,7 @@ export function graphRoutes<Caller>(deps: GraphDeps<Caller>): Route[] {
     }
   }
 
-  function handle(call: GraphCall<Caller>, asked: string): Answer | Promise<Answer> {
+  function handle(call: GraphCall<Caller>, asked: string): SandboxResponse | Promise<SandboxResponse> {
     const inGraph = withOwnId(asked.replace(/\/$/, ''), call.caller)
     for (const { routes } of deps.modules) {
       for (const [method, pattern, answer] of routes) {
@@ -66,13 +66,13 @@ export function graphRoutes<Caller>(deps: GraphDeps<Caller>): Route[] {
   }
 }
 
-/** What a host of the graph answers where it has no such path, and for its own mistakes. */
+/** The responses of a Graph API host to unknown paths and internal errors. */
 export const GRAPH_ANSWERS = {
   notFound: () => new GraphRefusal({ code: 2_500, status: 404, message: 'Unknown path components' }).answer,
   failed: () => new GraphRefusal({ code: 1, status: 500, message: 'An unknown error has occurred.' }).answer,
 }
 
-/** The token in a request's header. */
+/** Returns the token in a request's header. */
 export function tokenIn({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
   return /^(?:Bearer|OAuth) (\S+)$/i.exec(headers.authorization ?? '')?.[1]
 }

@@ -67,7 +67,7 @@ export function checkoutShape(record: CheckoutRecord, email: string | null, base
     success_url: record.successUrl,
     total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: 0 },
     ui_mode: 'hosted_page',
-    // Only while it can be paid.
+    // Present only while it can be paid.
     url: record.status === 'open' ? `${base}/c/pay/${record.id}` : null,
     wallet_options: null,
   } satisfies Wire<Stripe.Checkout.Session>

@@ -62,7 +62,7 @@ export function invoiceShape(record: InvoiceRecord, account: AccountRecord, base
       type: 'subscription_details',
     },
     payment_settings: { default_mandate: null, payment_method_options: null, payment_method_types: null },
-    // The invoice of a subscription covers what was used before it; what it asks for in advance stands in its lines.
+    // An invoice covers the previous period; its lines hold the advance payment.
     period_end: record.createdAt,
     period_start: record.usedFrom,
     post_payment_credit_notes_amount: 0,

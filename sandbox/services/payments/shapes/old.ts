@@ -3,7 +3,7 @@ import type { invoiceShape } from './invoice.ts'
 import { planShape, priceShape } from './price.ts'
 import { periodOf, type subscriptionShape } from './subscription.ts'
 
-/** As versions before 2025-03 show it: the period stands on the subscription itself. */
+/** Converts to versions before 2025-03: the subscription itself holds the period. */
 export function oldSubscription(
   shown: ReturnType<typeof subscriptionShape>,
   record: SubscriptionRecord,
@@ -25,7 +25,7 @@ export function oldSubscription(
   }
 }
 
-/** As versions before 2025-03 show it: the invoice names its subscription itself, and says that it is paid. */
+/** Converts to versions before 2025-03: the invoice names its subscription and has `paid`. */
 export function oldInvoice(shown: ReturnType<typeof invoiceShape>, record: InvoiceRecord, account: AccountRecord) {
   const { customer_account: _account, parent: _parent, total_taxes: taxes, lines, ...same } = shown
   const data = lines.data.map(

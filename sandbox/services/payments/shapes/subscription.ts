@@ -7,7 +7,7 @@ import { CURRENCY, listOf, SELF, type Wire } from './wire.ts'
 interface Period {
   start: Seconds
   end: Seconds
-  /** When the one before began; the first has none before it. */
+  /** Start of the previous period; the first period has none. */
   previousStart: Seconds
 }
 

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
 
-/** Numbers the package reads into objects of its own travel as text. */
+/** Numbers that the package parses into its own objects are sent as text. */
 export type Wire<T> = T extends Stripe.Decimal ? string : T extends object ? { [Key in keyof T]: Wire<T[Key]> } : T
 
 export const CURRENCY = 'usd'

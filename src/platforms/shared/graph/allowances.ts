@@ -1,22 +1,23 @@
 import { DAY } from '../../../domain/shared/times.ts'
 import type { Credentials } from '../../contract.ts'
-import { isOfClass } from './errors.ts'
+import { isErrorClass } from './errors.ts'
 
-const MOST_REMEMBERED = 10_000
+const MAX_REMEMBERED = 10_000
 
 /**
- * Asks for as much as a login may have: requests largest first, of which the last one's refusal is thrown. What a login was refused
- * it is not asked for again that day, since calls that are refused count against its limit; connected again, it may be allowed more.
+ * Tries requests from the largest to the smallest until the login's permissions suffice. The error of the last one is
+ * thrown.
+ * The result is remembered for a day, since refused calls count against the limit. A new connection starts over.
  */
-export function createAllowances<R>(requests: readonly R[]) {
+export function createPermissionFallback<R>(requests: readonly R[]) {
   const allowed = new Map<string, { from: number; until: number }>()
 
   function remember(login: string, from: number): void {
-    if (allowed.size >= MOST_REMEMBERED) allowed.clear()
+    if (allowed.size >= MAX_REMEMBERED) allowed.clear()
     allowed.set(login, { from, until: Date.now() + DAY })
   }
 
-  return async function ask<T>(
+  return async function request<T>(
     { accountId, version }: Pick<Credentials, 'accountId' | 'version'>,
     work: (request: R) => Promise<T>,
   ): Promise<T> {
@@ -26,11 +27,11 @@ export function createAllowances<R>(requests: readonly R[]) {
     for (let at = from; ; at++) {
       try {
         const answer = await work(requests[at]!)
-        // A login that is refused everything may only be in trouble.
+        // A login that is refused every request may just have a temporary problem.
         if (at > from) remember(login, at)
         return answer
       } catch (error) {
-        if (at === requests.length - 1 || !isOfClass(error, 'permission')) throw error
+        if (at === requests.length - 1 || !isErrorClass(error, 'permission')) throw error
       }
     }
   }

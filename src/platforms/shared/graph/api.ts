@@ -1,16 +1,16 @@
 import { withoutTrailingSlashes } from '../../../domain/shared/text.ts'
-import { createCalls, form } from '../calls.ts'
+import { createSender, toFormBody } from '../calls.ts'
 import type { HttpClient, HttpRequest } from '../http.ts'
-import { createGraphErrors, isOwnError, type GraphRule } from './errors.ts'
+import { createErrorClassifier, isGraphError, type GraphRule } from './errors.ts'
 
 export interface GraphApiOptions {
   http: HttpClient
-  /** With the version in it, where calls carry one. */
+  /** Includes the version, if calls carry one. */
   baseUrl: string
   /** The platform's name for people. */
   label: string
   rules: readonly GraphRule[]
-  /** Where a host takes the token in a header, no address holds it. */
+  /** `header` where the host supports it, so that no URL contains the token. */
   tokenIn: 'header' | 'parameter'
 }
 
@@ -20,16 +20,20 @@ interface CallOptions {
   timeoutMs?: number
 }
 
-/** Undefined ones are left out. */
+/** Undefined values are left out. */
 export type GraphParams = Record<string, string | undefined>
 
 /**
- * Calls to a host of Meta's Graph API (https://developers.facebook.com/docs/graph-api/overview). Everything that goes wrong comes
- * out as a `PlatformError`.
+ * Creates a client for a host of Meta's Graph API (https://developers.facebook.com/docs/graph-api/overview). All
+ * failures become a `PlatformError`.
  */
 export function createGraphApi({ http, baseUrl, label, rules, tokenIn }: GraphApiOptions) {
   const base = withoutTrailingSlashes(baseUrl)
-  const call = createCalls(http, { label, refusalOf: createGraphErrors(label, rules), isOwnError })
+  const call = createSender(http, {
+    label,
+    toError: createErrorClassifier(label, rules),
+    isPlatformError: isGraphError,
+  })
 
   async function send<T>(
     request: Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'>,
@@ -41,7 +45,7 @@ export function createGraphApi({ http, baseUrl, label, rules, tokenIn }: GraphAp
     return (await call({ ...request, ...options, headers }, read)).body
   }
 
-  function given(params: GraphParams, { token }: CallOptions): Record<string, string> {
+  function toParams(params: GraphParams, { token }: CallOptions): Record<string, string> {
     const inParameter = tokenIn === 'parameter' ? { access_token: token } : {}
     const all = Object.entries({ ...params, ...inParameter })
     return Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== undefined))
@@ -49,17 +53,21 @@ export function createGraphApi({ http, baseUrl, label, rules, tokenIn }: GraphAp
 
   return {
     label,
-    /** Has a connection ready for a call that is about to come. */
+    /** Opens a connection for a call within the next seconds. */
     warm: (): void => http.warm(new URL(base)),
 
     get<T>(path: string, params: GraphParams, read: (text: string) => T | null, options: CallOptions): Promise<T> {
       const url = new URL(`${base}${path}`)
-      url.search = new URLSearchParams(given(params, options)).toString()
+      url.search = new URLSearchParams(toParams(params, options)).toString()
       return send({ method: 'GET', url }, read, options)
     },
 
     post<T>(path: string, fields: GraphParams, read: (text: string) => T | null, options: CallOptions): Promise<T> {
-      return send({ method: 'POST', url: new URL(`${base}${path}`), ...form(given(fields, options)) }, read, options)
+      return send(
+        { method: 'POST', url: new URL(`${base}${path}`), ...toFormBody(toParams(fields, options)) },
+        read,
+        options,
+      )
     },
   }
 }

@@ -5,82 +5,82 @@ import { HOUR, MINUTE, SECOND } from '../../../domain/shared/times.ts'
 import type {
   CallOptions,
   Credentials,
-  DeliveryLog,
+  DeliveryCheckpoints,
   MediaSource,
   OutgoingPost,
-  PreparationLog,
+  Checkpoints,
   SearchOptions,
-  Untraced,
+  NotFoundResult,
 } from '../../contract.ts'
 import { PlatformError } from '../../errors.ts'
 import { assertPostable } from '../postable.ts'
 import { createPulledMedia, type PulledImageLimits } from '../pulled-media.ts'
-import { isSettled, type SettleTimes } from '../settling.ts'
-import { readMade, readOwnPosts, readPermalink, readQuota, type OwnPost } from './responses.ts'
+import { isNoLongerInFlight, type InFlightTimes } from '../in-flight.ts'
+import { readCreatedId, readOwnPosts, readPermalink, readQuota, type OwnPost } from './responses.ts'
 import type { GraphApi } from './api.ts'
 import { CONTAINER_GONE, createContainers, type ContainerDialect } from './containers.ts'
 import { isRefusedAs } from './errors.ts'
 
 export interface PublishDialect {
-  /** The last parts of paths under the account. */
+  /** The last path segments below the account. */
   publishPath: string
   listPath: string
   quotaPath: string
-  /** What own posts call their words. */
+  /** The field of own posts that holds their text. */
   words: 'text' | 'caption'
-  /** Where the account can be seen: the address of a post whose own could not be had. */
-  pageOf(handle: string): string
+  /** Returns the URL of the profile, used when a post's own URL is unknown. */
+  toProfileUrl(handle: string): string
 }
 
-export interface ContainerTimes extends Pick<SettleTimes, 'settleMs'> {
-  /** Deadline of the one visible call. */
+export interface ContainerTimes extends Pick<InFlightTimes, 'inFlightMs'> {
+  /** Deadline of the visible call, milliseconds. */
   publishTimeoutMs: number
-  /** How long one preparation waits for the platform's work on an image or video. */
+  /** How long one preparation waits for the platform to process an image or video, milliseconds. */
   processingWaitMs?: number
 }
 
 interface ContainerPostDeps extends ContainerTimes {
   platform: Platform
   api: GraphApi
-  /** Apart from `api`, so that nothing slow keeps a visible call from its connection. */
-  makingApi: GraphApi
+  /** A separate client, so that slow calls never take a connection from a visible call. */
+  containerApi: GraphApi
   dialect: ContainerDialect & PublishDialect
   media: MediaSource
   image: Omit<PulledImageLimits, 'maxBytes'>
 }
 
 const READ_BACK_MS = 2 * SECOND
-/** Quotas run over a day that ends at no known time, so it is tried again now and then. */
+/** Quotas cover a day whose end is unknown, so the post is retried hourly. */
 const QUOTA_WAIT_MS = HOUR
-/** By how much the platform's clock and ours may differ. */
+/** The maximum difference between the platform's clock and ours. */
 const CLOCK_TOLERANCE_MS = MINUTE
 const PAGE = 50
-const MOST_PAGES = 6
+const MAX_PAGES = 6
 
-/** The one call that makes a container visible, and the search for what became of it (design section 6). */
+/** Publishes containers and reconciles unknown outcomes (docs/design/exactly-once.md). */
 export function createContainerPosts(deps: ContainerPostDeps) {
-  const { platform, api, makingApi, dialect, publishTimeoutMs } = deps
-  const { settleMs, processingWaitMs = 2 * MINUTE } = deps
+  const { platform, api, containerApi, dialect, publishTimeoutMs } = deps
+  const { inFlightMs, processingWaitMs = 2 * MINUTE } = deps
   const rules = POSTING_RULES[platform]
   const media = createPulledMedia({
     media: deps.media,
     image: { ...deps.image, maxBytes: rules.media.image.maxBytes },
   })
-  const containers = createContainers({ api, makingApi, dialect, media, processingWaitMs })
-  const pathOf = ({ accountId }: Credentials, last: string) => `/${encodeURIComponent(accountId)}/${last}`
+  const containers = createContainers({ api, containerApi, dialect, media, processingWaitMs })
+  const toAccountPath = ({ accountId }: Credentials, last: string) => `/${encodeURIComponent(accountId)}/${last}`
 
-  async function prepare(post: OutgoingPost, account: Credentials, log: PreparationLog, options: CallOptions) {
+  async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
     assertPostable(platform, post.content, rules)
-    await containers.prepare(post, account, log, options)
+    await containers.prepare(post, account, checkpoints, options)
   }
 
   async function publish(
     post: OutgoingPost,
     account: Credentials,
-    delivery: DeliveryLog,
+    delivery: DeliveryCheckpoints,
     { signal }: CallOptions,
   ): Promise<Published> {
-    const container = containers.take(delivery)
+    const container = containers.takeContainer(delivery)
     if (container.isPublished) {
       throw new PlatformError('duplicate', `The post is on ${api.label} already`, { certain: false })
     }
@@ -89,16 +89,16 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     try {
       const fields = { creation_id: container.id }
       const call = { token, signal, timeoutMs: publishTimeoutMs }
-      id = (await api.post(pathOf(account, dialect.publishPath), fields, readMade, call)).id
+      id = (await api.post(toAccountPath(account, dialect.publishPath), fields, readCreatedId, call)).id
     } catch (error) {
       if (isRefusedAs(error, CONTAINER_GONE)) await containers.forget(post, delivery)
-      throw (await quotaError(error, account, { signal })) ?? error
+      throw (await toQuotaError(error, account, { signal })) ?? error
     }
-    return published(id, await permalinkOf(id, account, { signal }), account)
+    return toPublished(id, await fetchPermalink(id, account, { signal }), account)
   }
 
-  /** The post is out: no trouble with its address may make it look otherwise. */
-  async function permalinkOf(id: string, { accessToken }: Credentials, { signal }: CallOptions) {
+  /** Returns the permalink, or undefined. A failure here must not make a published post look unpublished. */
+  async function fetchPermalink(id: string, { accessToken }: Credentials, { signal }: CallOptions) {
     const call = { token: accessToken, signal, timeoutMs: READ_BACK_MS }
     try {
       const { permalink } = await api.get(`/${encodeURIComponent(id)}`, { fields: 'permalink' }, readPermalink, call)
@@ -108,19 +108,21 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     }
   }
 
-  function published(id: string, permalink: string | undefined, { handle }: Credentials): Published {
+  function toPublished(id: string, permalink: string | undefined, { handle }: Credentials): Published {
     const isAddress = /^https?:\/\//.test(permalink ?? '')
-    return { platformPostId: id, platformPostUrl: isAddress ? permalink! : dialect.pageOf(handle) }
+    return { platformPostId: id, platformPostUrl: isAddress ? permalink! : dialect.toProfileUrl(handle) }
   }
 
-  /** Whether a refusal means that the account has published as much as it may for now; codes alone do not tell. */
-  async function quotaError(error: unknown, account: Credentials, { signal }: CallOptions) {
+  /** Returns the error for an exhausted quota, or `null`. Error codes alone do not identify it. */
+  async function toQuotaError(error: unknown, account: Credentials, { signal }: CallOptions) {
     const mayBeQuota =
       error instanceof PlatformError && error.certain && ['rate_limited', 'validation'].includes(error.class)
     if (!mayBeQuota) return null
     const call = { token: account.accessToken, signal, timeoutMs: READ_BACK_MS }
     const fields = 'quota_usage,config'
-    const quota = await api.get(pathOf(account, dialect.quotaPath), { fields }, readQuota, call).catch(() => null)
+    const quota = await api
+      .get(toAccountPath(account, dialect.quotaPath), { fields }, readQuota, call)
+      .catch(() => null)
     const [{ quota_usage: used, config } = {}] = quota?.data ?? []
     const total = config?.quota_total
     if (used === undefined || total === undefined || used < total) return null
@@ -131,43 +133,46 @@ export function createContainerPosts(deps: ContainerPostDeps) {
   async function reconcile(
     post: OutgoingPost,
     account: Credentials,
-    delivery: DeliveryLog,
+    delivery: DeliveryCheckpoints,
     options: SearchOptions,
-  ): Promise<Published | Untraced> {
-    const container = containers.find(delivery)
-    // Given up after a refusal that was certain, or never made.
+  ): Promise<Published | NotFoundResult> {
+    const container = containers.findContainer(delivery)
+    // Dropped after a certain refusal, or never created.
     if (!container) return 'absent'
     const { state } = await containers.look(container.id, account, options)
     if (state === 'gone') return 'undecidable'
-    if (state !== 'published') return isSettled(options, true, { settleMs }) ? 'absent' : 'unsettled'
-    const found = await search(post, account, container.createdAt - CLOCK_TOLERANCE_MS, options)
-    return found ? published(found.id, found.permalink, account) : 'undecidable'
+    if (state !== 'published') return isNoLongerInFlight(options, true, { inFlightMs }) ? 'absent' : 'in-flight'
+    const found = await findPublished(post, account, container.createdAt - CLOCK_TOLERANCE_MS, options)
+    return found ? toPublished(found.id, found.permalink, account) : 'undecidable'
   }
 
-  /** The container does not tell what it became: of the own posts that look like it, the one nearest to the call. */
-  async function search(
+  /** Finds the published post. The container does not name it, so the match nearest in time to the call is taken. */
+  async function findPublished(
     { content }: OutgoingPost,
     account: Credentials,
     since: number,
     { signal, calledAt, isTaken }: SearchOptions,
   ): Promise<OwnPost | null> {
     const distance = ({ timestamp }: OwnPost) => Math.abs(Date.parse(timestamp) - calledAt.getTime())
-    const alike = (await postsSince(since, account, { signal }))
-      .filter((own) => looksLike(own, content))
+    const alike = (await listPostsSince(since, account, { signal }))
+      .filter((own) => isAlike(own, content))
       .toSorted((one, other) => distance(one) - distance(other))
     for (const own of alike) if (!(await isTaken(own.id))) return own
     return null
   }
 
-  function looksLike(own: OwnPost, content: Content): boolean {
+  function isAlike(own: OwnPost, content: Content): boolean {
     const kind = KINDS[own.media_type ?? '']
-    return normal(own[dialect.words] ?? '') === normal(content.text) && (kind ?? kindOf(content)) === kindOf(content)
+    return (
+      normalizeWhitespace(own[dialect.words] ?? '') === normalizeWhitespace(content.text) &&
+      (kind ?? toKind(content)) === toKind(content)
+    )
   }
 
-  async function postsSince(since: number, account: Credentials, { signal }: CallOptions): Promise<OwnPost[]> {
+  async function listPostsSince(since: number, account: Credentials, { signal }: CallOptions): Promise<OwnPost[]> {
     const found: OwnPost[] = []
     let after: string | undefined
-    for (let page = 0; page < MOST_PAGES; page++) {
+    for (let page = 0; page < MAX_PAGES; page++) {
       const params = {
         fields: `id,${dialect.words},timestamp,permalink,media_type`,
         limit: String(PAGE),
@@ -175,7 +180,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
         after,
       }
       const call = { token: account.accessToken, signal }
-      const { data, paging } = await api.get(pathOf(account, dialect.listPath), params, readOwnPosts, call)
+      const { data, paging } = await api.get(toAccountPath(account, dialect.listPath), params, readOwnPosts, call)
       const recent = data.filter(({ timestamp }) => !(Date.parse(timestamp) < since))
       found.push(...recent)
       after = paging?.cursors?.after
@@ -187,7 +192,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
   return { prepare, publish, reconcile, warmUp: media.warmUp }
 }
 
-/** By what a post is called when it is read; what is not here tells nothing. */
+/** Kinds of own posts by the platform's name. Other names say nothing about the kind. */
 const KINDS: Readonly<Record<string, string>> = {
   TEXT_POST: 'text',
   IMAGE: 'image',
@@ -196,13 +201,13 @@ const KINDS: Readonly<Record<string, string>> = {
   REPOST_FACADE: 'repost',
 }
 
-function kindOf({ mediaItems }: Content): string {
+function toKind({ mediaItems }: Content): string {
   const [first, ...others] = mediaItems
   if (!first) return 'text'
   return others.length > 0 ? 'carousel' : mediaKind(first.mimeType)
 }
 
-/** Platforms tidy up white space as they like. */
-function normal(text: string): string {
+/** Platforms change white space. */
+function normalizeWhitespace(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }

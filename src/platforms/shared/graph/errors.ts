@@ -3,59 +3,59 @@ import type { PlatformErrorClass } from '../../../domain/posts/failure.ts'
 import type { ConnectReason } from '../../../domain/accounts/platform-connect.ts'
 import { MINUTE } from '../../../domain/shared/times.ts'
 import { PlatformError } from '../../errors.ts'
-import { answerReader } from '../responses.ts'
-import type { HttpAnswer } from '../http.ts'
+import { responseReader } from '../responses.ts'
+import type { HttpResponse } from '../http.ts'
 import { retryAfterMs } from '../retry-after.ts'
-import { regainAccessMs } from './usage.ts'
+import { toRegainAccessMs } from './usage.ts'
 
 /** https://developers.facebook.com/docs/graph-api/guides/error-handling */
 const GraphError = Type.Object({
   error: Type.Object({
     message: Type.Optional(Type.String()),
-    /** For people, in their language. */
+    /** Localized text for people. */
     error_user_msg: Type.Optional(Type.Unknown()),
     code: Type.Optional(Type.Number()),
     error_subcode: Type.Optional(Type.Number()),
     is_transient: Type.Optional(Type.Boolean()),
   }),
 })
-const readError = answerReader(GraphError)
+const readError = responseReader(GraphError)
 
-/** What tells an error of the Graph API from that of another server; some token hosts put it in other words. */
-const readOwnError = answerReader(
+/** Identifies an error of the Graph API. Some token hosts use the second shape. */
+const readOwnError = responseReader(
   Type.Union([
     Type.Object({ error: Type.Object({ code: Type.Number(), type: Type.String() }) }),
     Type.Object({ error_type: Type.String(), error_message: Type.String() }),
   ]),
 )
 
-export function isOwnError({ text }: HttpAnswer): boolean {
+export function isGraphError({ text }: HttpResponse): boolean {
   return readOwnError(text) !== null
 }
 
 interface Meaning {
   class: PlatformErrorClass
-  /** What comes after the platform's name in the sentence for people. */
+  /** The part of the sentence after the platform's name. */
   message: string
-  /** False where the refusal does not say that nothing was done. */
+  /** False when the refusal leaves open whether something was done. */
   certain?: false
-  /** Names refusals that the adapter itself acts on. */
+  /** Identifies refusals that the adapter handles itself. */
   kind?: string
-  /** For refusals of a login whose class does not tell users what to do. */
+  /** For refused logins whose class does not tell users the next step. */
   connectReason?: ConnectReason
-  /** Where the answer states no wait of its own, milliseconds. */
+  /** The wait when the response states none, milliseconds. */
   waitMs?: number
 }
 
-/** One row of an error table. What it leaves out may be anything. */
+/** One row of an error table. Missing fields match anything. */
 export interface GraphRule extends Meaning {
   code?: number | readonly [from: number, to: number]
   subcode?: number
-  /** In the error's message, for refusals that nothing else tells apart. */
+  /** Matches the error's message, for refusals without a distinct code. */
   text?: RegExp
 }
 
-/** A refusal by what of it may be told; `cause` of the PlatformError made of it. */
+/** The cause of the PlatformError, with the parts of a refusal that may be shown. */
 class GraphRefusal extends Error {
   readonly code: number | undefined
   readonly subcode: number | undefined
@@ -69,57 +69,65 @@ class GraphRefusal extends Error {
   }
 }
 
-/** Calls made while a limit holds make it hold longer (platforms.md 5d). */
+/** Calls during a rate limit extend the limit. */
 const LIMIT_WAIT_MS = 15 * MINUTE
-const LIMITED = { class: 'rate_limited', message: 'asks to slow down', waitMs: LIMIT_WAIT_MS } as const
+const RATE_LIMITED = { class: 'rate_limited', message: 'asks to slow down', waitMs: LIMIT_WAIT_MS } as const
 const NOT_ALLOWED = {
   class: 'permission',
-  message: 'was not allowed enough when it was connected: connect it again',
+  message: 'did not grant all permissions: connect it again and allow all of them',
 } as const
-const TROUBLE = { class: 'transient', message: 'has trouble at the moment' } as const
+const TROUBLE = { class: 'transient', message: 'has a temporary problem' } as const
 
-/** Gone, or not to be seen with this login: the graph makes no difference. */
+/** The object is deleted, or this login may not see it: the Graph API does not distinguish them. */
 export const NO_SUCH_OBJECT = 'no-such-object'
 
-/** What every host of the Graph API means by its codes (platforms.md 3g, 5g). A platform's own table comes before it. */
+/** Error codes of all hosts of the Graph API. A platform's own table is checked first. */
 const COMMON: readonly GraphRule[] = [
-  { code: 100, subcode: 33, class: 'not_found', message: 'does not know what was asked for', kind: NO_SUCH_OBJECT },
-  { code: 190, class: 'unauthorized', message: 'does not accept the login any more' },
-  { code: 102, class: 'unauthorized', message: 'does not accept the login any more' },
+  { code: 100, subcode: 33, class: 'not_found', message: 'does not have the requested object', kind: NO_SUCH_OBJECT },
+  { code: 190, class: 'unauthorized', message: 'no longer accepts the login' },
+  { code: 102, class: 'unauthorized', message: 'no longer accepts the login' },
   { code: 3, ...NOT_ALLOWED },
   { code: 10, ...NOT_ALLOWED },
   { code: [200, 299], ...NOT_ALLOWED },
-  { code: 4, ...LIMITED },
-  { code: 17, ...LIMITED },
-  { code: 32, ...LIMITED },
-  { code: 341, ...LIMITED },
-  { code: 613, ...LIMITED },
-  { code: [80_000, 80_999], ...LIMITED },
+  { code: 4, ...RATE_LIMITED },
+  { code: 17, ...RATE_LIMITED },
+  { code: 32, ...RATE_LIMITED },
+  { code: 341, ...RATE_LIMITED },
+  { code: 613, ...RATE_LIMITED },
+  { code: [80_000, 80_999], ...RATE_LIMITED },
   { code: 1, ...TROUBLE, certain: false },
   { code: 2, ...TROUBLE, certain: false },
   { code: 100, class: 'validation', message: 'refused the post as invalid' },
 ]
 
-/** Only a code of the Graph API says that a login is dead. */
+/** Only a code of the Graph API means that a login has ended; a status does not. */
 const BY_STATUS: Readonly<Record<number, Meaning>> = {
-  401: { class: 'transient', message: 'did not let the request in' },
-  403: { class: 'transient', message: 'did not let the request in' },
-  404: { class: 'not_found', message: 'does not know what was asked for' },
-  408: { class: 'transient', message: 'did not get the request in time', certain: false },
-  429: LIMITED,
+  401: { class: 'transient', message: 'rejected the request' },
+  403: { class: 'transient', message: 'rejected the request' },
+  404: { class: 'not_found', message: 'does not have the requested object' },
+  408: { class: 'transient', message: 'did not receive the request in time', certain: false },
+  429: RATE_LIMITED,
 }
 
-const WAITING: readonly PlatformErrorClass[] = ['rate_limited', 'transient', 'media_not_ready', 'media_fetch_failed']
+const RETRIED_CLASSES: readonly PlatformErrorClass[] = [
+  'rate_limited',
+  'transient',
+  'media_not_ready',
+  'media_fetch_failed',
+]
 
-/** Reads failures by the tables: code and subcode, then code, then `is_transient`, then the status (platforms.md section 8). */
-export function createGraphErrors(label: string, ownRules: readonly GraphRule[]) {
+/**
+ * Classifies failures by code and subcode, then by code, then by `is_transient`, then by status
+ * (docs/reference/platforms.md).
+ */
+export function createErrorClassifier(label: string, ownRules: readonly GraphRule[]) {
   const rules = [...ownRules, ...COMMON]
   const [exact, byCode] = [true, false].map((is) => rules.filter((rule) => isExact(rule) === is)) as [
     GraphRule[],
     GraphRule[],
   ]
 
-  function meaningOf({ status, text }: HttpAnswer) {
+  function classify({ status, text }: HttpResponse) {
     const {
       code,
       error_subcode: subcode,
@@ -127,12 +135,14 @@ export function createGraphErrors(label: string, ownRules: readonly GraphRule[])
       message = '',
       error_user_msg: forPeople,
     } = readError(text)?.error ?? {}
-    const fits = (rule: GraphRule) =>
+    const matches = (rule: GraphRule) =>
       (rule.code === undefined || isWithin(code, rule.code)) &&
       (rule.subcode === undefined || rule.subcode === subcode) &&
       (rule.text === undefined || rule.text.test(message))
     const meaning =
-      exact.find(fits) ?? byCode.find(fits) ?? (isTransient ? { ...TROUBLE, certain: false } : byStatus(status))
+      exact.find(matches) ??
+      byCode.find(matches) ??
+      (isTransient ? { ...TROUBLE, certain: false } : classifyStatus(status))
     const reason = {
       code: code !== undefined && subcode !== undefined ? `${code}/${subcode}` : code,
       text: typeof forPeople === 'string' && forPeople !== '' ? forPeople : message,
@@ -141,16 +151,16 @@ export function createGraphErrors(label: string, ownRules: readonly GraphRule[])
   }
 
   /**
-   * What an answer other than 2xx means. Some refusals come with a 5xx, whose code tells the class; yet whether nothing was done
-   * is certain only of a 4xx.
+   * Converts a response other than 2xx. The code of a refusal decides the class even with a 5xx status, but only a 4xx
+   * makes it certain that nothing was done.
    */
-  return function refusalOf(answer: HttpAnswer): PlatformError {
-    const { meaning, reason, cause } = meaningOf(answer)
+  return function toError(answer: HttpResponse): PlatformError {
+    const { meaning, reason, cause } = classify(answer)
     const isRefusal = answer.status >= 400 && answer.status < 500
-    const wait = retryAfterMs(answer) ?? regainAccessMs(answer) ?? meaning.waitMs
+    const wait = retryAfterMs(answer) ?? toRegainAccessMs(answer) ?? meaning.waitMs
     return new PlatformError(meaning.class, `${label} ${meaning.message}`, {
       certain: isRefusal && meaning.certain !== false,
-      ...(WAITING.includes(meaning.class) && wait !== undefined && { retryAfterMs: wait }),
+      ...(RETRIED_CLASSES.includes(meaning.class) && wait !== undefined && { retryAfterMs: wait }),
       ...(meaning.connectReason && { connectReason: meaning.connectReason }),
       reason,
       cause,
@@ -158,22 +168,22 @@ export function createGraphErrors(label: string, ownRules: readonly GraphRule[])
   }
 }
 
-/** Did the platform refuse for the reason that a row of its table names so? */
+/** Returns whether the platform refused for the given kind of reason in its error table. */
 export function isRefusedAs(error: unknown, kind: string): error is PlatformError {
   return error instanceof PlatformError && error.cause instanceof GraphRefusal && error.cause.kind === kind
 }
 
-export function isOfClass(error: unknown, errorClass: PlatformErrorClass): error is PlatformError {
+export function isErrorClass(error: unknown, errorClass: PlatformErrorClass): error is PlatformError {
   return error instanceof PlatformError && error.class === errorClass
 }
 
-/** An account that cannot be found is one that the login may not see any more. */
-export async function shownAccount<T>(label: string, asked: Promise<T>): Promise<T> {
+/** Converts a missing account into `permission`: the login may no longer see it. */
+export async function requireVisibleAccount<T>(label: string, asked: Promise<T>): Promise<T> {
   try {
     return await asked
   } catch (error) {
-    if (!isOfClass(error, 'not_found')) throw error
-    const message = `${label} does not show this account any more: connect it again`
+    if (!isErrorClass(error, 'not_found')) throw error
+    const message = `${label} no longer shows this account: connect it again`
     throw new PlatformError('permission', message, { certain: true, cause: error })
   }
 }
@@ -187,8 +197,8 @@ function isWithin(code: number | undefined, wanted: NonNullable<GraphRule['code'
   return typeof wanted === 'number' ? code === wanted : code >= wanted[0] && code <= wanted[1]
 }
 
-function byStatus(status: number): Meaning {
+function classifyStatus(status: number): Meaning {
   if (status >= 500) return TROUBLE
-  if (status < 400) return { class: 'transient', message: 'answered in an unexpected way', certain: false }
+  if (status < 400) return { class: 'transient', message: 'sent an unexpected response', certain: false }
   return BY_STATUS[status] ?? { class: 'validation', message: 'refused the post as invalid' }
 }

@@ -1,13 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import type { CallOptions } from '../../contract.ts'
-import { answerReader } from '../responses.ts'
-import { countOf } from '../counts.ts'
+import { responseReader } from '../responses.ts'
+import { parseCount } from '../counts.ts'
 import type { GraphApi } from './api.ts'
 
 const Counted = Type.Object({ value: Type.Optional(Type.Unknown()) })
 
-/** https://developers.facebook.com/docs/graph-api/reference/insights; totals of accounts are told apart from values of a time. */
-const readInsightList = answerReader(
+/**
+ * https://developers.facebook.com/docs/graph-api/reference/insights. Account totals are in `total_value`, other metrics
+ * in `values`.
+ */
+const readInsightList = responseReader(
   Type.Object({
     data: Type.Array(
       Type.Object({
@@ -20,35 +23,35 @@ const readInsightList = answerReader(
   }),
 )
 
-/** With whose login, and for how long. */
+/** The login and the deadline of a reading call. */
 export interface ReadCall extends CallOptions {
   token: string
   timeoutMs: number
 }
 
-/** Null where the metric was not told: hosts leave out what they do not know yet. */
+/** `null`: not reported. Hosts leave out metrics they do not know yet. */
 export type Insights = (metric: string) => number | null
 
-/** @param metrics with commas between them */
+/** @param metrics separated by commas */
 export async function readInsights(api: GraphApi, path: string, metrics: string, call: ReadCall): Promise<Insights> {
   const { data } = await api.get(path, { metric: metrics }, readInsightList, call)
   const found = new Map<string, number | null>()
   for (const { name, period, values: [first] = [], total_value: total } of data) {
-    // What is told of several spans as well is told of all time.
-    if (!found.has(name) || period === 'lifetime') found.set(name, valueOf((total ?? first)?.value))
+    // A metric reported for several periods is also reported for its lifetime.
+    if (!found.has(name) || period === 'lifetime') found.set(name, parseValue((total ?? first)?.value))
   }
   return (metric) => found.get(metric) ?? null
 }
 
-/** A count, or the sum of those by kinds; kinds of which there is none are left out. */
-function valueOf(value: unknown): number | null {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return countOf(value)
-  const counts = Object.values(value).map(countOf)
-  return counts.includes(null) ? null : countOf(sumOf(0, ...counts))
+/** Returns a count, or the sum of the counts by kind. Kinds without a count are left out by the host. */
+function parseValue(value: unknown): number | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return parseCount(value)
+  const counts = Object.values(value).map(parseCount)
+  return counts.includes(null) ? null : parseCount(sumKnown(0, ...counts))
 }
 
-/** Of what is known; null where nothing is. */
-export function sumOf(...counts: (number | null)[]): number | null {
+/** Sums the known counts; `null` when none is known. */
+export function sumKnown(...counts: (number | null)[]): number | null {
   const known = counts.filter((count) => count !== null)
   return known.length === 0 ? null : known.reduce((sum, count) => sum + count, 0)
 }

@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import type { CallOptions, Profile } from '../../contract.ts'
-import { answerReader } from '../responses.ts'
+import { responseReader } from '../responses.ts'
 import type { GraphApi } from './api.ts'
 
 /** https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user */
-const readIgUser = answerReader(
+const readIgUser = responseReader(
   Type.Object({
     id: Type.String({ minLength: 1 }),
     username: Type.String({ minLength: 1 }),
@@ -16,8 +16,8 @@ const readIgUser = answerReader(
 
 const FIELDS = 'id,username,name,profile_picture_url,biography'
 
-/** A professional account as the login of the page that it is linked to sees it. */
-export async function instagramProfile(
+/** Returns the profile of a professional account, read with the login of its linked page. */
+export async function fetchInstagramProfile(
   api: GraphApi,
   accountId: string,
   options: CallOptions & { token: string },

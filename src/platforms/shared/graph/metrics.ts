@@ -3,56 +3,61 @@ import type { PostCounts } from '../../../domain/analytics/analytics.ts'
 import type { PlatformErrorClass } from '../../../domain/posts/failure.ts'
 import { SECOND } from '../../../domain/shared/times.ts'
 import type { CallOptions, Credentials, PlatformAdapter } from '../../contract.ts'
-import { answerReader } from '../responses.ts'
-import { ignoreAnswer } from '../calls.ts'
-import { isAnyKnown } from '../counts.ts'
+import { responseReader } from '../responses.ts'
+import { ignoreBody } from '../calls.ts'
+import { hasAnyCount } from '../counts.ts'
 import type { GraphApi } from './api.ts'
-import { isOfClass, isRefusedAs, NO_SUCH_OBJECT, shownAccount } from './errors.ts'
+import { isErrorClass, isRefusedAs, NO_SUCH_OBJECT, requireVisibleAccount } from './errors.ts'
 import type { ReadCall } from './insights.ts'
 
-interface GraphMetricsDeps {
+interface GraphMetricsOptions {
   api: GraphApi
-  /** The last part of the path of the account's own posts. */
+  /** The last path segment of the account's own posts. */
   listPath: string
-  countsOf(id: string, account: Credentials, call: ReadCall): Promise<PostCounts>
-  followersOf(account: Credentials, call: ReadCall): Promise<number | null>
-  /** All that the post may be found by; without it by its id alone. */
-  idsOf?(id: string, account: Credentials): string[]
+  fetchCounts(id: string, account: Credentials, call: ReadCall): Promise<PostCounts>
+  fetchFollowers(account: Credentials, call: ReadCall): Promise<number | null>
+  /** Returns all ids of a post; by default its id alone. */
+  listIds?(id: string, account: Credentials): string[]
 }
 
-/** Who asks can come again; a collector is not to be held up. */
+/** Short, so that one slow call does not delay the collection. The next collection retries. */
 const TIMEOUT_MS = 10 * SECOND
 
-const readList = answerReader(Type.Object({ data: Type.Array(Type.Unknown()) }))
+const readList = responseReader(Type.Object({ data: Type.Array(Type.Unknown()) }))
 
-/** What hosts of the Graph API tell of posts and accounts. */
-export function createGraphMetrics(deps: GraphMetricsDeps): Required<Pick<PlatformAdapter, 'metrics' | 'followers'>> {
-  const { api, listPath, countsOf, followersOf, idsOf = (id) => [id] } = deps
+/** Reads the counts of posts and accounts on hosts of the Graph API. */
+export function createGraphMetrics(
+  deps: GraphMetricsOptions,
+): Required<Pick<PlatformAdapter, 'metrics' | 'followers'>> {
+  const { api, listPath, fetchCounts, fetchFollowers, listIds = (id) => [id] } = deps
 
   async function read(ids: string[], account: Credentials, options: CallOptions) {
-    const call = callWith(account, options)
+    const call = toReadCall(account, options)
     const found = new Map<string, PostCounts | 'deleted'>()
     for (const id of ids) {
-      const counts = await countsOf(id, account, call).catch(async (error: unknown) => {
+      const counts = await fetchCounts(id, account, call).catch(async (error: unknown) => {
         if (!isMissing(error)) throw error
-        return (await isGone(id, account, call)) ? ('deleted' as const) : null
+        return (await isDeleted(id, account, call)) ? ('deleted' as const) : null
       })
-      if (counts === 'deleted' || (counts && isAnyKnown(counts))) found.set(id, counts)
+      if (counts === 'deleted' || (counts && hasAnyCount(counts))) found.set(id, counts)
     }
     return found
   }
 
-  /** What a login may not see any more looks the same: gone is what is not there for one that still shows the account's posts. */
-  async function isGone(id: string, account: Credentials, call: ReadCall): Promise<boolean> {
-    for (const one of idsOf(id, account)) if (await isThere(one, call)) return false
+  /**
+   * Returns whether a post is deleted. A login without access gets the same error, so the login must still see the
+   * account's posts.
+   */
+  async function isDeleted(id: string, account: Credentials, call: ReadCall): Promise<boolean> {
+    for (const one of listIds(id, account)) if (await isPresent(one, call)) return false
     const path = `/${encodeURIComponent(account.accountId)}/${listPath}`
-    await shownAccount(api.label, api.get(path, { fields: 'id', limit: '1' }, readList, call))
+    await requireVisibleAccount(api.label, api.get(path, { fields: 'id', limit: '1' }, readList, call))
     return true
   }
 
-  async function isThere(id: string, call: ReadCall): Promise<boolean> {
+  async function isPresent(id: string, call: ReadCall): Promise<boolean> {
     try {
-      await api.get(`/${encodeURIComponent(id)}`, { fields: 'id' }, ignoreAnswer, call)
+      await api.get(`/${encodeURIComponent(id)}`, { fields: 'id' }, ignoreBody, call)
       return true
     } catch (error) {
       if (isMissing(error)) return false
@@ -61,26 +66,27 @@ export function createGraphMetrics(deps: GraphMetricsDeps): Required<Pick<Platfo
   }
 
   return {
-    // Insights are told of one post at a time.
+    // Insights are reported for one post per call.
     metrics: { perCall: 1, read },
-    followers: (account, options) => shownAccount(api.label, followersOf(account, callWith(account, options))),
+    followers: (account, options) =>
+      requireVisibleAccount(api.label, fetchFollowers(account, toReadCall(account, options))),
   }
 }
 
-function callWith({ accessToken: token }: Credentials, { signal }: CallOptions): ReadCall {
+function toReadCall({ accessToken: token }: Credentials, { signal }: CallOptions): ReadCall {
   return { token, signal, timeoutMs: TIMEOUT_MS }
 }
 
-/** Said by the platform itself: something on the way may answer 404 as well. */
+/** Requires the platform's own error: a proxy may send a 404 as well. */
 function isMissing(error: unknown): boolean {
   return isRefusedAs(error, NO_SUCH_OBJECT) && error.certain
 }
 
 /**
- * What the first of the requests brings that is not refused as too much: one part that does not fit makes hosts refuse all of it.
- * The last one's refusal is thrown.
+ * Sends the requests in order until one is not refused. One unsupported metric makes hosts refuse a whole request.
+ * The error of the last request is thrown.
  */
-export async function firstTaken<T>(
+export async function requestFirstAccepted<T>(
   requests: readonly string[],
   refusedAs: PlatformErrorClass,
   ask: (request: string) => Promise<T>,
@@ -89,17 +95,17 @@ export async function firstTaken<T>(
   try {
     return await ask(request)
   } catch (error) {
-    if (smaller.length === 0 || !isOfClass(error, refusedAs)) throw error
-    return firstTaken(smaller, refusedAs, ask)
+    if (smaller.length === 0 || !isErrorClass(error, refusedAs)) throw error
+    return requestFirstAccepted(smaller, refusedAs, ask)
   }
 }
 
-/** Null where there is no such thing for this post. */
-export async function unlessUnfit<T>(asked: Promise<T>): Promise<T | null> {
+/** Returns `null` where the platform has no such data for this post. */
+export async function nullIfUnsupported<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked
   } catch (error) {
-    if (isMissing(error) || isOfClass(error, 'validation')) return null
+    if (isMissing(error) || isErrorClass(error, 'validation')) return null
     throw error
   }
 }

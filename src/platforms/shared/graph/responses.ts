@@ -1,21 +1,23 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { answerReader } from '../responses.ts'
+import { responseReader } from '../responses.ts'
 
-/** The parts we use of what several hosts of the Graph API answer alike. */
+/** The fields we use of responses that several hosts of the Graph API share. */
 
 const text = Type.String({ minLength: 1 })
 
-/** https://developers.facebook.com/docs/graph-api/overview: what was made. */
-export const readMade = answerReader(Type.Object({ id: text }))
+/** https://developers.facebook.com/docs/graph-api/overview: the id of a created object. */
+export const readCreatedId = responseReader(Type.Object({ id: text }))
 
-/** https://developers.facebook.com/docs/facebook-login/guides/access-tokens/get-long-lived; seconds. */
+/**
+ * https://developers.facebook.com/docs/facebook-login/guides/access-tokens/get-long-lived; `expires_in` is in seconds.
+ */
 const IssuedToken = Type.Object({
   access_token: text,
   expires_in: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
 })
-export const readIssuedToken = answerReader(IssuedToken)
+export const readIssuedToken = responseReader(IssuedToken)
 
-export const readPermalink = answerReader(Type.Object({ permalink: Type.String() }))
+export const readPermalink = responseReader(Type.Object({ permalink: Type.String() }))
 
 /** https://developers.facebook.com/docs/graph-api/results */
 const OwnPosts = Type.Object({
@@ -32,10 +34,12 @@ const OwnPosts = Type.Object({
   paging: Type.Optional(Type.Object({ cursors: Type.Optional(Type.Object({ after: Type.Optional(Type.String()) })) })),
 })
 export type OwnPost = Static<typeof OwnPosts>['data'][number]
-export const readOwnPosts = answerReader(OwnPosts)
+export const readOwnPosts = responseReader(OwnPosts)
 
-/** https://developers.facebook.com/docs/instagram-platform/content-publishing#rate-limit and its like on Threads. */
-export const readQuota = answerReader(
+/**
+ * https://developers.facebook.com/docs/instagram-platform/content-publishing#rate-limit and its counterpart on Threads.
+ */
+export const readQuota = responseReader(
   Type.Object({
     data: Type.Array(
       Type.Object({

@@ -1,18 +1,18 @@
 import { Type } from '@sinclair/typebox'
 import { MINUTE } from '../../../domain/shared/times.ts'
-import { answerReader } from '../responses.ts'
-import type { HttpAnswer } from '../http.ts'
+import { responseReader } from '../responses.ts'
+import type { HttpResponse } from '../http.ts'
 
-/** https://developers.facebook.com/docs/graph-api/overview/rate-limiting: `X-Business-Use-Case-Usage`, minutes. */
-const readBusinessUsage = answerReader(
+/** https://developers.facebook.com/docs/graph-api/overview/rate-limiting: `X-Business-Use-Case-Usage`, in minutes. */
+const readBusinessUsage = responseReader(
   Type.Record(
     Type.String(),
     Type.Array(Type.Object({ estimated_time_to_regain_access: Type.Optional(Type.Number({ minimum: 0 })) })),
   ),
 )
 
-/** When the platform expects calls to be let in again, milliseconds from now; undefined where no limit holds or nothing is said. */
-export function regainAccessMs(answer: Pick<HttpAnswer, 'header'>): number | undefined {
+/** Returns when the platform accepts calls again, in milliseconds from now; undefined without a limit. */
+export function toRegainAccessMs(answer: Pick<HttpResponse, 'header'>): number | undefined {
   const usage = readBusinessUsage(answer.header('x-business-use-case-usage') ?? '')
   const waits = Object.values(usage ?? {}).flatMap((uses) =>
     uses.map(({ estimated_time_to_regain_access: minutes = 0 }) => minutes),

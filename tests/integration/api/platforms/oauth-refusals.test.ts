@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { frontsOf, startPlatforms } from '../../../../sandbox/platforms/all.ts'
+import { listFronts, startPlatforms } from '../../../../sandbox/platforms/all.ts'
 import type { FaultAction } from '../../../../sandbox/platforms/faults.ts'
 import type { RunningPlatform, UserApi } from '../../../../sandbox/platforms/sandbox-platform.ts'
 import { consent } from '../../../../sandbox/platforms/shared/consent.ts'
@@ -42,7 +42,7 @@ let app: Awaited<ReturnType<typeof buildApp>>
 
 beforeAll(async () => {
   running = await startPlatforms(dir)
-  for (const [platform, { control }] of frontsOf(running)) controls.set(platform, controlOf(control))
+  for (const [platform, { control }] of listFronts(running)) controls.set(platform, controlOf(control))
   const { PUBLIC_URL } = testConfig()
   const limits = { RATE_LIMIT_PER_ADDRESS: 1_000_000, RATE_LIMIT_PER_USER: 1_000_000 }
   const settings = Object.assign({}, ...running.map((platform) => platform.env(PUBLIC_URL)))

@@ -76,7 +76,7 @@ beforeEach(async () => {
 })
 
 describe('the counts of posts', () => {
-  it('are those of the network, quotes among the shares, and null where it does not count', async () => {
+  it('counts are those of the network: quotes count as shares, and unknown counts are null', async () => {
     const uri = await publish()
     await control.setMetrics(uri, { likes: 5, reposts: 2, quotes: 1, comments: 3, saved: 4 })
     expect(await read([uri])).toEqual(
@@ -84,7 +84,7 @@ describe('the counts of posts', () => {
     )
   })
 
-  it('come for many posts in one call', async () => {
+  it('counts of many posts need one call', async () => {
     const uris = [await publish(), await publish(), await publish()]
     await control.setMetrics(uris[1]!, { likes: 1 })
     const before = await requestsTo(GET_POSTS)
@@ -94,7 +94,7 @@ describe('the counts of posts', () => {
     expect(await requestsTo(GET_POSTS)).toBe(before + 1)
   })
 
-  it('are asked for in calls as large as Bluesky takes', async () => {
+  it('one call requests as many posts as Bluesky accepts', async () => {
     const { perCall } = client.adapter.metrics!
     const uris = (count: number) =>
       Array.from({ length: count }, (_, index) => `at://${account.accountId}/app.bsky.feed.post/${index}`)
@@ -102,13 +102,13 @@ describe('the counts of posts', () => {
     expect(await platformErrorOf(read(uris(perCall + 1)))).toMatchObject({ class: 'validation' })
   })
 
-  it('are 0 where they are left out, but for bookmarks, of which older servers know nothing', async () => {
+  it('omitted counts are 0, except bookmarks, which older servers do not know', async () => {
     const uri = await publish()
     await control.addFault({ path: GET_POSTS, action: { status: 200, body: { posts: [{ uri }] } } })
     expect((await read([uri])).get(uri)).toEqual({ ...NOTHING_YET, saved: null })
   })
 
-  it('are null where they are no counts', async () => {
+  it('invalid counts are null', async () => {
     const uri = await publish()
     const none = { likeCount: 'many', repostCount: -1, quoteCount: 2, replyCount: 1.5, bookmarkCount: null }
     const answer = (posts: object[]) =>
@@ -119,7 +119,7 @@ describe('the counts of posts', () => {
     expect(await read([uri])).toEqual(new Map())
   })
 
-  it('follow what happens after a while', async () => {
+  it('counts follow new activity after the lag', async () => {
     const uri = await publish()
     await read([uri])
     await tell('/app-view', { lagMs: 60_000 })
@@ -138,20 +138,20 @@ describe('the counts of posts', () => {
 })
 
 describe('a post that the network does not show', () => {
-  it('is deleted where the server of its account does not have it either', async () => {
+  it("a post is deleted if its account's own server does not have it either", async () => {
     const [gone, kept] = [await publish(), await publish()]
     await control.deletePost(gone)
     const counts = await read([gone, kept])
     expect([counts.get(gone), counts.get(kept)]).toEqual(['deleted', NOTHING_YET])
   })
 
-  it('is not spoken of while the server of its account has it', async () => {
+  it("a post is left out while its account's own server has it", async () => {
     const [hidden, shown] = [await publish(), await publish()]
     await tell(`/posts/${encodeURIComponent(hidden)}/hide`)
     expect([...(await read([hidden, shown])).keys()]).toEqual([shown])
   })
 
-  it('is not spoken of where it belongs to another account', async () => {
+  it('a post of another account is left out', async () => {
     const uri = await publish(await connected())
     await control.deletePost(uri)
     expect(await read([uri])).toEqual(new Map())
@@ -160,14 +160,14 @@ describe('a post that the network does not show', () => {
   it.each([
     ['trouble', 500, { error: 'InternalServerError' }, 'transient'],
     ['a limit', 429, { error: 'RateLimitExceeded' }, 'rate_limited'],
-  ])('is not taken as deleted because of %s', async (_, status, body, errorClass) => {
+  ])('a post does not count as deleted because of %s', async (_, status, body, errorClass) => {
     const uri = await publish()
     await control.deletePost(uri)
     await control.addFault({ path: GET_RECORD, action: { status, body } })
     expect(await platformErrorOf(read([uri]))).toMatchObject({ class: errorClass })
   })
 
-  it('is not taken as deleted because of an answer to another question', async () => {
+  it('a post does not count as deleted because of an answer to a different question', async () => {
     const uri = await publish()
     await control.deletePost(uri)
     const body = { error: 'InvalidRequest', message: 'Could not find repo' }
@@ -177,20 +177,20 @@ describe('a post that the network does not show', () => {
 })
 
 describe('the followers', () => {
-  it('are those of the account', async () => {
+  it('the follower count is that of the account', async () => {
     await control.setAccountMetrics(account.handle, { followers: 7 })
     expect(await followers()).toBe(7)
   })
 
-  it('are unknown where they are not told', async () => {
+  it('the follower count is null when it is not reported', async () => {
     const { accountId: did, handle } = account
     await control.addFault({ path: 'getProfile', action: { status: 200, body: { did, handle } } })
     expect(await followers()).toBeNull()
   })
 })
 
-describe('what is refused', () => {
-  it('is told as a login that has ended, and never as posts that are gone', async () => {
+describe('refused reads', () => {
+  it('an ended login is reported as such and never as deleted posts', async () => {
     const ended = await connected()
     const uri = await publish(ended)
     await control.expire(ended.accountId)
@@ -210,20 +210,20 @@ describe('what is refused', () => {
     ['out of order', 502, {}, { error: 'UpstreamFailure' }, { class: 'transient' }],
     ['a page', 200, {}, '<html>Welcome</html>', { class: 'transient' }],
     ['another thing', 200, {}, { posts: 'none' }, { class: 'transient' }],
-  ])('is told as what it is: %s', async (_, status, headers, body, expected) => {
+  ])('a refusal is reported as what it is: %s', async (_, status, headers, body, expected) => {
     await control.addFault({ path: '/xrpc/app.bsky', action: { status, headers, body } })
     expect(await platformErrorOf(read([await publish()]))).toMatchObject(expected)
     expect(await platformErrorOf(followers())).toMatchObject(expected)
   })
 
-  it('is told when the answer is cut off', async () => {
+  it('a truncated response is an error', async () => {
     const uri = await publish()
     await control.addFault({ path: GET_POSTS, action: { truncate: true } })
     expect(await platformErrorOf(read([uri]))).toMatchObject({ class: 'transient' })
   })
 })
 
-it('keeps half of the calls that a server grants for publishing', async () => {
+it("reading leaves half of a server's rate limit to publishing", async () => {
   const other = createClient()
   try {
     const uri = await publish()

@@ -40,7 +40,7 @@ function registryWith(blobLimitBytes: number): PlatformRegistry {
     instagram: null,
     publishTimeoutMs: 5_000,
     userAgent: USER_AGENT,
-    unansweredSettleMs: 600_000,
+    unansweredInFlightMs: 600_000,
     media,
     facts: memoryFacts(),
   })
@@ -76,7 +76,7 @@ const search = (): SearchOptions => ({
 })
 
 let films = 0
-/** No two of them are alike. */
+/** Each one is different. */
 const newFilm = (shape: Parameters<typeof film>[0] = {}, altText?: string): MediaItem =>
   add(film({ value: films++ % 250, bytes: 1_000 + films, ...shape }), 'video/mp4', altText)
 const largeFilm = (altText?: string) => newFilm({ bytes: LARGE + films }, altText)
@@ -103,15 +103,15 @@ async function publish(item: MediaItem, delivery = newDelivery(), by = adapter):
   return by.publish(post, account, delivery, options())
 }
 
-/** The names of the methods that were called meanwhile. */
+/** Returns the names of the methods called by `work`. */
 async function calledDuring(work: () => Promise<unknown>): Promise<string[]> {
   const before = (await control.requests()).length
   await work()
   return (await control.requests()).slice(before).map(({ path }) => /\/xrpc\/([\w.]+)/.exec(path)![1]!)
 }
 
-describe('a video that the account’s server takes by itself', () => {
-  it('stands in the post with its description and shape', async () => {
+describe("a video within the limit of the account's own server", () => {
+  it('a video is posted with its description and size', async () => {
     const published = await publish(newFilm({ width: 640, height: 360 }, 'A cat'))
     expect(await embedOf(published)).toMatchObject({
       $type: 'app.bsky.embed.video',
@@ -125,7 +125,7 @@ describe('a video that the account’s server takes by itself', () => {
     ])
   })
 
-  it('is uploaded once, whole, and nowhere else', async () => {
+  it('a video is uploaded once, completely, and to one server', async () => {
     const delivery = newDelivery()
     const item = newFilm({ bytes: 50_000 })
     const called = await calledDuring(async () => {
@@ -136,13 +136,13 @@ describe('a video that the account’s server takes by itself', () => {
     expect(opened.filter((key) => key === item.storageKey)).toHaveLength(1)
   })
 
-  it('has the shape that its owner told where the file does not tell one', async () => {
+  it('a video has the size that its owner stated when the file contains none', async () => {
     const item = { ...newFilm({ width: 0, height: 0 }), width: 320, height: 240 }
     expect((await embedOf(await publish(item))).aspectRatio).toEqual({ width: 320, height: 240 })
     expect((await embedOf(await publish(newFilm({ width: 0, height: 0 })))).aspectRatio).toBeUndefined()
   })
 
-  it('goes by way of the video service when the server says that it is too large', async () => {
+  it('a video is sent through the video service when the server says that it is too large', async () => {
     const hopeful = registryWith(100_000_000)
     const called = await calledDuring(() =>
       publish(newFilm({ bytes: 53_000_000 }), newDelivery(), hopeful.find('bluesky')!),
@@ -158,7 +158,7 @@ describe('a video that the account’s server takes by itself', () => {
     ])
   })
 
-  it('is uploaded again when the server no longer has it', async () => {
+  it('a video is uploaded again when the server has lost it', async () => {
     const delivery = newDelivery()
     const item = newFilm()
     const body = { error: 'BlobNotFound', message: 'Could not find blob' }
@@ -167,7 +167,7 @@ describe('a video that the account’s server takes by itself', () => {
     expect(await calledDuring(() => publish(item, delivery))).toContain('com.atproto.repo.uploadBlob')
   })
 
-  it('is found again after a lost answer, and told from a post without it', async () => {
+  it('a video post is found after a lost response and distinguished from a post without the video', async () => {
     const delivery = newDelivery()
     const item = newFilm({}, 'Lost')
     await control.addFault({ path: 'putRecord', times: 1, action: { dropAfterAccept: true } })
@@ -179,7 +179,7 @@ describe('a video that the account’s server takes by itself', () => {
 })
 
 describe('a larger video', () => {
-  it('goes by way of the video service, with a token for just that', async () => {
+  it('a larger video is sent through the video service with a token for that purpose only', async () => {
     const before = (await control.requests()).length
     const published = await publish(largeFilm('A long film'))
     const requests = (await control.requests()).slice(before)
@@ -193,18 +193,18 @@ describe('a larger video', () => {
     const embed = await embedOf(published)
     expect(embed).toMatchObject({ $type: 'app.bsky.embed.video', alt: 'A long film' })
     expect(embed.aspectRatio).toEqual({ width: 64, height: 36 })
-    // The service made another file of it.
+    // The service created a different file from it.
     expect(embed.video.size).toBeLessThan(LARGE)
   })
 
-  it('is waited for, and asked for again without another upload', async () => {
+  it('processing is polled without another upload', async () => {
     bluesky.video.processingMs = 600
     const delivery = newDelivery()
     const item = largeFilm()
     expect(await platformErrorOf(publish(item, delivery))).toMatchObject({
       class: 'media_not_ready',
       certain: true,
-      message: 'Bluesky is still working on an image or video',
+      message: 'Bluesky is still processing an image or video',
     })
     await expect
       .poll(() => publish(item, delivery).then(embedOf, () => null), { timeout: 10_000 })
@@ -212,7 +212,7 @@ describe('a larger video', () => {
     expect(opened.filter((key) => key === item.storageKey)).toHaveLength(1)
   })
 
-  it('stays one when its upload is sent again after a lost answer', async () => {
+  it('a repeated upload after a lost response creates no second post', async () => {
     bluesky.video.processingMs = 300
     const delivery = newDelivery()
     const item = largeFilm()
@@ -225,7 +225,7 @@ describe('a larger video', () => {
     expect(uploads.slice(-2).map(({ status }) => status)).toEqual([409, 409])
   })
 
-  it('keeps the file that the service made of it', async () => {
+  it('the post uses the file that the service created', async () => {
     const delivery = newDelivery()
     const item = largeFilm()
     const first = await embedOf(await publish(item, delivery))
@@ -236,10 +236,10 @@ describe('a larger video', () => {
     ['validation_failure', 'validation', 'Bluesky does not accept the video'],
     ['encoding_failure', 'validation', 'Bluesky cannot read the video'],
     ['pds_upload_failure', 'transient', 'Bluesky could not store the video'],
-    ['pds_upload_unsupported_blob_size', 'validation', "The video is larger than the account's server takes"],
+    ['pds_upload_unsupported_blob_size', 'validation', "The video is larger than the account's server accepts"],
     ['generic_failure', 'transient', 'Bluesky could not process the video'],
     ['a_new_one', 'transient', 'Bluesky could not process the video'],
-  ])('that fails with %s is a definite %s failure, and begun afresh the next time', async (code, kind, message) => {
+  ])('a video that fails with %s is a definite %s failure and is uploaded again', async (code, kind, message) => {
     bluesky.video.failures.push(code)
     const delivery = newDelivery()
     const item = largeFilm()
@@ -247,7 +247,7 @@ describe('a larger video', () => {
     await publish(item, delivery)
   })
 
-  it('is uploaded again when the service has forgotten it', async () => {
+  it('a video is uploaded again when the service has lost its job', async () => {
     const delivery = newDelivery()
     const item = largeFilm()
     const body = { error: 'InvalidRequest', message: 'Job not found' }
@@ -256,7 +256,7 @@ describe('a larger video', () => {
     expect(await calledDuring(() => publish(item, delivery))).toContain('app.bsky.video.uploadVideo')
   })
 
-  it.each(['uploadVideo', 'getJobStatus'])('is no reason to end the login when %s refuses it', async (path) => {
+  it.each(['uploadVideo', 'getJobStatus'])('a login is not ended when %s refuses the video', async (path) => {
     await control.addFault({ path, times: 1, action: { status: 401, body: { error: 'BadJwt', message: 'no' } } })
     expect(await platformErrorOf(publish(largeFilm()))).toMatchObject({
       class: 'permission',
@@ -264,7 +264,7 @@ describe('a larger video', () => {
     })
   })
 
-  it('tells that the login has ended when the account’s server says so', async () => {
+  it("an ended login is reported when the account's own server says so", async () => {
     const body = { error: 'ExpiredToken', message: 'Token has expired' }
     await control.addFault({ path: 'getServiceAuth', times: 1, action: { status: 400, body } })
     expect(await platformErrorOf(publish(largeFilm()))).toMatchObject({ class: 'unauthorized', certain: true })
@@ -276,7 +276,7 @@ describe('a larger video', () => {
     ['getJobStatus', { status: 503 }],
     ['getJobStatus', { status: 200, body: { jobStatus: {} } }],
     ['describeServer', { status: 500 }],
-  ])('waits out trouble of %s (%j)', async (path, action) => {
+  ])('trouble of %s is retried (%j)', async (path, action) => {
     const delivery = newDelivery()
     const item = largeFilm()
     await control.addFault({ path, times: 1, action })
@@ -284,14 +284,14 @@ describe('a larger video', () => {
     await publish(item, delivery)
   })
 
-  it('is refused before anything is sent when it is larger than Bluesky takes', async () => {
+  it('a video larger than Bluesky accepts is refused before anything is sent', async () => {
     const item = newFilm()
     const real = media.open
     media.open = async (...args) => ({ ...(await real(...args)), sizeBytes: 300_000_001 })
     const called = await calledDuring(async () => {
       expect(await platformErrorOf(publish(item))).toMatchObject({
         class: 'validation',
-        message: 'The video is larger than Bluesky takes',
+        message: 'The video is larger than Bluesky accepts',
       })
     })
     media.open = real
@@ -299,13 +299,13 @@ describe('a larger video', () => {
   })
 })
 
-it('a video of another type, or beside something else, is not sent', async () => {
+it('a video of another type, or with other media, is not sent', async () => {
   const movie = add(film(), 'video/quicktime')
   expect(await platformErrorOf(publish(movie))).toMatchObject({ class: 'validation', certain: true })
   const both = newPost('', [newFilm(), newFilm()])
   expect(await platformErrorOf(adapter.prepare(both, account, newDelivery(), options()))).toMatchObject({
     class: 'validation',
-    message: 'Bluesky takes a video only alone in its post',
+    message: 'Bluesky accepts a video only without other media',
   })
 })
 
@@ -339,7 +339,7 @@ describe('the video service of the sandbox', () => {
     return { status: response.status, ...body }
   }
 
-  it('takes a token for the upload to the account’s own server, and no other', async () => {
+  it("the simulated service accepts only a token for the upload to the account's own server", async () => {
     const good = { aud: serverDid, lxm: METHOD, exp: String(inSeconds(HOUR_S - 60)) }
     expect(await upload(await tokenFor(good))).toMatchObject({ status: 200 })
     expect(await upload(account.accessToken)).toMatchObject({ status: 401 })
@@ -351,7 +351,7 @@ describe('the video service of the sandbox', () => {
     expect(await upload(await tokenFor(good), { did: 'did:plc:someone' })).toMatchObject({ status: 401 })
   })
 
-  it('leaves forged tokens to the server, which takes nothing with them', async () => {
+  it('the simulated service leaves forged tokens to the server, which refuses them', async () => {
     const [head, payload] = (await tokenFor({ aud: serverDid, lxm: METHOD })).split('.') as [string, string]
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object
     const forge = (change: object) =>
@@ -364,13 +364,13 @@ describe('the video service of the sandbox', () => {
     expect(body.jobStatus).toMatchObject({ state: 'JOB_STATE_FAILED', failureCode: 'pds_upload_failure' })
   })
 
-  it('wants a name and the type of an MP4 file', async () => {
+  it('the simulated service requires a name and the type of an MP4 file', async () => {
     const token = await tokenFor({ aud: serverDid, lxm: METHOD })
     expect(await upload(token, { name: '' })).toMatchObject({ status: 400 })
     expect(await upload(token, { type: 'video/quicktime' })).toMatchObject({ status: 400 })
   })
 
-  it('goes through the stages of its work, and knows its jobs only', async () => {
+  it('the simulated service reports each stage of a job and knows only its own jobs', async () => {
     bluesky.video.processingMs = 60_000
     const { jobStatus } = await upload(await tokenFor({ aud: serverDid, lxm: METHOD }))
     expect(jobStatus).toMatchObject({ state: 'JOB_STATE_CREATED' })

@@ -15,7 +15,7 @@ import type {
   PlatformAdapter,
   SearchOptions,
 } from '../../../../src/platforms/contract.ts'
-import { recordKey } from '../../../../src/platforms/bluesky/record-key.ts'
+import { deriveRecordKey } from '../../../../src/platforms/bluesky/record-key.ts'
 import { createPlatformRegistry, type PlatformRegistry } from '../../../../src/platforms/registry.ts'
 import { answeredByOthers } from '../shared/foreign-suite.ts'
 import {
@@ -68,7 +68,7 @@ function registryAt(entryUrl: string): PlatformRegistry {
     instagram: null,
     publishTimeoutMs: PUBLISH_TIMEOUT_MS,
     userAgent: USER_AGENT,
-    unansweredSettleMs: 600_000,
+    unansweredInFlightMs: 600_000,
     media,
     facts: memoryFacts(),
   })
@@ -91,7 +91,7 @@ async function requestsTo(method: string): Promise<number> {
   return (await control.requests()).filter(({ path }) => path.includes(method)).length
 }
 
-/** A server that forwards calls to the sandbox, and keeps the refresh token of each session that was opened through it. */
+/** A server that forwards calls to the sandbox and records the refresh token of each session. */
 async function startRecorder() {
   const refreshTokens: string[] = []
   async function forward({ method, url, headers }: IncomingMessage, body: Buffer, response: ServerResponse) {
@@ -115,7 +115,7 @@ async function startRecorder() {
   return { url: await listenOnLoopback(server), refreshTokens, stop: () => closeServer(server) }
 }
 
-/** Asks the server itself for new tokens of a session. */
+/** Requests new tokens of a session from the server itself. */
 async function refreshAt(pdsUrl: string, token: string): Promise<{ status: number; error: string | undefined }> {
   const response = await fetch(`${pdsUrl}/xrpc/com.atproto.server.refreshSession`, {
     method: 'POST',
@@ -143,7 +143,7 @@ beforeEach(() => control.clearFaults())
 
 describe('connect', () => {
   it.each([(handle: string) => handle, (handle: string) => ` @${handle.toUpperCase()}\u202c`])(
-    'logs in with a handle however it was written (%#)',
+    'a login accepts a handle in any notation (%#)',
     async (write) => {
       const { credentials, profile } = await direct.connect(write(owner.handle), owner.appPassword, options())
       expect(credentials).toMatchObject({ accountId: owner.did, handle: owner.handle, serviceUrl: bluesky.url })
@@ -158,11 +158,11 @@ describe('connect', () => {
     ['an unknown handle', () => direct.connect('nobody-here.test', owner.appPassword, options())],
     ['a handle that is none', () => direct.connect('\u0000', owner.appPassword, options())],
     ['an empty one', () => direct.connect('', '', options())],
-  ])('refuses %s', async (_, connect) => {
+  ])('a login is refused with %s', async (_, connect) => {
     expect(await platformErrorOf(connect())).toMatchObject({ class: 'unauthorized', certain: true })
   })
 
-  it('the main password is refused, and the server ends the session that was opened with it', async () => {
+  it('the main password is refused, and the server ends its session', async () => {
     const recorder = await startRecorder()
     const recorded = registryAt(recorder.url)
     const connect = (password: string) => recorded.direct('bluesky')!.connect(owner.handle, password, options())
@@ -184,20 +184,20 @@ describe('connect', () => {
     }
   })
 
-  it('does not take trouble of the server for wrong credentials', async () => {
+  it('trouble of the server is not reported as wrong credentials', async () => {
     await control.addFault({ path: 'createSession', action: { status: 502, body: '<html>Bad gateway</html>' } })
     const error = await platformErrorOf(direct.connect(owner.handle, owner.appPassword, options()))
-    expect(error).toMatchObject({ class: 'transient', message: 'Bluesky has trouble at the moment' })
+    expect(error).toMatchObject({ class: 'transient', message: 'Bluesky has a temporary problem' })
   })
 
-  it('connects although the profile cannot be had', async () => {
+  it('an account connects even if its profile cannot be read', async () => {
     await control.addFault({ path: 'getProfile', action: { status: 500 } })
     const { profile } = await direct.connect(owner.handle, owner.appPassword, options())
     expect(profile).toEqual({ displayName: owner.handle, handle: owner.handle, avatar: null })
   })
 
   it.each(['http://169.254.169.254', 'https://evil.test', 'https://x.host.bsky.network:8443', 'file:///etc/passwd'])(
-    'does not follow a DID document to %s',
+    'a DID document is not followed to %s',
     async (serviceEndpoint) => {
       const didDoc = {
         id: owner.did,
@@ -211,7 +211,7 @@ describe('connect', () => {
     },
   )
 
-  it('follows a DID document to the hosts of Bluesky', async () => {
+  it('a DID document is followed to the hosts of Bluesky', async () => {
     const serviceEndpoint = 'https://morel.us-east.host.bsky.network'
     const didDoc = {
       id: owner.did,
@@ -226,7 +226,7 @@ describe('connect', () => {
 })
 
 describe('session', () => {
-  it('shows the profile as its owner wrote it', async () => {
+  it('a profile is read as its owner wrote it', async () => {
     const other = await bluesky.createAccount({ handle: newHandle() })
     const as = await connected(other)
     const record = { $type: 'app.bsky.actor.profile', displayName: 'Ödön', description: 'Sees 🌍' }
@@ -240,7 +240,7 @@ describe('session', () => {
     })
   })
 
-  it('renews both tokens, and again with the old one when the answer was lost', async () => {
+  it('renewal replaces both tokens, and works again with the old one after a lost response', async () => {
     const as = await connected(owner)
     await control.addFault({ path: 'refreshSession', times: 1, action: { dropAfterAccept: true } })
     expect(await platformErrorOf(adapter.renew(as, options()))).toMatchObject({ class: 'transient', certain: false })
@@ -250,18 +250,18 @@ describe('session', () => {
     await publish(newPost('with a renewed token'), newDelivery(), withVersion(renewed))
   })
 
-  it.each([429, 500, 403])('is not over because a renewal was answered with %i', async (status) => {
+  it.each([429, 500, 403])('a session does not end because a renewal got a %i', async (status) => {
     await control.addFault({ path: 'refreshSession', times: 1, action: { status } })
     expect((await platformErrorOf(adapter.renew(account, options()))).class).not.toBe('unauthorized')
   })
 
-  it('ends at the platform when revoked', async () => {
+  it('revoking ends the session at the platform', async () => {
     const as = await connected(owner)
     await adapter.revoke(as, options())
     expect(await platformErrorOf(adapter.renew(as, options()))).toMatchObject({ class: 'unauthorized', certain: true })
   })
 
-  it('says that the login is over once the account was revoked, and takes a new one', async () => {
+  it('a revoked account is reported as an ended login, and a new login works', async () => {
     const other = await bluesky.createAccount({ handle: newHandle() })
     const as = await connected(other)
     await control.revoke(other.handle)
@@ -279,7 +279,7 @@ describe('session', () => {
     [401, 'AuthMissing'],
     [401, 'AccountTakedown'],
     [401, 'SomethingNew'],
-  ])('takes a %i %s for a login that is over', async (status, error) => {
+  ])('a %i %s means an ended login', async (status, error) => {
     await control.addFault({ path: 'refreshSession', times: 1, action: { status, body: { error, message: 'no' } } })
     expect(await platformErrorOf(adapter.renew(account, options()))).toMatchObject({
       class: 'unauthorized',
@@ -289,7 +289,7 @@ describe('session', () => {
 })
 
 describe('posts', () => {
-  it('carry links, mentions and hashtags at their byte positions', async () => {
+  it('posts have links, mentions and hashtags at their byte positions', async () => {
     const mentioned = await bluesky.createAccount({ handle: newHandle() })
     const text = `café ☕ hi @${mentioned.handle} see https://example.test/a?b=1 #naïve`
     const published = await publish(newPost(text))
@@ -308,12 +308,12 @@ describe('posts', () => {
     })
   })
 
-  it('leave names that nobody has as plain text', async () => {
+  it('unknown handles stay plain text', async () => {
     const published = await publish(newPost('hi @nobody-has-this.test and @neither.example.com'))
     expect((await recordOf(published)).value.facets).toBeUndefined()
   })
 
-  it('wait when a name cannot be looked up now', async () => {
+  it('a post waits when a handle cannot be resolved now', async () => {
     await control.addFault({ path: 'resolveHandle', times: 1, action: { status: 503 } })
     const delivery = newDelivery()
     const post = newPost(`hi @${owner.handle}`)
@@ -322,26 +322,26 @@ describe('posts', () => {
     expect((await recordOf(published)).value.facets).toHaveLength(1)
   })
 
-  it('leave out a hashtag that the server would refuse', async () => {
+  it('a hashtag that the server would refuse is left out', async () => {
     const published = await publish(newPost(`#${`e${'\u0301'.repeat(10)}`.repeat(40)} fine #ok`))
     expect((await recordOf(published)).value.facets!.map(({ features }) => features[0]!['tag'])).toEqual(['ok'])
   })
 
-  it('are of the instant of the first claim', async () => {
+  it('a post has the time of its first claim', async () => {
     const delivery = newDelivery(new Date('2026-03-04T05:06:07.089Z'))
     const { value, uri } = await recordOf(await publish(newPost('then'), delivery))
     expect(value.createdAt).toBe('2026-03-04T05:06:07.089Z')
-    expect(uri.endsWith(recordKey(delivery.key, delivery.startedAt))).toBe(true)
+    expect(uri.endsWith(deriveRecordKey(delivery.key, delivery.startedAt))).toBe(true)
   })
 
-  it('are refused by the server when they are too long', async () => {
+  it('the server refuses posts that are too long', async () => {
     const error = await platformErrorOf(publish(newPost('x'.repeat(301))))
     expect(error).toMatchObject({ class: 'validation', certain: true })
     expect(error.message).toBe('Bluesky refused the post: its text is too long')
     await publish(newPost('👨‍👩‍👧‍👦'.repeat(119)))
   })
 
-  it('stay one when the same delivery is sent again, at once or later', async () => {
+  it('a repeated delivery creates one post, immediately or later', async () => {
     const delivery = newDelivery()
     const post = newPost(`only once ${delivery.key}`)
     const first = await publish(post, delivery)
@@ -351,7 +351,7 @@ describe('posts', () => {
     expect(found).toHaveLength(1)
   })
 
-  it('need no other call than the one once prepared', async () => {
+  it('a prepared post needs a single call', async () => {
     const delivery = newDelivery()
     const post = newPost(`@${owner.handle}`)
     await adapter.prepare(post, account, delivery, options())
@@ -361,7 +361,7 @@ describe('posts', () => {
     expect(after.map(({ path }) => path)).toEqual([`/xrpc/${PUT}`])
   })
 
-  it('cannot carry five images', async () => {
+  it('a post cannot have five images', async () => {
     const five = Array.from({ length: 5 }, () => add(new Uint8Array(1), 'image/png'))
     expect(await platformErrorOf(publish(newPost('', five)))).toMatchObject({ class: 'validation', certain: true })
   })
@@ -371,7 +371,7 @@ describe('images', () => {
   const picture = (width: number, height: number, background = 'teal') =>
     sharp({ create: { width, height, channels: 3, background } })
 
-  it('stand in the post with their descriptions and shapes', async () => {
+  it('images are posted with their descriptions and sizes', async () => {
     const items = [
       add(await bytesOf(picture(300, 200).jpeg()), 'image/jpeg', 'A teal field'),
       add(await bytesOf(picture(64, 128).png()), 'image/png'),
@@ -400,7 +400,7 @@ describe('images', () => {
   it.each([
     ['on its side', 6, { width: 200, height: 300 }],
     ['upright', 1, { width: 300, height: 200 }],
-  ])('lose the camera’s notes and stand upright, taken %s', async (_, orientation, shape) => {
+  ])("images lose the camera's metadata and are upright, taken %s", async (_, orientation, shape) => {
     const noted = picture(300, 200)
       .jpeg()
       .withExif({ IFD0: { Copyright: 'SECRET OWNER' } })
@@ -414,14 +414,14 @@ describe('images', () => {
     expect(await sharp(stored).metadata()).toMatchObject(shape)
   })
 
-  it('that are fit to be seen stay as they are, byte for byte', async () => {
+  it('images that qualify stay unchanged, byte for byte', async () => {
     const source = await bytesOf(picture(40, 30).jpeg({ quality: 33 }))
     const published = await publish(newPost('', [add(source, 'image/jpeg')]))
     const { image } = (await recordOf(published)).value.embed!.images[0]!
     expect((await blobOf(image.ref.$link)).equals(source)).toBe(true)
   })
 
-  it('are made small enough', async () => {
+  it('large images are reduced', async () => {
     const noise = sharp({
       create: {
         width: 1_200,
@@ -439,14 +439,14 @@ describe('images', () => {
     expect(image.mimeType).toBe('image/jpeg')
   })
 
-  it('that are none are refused before anything is sent', async () => {
+  it('invalid images are refused before anything is sent', async () => {
     const uploads = await requestsTo('uploadBlob')
     const item = { ...add(Buffer.from('not an image'), 'image/png'), originalFilename: 'me.png' }
     await expect(publish(newPost('', [item]))).rejects.toThrow('The file me.png cannot be read as an image')
     expect(await requestsTo('uploadBlob')).toBe(uploads)
   })
 
-  it('are uploaded once, however often the post is prepared', async () => {
+  it('images are uploaded once, however often the post is prepared', async () => {
     const items = [
       add(await bytesOf(picture(20, 20, 'red').png()), 'image/png'),
       add(await bytesOf(picture(20, 20, 'blue').png()), 'image/png'),
@@ -464,7 +464,7 @@ describe('images', () => {
     expect(opened.filter((key) => key === items[1]!.storageKey)).toHaveLength(1)
   })
 
-  it('that the server forgot are uploaded again', async () => {
+  it('images that the server lost are uploaded again', async () => {
     const delivery = newDelivery()
     const post = newPost('', [add(await bytesOf(picture(30, 30, 'green').png()), 'image/png')])
     await adapter.prepare(post, account, delivery, options())
@@ -477,7 +477,7 @@ describe('images', () => {
     expect((await recordOf(published)).value.embed!.images).toHaveLength(1)
   })
 
-  it('uploaded long ago are uploaded again', async () => {
+  it('images uploaded long ago are uploaded again', async () => {
     const delivery = newDelivery()
     const post = newPost('', [add(await bytesOf(picture(31, 31, 'green').png()), 'image/png')])
     await adapter.prepare(post, account, delivery, options())
@@ -498,20 +498,20 @@ describe('images', () => {
   }
 })
 
-describe('a lost answer', () => {
-  it('leaves the outcome open, and the post is found', async () => {
+describe('a lost response', () => {
+  it('the outcome is unknown after a lost response, and the post is found', async () => {
     const delivery = newDelivery()
     const post = newPost(`accepted and lost ${delivery.key}`)
     await control.addFault({ path: PUT, times: 1, action: { dropAfterAccept: true } })
     const error = await platformErrorOf(publish(post, delivery))
-    expect(error).toMatchObject({ class: 'transient', certain: false, message: 'Bluesky broke off the connection' })
+    expect(error).toMatchObject({ class: 'transient', certain: false, message: 'Bluesky closed the connection' })
     const found = await adapter.reconcile(post, account, delivery, options())
     expect(await adapter.publish(post, account, delivery, options())).toEqual(found)
     const records = (await postsOf(bluesky.pdsUrl, owner)).filter(({ value }) => value.text === post.content.text)
     expect(records.map(({ uri }) => uri)).toEqual([(found as Published).platformPostId])
   })
 
-  it('of a call that never arrived leaves nothing to be found', async () => {
+  it('a call that never arrived leaves nothing to find', async () => {
     const delivery = newDelivery()
     const post = newPost('never arrived')
     await control.addFault({ path: PUT, times: 1, action: { status: 500 } })
@@ -529,7 +529,7 @@ describe('a lost answer', () => {
     ['502 in HTML', { status: 502, body: '<html>' }],
     ['503', { status: 503 }],
     ['504', { status: 504 }],
-  ])('%s leaves the outcome open', async (_, action) => {
+  ])('the outcome is unknown after %s', async (_, action) => {
     await control.addFault({ path: PUT, times: 1, action })
     expect(await platformErrorOf(publish(newPost('open')))).toMatchObject({ class: 'transient', certain: false })
   })
@@ -538,7 +538,7 @@ describe('a lost answer', () => {
     ['hangs', { hang: true }],
     ['is slow', { delayMs: 10_000 }],
     ['trickles in', { trickleBytesPerSecond: 10 }],
-  ])('that %s is not waited for longer than the deadline', async (_, action) => {
+  ])('the deadline ends the wait for a response that %s', async (_, action) => {
     await control.addFault({ path: PUT, times: 1, action })
     const before = Date.now()
     const error = await platformErrorOf(publish(newPost('slow')))
@@ -546,7 +546,7 @@ describe('a lost answer', () => {
     expect(Date.now() - before).toBeLessThan(PUBLISH_TIMEOUT_MS + 3_000)
   })
 
-  it('is not waited for when the attempt is called off', async () => {
+  it('an aborted attempt does not wait for the response', async () => {
     await control.addFault({ path: PUT, times: 1, action: { hang: true } })
     const delivery = newDelivery()
     const post = newPost('called off')
@@ -566,7 +566,7 @@ describe('a definite failure', () => {
     [403, 'Forbidden', 'permission'],
     [413, 'PayloadTooLarge', 'validation'],
     [415, 'UnsupportedMediaType', 'validation'],
-  ])('%i %s is certain, of class %s', async (status, error, errorClass) => {
+  ])('%i %s is certain, with class %s', async (status, error, errorClass) => {
     const secret = 'LEAK-ME-NOT'
     await control.addFault({ path: PUT, times: 1, action: { status, body: { error, message: secret } } })
     const found = await platformErrorOf(publish(newPost('refused')))
@@ -578,7 +578,7 @@ describe('a definite failure', () => {
     [{ 'retry-after': '7' }, 7_000, 7_000],
     [{ 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() }, 3_500_000, 3_600_000],
     [{ 'ratelimit-reset': String(Math.ceil(Date.now() / 1_000) + 3_600) }, 3_500_000, 3_602_000],
-  ])('429 with %j says how long to wait', async (headers, least, most) => {
+  ])('429 with %j states the wait', async (headers, least, most) => {
     const body = { error: 'RateLimitExceeded', message: 'Rate Limit Exceeded' }
     await control.addFault({ path: PUT, times: 1, action: { status: 429, headers, body } })
     const error = await platformErrorOf(publish(newPost('slow down')))
@@ -587,7 +587,7 @@ describe('a definite failure', () => {
     expect(error.retryAfterMs).toBeLessThanOrEqual(most)
   })
 
-  it('nobody listening is certain: nothing can have been sent', async () => {
+  it('an unreachable port is certain: nothing can have been sent', async () => {
     const elsewhere = registryAt('http://127.0.0.1:1')
     const delivery = newDelivery()
     const post = newPost('unreachable')
@@ -597,7 +597,7 @@ describe('a definite failure', () => {
     await elsewhere.close()
   })
 
-  it('an attempt that was over before it began is certain', async () => {
+  it('an attempt that was aborted before it began is certain', async () => {
     const delivery = newDelivery()
     const post = newPost('never sent')
     await adapter.prepare(post, account, delivery, options())
@@ -627,28 +627,31 @@ describe('reconcile', () => {
     expect((await xrpcOf(bluesky.pdsUrl)(PUT, { body, token: account.accessToken })).status).toBe(200)
   }
 
-  it('steps aside when somebody else’s record has the key', async () => {
+  it('the next key is used when a foreign record has the key', async () => {
     const delivery = newDelivery()
     const post = newPost(`second choice ${delivery.key}`)
-    await plant(recordKey(delivery.key, delivery.startedAt), { text: 'foreign', createdAt: '2020-01-01T00:00:00.000Z' })
+    await plant(deriveRecordKey(delivery.key, delivery.startedAt), {
+      text: 'foreign',
+      createdAt: '2020-01-01T00:00:00.000Z',
+    })
     expect(await platformErrorOf(publish(post, delivery))).toMatchObject({ class: 'duplicate', certain: false })
     expect(await adapter.reconcile(post, account, delivery, options())).toBe('absent')
     const published = await adapter.publish(post, account, delivery, options())
-    expect(published.platformPostId.endsWith(recordKey(delivery.key, delivery.startedAt, 1))).toBe(true)
+    expect(published.platformPostId.endsWith(deriveRecordKey(delivery.key, delivery.startedAt, 1))).toBe(true)
     expect(await adapter.reconcile(post, account, delivery, options())).toEqual(published)
   })
 
-  it('does not guess when its own post was edited elsewhere', async () => {
+  it('an edited own post makes the outcome undecidable', async () => {
     const delivery = newDelivery()
     const post = newPost('as we wrote it')
-    await plant(recordKey(delivery.key, delivery.startedAt), {
+    await plant(deriveRecordKey(delivery.key, delivery.startedAt), {
       text: 'edited',
       createdAt: delivery.startedAt.toISOString(),
     })
     expect(await adapter.reconcile(post, account, delivery, options())).toBe('undecidable')
   })
 
-  it('does not take a deleted post for a published one', async () => {
+  it('a deleted post is not reported as published', async () => {
     const delivery = newDelivery()
     const post = newPost('to be deleted')
     const { platformPostId } = await publish(post, delivery)
@@ -656,7 +659,7 @@ describe('reconcile', () => {
     expect(await adapter.reconcile(post, account, delivery, options())).toBe('absent')
   })
 
-  it('works with a login that is over', async () => {
+  it('a post is found even after the login has ended', async () => {
     const delivery = newDelivery()
     const post = newPost('still found')
     const published = await publish(post, delivery)
@@ -664,7 +667,7 @@ describe('reconcile', () => {
     expect(await adapter.reconcile(post, expired, delivery, options())).toEqual(published)
   })
 
-  it('makes no statement while the server is in trouble', async () => {
+  it('trouble of the server decides nothing', async () => {
     const delivery = newDelivery()
     await control.addFault({ path: 'getRecord', times: 1, action: { status: 502 } })
     expect(await platformErrorOf(adapter.reconcile(newPost('?'), account, delivery, options()))).toMatchObject({
@@ -675,11 +678,11 @@ describe('reconcile', () => {
   })
 })
 
-describe('an answer without end', () => {
+describe('an endless response', () => {
   it.each([
     ['plain', {}, Buffer.alloc(64 * 1_024, 0x20)],
     ['compressed', { 'content-encoding': 'gzip' }, gzipSync(Buffer.alloc(50 * 1_048_576, 0x20))],
-  ])('is cut off: %s', async (_, headers, piece) => {
+  ])('an endless response is cut off: %s', async (_, headers, piece) => {
     let sent = 0
     function* pieces() {
       for (; sent < 1_073_741_824; sent += piece.length) yield piece
@@ -697,7 +700,7 @@ describe('an answer without end', () => {
     expect(error).toMatchObject({
       class: 'transient',
       certain: false,
-      message: 'Bluesky sent an answer that cannot be read',
+      message: 'Bluesky sent an unreadable response',
     })
     expect(sent).toBeLessThan(16 * 1_048_576)
     await elsewhere.close()

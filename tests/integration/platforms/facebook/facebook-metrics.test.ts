@@ -18,7 +18,7 @@ async function start(client: Parameters<typeof facebookWorld>[2] = {}) {
     ...world,
     newAccount: async () => (await world.newAccount()).account,
 
-    /** A page of somebody who allowed more than the service asks for, or less. */
+    /** A page whose person granted more or fewer permissions than the service requests. */
     async newLogin(scopes: string[], decline: string[] = []): Promise<Credentials> {
       const { page, token } = await world.newPage(scopes, { decline })
       return withVersion({ accountId: page.id, handle: page.id, accessToken: token })
@@ -59,11 +59,11 @@ describe('Facebook', () => {
     (await world.control.requests()).filter(({ path }) => path.includes(`/${id}/insights`)).length
   const engagement = { likes: 40, comments: 5, shares: 3 }
 
-  it('tells five counts, where the login may see insights', async () => {
+  it('Facebook reports five counts to a login with insights', async () => {
     expect(await read()).toEqual(counts({ ...engagement, impressions: 900, reach: 700 }))
   })
 
-  it('tells likes by their kinds where the post does not', async () => {
+  it('likes are summed by kind when the post does not state them', async () => {
     const kinds = (value: unknown) => ({
       status: 200,
       body: { data: [{ name: 'post_reactions_by_type_total', period: 'lifetime', values: [{ value }] }] },
@@ -76,14 +76,14 @@ describe('Facebook', () => {
     expect(await read()).toEqual(counts({ likes: 40, shares: 3, impressions: 900, reach: 700 }))
   })
 
-  it('tells what there is of all time, and not of a day', async () => {
+  it('lifetime values are used instead of daily ones', async () => {
     const span = (period: string, value: number) => ({ name: 'post_media_view', period, values: [{ value }] })
     const data = [span('day', 1), span('lifetime', 900), span('days_28', 2)]
     await world.control.addFault({ path: '/insights', action: { status: 200, body: { data } } })
     expect(await read()).toMatchObject({ impressions: 900, reach: null })
   })
 
-  it('tells what readers did, where it may not, and asks no more for the rest', async () => {
+  it('a login without insights gets the reactions, and insights are not requested again', async () => {
     account = await world.newLogin(SCOPES)
     id = world.publish(account)
     await world.control.setMetrics(id, engagement)
@@ -91,17 +91,17 @@ describe('Facebook', () => {
     expect(await insightsAsked()).toBe(1)
     expect(await read()).toEqual(counts(engagement))
     expect(await insightsAsked()).toBe(1)
-    // Connected again, it may have been allowed more.
+    // A new connection may have more permissions.
     await read({ ...account, version: account.version + 1 })
     expect(await insightsAsked()).toBe(2)
   })
 
-  it.each([10, 200])('takes code %i of insights for unknown', async (code) => {
+  it.each([10, 200])('code %i of insights means unknown', async (code) => {
     await world.control.addFault({ path: '/insights', action: { status: 403, body: refusal(code) } })
     expect(await read()).toEqual(counts(engagement))
   })
 
-  it('tells all five to a login that was asked for more, and three to one that kept that back', async () => {
+  it('a login with more permissions gets all five counts, and one without them gets three', async () => {
     const other = await start({ extraScopes: ['read_insights', 'public_profile'] })
     try {
       for (const [decline, expected] of [
@@ -120,24 +120,24 @@ describe('Facebook', () => {
     }
   })
 
-  it('counts as 0 the shares that are left out', async () => {
+  it('omitted shares count as 0', async () => {
     expect(await read(account, world.publish(account))).toMatchObject({ likes: 0, comments: 0, shares: 0 })
   })
 
-  it('does without views, or without insights, where the page has none', async () => {
+  it('a page without views or insights still has the other counts', async () => {
     const refuse = (path: string) => world.control.addFault({ path, action: { status: 400, body: refusal(100) } })
     await refuse('post_media_view')
     expect(await read()).toEqual(counts({ ...engagement, reach: 700 }))
     await refuse('/insights')
     expect(await read()).toEqual(counts(engagement))
     await world.control.clearFaults()
-    // What one post has not, others may have.
+    // Other posts may have what one post lacks.
     expect(await read()).toMatchObject({ impressions: 900 })
     await world.control.setAccountMetrics(account.accountId, { followers: 99 })
     expect(await read()).toEqual(counts(engagement))
   })
 
-  it('does not take for 0 what is not counted yet', async () => {
+  it('counts that are not ready yet are not 0', async () => {
     await setLag(world.meta.facebook, 60_000)
     try {
       expect(await read()).toEqual(counts(engagement))
@@ -146,7 +146,7 @@ describe('Facebook', () => {
     }
   })
 
-  it('does without what people did where reading it is not allowed, and asks no more for it', async () => {
+  it('comments are left out without the permission to read them, and are not requested again', async () => {
     account = await world.newLogin(SCOPES)
     id = world.publish(account)
     await world.control.setMetrics(id, engagement)
@@ -160,7 +160,7 @@ describe('Facebook', () => {
     expect((await world.control.requests()).length).toBe(before + 1)
   })
 
-  it('needs the permission to read what the page has', async () => {
+  it("reading requires the permission for the page's content", async () => {
     account = await world.newLogin(SCOPES, ['pages_read_engagement'])
     const before = (await world.control.requests()).length
     const of = world.publish(account)
@@ -170,20 +170,20 @@ describe('Facebook', () => {
     }
   })
 
-  it('takes what is not told for unknown', async () => {
+  it('unreported counts are null', async () => {
     await world.control.addFault({ path: 'fields=reactions', action: { status: 200, body: { id } } })
     expect(await read()).toEqual(counts({ likes: 40, impressions: 900, reach: 700 }))
     await world.control.addFault({ path: '/insights', action: { status: 200, body: { data: [] } } })
     expect(await read()).toBeUndefined()
   })
 
-  it('tells a limit that only insights are under, and forgets nothing for it', async () => {
+  it('a limit of insights alone is reported, and nothing is remembered for it', async () => {
     await world.control.addFault({ path: '/insights', times: 1, action: { status: 400, body: refusal(80_001) } })
     expect(await platformErrorOf(read())).toMatchObject({ class: 'rate_limited', retryAfterMs: 900_000 })
     expect(await read()).toMatchObject({ impressions: 900 })
   })
 
-  it('tells followers, by either name', async () => {
+  it('followers are read from either field', async () => {
     expect(await world.adapter.followers!(account, options())).toBe(100)
     const body = { id: account.accountId, fan_count: 90 }
     await world.control.addFault({ path: 'fan_count', times: 1, action: { status: 200, body } })
@@ -200,13 +200,13 @@ describe('Facebook', () => {
       id = (await world.adapter.publish(post, account, delivery, options())).platformPostId
     })
 
-    it('is counted by the post that shows it', async () => {
+    it('a video is counted by the post that shows it', async () => {
       await world.control.setMetrics(id, { likes: 7, reach: 70 })
       expect(await read()).toEqual(counts({ likes: 7, comments: 0, shares: 0, impressions: 0, reach: 70 }))
       expect((await world.control.requests()).at(-1)?.path).toContain(`_${id}/insights`)
     })
 
-    it('that is shown as a reel tells itself how it is played', async () => {
+    it('a video shown as a reel reports its own plays', async () => {
       await world.control.setMetrics(id, { likes: 7, reach: 70, impressions: 90 })
       const action = { status: 400, body: refusal(100) }
       await world.control.addFault({ path: `_${id}/insights`, action })
@@ -215,13 +215,13 @@ describe('Facebook', () => {
       expect(await read()).toEqual(counts({ likes: 7, comments: 0, shares: 0 }))
     })
 
-    it('that has no post yet is not deleted', async () => {
+    it('a video without a post is not deleted', async () => {
       const action = { status: 400, body: refusal(100, 33) }
       await world.control.addFault({ path: `${account.accountId}_${id}`, action })
       await expect.poll(() => read()).toBeUndefined()
     })
 
-    it('may be deleted', async () => {
+    it('a video can be deleted', async () => {
       await world.control.deletePost(id)
       expect(await read()).toBe('deleted')
     })
@@ -231,7 +231,7 @@ describe('Facebook', () => {
     const ask = (metric?: string) =>
       world.graph('GET', `/${id}/insights`, metric === undefined ? {} : { metric }, account.accessToken)
 
-    it('has insights in the shape of the platform', async () => {
+    it("the sandbox returns insights in the platform's shape", async () => {
       const { body } = await ask('post_media_view,post_reactions_by_type_total')
       expect(body['data']).toMatchObject([
         { name: 'post_media_view', period: 'lifetime', values: [{ value: 900 }] },
@@ -242,11 +242,11 @@ describe('Facebook', () => {
     it.each([
       [undefined, 3_001],
       ['post_impressions', 100],
-    ])('refuses metrics that there are none of (%s)', async (metric, code) => {
+    ])('the sandbox refuses unknown metrics (%s)', async (metric, code) => {
       expect(await ask(metric)).toMatchObject({ status: 400, code })
     })
 
-    it('refuses insights to a login without their permission, in the words of the platform', async () => {
+    it("the sandbox refuses insights without permission, with the platform's wording", async () => {
       account = await world.newLogin(SCOPES)
       id = world.publish(account)
       expect(await ask('post_media_view')).toMatchObject({
@@ -257,7 +257,7 @@ describe('Facebook', () => {
       })
     })
 
-    it('tells nothing to the logins of others', async () => {
+    it('the sandbox returns nothing to other logins', async () => {
       account = await world.newLogin(WITH_INSIGHTS)
       expect(await ask('post_media_view')).toMatchObject({ body: { error: { error_subcode: 33 } } })
     })

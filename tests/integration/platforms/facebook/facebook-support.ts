@@ -8,7 +8,7 @@ import { USER_AGENT } from '../../../support/user-agent.ts'
 
 export const PUBLISH_TIMEOUT_MS = 1_500
 
-/** The graph of the sandbox and an adapter that is registered with it. */
+/** The simulated graph and an adapter that is registered with it. */
 export async function facebookWorld(
   media: MediaSource,
   server: MetaOptions = {},
@@ -28,7 +28,7 @@ export async function facebookWorld(
     ...client,
   })
 
-  /** Everything a user does to connect. */
+  /** All steps of a user who connects. */
   async function connection(personId: string, keptBack?: KeptBack, decision?: 'allow' | 'deny') {
     const options = { signal: AbortSignal.timeout(20_000) }
     const { url, secrets } = await redirect.begin({ state: 'state-1', redirectUri: REDIRECT_URI }, options)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Fault } from '../../../../sandbox/platforms/faults.ts'
 import type { Page } from '../../../../sandbox/platforms/meta/state.ts'
 import type { MediaItem, Published } from '../../../../src/domain/posts/post.ts'
-import type { Credentials, DeliveryLog, OutgoingPost } from '../../../../src/platforms/contract.ts'
+import type { Credentials, DeliveryCheckpoints, OutgoingPost } from '../../../../src/platforms/contract.ts'
 import { answeredByOthers } from '../shared/foreign-suite.ts'
 import { facebookWorld, PUBLISH_TIMEOUT_MS, type FacebookWorld } from './facebook-support.ts'
 import { REDIRECT_URI, SCOPES, VERSION } from '../shared/meta-support.ts'
@@ -38,12 +38,16 @@ afterAll(async () => {
 })
 beforeEach(() => world.control.clearFaults())
 
-async function publish(post: OutgoingPost, delivery: DeliveryLog = newDelivery(), as = account): Promise<Published> {
+async function publish(
+  post: OutgoingPost,
+  delivery: DeliveryCheckpoints = newDelivery(),
+  as = account,
+): Promise<Published> {
   await world.adapter.prepare(post, as, delivery, options())
   return world.adapter.publish(post, as, delivery, options())
 }
 
-const reconcile = (post: OutgoingPost, delivery: DeliveryLog, overrides = {}, as = account) =>
+const reconcile = (post: OutgoingPost, delivery: DeliveryCheckpoints, overrides = {}, as = account) =>
   world.adapter.reconcile(post, as, delivery, searchOptions(overrides))
 
 const ledgerOf = async ({ accountId }: Credentials) =>
@@ -61,20 +65,20 @@ const bytesOf = async (image: Sharp) => new Uint8Array(await image.toBuffer())
 const png = async (altText?: string): Promise<MediaItem> =>
   stored.add(await bytesOf(picture(20, 20).png()), 'image/png', altText)
 
-/** As much of a film as its type can be told by. */
+/** The first bytes of a video, which show its type. */
 function film(sizeBytes = 1_000): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(sizeBytes).fill(7)
   bytes.set(Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1'))
   return bytes
 }
 
-/** An error answer of the graph. */
+/** An error response of the graph. */
 const refusal = (code: number, subcode?: number, message = `(#${code}) No`) => ({
   error: { message, type: 'OAuthException', code, ...(subcode !== undefined && { error_subcode: subcode }) },
 })
 
 describe('connect', () => {
-  it('asks for the permissions of the specification', async () => {
+  it('the login requests the documented permissions', async () => {
     const { url, secrets } = await world.redirect.begin({ state: 's&1', redirectUri: REDIRECT_URI }, options())
     const { origin, pathname, searchParams } = new URL(url)
     expect(`${origin}${pathname}`).toBe(`${world.meta.facebook.url}/${VERSION}/dialog/oauth`)
@@ -88,7 +92,7 @@ describe('connect', () => {
     expect(secrets).toEqual({})
   })
 
-  it('brings the first page, and the Instagram account that is linked to it with the token of the person', async () => {
+  it("the login brings the first page and its Instagram account with the person's token", async () => {
     const { person, pages } = world.newPerson({ pages: 2 })
     const { credentials, profile, companions } = await world.connection(person.id)
     const [first] = pages
@@ -110,12 +114,12 @@ describe('connect', () => {
     expect(await world.adapter.profile(withVersion(credentials), options())).toEqual(profile)
   })
 
-  it('says where there definitely is no Instagram account', async () => {
+  it('the login reports when there is no Instagram account', async () => {
     const { person } = world.newPerson({ instagram: false })
     expect((await world.connection(person.id)).companions).toEqual({ instagram: null })
   })
 
-  it('goes by the id where a page has no user name, and by sixty days where a token tells no end', async () => {
+  it("the page's id replaces a missing user name, and sixty days replace a missing expiry", async () => {
     const { person, pages } = world.meta.createPerson({
       name: 'Bare',
       pages: [{ name: 'Bare page', instagram: { username: 'bare' } }],
@@ -129,7 +133,7 @@ describe('connect', () => {
     expect((endsAt!.getTime() - Date.now()) / 86_400_000).toBeCloseTo(60, 1)
   })
 
-  it('says that access was denied, without a call', async () => {
+  it('a denial is reported without a call', async () => {
     const { person } = world.newPerson()
     const before = await requestsTo('POST', '/oauth/access_token')
     const error = await platformErrorOf(world.connection(person.id, {}, 'deny'))
@@ -143,18 +147,18 @@ describe('connect', () => {
     'pages_manage_posts',
     'instagram_basic',
     'instagram_content_publish',
-  ])('takes no login without %s', async (scope) => {
+  ])('a login without %s is refused', async (scope) => {
     const { person } = world.newPerson()
     const error = await platformErrorOf(world.connection(person.id, { decline: [scope] }))
     expect(error).toMatchObject({ class: 'permission', certain: true, message: expect.stringContaining(scope) })
   })
 
-  it('does without what nothing rests on', async () => {
+  it('a login without optional permissions is accepted', async () => {
     const { person } = world.newPerson()
     await world.connection(person.id, { decline: ['business_management', 'pages_manage_metadata'] })
   })
 
-  it('takes no login without a page', async () => {
+  it('a login without a page is refused', async () => {
     const nobody = world.newPerson({ pages: 0 }).person
     const { person, pages } = world.newPerson()
     for (const connect of [
@@ -169,12 +173,12 @@ describe('connect', () => {
   it.each([
     ['an invented code', { code: 'invented' }, 'permission'],
     ['no code', {}, 'permission'],
-  ])('refuses %s', async (_, query: Record<string, string>, expected) => {
+  ])('a login is refused with %s', async (_, query: Record<string, string>, expected) => {
     const complete = world.redirect.complete({ query, redirectUri: REDIRECT_URI, secrets: {} }, options())
     expect(await platformErrorOf(complete)).toMatchObject({ class: expected, certain: true })
   })
 
-  it('says that Facebook does not know this service when its secret is wrong', async () => {
+  it('a wrong app secret is reported as an unknown service', async () => {
     const stranger = await facebookWorld(stored.media, {}, { appSecret: 'no' })
     try {
       const { person } = stranger.newPerson()
@@ -184,20 +188,20 @@ describe('connect', () => {
     }
   })
 
-  it('puts no token and no secret into an address', async () => {
+  it('no URL contains a token or the secret', async () => {
     const { person } = world.newPerson()
     const { credentials, companions } = await world.connection(person.id)
     await world.adapter.profile(withVersion(credentials), options())
     const paths = (await world.control.requests()).map(({ path }) => path).join('\n')
     for (const secret of [world.app.secret, credentials.accessToken, companions!.instagram!.credentials.accessToken]) {
-      // The test's own calls put the secret there, in the fact sheet's own way.
+      // The test's own calls put the secret into the URL, which the platform also accepts.
       expect(paths.split('\n').filter((path) => path.includes(secret) && !path.includes('client_secret'))).toEqual([])
     }
   })
 })
 
 describe('a connected page', () => {
-  it('asks for a new connection when it cannot be seen any more', async () => {
+  it('a page that is no longer visible must be connected again', async () => {
     await world.control.addFault({
       path: `/${account.accountId}?`,
       times: 1,
@@ -209,7 +213,7 @@ describe('a connected page', () => {
     })
   })
 
-  it('is over when its person has no part in it any more, and says so', async () => {
+  it('a page ends its connection when its person loses the role on it', async () => {
     const { account: as } = await world.newAccount()
     await world.control.revoke(as.accountId)
     const error = await platformErrorOf(publish(newPost('too late'), newDelivery(), as))
@@ -220,21 +224,21 @@ describe('a connected page', () => {
     })
   })
 
-  it('works on when the login it came of has ended', async () => {
+  it('a page keeps working after the login it came from has ended', async () => {
     const { person } = world.newPerson()
     const { credentials } = await world.connection(person.id)
     await world.control.expire(person.id)
     await publish(newPost('still here'), newDelivery(), withVersion(credentials))
   })
 
-  it('has no login of its own that could be ended', () => {
+  it('a page has no login of its own to end', () => {
     expect(world.adapter.revoke).toBeUndefined()
     expect(world.adapter.renew).toBeUndefined()
   })
 })
 
 describe('posts', () => {
-  it('stand on the page as they were written, by one call that brings the address', async () => {
+  it('a text post is published unchanged by one call that returns its URL', async () => {
     const delivery = newDelivery()
     const post = newPost('Crème & <b>café</b>\n\nnaïve ☕')
     await world.adapter.prepare(post, account, delivery, options())
@@ -248,7 +252,7 @@ describe('posts', () => {
     expect(await shown.text()).toContain('naïve ☕')
   })
 
-  it('have an address even when none was told', async () => {
+  it('a post has a URL even if none was returned', async () => {
     const body = { id: `${account.accountId}_77` }
     await world.control.addFault({ method: 'POST', path: FEED, times: 1, action: { status: 200, body } })
     expect(await publish(newPost('no address'))).toEqual({
@@ -257,20 +261,20 @@ describe('posts', () => {
     })
   })
 
-  it('show a preview of their first link', async () => {
+  it('a post shows a preview of its first link', async () => {
     const post = newPost('Read this (https://example.test/a?b=1), not https://example.test/c.')
     const { platformPostId } = await publish(post)
     const { body } = await world.graph('GET', `/${platformPostId}`, { fields: 'attachments' }, account.accessToken)
     expect(body).toMatchObject({ attachments: { data: [{ url: 'https://example.test/a?b=1' }] } })
   })
 
-  it('show none of a link to Facebook itself', async () => {
+  it('a link to Facebook itself has no preview', async () => {
     const { platformPostId } = await publish(newPost('See https://www.facebook.com/events/1'))
     const { body } = await world.graph('GET', `/${platformPostId}`, { fields: 'attachments' }, account.accessToken)
     expect(body).not.toHaveProperty('attachments')
   })
 
-  it('go without the preview when Facebook cannot make one', async () => {
+  it('a post is published without the preview when Facebook cannot make one', async () => {
     const delivery = newDelivery()
     const post = newPost('See https://nothing.invalid/here')
     const error = await platformErrorOf(publish(post, delivery))
@@ -279,7 +283,7 @@ describe('posts', () => {
     expect(await withText(post.content.text)).toHaveLength(1)
   })
 
-  it('are told to be too long before anything is sent', async () => {
+  it('a post that is too long is refused before anything is sent', async () => {
     const before = (await world.control.requests()).length
     expect(await platformErrorOf(publish(newPost('x'.repeat(63_207))))).toMatchObject({
       class: 'validation',
@@ -290,7 +294,7 @@ describe('posts', () => {
 })
 
 describe('photos', () => {
-  it('stand in the post in their order, with their descriptions, converted where Facebook would refuse them', async () => {
+  it('photos are posted in order with their descriptions, and converted where Facebook would refuse them', async () => {
     const items = [
       await stored.add(await bytesOf(picture(300, 200).jpeg()), 'image/jpeg', 'A teal field'),
       await png(),
@@ -303,7 +307,7 @@ describe('photos', () => {
     expect(entry.media.map(({ altText }) => [...altText].length)).toEqual(['A teal field'.length, 0, 1_000])
   })
 
-  it('are made small enough', async () => {
+  it('large photos are reduced', async () => {
     const noise = new Uint8Array(1_500 * 1_500 * 3).map(() => Math.random() * 256)
     const large = await bytesOf(sharp(noise, { raw: { width: 1_500, height: 1_500, channels: 3 } }).png())
     expect(large.length).toBeGreaterThan(4_000_000)
@@ -311,18 +315,18 @@ describe('photos', () => {
     expect(await withText('large')).toMatchObject([{ media: [{ type: 'image/jpeg' }] }])
   })
 
-  it('need no words', async () => {
+  it('photos need no text', async () => {
     const { platformPostId } = await publish(newPost('', [await png()]))
     expect(await ledgerOf(account)).toContainEqual(expect.objectContaining({ id: platformPostId, text: '' }))
   })
 
-  it('are seen by nobody before the post is', async () => {
+  it('photos are invisible before the post is published', async () => {
     const { account: as } = await world.newAccount()
     await world.adapter.prepare(newPost('never sent', [await png()]), as, newDelivery(), options())
     expect(await ledgerOf(as)).toEqual([])
   })
 
-  it('are uploaded once, however often the post is prepared', async () => {
+  it('photos are uploaded once, however often the post is prepared', async () => {
     const delivery = newDelivery()
     const post = newPost('uploaded once', [await png()])
     await world.adapter.prepare(post, account, delivery, options())
@@ -331,10 +335,10 @@ describe('photos', () => {
     expect(await requestsTo('POST', '/photos')).toBe(uploads)
   })
 
-  it('keep what was uploaded when a later one fails', async () => {
+  it('uploaded photos stay when a later one fails', async () => {
     const delivery = newDelivery()
     const post = newPost('second fails', [await png(), await png()])
-    const failing: DeliveryLog = {
+    const failing: DeliveryCheckpoints = {
       ...delivery,
       async save(name, value) {
         await delivery.save(name, value)
@@ -347,11 +351,11 @@ describe('photos', () => {
     })
     await world.control.clearFaults()
     await publish(post, delivery)
-    // The first one, the one that failed, and that one again.
+    // The first one, the failed one, and the failed one again.
     expect(await requestsTo('POST', '/photos')).toBe(uploads + 3)
   })
 
-  it('are uploaded again when Facebook has them no more', async () => {
+  it('photos that Facebook has lost are uploaded again', async () => {
     const delivery = newDelivery()
     const post = newPost('lost photos', [await png()])
     await world.adapter.prepare(post, account, delivery, options())
@@ -364,29 +368,29 @@ describe('photos', () => {
     expect(await withText('lost photos')).toHaveLength(1)
   })
 
-  it('are uploaded again after half a day', async () => {
+  it('photos are uploaded again after half a day', async () => {
     const delivery = newDelivery()
     const post = newPost('old photos', [await png()])
     await world.adapter.prepare(post, account, delivery, options())
-    const { id } = JSON.parse(delivery.handle('photo.0')!) as { id: string }
+    const { id } = JSON.parse(delivery.get('photo.0')!) as { id: string }
     await delivery.save('photo.0', JSON.stringify({ id, uploadedAt: Date.now() - 13 * 3_600_000 }))
     await world.adapter.prepare(post, account, delivery, options())
-    expect(JSON.parse(delivery.handle('photo.0')!)).not.toMatchObject({ id })
+    expect(JSON.parse(delivery.get('photo.0')!)).not.toMatchObject({ id })
   })
 
-  it('that are not there are told before the claim', async () => {
+  it('missing photos are reported before the claim', async () => {
     const gone = { ...(await png()), storageKey: 'posts/nobody/nothing' }
     await expect(world.adapter.prepare(newPost('', [gone]), account, newDelivery(), options())).rejects.toThrow(/gone/)
   })
 
-  it('and videos do not go together', async () => {
+  it('photos and videos cannot be combined', async () => {
     const video = await stored.add(film(), 'video/mp4')
     for (const items of [[await png(), video], [video, video], Array.from({ length: 11 }, () => video)]) {
       expect(await platformErrorOf(publish(newPost('', items)))).toMatchObject({ class: 'validation', certain: true })
     }
   })
 
-  it('that were not prepared are not published', async () => {
+  it('unprepared photos are not published', async () => {
     const error = await platformErrorOf(
       world.adapter.publish(newPost('', [await png()]), account, newDelivery(), options()),
     )
@@ -395,7 +399,7 @@ describe('photos', () => {
 })
 
 describe('videos', () => {
-  it('are published by one call, with an address that leads to them', async () => {
+  it('a video is published by one call with a working URL', async () => {
     const delivery = newDelivery()
     const post = newPost('Waves', [await stored.add(film(), 'video/mp4')])
     await world.adapter.prepare(post, account, delivery, options())
@@ -408,19 +412,19 @@ describe('videos', () => {
   it.each<[string, Fault['action']]>([
     ['cannot be asked about yet', { status: 400, body: refusal(100, 33) }],
     ['is not told in time', { hang: true }],
-  ])('have an address even when it %s', async (_, action) => {
+  ])('a video has a URL even when it %s', async (_, action) => {
     const post = newPost('No address', [await stored.add(film(), 'video/mp4')])
     const delivery = newDelivery()
     await world.adapter.prepare(post, account, delivery, options())
     await world.control.addFault({ method: 'GET', path: 'permalink_url', times: 1, action })
-    // Waiting for the address ends long before the call's own deadline would.
+    // The wait for the URL ends long before the call's own deadline.
     const { signal } = options()
     const { platformPostId, platformPostUrl } = await world.adapter.publish(post, account, delivery, { signal })
     expect(signal.aborted).toBe(false)
     expect(platformPostUrl).toBe(`${world.meta.facebook.url}/reel/${platformPostId}`)
   })
 
-  it('may take longer than other posts, since Facebook fetches them within the call', async () => {
+  it('a video has a longer deadline, since Facebook fetches it during the call', async () => {
     const delivery = newDelivery()
     const post = newPost('Large', [await stored.add(film(), 'video/mp4')])
     await world.adapter.prepare(post, account, delivery, options())
@@ -436,7 +440,7 @@ describe('videos', () => {
     expect(world.adapter.publishTimeoutMs!(newPost('Words'))).toBe(PUBLISH_TIMEOUT_MS)
   })
 
-  it('are told apart from what is none', async () => {
+  it('an invalid video is detected', async () => {
     const post = newPost('', [await stored.add(film(), 'video/mp4')])
     const delivery = newDelivery()
     await world.adapter.prepare(post, account, delivery, options())
@@ -460,8 +464,8 @@ answeredByOthers(async () => ({
   connect: () => world.redirect.complete({ query: { code: 'x' }, redirectUri: REDIRECT_URI, secrets: {} }, options()),
 }))
 
-describe('exactly one post', () => {
-  it.each(LOST_HERE)('when the server published and %s', async (name, action) => {
+describe('exactly one Facebook post', () => {
+  it.each(LOST_HERE)('one post results when the server published and %s', async (name, action) => {
     const { account: as } = await world.newAccount()
     const delivery = newDelivery()
     const post = newPost(`published, and ${name}\nhttps://example.test/`)
@@ -476,7 +480,7 @@ describe('exactly one post', () => {
     expect(await reconcile(post, delivery, {}, as)).toMatchObject({ platformPostId: entry!.id })
   })
 
-  it.each(LOST_CALLS)('when the call gets nowhere: %s', async (name, action) => {
+  it.each(LOST_CALLS)('one post results when the call is lost: %s', async (name, action) => {
     const { account: as } = await world.newAccount()
     const delivery = newDelivery()
     const post = newPost(`not published: ${name}`)
@@ -490,7 +494,7 @@ describe('exactly one post', () => {
     expect(await ledgerOf(as)).toHaveLength(1)
   })
 
-  it('with photos, which tell it from all others whatever its words are now', async () => {
+  it('a post with photos is found by them, whatever its text is now', async () => {
     const { account: as } = await world.newAccount()
     const delivery = newDelivery()
     const post = newPost('with photos', [await png(), await png()])
@@ -500,7 +504,7 @@ describe('exactly one post', () => {
     expect(await reconcile(post, delivery, {}, as)).toEqual(published)
   })
 
-  it('with a video, which may be seen only much later', async () => {
+  it('a video post is found even if it appears much later', async () => {
     const slow = await facebookWorld(stored.media, { processingMs: 3_000 })
     try {
       const { account: as } = await slow.newAccount()
@@ -511,7 +515,7 @@ describe('exactly one post', () => {
       await platformErrorOf(slow.adapter.publish(post, as, delivery, options()))
       const look = (minutes: number) =>
         slow.adapter.reconcile(post, as, delivery, searchOptions({ calledAt: new Date(Date.now() - minutes * 60_000) }))
-      expect(await look(9)).toBe('unsettled')
+      expect(await look(9)).toBe('in-flight')
       expect(await look(11)).toBe('absent')
       const [entry] = await slow.control.ledger()
       await expect.poll(() => look(1), { timeout: 20_000 }).toMatchObject({ platformPostId: entry!.id })
@@ -521,7 +525,7 @@ describe('exactly one post', () => {
   })
 })
 
-describe('the same words as the post before', () => {
+describe('the same text as the previous post', () => {
   const sayAgain = async () => {
     const { account: as } = await world.newAccount()
     await publish(newPost('again'), newDelivery(), as)
@@ -532,19 +536,19 @@ describe('the same words as the post before', () => {
     return { as, delivery, post, send }
   }
 
-  it('are looked into before they count as refused', async () => {
+  it('a repeated text is reconciled before it counts as refused', async () => {
     const { as, delivery, post, send } = await sayAgain()
     expect(await send()).toMatchObject({ class: 'duplicate' })
     const first = (await ledgerOf(as))[0]!
-    // Nobody has that one on record: then it is what an earlier call of ours made.
+    // No other post has that id on record, so an earlier call of ours published it.
     expect(await reconcile(post, delivery, {}, as)).toMatchObject({ platformPostId: first.id })
-    // It is another post's: nothing of ours is there.
+    // It belongs to another post; ours was not published.
     expect(await reconcile(post, delivery, { isTaken: async () => true }, as)).toBe('absent')
     expect(await send()).toMatchObject({ class: 'validation', certain: true })
     expect(await ledgerOf(as)).toHaveLength(1)
   })
 
-  it('are looked into again after a call that may have been accepted', async () => {
+  it('a repeated text is reconciled again after a call that may have been accepted', async () => {
     const { as, delivery, post, send } = await sayAgain()
     await send()
     await world.control.addFault({ method: 'POST', path: FEED, times: 1, action: { cut: true } })
@@ -555,15 +559,15 @@ describe('the same words as the post before', () => {
   })
 })
 
-describe('the search for a trace', () => {
-  it('knows the words again when white space was moved', async () => {
+describe('the search for a published post', () => {
+  it('a post is recognised after changes of white space', async () => {
     const { account: as } = await world.newAccount()
     const delivery = newDelivery()
     const published = await publish(newPost('one\ntwo  three'), delivery, as)
     expect(await reconcile(newPost(' one two\n\nthree\n'), delivery, {}, as)).toEqual(published)
   })
 
-  it('cannot tell when a post was rewritten, and is not held up by another one that nobody changed', async () => {
+  it('a rewritten post is undecidable, and an unchanged foreign post does not matter', async () => {
     const { account: as, page: of } = await world.newAccount()
     const delivery = newDelivery()
     const post = newPost('before')
@@ -578,7 +582,7 @@ describe('the search for a trace', () => {
     expect(await reconcile(post, delivery, {}, as)).toBe('undecidable')
   })
 
-  it('leaves what is on record as another post, and takes the oldest of several alike', async () => {
+  it('posts on record for others are skipped, and the oldest of equal ones is taken', async () => {
     const { account: as, page: of } = await world.newAccount()
     const post = newPost('twins')
     const [first, second] = [world.meta.publishElsewhere(of, 'twins'), world.meta.publishElsewhere(of, 'twins')]
@@ -589,21 +593,21 @@ describe('the search for a trace', () => {
     expect(await reconcile(post, newDelivery(), { isTaken: async () => true }, as)).toBe('absent')
   })
 
-  it('knows a video of ours by its own id when it comes upon its post', async () => {
+  it('a video is recognised by its own id when its post is found', async () => {
     const { account: as } = await world.newAccount()
     const { platformPostId } = await publish(
       newPost('A film', [await stored.add(film(), 'video/mp4')]),
       newDelivery(),
       as,
     )
-    // Words that the server may have tidied.
+    // Texts that the server may have normalized.
     const post = newPost('A film!')
     await expect.poll(() => reconcile(post, newDelivery(), {}, as), { timeout: 20_000 }).toBe('undecidable')
     const isTaken = async (id: string) => id === platformPostId
     expect(await reconcile(post, newDelivery(), { isTaken }, as)).toBe('absent')
   })
 
-  it('tells photos with the same words apart', async () => {
+  it('photos with the same text are distinguished', async () => {
     const { account: as } = await world.newAccount()
     const [one, other] = [newDelivery(), newDelivery()]
     const post = newPost('same words', [await png()])
@@ -614,14 +618,14 @@ describe('the search for a trace', () => {
     expect(await reconcile(newPost('same words'), newDelivery(), {}, as)).toBe('undecidable')
   })
 
-  it('looks no further back than the first call', async () => {
+  it('the search starts at the first call', async () => {
     const { account: as } = await world.newAccount()
     const post = newPost('said before')
     await publish(post, newDelivery(), as)
     expect(await reconcile(post, newDelivery(new Date(Date.now() + 120_000)), {}, as)).toBe('absent')
   })
 
-  it('finds a post behind many others, and gives up behind too many', async () => {
+  it('a post is found behind many others, and undecidable behind too many', async () => {
     const { account: as, page: of } = await world.newAccount()
     const delivery = newDelivery()
     const post = newPost('the first of many')
@@ -632,15 +636,15 @@ describe('the search for a trace', () => {
     expect(await reconcile(post, delivery, {}, as)).toBe('undecidable')
   })
 
-  it('does not say that nothing is there while the call may still be at work', async () => {
+  it('a post is not reported as absent while the call may be in flight', async () => {
     const { account: as } = await world.newAccount()
     const look = (seconds: number) =>
       reconcile(newPost('not yet'), newDelivery(), { calledAt: new Date(Date.now() - seconds * 1_000) }, as)
-    expect(await look(20)).toBe('unsettled')
+    expect(await look(20)).toBe('in-flight')
     expect(await look(40)).toBe('absent')
   })
 
-  it('fails with the platform, and says so', async () => {
+  it('a failure of the platform fails the search', async () => {
     await world.control.addFault({ path: 'published_posts', times: 1, action: { status: 503 } })
     expect(await platformErrorOf(reconcile(newPost('?'), newDelivery()))).toMatchObject({ class: 'transient' })
   })
@@ -697,7 +701,7 @@ describe('refusals', () => {
     expect(refused.message).not.toContain('No')
   })
 
-  it('by a rate limit say how long to wait', async () => {
+  it('a rate limit states the wait', async () => {
     const strict = await facebookWorld(stored.media, { callsPerHour: 3 })
     try {
       const { account: as } = await strict.newAccount()
@@ -712,7 +716,7 @@ describe('refusals', () => {
     }
   })
 
-  it('a server that cannot be reached leaves no doubt', async () => {
+  it('an unreachable server is certain', async () => {
     const gone = await facebookWorld(stored.media)
     const { account: as } = await gone.newAccount()
     await gone.stop()
@@ -723,6 +727,6 @@ describe('refusals', () => {
   })
 })
 
-it('knows the page by the id that its posts begin with', async () => {
+it("a page is recognised by the id at the start of its posts' ids", async () => {
   expect((await publish(newPost('by its id'))).platformPostId).toMatch(new RegExp(`^${page.id}_\\d+$`))
 })

@@ -34,23 +34,23 @@ describe('Instagram', () => {
     world.control.addFault({ path: metric, action: { status: 400, body: refusal(100) } })
   const unknown = { saved: 8, reach: 700 }
 
-  it('tells all six counts in one call', async () => {
+  it('Instagram reports all six counts in one call', async () => {
     const before = (await world.control.requests()).length
     expect(await read()).toEqual({ impressions: 900, reach: 700, saved: 8, likes: 40, comments: 5, shares: 3 })
     expect((await world.control.requests()).length).toBe(before + 1)
   })
 
-  it('does without what a kind of post has not', async () => {
+  it('metrics that a kind of post lacks are left out', async () => {
     await refuse('shares')
     expect(await read()).toEqual(counts({ ...unknown, impressions: 900, likes: 40, comments: 5 }))
     await refuse('views')
-    // Likes and comments are those that the post itself shows.
+    // The post itself shows likes and comments.
     expect(await read()).toEqual(counts({ ...unknown, likes: 40, comments: 5 }))
     await refuse('reach')
     expect(await read()).toEqual(counts({ likes: 40, comments: 5 }))
   })
 
-  it('does not take for 0 what is not counted yet', async () => {
+  it('counts that are not ready yet are not 0', async () => {
     await setLag(world.instagram, 60_000)
     try {
       expect(await read()).toEqual(counts({ likes: 40, comments: 5 }))
@@ -60,20 +60,20 @@ describe('Instagram', () => {
     expect(await read()).toMatchObject({ impressions: 900 })
   })
 
-  it('counts as unknown the likes that the owner hides', async () => {
+  it('hidden likes are null', async () => {
     const fields = { id, comments_count: 5 }
     await world.control.addFault({ path: '/insights', action: { status: 200, body: { data: [] } } })
     await world.control.addFault({ path: 'like_count', action: { status: 200, body: fields } })
     expect(await read()).toEqual(counts({ comments: 5 }))
   })
 
-  it('takes from the post only what insights leave out', async () => {
+  it('only counts that insights omit are read from the post', async () => {
     const data = [{ name: 'likes', period: 'lifetime', values: [{ value: 41 }] }]
     await world.control.addFault({ path: '/insights', action: { status: 200, body: { data } } })
     expect(await read()).toEqual(counts({ likes: 41, comments: 5 }))
   })
 
-  it('tells likes and comments to a login without the permission to see insights', async () => {
+  it('a login without insights gets likes and comments', async () => {
     account = await world.newAccount(['instagram_manage_insights'])
     id = world.publish(account)
     await world.control.setMetrics(id, ALL)
@@ -85,17 +85,17 @@ describe('Instagram', () => {
     ['a limit', refusal(80_002), 'rate_limited'],
     ['trouble', refusal(2), 'transient'],
     ['a dead login', refusal(190), 'unauthorized'],
-  ])('makes no partial counts of %s that only insights meet', async (_, body, expected) => {
+  ])('%s is not counted in part when only insights hit it', async (_, body, expected) => {
     await world.control.addFault({ path: '/insights', action: { status: 400, body } })
     expect(await platformErrorOf(read())).toMatchObject({ class: expected })
   })
 
-  it('tells a login that may see neither', async () => {
+  it('a login without any permission is reported', async () => {
     await world.control.addFault({ path: id, action: { status: 400, body: refusal(10) } })
     expect(await platformErrorOf(read())).toMatchObject({ class: 'permission' })
   })
 
-  it('tells followers', async () => {
+  it('Instagram reports followers', async () => {
     await world.control.setAccountMetrics(account.accountId, { followers: 321 })
     expect(await world.adapter.followers(account, options())).toBe(321)
     await world.control.addFault({ action: { status: 200, body: { id: account.accountId } } })
@@ -104,11 +104,11 @@ describe('Instagram', () => {
 
   it.each([
     [100, 33, 1],
-    // From before the account was a professional one: less of it is not to be had either.
+    // Posts from before the account was professional have no counts at all.
     [100, 2_108_006, 1],
     [10, undefined, 1],
     [100, undefined, 3],
-  ])('has no insights of some posts, which are there all the same (%s, %s)', async (code, subcode, calls) => {
+  ])('a post without insights exists nevertheless (%s, %s)', async (code, subcode, calls) => {
     await world.control.addFault({ path: '/insights', action: { status: 400, body: refusal(code, subcode) } })
     const before = (await world.control.requests()).length
     expect(await read()).toEqual(counts({ likes: 40, comments: 5 }))
@@ -129,7 +129,7 @@ describe('Instagram', () => {
       await world.control.setMetrics(id, { ...ALL, impressions: 901 })
     })
 
-    it('has insights in the shape of the platform', async () => {
+    it("the sandbox returns insights in the platform's shape", async () => {
       const { body } = await ask('views,total_interactions')
       expect(body['data']).toMatchObject([
         { name: 'views', period: 'lifetime', values: [{ value: 901 }], id: `${id}/insights/views/lifetime` },
@@ -138,13 +138,13 @@ describe('Instagram', () => {
     })
 
     it.each([undefined, 'impressions', 'views,plays', 'ig_reels_avg_watch_time'])(
-      'refuses metrics that do not fit (%s)',
+      'the sandbox refuses unsupported metrics (%s)',
       async (metric) => {
         expect(await ask(metric)).toMatchObject({ status: 400, body: { error: { code: 100 } } })
       },
     )
 
-    it('tells nothing of the posts of others', async () => {
+    it("the sandbox returns nothing about other accounts' posts", async () => {
       const theirs = world.publish(await world.newAccount())
       expect(await ask('likes', theirs)).toMatchObject({ body: { error: { error_subcode: 33 } } })
     })

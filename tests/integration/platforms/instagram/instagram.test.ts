@@ -49,12 +49,12 @@ describe('Instagram', () => {
     return world.adapter.publish(post, account, delivery, options())
   }
 
-  it('publishes a lone video as a Reel', async () => {
+  it('a single video is published as a Reel', async () => {
     const { platformPostUrl } = await publish(newPost('a reel', [await stored.add(film(), 'video/mp4')]))
     expect(platformPostUrl).toContain('/reel/')
   })
 
-  it('describes images, which is all that it takes', async () => {
+  it('images have descriptions, and videos have none', async () => {
     const post = newPost('described', [await image('A square'), await stored.add(film(), 'video/mp4', 'Waves')])
     const { platformPostId } = await publish(post)
     expect((await shown(platformPostId)).media).toEqual([
@@ -63,7 +63,7 @@ describe('Instagram', () => {
     ])
   })
 
-  it('cuts descriptions that are too long for it', async () => {
+  it('descriptions that are too long are cut', async () => {
     const { platformPostId } = await publish(newPost('long', [await image('a'.repeat(1_500))]))
     expect((await shown(platformPostId)).media).toEqual([{ type: 'image/jpeg', altText: `${'a'.repeat(999)}…` }])
   })
@@ -76,7 +76,7 @@ describe('Instagram', () => {
     ['turned on its side', () => turned(400, 900), 'image/jpeg', 900, 472],
     ['a stamp', () => picture(100, 100), 'image/jpeg', 320, 320],
     ['a poster', () => picture(3_000, 3_000), 'image/jpeg', 1_440, 1_440],
-  ])('gets a JPEG within its shape of what is %s', async (name, bytes, type, width, height) => {
+  ])("%s becomes a JPEG within Instagram's limits", async (name, bytes, type, width, height) => {
     const before = stored.kept.length
     await publish(newPost(`shape: ${name}`, [await stored.add(await bytes(), type)]))
     const [address, ...others] = stored.kept.slice(before)
@@ -85,7 +85,7 @@ describe('Instagram', () => {
     expect(await copy.metadata()).toMatchObject({ format: 'jpeg', width, height })
   })
 
-  /** As a camera that is held upright writes it. */
+  /** As an upright camera writes it. */
   async function turned(width: number, height: number): Promise<Uint8Array> {
     return new Uint8Array(
       await sharp(await picture(width, height))
@@ -94,7 +94,7 @@ describe('Instagram', () => {
     )
   }
 
-  it('shows white where nothing was', async () => {
+  it('transparency becomes white', async () => {
     const before = stored.kept.length
     await publish(newPost('white', [await stored.add(await picture(100, 1_000), 'image/jpeg')]))
     const copy = sharp(Buffer.from(await (await fetch(stored.kept[before]!)).arrayBuffer()))
@@ -109,7 +109,7 @@ describe('Instagram', () => {
     ['31 hashtags', Array.from({ length: 31 }, (_, i) => `#t${i}`).join(' ')],
     ['21 mentions', Array.from({ length: 21 }, (_, i) => `@p${i}`).join(' ')],
     ['2,201 characters', 'a'.repeat(2_201)],
-  ])('refuses %s before anything is made', async (_, text) => {
+  ])('%s is refused before anything is created', async (_, text) => {
     const as = await world.newAccount()
     const preparing = world.adapter.prepare(newPost(text, [await image()]), as, newDelivery(), options())
     expect(await platformErrorOf(preparing)).toMatchObject({ class: 'validation', certain: true })
@@ -117,27 +117,27 @@ describe('Instagram', () => {
     expect(made).toEqual([])
   })
 
-  it('refuses words alone', async () => {
+  it('a post without media is refused', async () => {
     const preparing = world.adapter.prepare(newPost('words'), account, newDelivery(), options())
     expect(await platformErrorOf(preparing)).toMatchObject({ class: 'validation' })
   })
 
-  it('puts no token into an address', async () => {
+  it('no URL contains a token', async () => {
     await publish(newPost('no token', [await image()]))
     const requests = await world.control.requests()
     expect(requests.length).toBeGreaterThan(3)
     for (const { path } of requests) expect(path).not.toContain('EAA')
   })
 
-  it('shows the profile', async () => {
+  it('the profile is read', async () => {
     expect(await world.adapter.profile(account, options())).toMatchObject({
       displayName: 'Ann of Instagram',
       handle: account.handle,
     })
   })
 
-  describe('a token', () => {
-    it('gets another life when it is exchanged again', async () => {
+  describe('an Instagram token', () => {
+    it('a token gets a new lifetime when it is exchanged again', async () => {
       const as = await world.newAccount()
       const old = { ...as, endsAt: new Date(Date.now() + 5 * DAY_MS) }
       const renewed = await world.adapter.renew(old, options())
@@ -149,13 +149,13 @@ describe('Instagram', () => {
     it.each([
       ['no later end', { access_token: 'EAAother', token_type: 'bearer', expires_in: 60 }],
       ['no end', { access_token: 'EAAother', token_type: 'bearer' }],
-    ])('stays when the platform names %s', async (_, body) => {
+    ])('a token stays unchanged when the platform names %s', async (_, body) => {
       const { version, ...same } = { ...account, endsAt: new Date(Date.now() + 5 * DAY_MS) }
       await world.control.addFault({ path: '/oauth/access_token', times: 1, action: { status: 200, body } })
       expect(await world.adapter.renew({ ...same, version }, options())).toEqual(same)
     })
 
-    it('that ended cannot be renewed', async () => {
+    it('an expired token cannot be renewed', async () => {
       const as = await world.newAccount()
       await world.control.revoke(as.accountId)
       expect(await platformErrorOf(world.adapter.renew(as, options()))).toMatchObject({

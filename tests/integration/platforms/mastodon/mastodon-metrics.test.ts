@@ -36,14 +36,14 @@ afterAll(() => world?.stop())
 beforeEach(() => world.control.clearFaults())
 
 describe('the counts of posts', () => {
-  it('are those of the instance, quotes among the shares, and null where it does not count', async () => {
+  it('counts are those of the instance: quotes count as shares, and unknown counts are null', async () => {
     const id = await publish()
     await world.control.setMetrics(id, { likes: 5, shares: 2, quotes: 1, comments: 3 })
     const counts = { likes: 5, shares: 3, comments: 3, impressions: null, reach: null, saved: null }
     expect(await read([id])).toEqual(new Map([[id, counts]]))
   })
 
-  it('come for many posts in one call', async () => {
+  it('counts of many posts need one call', async () => {
     const ids = await Promise.all(Array.from({ length: world.adapter.metrics.perCall }, () => publish()))
     await world.control.setMetrics(ids[1]!, { likes: 1 })
     const before = await requestsTo(STATUSES)
@@ -53,7 +53,7 @@ describe('the counts of posts', () => {
     expect(await requestsTo(STATUSES)).toBe(before + 1)
   })
 
-  it('are null where they are no counts', async () => {
+  it('invalid counts are null', async () => {
     const id = await publish()
     const none = { id, favourites_count: null, reblogs_count: '2', quotes_count: 1, replies_count: -1 }
     const answer = (body: object) => world.control.addFault({ path: STATUSES, times: 1, action: { status: 200, body } })
@@ -65,21 +65,21 @@ describe('the counts of posts', () => {
     expect(await read([id])).toEqual(new Map())
   })
 
-  it('come however long the posts are', async () => {
+  it('counts are read however long the posts are', async () => {
     const ids = [await publish(), await publish()]
     const body = ids.map((id) => ({ id, favourites_count: 1, content: 'a'.repeat(1_500_000) }))
     await world.control.addFault({ path: STATUSES, action: { status: 200, body } })
     expect([...(await read(ids)).keys()]).toEqual(ids)
   })
 
-  it('are complete on servers that do not count quotes', async () => {
+  it('counts are complete on servers without quotes', async () => {
     const id = await publish()
     const body = { id, favourites_count: 1, reblogs_count: 2, replies_count: 3 }
     await world.control.addFault({ path: STATUSES, action: { status: 200, body } })
     expect((await read([id])).get(id)).toEqual({ ...NO_COUNTS, likes: 1, shares: 2, comments: 3 })
   })
 
-  it('come one by one from servers that do not show several at once', async () => {
+  it('counts are read one by one on servers without the batch endpoint', async () => {
     const old = await mastodonWorld(media, { showsSeveral: false })
     try {
       const as = await old.newAccount()
@@ -100,7 +100,7 @@ describe('the counts of posts', () => {
     }
   })
 
-  it('come one by one, and several at once the next time, where something on the way had no answer', async () => {
+  it("counts are read one by one after a proxy's error, and in a batch the next time", async () => {
     const ids = [await publish(), await publish()]
     const action = { status: 404, body: '<html>Not found</html>' }
     await world.control.addFault({ path: `${STATUSES}?`, times: 1, action })
@@ -111,13 +111,13 @@ describe('the counts of posts', () => {
   })
 })
 
-describe('a batch endpoint that the server does not have', () => {
+describe('a missing batch endpoint', () => {
   it.each([
     [404, { error: 'Not Found' }],
     [405, { error: 'Method Not Allowed' }],
     [405, '405 method not allowed'],
     [501, ''],
-  ])('is not asked again after %i %j', async (status, body) => {
+  ])('a missing batch endpoint is not requested again after %i %j', async (status, body) => {
     const other = await mastodonWorld(media)
     try {
       const as = await other.newAccount()
@@ -132,11 +132,11 @@ describe('a batch endpoint that the server does not have', () => {
   })
 })
 
-describe('a post that the server does not have', () => {
+describe('a missing status', () => {
   it.each([
     ['alone', 0],
     ['among others', 2],
-  ])('is deleted: %s', async (_, others) => {
+  ])('a missing status is deleted: %s', async (_, others) => {
     const gone = await publish()
     const kept = await Promise.all(Array.from({ length: others }, () => publish()))
     await world.control.deletePost(gone)
@@ -150,20 +150,20 @@ describe('a post that the server does not have', () => {
     ['knows the login no more', 401, { error: 'The access token was revoked' }, 'unauthorized'],
     ['asks to wait', 429, { error: 'Too many requests' }, 'rate_limited'],
     ['answers with a page', 200, '<html>Welcome</html>', 'transient'],
-  ])('is not taken as deleted where the server %s', async (_, status, body, errorClass) => {
+  ])('a status does not count as deleted when the server %s', async (_, status, body, errorClass) => {
     const id = await publish()
     await world.control.deletePost(id)
     await world.control.addFault({ path: OWN_ACCOUNT, action: { status, body } })
     expect(await platformErrorOf(read([id]))).toMatchObject({ class: errorClass })
   })
 
-  it('is not taken as deleted where only something on the way says so', async () => {
+  it('a status does not count as deleted when only a proxy says so', async () => {
     const id = await publish()
     await world.control.addFault({ path: STATUSES, action: { status: 404, body: '<html>Not found</html>' } })
     expect(await platformErrorOf(read([id]))).toMatchObject({ class: 'transient' })
   })
 
-  it('is not spoken of where the login is that of another account', async () => {
+  it('a status is left out when the login belongs to another account', async () => {
     const [id, other] = [await publish(), await publish()]
     await world.control.deletePost(id)
     const moved = { ...account, accountId: '1' }
@@ -172,20 +172,20 @@ describe('a post that the server does not have', () => {
 })
 
 describe('the followers', () => {
-  it('are those of the account', async () => {
+  it('the follower count is that of the account', async () => {
     await world.control.setAccountMetrics(account.accountId, { followers: 7 })
     expect(await followers()).toBe(7)
   })
 
-  it('are unknown where they are not told', async () => {
+  it('the follower count is null when it is not reported', async () => {
     const body = { id: account.accountId, username: 'somebody', followers_count: -1 }
     await world.control.addFault({ path: OWN_ACCOUNT, action: { status: 200, body } })
     expect(await followers()).toBeNull()
   })
 })
 
-describe('what is refused', () => {
-  it('is told as a login that has ended, and never as posts that are gone', async () => {
+describe('refused reads', () => {
+  it('an ended login is reported as such and never as deleted posts', async () => {
     const ended = await world.newAccount()
     const ids = [await publish(ended), await publish(ended)]
     await world.control.revoke(ended.accountId)
@@ -195,7 +195,7 @@ describe('what is refused', () => {
     expect(await platformErrorOf(followers(ended))).toMatchObject({ class: 'unauthorized' })
   })
 
-  it('is told as a scope that is missing', async () => {
+  it('a missing scope is reported', async () => {
     const as = await withScope('write:statuses')
     const ids = [await publish(as), await publish(as)]
     for (const asked of [ids, [ids[0]!]]) {
@@ -204,7 +204,7 @@ describe('what is refused', () => {
     expect(await platformErrorOf(followers(as))).toMatchObject({ class: 'permission' })
   })
 
-  it('is told with how long to wait', async () => {
+  it('a rate limit is reported with its wait', async () => {
     const small = await mastodonWorld(media, { rateLimits: { api: { max: 1, seconds: 300 } } })
     try {
       const error = await platformErrorOf(read(['1', '2'], await small.newAccount(), small))
@@ -216,7 +216,7 @@ describe('what is refused', () => {
     }
   })
 
-  it('is not even asked of a server that the account is not on', async () => {
+  it('a server that the account is not on is never called', async () => {
     const before = (await world.control.requests()).length
     const elsewhere = { ...account, serviceUrl: 'https://elsewhere.example' }
     expect(await platformErrorOf(read(['1'], elsewhere))).toMatchObject({ class: 'unauthorized' })
@@ -229,7 +229,7 @@ describe('what is refused', () => {
     ['a page', { status: 200, body: '<html>Welcome</html>' }],
     ['another thing', { status: 200, body: { statuses: [] } }],
     ['cut off', { truncate: true }],
-  ])('is told when the answer is %s', async (_, action) => {
+  ])('a response that is %s is an error', async (_, action) => {
     const ids = [await publish(), await publish()]
     await world.control.addFault({ method: 'GET', action })
     expect(await platformErrorOf(read(ids))).toMatchObject({ class: 'transient' })
@@ -237,7 +237,7 @@ describe('what is refused', () => {
   })
 })
 
-it('keeps half of the calls that the server grants a login for publishing', async () => {
+it("reading leaves half of a login's rate limit to publishing", async () => {
   const max = 20
   const small = await mastodonWorld(media, { showsSeveral: false, rateLimits: { api: { max, seconds: 300 } } })
   try {
@@ -258,7 +258,7 @@ it('keeps half of the calls that the server grants a login for publishing', asyn
   }
 })
 
-/** As of a connection from before this service asked for as much as today. */
+/** A connection from before this service requested its current scopes. */
 async function withScope(scope: string): Promise<Credentials> {
   const { id, username } = world.mastodon.createAccount({ username: `narrow${Date.now()}` })
   const { url, secrets } = await world.redirect.begin({ state: 's', redirectUri: REDIRECT_URI }, options())

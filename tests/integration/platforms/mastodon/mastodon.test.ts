@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { insteadOf } from '../../../../sandbox/platforms/foreign-answers.ts'
 import type { Published } from '../../../../src/domain/posts/post.ts'
-import type { Credentials, DeliveryLog, OutgoingPost, PlatformAdapter } from '../../../../src/platforms/contract.ts'
+import type {
+  Credentials,
+  DeliveryCheckpoints,
+  OutgoingPost,
+  PlatformAdapter,
+} from '../../../../src/platforms/contract.ts'
 import { createMastodon } from '../../../../src/platforms/mastodon/adapter.ts'
 import { answeredByOthers } from '../shared/foreign-suite.ts'
 import { USER_AGENT } from '../../../support/user-agent.ts'
@@ -36,12 +41,16 @@ beforeAll(async () => {
 afterAll(() => world?.stop())
 beforeEach(() => world.control.clearFaults())
 
-async function publish(post: OutgoingPost, delivery: DeliveryLog = newDelivery(), as = account): Promise<Published> {
+async function publish(
+  post: OutgoingPost,
+  delivery: DeliveryCheckpoints = newDelivery(),
+  as = account,
+): Promise<Published> {
   await world.adapter.prepare(post, as, delivery, options())
   return world.adapter.publish(post, as, delivery, options())
 }
 
-const reconcile = (post: OutgoingPost, delivery: DeliveryLog, overrides = {}, as = account) =>
+const reconcile = (post: OutgoingPost, delivery: DeliveryCheckpoints, overrides = {}, as = account) =>
   world.adapter.reconcile(post, as, delivery, searchOptions(overrides))
 
 const withText = async (text: string) => (await world.control.ledger()).filter((entry) => entry.text === text)
@@ -52,7 +61,7 @@ async function requestsTo(method: string, path: string): Promise<number> {
 }
 
 describe('connect', () => {
-  it('asks on the page of the instance for no more than is needed, with a challenge of its own each time', async () => {
+  it('the login requests only the needed scopes, with a new challenge each time', async () => {
     const begin = () => world.redirect.begin({ state: 's&1', redirectUri: REDIRECT_URI }, options())
     const [first, second] = await Promise.all([begin(), begin()])
     const url = new URL(first.url)
@@ -70,7 +79,7 @@ describe('connect', () => {
     expect(first.url).not.toContain(first.secrets['verifier'])
   })
 
-  it('knows whose account it is', async () => {
+  it("the login returns the user's account", async () => {
     const note = '<p>Sees &amp; hears</p><p>all</p>'
     const { id } = world.mastodon.createAccount({ username: 'oedoen', displayName: ' Ödön ', note })
     const { credentials, profile } = await world.connection(id)
@@ -90,7 +99,7 @@ describe('connect', () => {
     expect(await world.adapter.profile({ ...credentials, version: 1 }, options())).toEqual(profile)
   })
 
-  it('says that access was denied, without a call', async () => {
+  it('a denial is reported without a call', async () => {
     const { id } = world.mastodon.createAccount({ username: 'unwilling' })
     const before = await requestsTo('POST', '/oauth/token')
     const error = await platformErrorOf(world.connection(id, 'deny'))
@@ -102,7 +111,7 @@ describe('connect', () => {
     ['an invented code', { code: 'invented' }, {}],
     ['no code', {}, {}],
     ['the verifier of another attempt', { code: '' }, { verifier: 'x'.repeat(43) }],
-  ])('refuses %s', async (_, query: Record<string, string>, secrets: Record<string, string>) => {
+  ])('a login is refused with %s', async (_, query: Record<string, string>, secrets: Record<string, string>) => {
     const complete = world.redirect.complete(
       { query, redirectUri: REDIRECT_URI, secrets: { verifier: 'v', ...secrets } },
       options(),
@@ -110,7 +119,7 @@ describe('connect', () => {
     expect(await platformErrorOf(complete)).toMatchObject({ class: 'permission', certain: true })
   })
 
-  it('does not take a login that was allowed less, and ends it', async () => {
+  it('a login with fewer scopes is refused and revoked', async () => {
     const { id } = world.mastodon.createAccount({ username: 'stingy' })
     const body = { access_token: 'little', token_type: 'Bearer', scope: 'read:accounts', created_at: 1 }
     await world.control.addFault({ path: '/oauth/token', times: 1, action: { status: 200, body } })
@@ -119,14 +128,14 @@ describe('connect', () => {
     expect(await requestsTo('POST', '/oauth/revoke')).toBe(revokes + 1)
   })
 
-  it('leaves the login of an earlier connection alone when the profile cannot be had', async () => {
+  it("an earlier connection's login stays valid when the profile cannot be read", async () => {
     const as = await world.newAccount()
     await world.control.addFault({ path: 'accounts/verify_credentials', times: 1, action: { status: 500 } })
     expect(await platformErrorOf(world.connection(as.accountId))).toMatchObject({ class: 'transient' })
     await publish(newPost('still connected'), newDelivery(), as)
   })
 
-  it('ends the login when revoked, as often as one likes', async () => {
+  it('revoking ends the login and can be repeated', async () => {
     const as = await world.newAccount()
     await world.adapter.revoke(as, options())
     await world.adapter.revoke(as, options())
@@ -136,7 +145,7 @@ describe('connect', () => {
     })
   })
 
-  it('sends the token of another instance nowhere', async () => {
+  it('the token of another instance is sent nowhere', async () => {
     const elsewhere = { ...account, serviceUrl: 'https://mastodon.example' }
     const before = (await world.control.requests()).length
     const works = [
@@ -153,7 +162,7 @@ describe('connect', () => {
 })
 
 describe('posts', () => {
-  it('stand on the instance as they were written', async () => {
+  it('a post is published unchanged on the instance', async () => {
     const text = 'Crème & <b>café</b>\n\nhttps://example.test/a/long/path/that/is/hidden?b=1 #naïve'
     const published = await publish(newPost(text))
     expect(await withText(text)).toMatchObject([{ id: published.platformPostId, media: [] }])
@@ -162,7 +171,7 @@ describe('posts', () => {
     )
   })
 
-  it('stay one when the same delivery is sent again', async () => {
+  it('a repeated delivery creates one post', async () => {
     const delivery = newDelivery()
     const post = newPost(`only once ${delivery.key}`)
     const first = await publish(post, delivery)
@@ -170,7 +179,7 @@ describe('posts', () => {
     expect(await withText(post.content.text)).toHaveLength(1)
   })
 
-  it('need no other call than the one once prepared', async () => {
+  it('a prepared post needs a single call', async () => {
     const delivery = newDelivery()
     const post = newPost('one call')
     await world.adapter.prepare(post, account, delivery, options())
@@ -179,14 +188,14 @@ describe('posts', () => {
     expect((await world.control.requests()).slice(before).map(({ path }) => path)).toEqual([STATUSES])
   })
 
-  it('are told to be too long before anything is sent, and links count as 23', async () => {
+  it('a post that is too long is refused before anything is sent, and links count as 23', async () => {
     const link = `https://example.test/${'x'.repeat(400)}`
     await publish(newPost(`${'x'.repeat(476)} ${link}`))
     const error = await platformErrorOf(publish(newPost(`${'x'.repeat(477)} ${link}`)))
     expect(error).toMatchObject({ class: 'validation', certain: true, message: expect.stringContaining('500') })
   })
 
-  it('follow the limits that the instance sets', async () => {
+  it('posts follow the limits of the instance', async () => {
     const small = await mastodonWorld(media, { maxCharacters: 20, types: ['image/png', 'video/webm'] })
     try {
       const as = await small.newAccount()
@@ -204,7 +213,7 @@ describe('posts', () => {
     }
   })
 
-  it('are counted by code points, links as they are written, for a server of another maker', async () => {
+  it('compatible servers count code points and full links', async () => {
     const options_ = { honoursKeys: false, countsCodePoints: true, maxCharacters: 100, charactersPerUrl: 25 }
     const other = await mastodonWorld(media, options_)
     try {
@@ -228,7 +237,7 @@ describe('posts', () => {
     }
   })
 
-  it('count links as the instance says', async () => {
+  it('links count as the instance says', async () => {
     const other = await mastodonWorld(media, { charactersPerUrl: 30 })
     try {
       const as = await other.newAccount()
@@ -242,7 +251,7 @@ describe('posts', () => {
     }
   })
 
-  it('are refused as invalid where the server has a reason of its own, whatever status it chose', async () => {
+  it("a refusal with the server's own reason is invalid, whatever its status", async () => {
     for (const status of [400, 422]) {
       const body = { error: 'Bad Request: status too long, 600 characters provided but limit is 500' }
       await world.control.addFault({ method: 'POST', path: STATUSES, times: 1, action: { status, body } })
@@ -253,7 +262,7 @@ describe('posts', () => {
     }
   })
 
-  it('go by the usual limits while the instance does not tell its own', async () => {
+  it('default limits apply while the instance does not report its own', async () => {
     const mute = await mastodonWorld(media)
     try {
       const as = await mute.newAccount()
@@ -271,7 +280,7 @@ describe('posts', () => {
 })
 
 describe('media', () => {
-  it('stand in the post in their order, with their descriptions', async () => {
+  it('media are posted in order with their descriptions', async () => {
     const items = [
       add(await bytesOf(picture(300, 200).jpeg()), 'image/jpeg', 'A teal field'),
       add(await bytesOf(picture(64, 128).png()), 'image/png'),
@@ -284,7 +293,7 @@ describe('media', () => {
     expect([...entry.media[2]!.altText]).toHaveLength(1_500)
   })
 
-  it('are uploaded once, however often the post is prepared', async () => {
+  it('media are uploaded once, however often the post is prepared', async () => {
     const item = add(await bytesOf(picture(20, 20).png()), 'image/png')
     const delivery = newDelivery()
     const post = newPost('uploaded once', [item])
@@ -295,14 +304,14 @@ describe('media', () => {
     expect(opened.filter((key) => key === item.storageKey)).toHaveLength(1)
   })
 
-  it('keep what was uploaded when a later one fails', async () => {
+  it('uploaded media stay when a later one fails', async () => {
     const items = [
       add(await bytesOf(picture(20, 20).png()), 'image/png'),
       add(await bytesOf(picture(21, 21).png()), 'image/png'),
     ]
     const delivery = newDelivery()
     const post = newPost('second fails', items)
-    const failing: DeliveryLog = {
+    const failing: DeliveryCheckpoints = {
       ...delivery,
       async save(name, value) {
         await delivery.save(name, value)
@@ -317,7 +326,7 @@ describe('media', () => {
     expect(opened.filter((key) => key === items[0]!.storageKey)).toHaveLength(1)
   })
 
-  it('are waited for while the server works on them', async () => {
+  it('media are polled while the server processes them', async () => {
     const delivery = newDelivery()
     const post = newPost('a film', [add(film(300_000), 'video/mp4', 'Waves')])
     await world.adapter.prepare(post, account, delivery, options())
@@ -327,7 +336,7 @@ describe('media', () => {
     expect(entry.media).toEqual([{ type: 'video/mp4', altText: 'Waves' }])
   })
 
-  it('are looked at again later when the server takes its time, and not sent twice', async () => {
+  it('media that take longer are polled by the next attempt and not sent twice', async () => {
     const slow = await mastodonWorld(media, { processingMs: 2_500 }, { processingWaitMs: 600 })
     try {
       const as = await slow.newAccount()
@@ -352,7 +361,7 @@ describe('media', () => {
   it.each([
     [404, { error: 'Record not found' }, 'transient'],
     [422, { error: 'Error processing thumbnail for uploaded media' }, 'media_fetch_failed'],
-  ])('are uploaded again when the look answers %i', async (status, body, expected) => {
+  ])('media are uploaded again when the poll gets a %i', async (status, body, expected) => {
     const item = add(film(1_000), 'video/mp4')
     const delivery = newDelivery()
     const post = newPost(`again after ${status}`, [item])
@@ -362,7 +371,7 @@ describe('media', () => {
     expect(opened.filter((key) => key === item.storageKey)).toHaveLength(2)
   })
 
-  it('are uploaded again when the server has lost them at the last moment', async () => {
+  it('media that the server lost at the last moment are uploaded again', async () => {
     const item = add(await bytesOf(picture(20, 20).png()), 'image/png')
     const delivery = newDelivery()
     const post = newPost('lost media', [item])
@@ -373,7 +382,7 @@ describe('media', () => {
     expect(opened.filter((key) => key === item.storageKey)).toHaveLength(2)
   })
 
-  it('are refused in combinations that Mastodon does not take, before anything is sent', async () => {
+  it('unsupported combinations of media are refused before anything is sent', async () => {
     const image = () => add(new Uint8Array(1), 'image/png')
     const video = () => add(new Uint8Array(1), 'video/mp4')
     for (const items of [
@@ -388,7 +397,7 @@ describe('media', () => {
 })
 
 describe('exactly one status', () => {
-  it.each(LOST_ANSWERS)('when the server published and %s', async (name, action) => {
+  it.each(LOST_ANSWERS)('one status results when the server published and %s', async (name, action) => {
     const delivery = newDelivery()
     const post = newPost(`published, and ${name} https://example.test/some/long/path/of/a/link @${account.handle} #tag`)
     await world.adapter.prepare(post, account, delivery, options())
@@ -403,7 +412,7 @@ describe('exactly one status', () => {
     expect(found).toMatchObject({ platformPostId: entry!.id })
   })
 
-  it.each(LOST_CALLS)('when the call gets nowhere: %s', async (name, action) => {
+  it.each(LOST_CALLS)('one status results when the call is lost: %s', async (name, action) => {
     const delivery = newDelivery()
     const post = newPost(`not published: ${name}`)
     const as = await world.newAccount()
@@ -418,7 +427,7 @@ describe('exactly one status', () => {
     expect(await withText(post.content.text)).toHaveLength(1)
   })
 
-  it('also where the server ignores the key', async () => {
+  it('one status results even if the server ignores the key', async () => {
     const careless = await mastodonWorld(media, { honoursKeys: false })
     try {
       const as = await careless.newAccount()
@@ -436,7 +445,7 @@ describe('exactly one status', () => {
     }
   })
 
-  it('when a repeat finds that the first was deleted meanwhile', async () => {
+  it('a status that was deleted before the repeat is not published again', async () => {
     const delivery = newDelivery()
     const as = await world.newAccount()
     const post = newPost('published and deleted')
@@ -461,7 +470,7 @@ answeredByOthers(async () => ({
 }))
 
 describe('a 404 to the visible call', () => {
-  it('passes when it comes from something in front of the server, also for a repeat', async () => {
+  it('a 404 from a proxy is retried, also for a repeat', async () => {
     const as = await world.newAccount()
     for (const isRepeat of [false, true]) {
       const delivery = { ...newDelivery(), isRepeat }
@@ -473,14 +482,14 @@ describe('a 404 to the visible call', () => {
         certain: false,
         answered: true,
       })
-      // What the round before published is on record.
+      // The status of the previous round is on record.
       expect(await reconcile(post, delivery, { isTaken: async () => true }, as)).toBe('absent')
       await world.adapter.publish(post, as, delivery, options())
       expect(await withText(post.content.text)).toHaveLength(1)
     }
   })
 
-  it('passes when the server itself gives it to a first call', async () => {
+  it('a 404 from the server itself to a first call is retried', async () => {
     const post = newPost('not a repeat')
     const body = { error: 'Record not found' }
     await world.control.addFault({ method: 'POST', path: STATUSES, times: 1, action: { status: 404, body } })
@@ -488,8 +497,8 @@ describe('a 404 to the visible call', () => {
   })
 })
 
-describe('the search for a trace', () => {
-  it('knows the words again by what is shown when their source cannot be had', async () => {
+describe('the search for a published status', () => {
+  it('a status is recognised by its displayed text when its source cannot be read', async () => {
     await world.control.addFault({ path: '/source', action: { status: 404, body: { error: 'Record not found' } } })
     const delivery = newDelivery()
     const text = `shown: <b>a & b</b>\n\nhttps://example.test/long/enough/to/be/hidden/at/its/end?q=1&r=2 @${account.handle} #tag`
@@ -499,7 +508,7 @@ describe('the search for a trace', () => {
     expect(await reconcile(newPost(`${text}!`), delivery)).toBe('undecidable')
   })
 
-  it('takes nothing that another application published', async () => {
+  it('a status of another application is not taken', async () => {
     const as = await world.newAccount()
     const owner = world.mastodon.createAccount({ username: as.handle.split('@')[0]! })
     expect(owner.id).toBe(as.accountId)
@@ -507,7 +516,7 @@ describe('the search for a trace', () => {
     expect(await reconcile(newPost('the very same words'), newDelivery(), {}, as)).toBe('absent')
   })
 
-  it('takes every status for ours where the server tells neither which application is asking nor what was edited', async () => {
+  it('every status may be ours if the server reports neither the application nor edits', async () => {
     const other = await mastodonWorld(media, { tellsEdits: false })
     try {
       const as = await other.newAccount()
@@ -522,7 +531,7 @@ describe('the search for a trace', () => {
     }
   })
 
-  it('learns the name of the application from an accepted post, and knows it after a restart', async () => {
+  it("the application's name is learnt from an accepted post and survives a restart", async () => {
     const facts = memoryFacts()
     const server = { namesApplication: false, honoursKeys: false, tellsEdits: false }
     const other = await mastodonWorld(media, server, { facts })
@@ -554,17 +563,17 @@ describe('the search for a trace', () => {
     }
   })
 
-  it('is not held up by a status with other words that was never edited, whoever published it', async () => {
+  it('an unedited status with other text does not matter, whoever published it', async () => {
     const as = await world.newAccount()
     await publish(newPost('of a post that its user deleted meanwhile'), newDelivery(), as)
     expect(await reconcile(newPost('never sent'), newDelivery(), {}, as)).toBe('absent')
-    // A server may tidy what it is sent.
+    // A server may normalize texts.
     expect(await reconcile(newPost('Of a post that its user -- deleted meanwhile.'), newDelivery(), {}, as)).toBe(
       'undecidable',
     )
   })
 
-  it('cannot tell when a post of ours was rewritten', async () => {
+  it('a rewritten status of ours is undecidable', async () => {
     const as = await world.newAccount()
     const delivery = newDelivery()
     const post = newPost('before')
@@ -573,7 +582,7 @@ describe('the search for a trace', () => {
     expect(await reconcile(post, delivery, {}, as)).toBe('undecidable')
   })
 
-  it('leaves what is on record as another post, and takes the oldest of several alike', async () => {
+  it('statuses on record for others are skipped, and the oldest of equal ones is taken', async () => {
     const as = await world.newAccount()
     const post = newPost('twins')
     const [first, second, third] = [
@@ -589,7 +598,7 @@ describe('the search for a trace', () => {
     expect(third).not.toEqual(second)
   })
 
-  it('finds each of many that are all in doubt', async () => {
+  it('each of many unknown outcomes is found', async () => {
     const as = await world.newAccount()
     const many = Array.from({ length: 15 }, (_, index) => ({
       post: newPost(`in doubt ${index}`),
@@ -602,7 +611,7 @@ describe('the search for a trace', () => {
     }
   })
 
-  it('tells pictures with the same words apart', async () => {
+  it('pictures with the same text are distinguished', async () => {
     const as = await world.newAccount()
     const items = [add(await bytesOf(picture(20, 20).png()), 'image/png')]
     const [one, other] = [newDelivery(), newDelivery()]
@@ -614,7 +623,7 @@ describe('the search for a trace', () => {
     expect(await reconcile(newPost('same words'), newDelivery(), {}, as)).toBe('undecidable')
   })
 
-  it('looks no further back than the first call', async () => {
+  it('the search starts at the first call', async () => {
     const as = await world.newAccount()
     const post = newPost('said before')
     await publish(post, newDelivery(), as)
@@ -622,7 +631,7 @@ describe('the search for a trace', () => {
     expect(await reconcile(post, later, {}, as)).toBe('absent')
   })
 
-  it('finds a status behind many others, and gives up behind too many', async () => {
+  it('a status is found behind many others, and undecidable behind too many', async () => {
     const as = await world.newAccount()
     const delivery = newDelivery()
     const post = newPost('the first of many')
@@ -634,7 +643,7 @@ describe('the search for a trace', () => {
     expect(await reconcile(post, delivery, {}, as)).toBe('undecidable')
   })
 
-  it('believes that nothing is there once the call can no longer take effect, which a key shortens', async () => {
+  it('a status is absent once the call can no longer take effect, which a key shortens', async () => {
     const careless = await mastodonWorld(media, { honoursKeys: false })
     try {
       const post = newPost('not yet')
@@ -643,12 +652,12 @@ describe('the search for a trace', () => {
         return of.adapter.reconcile(post, await of.newAccount(), newDelivery(), searchOptions(overrides))
       }
       for (const wasAnswered of [true, false]) {
-        expect(await look(world, 20, wasAnswered)).toBe('unsettled')
+        expect(await look(world, 20, wasAnswered)).toBe('in-flight')
         expect(await look(world, 40, wasAnswered)).toBe('absent')
       }
-      expect(await look(careless, 20, true)).toBe('unsettled')
+      expect(await look(careless, 20, true)).toBe('in-flight')
       expect(await look(careless, 40, true)).toBe('absent')
-      expect(await look(careless, 9 * 60, false)).toBe('unsettled')
+      expect(await look(careless, 9 * 60, false)).toBe('in-flight')
       expect(await look(careless, 11 * 60, false)).toBe('absent')
     } finally {
       await careless.stop()
@@ -663,7 +672,7 @@ describe('the search for a trace', () => {
     ['2.7.2 (compatible; Pleroma 2.6.0)', false],
     ['4.0.0 (not true Mastodon; snac/2.74)', false],
     ['', false],
-  ])('trusts the key of a server that calls itself "%s": %s', async (version, isTrusted) => {
+  ])('the key of a server that calls itself "%s" is trusted: %s', async (version, isTrusted) => {
     const other = await mastodonWorld(media, { version })
     try {
       const called = { calledAt: new Date(Date.now() - 60_000), wasAnswered: false }
@@ -673,13 +682,13 @@ describe('the search for a trace', () => {
         newDelivery(),
         searchOptions(called),
       )
-      expect(found).toBe(isTrusted ? 'absent' : 'unsettled')
+      expect(found).toBe(isTrusted ? 'absent' : 'in-flight')
     } finally {
       await other.stop()
     }
   })
 
-  it('fails with the platform, and says so', async () => {
+  it('a failure of the platform fails the search', async () => {
     await world.control.addFault({ path: '/statuses', times: 1, action: { status: 503 } })
     expect(await platformErrorOf(reconcile(newPost('?'), newDelivery()))).toMatchObject({ class: 'transient' })
   })
@@ -746,7 +755,7 @@ describe('refusals', () => {
     ['when the limit begins anew', () => ({ 'x-ratelimit-reset': inMinutes(5).toISOString().replace('Z', '000Z') })],
     ['the same as unix seconds', () => ({ 'x-ratelimit-reset': String(Math.floor(inMinutes(5).getTime() / 1_000)) })],
     ['a wait in seconds', () => ({ 'retry-after': '300', 'x-ratelimit-reset': inMinutes(9).toISOString() })],
-  ])('429 asks to wait by %s', async (_, headers: () => Record<string, string>) => {
+  ])('429 states the wait by %s', async (_, headers: () => Record<string, string>) => {
     await world.control.addFault({
       path: '/api/v2/media',
       times: 1,
@@ -758,13 +767,13 @@ describe('refusals', () => {
     expect(retryAfterMs! / 60_000).toBeCloseTo(5, 1)
   })
 
-  it('trouble does not wait for the rate limit, which every answer tells', async () => {
+  it('a server error does not wait for the rate limit, which every response states', async () => {
     const headers = { 'x-ratelimit-reset': inMinutes(5).toISOString() }
     await world.control.addFault({ method: 'POST', path: STATUSES, times: 1, action: { status: 503, headers } })
     expect((await platformErrorOf(publish(newPost('later')))).retryAfterMs).toBeUndefined()
   })
 
-  it('a revoked login is over', async () => {
+  it('a revoked login has ended', async () => {
     const as = await world.newAccount()
     await world.control.revoke(as.accountId)
     expect(await platformErrorOf(publish(newPost('too late'), newDelivery(), as))).toMatchObject({
@@ -773,13 +782,13 @@ describe('refusals', () => {
     })
   })
 
-  it('an answer with another shape leaves room for doubt', async () => {
+  it('a response with another shape is uncertain', async () => {
     const scheduled = { id: '1', scheduled_at: '2030-01-01T00:00:00.000Z', params: {}, media_attachments: [] }
     await world.control.addFault({ method: 'POST', path: STATUSES, times: 1, action: { status: 200, body: scheduled } })
     expect(await platformErrorOf(publish(newPost('odd')))).toMatchObject({ class: 'transient', certain: false })
   })
 
-  it('a server that cannot be reached leaves none', async () => {
+  it('an unreachable server is certain', async () => {
     const gone = await mastodonWorld(media)
     const as = await gone.newAccount()
     await gone.mastodon.stop()

@@ -3,7 +3,7 @@ import type { ContainerStore } from '../../../../sandbox/platforms/shared/graph/
 import type { Published } from '../../../../src/domain/posts/post.ts'
 import type {
   Credentials,
-  DeliveryLog,
+  DeliveryCheckpoints,
   MediaSource,
   OutgoingPost,
   PlatformAdapter,
@@ -24,7 +24,7 @@ import {
 
 const HOUR = 3_600_000
 
-/** A platform on which posts are containers first: its simulator, and an adapter for it. */
+/** A platform with containers: its simulator, and an adapter for it. */
 export interface ContainerWorld {
   adapter: PlatformAdapter
   control: ReturnType<typeof controlOf>
@@ -38,18 +38,18 @@ interface Suite {
     media: MediaSource,
     times?: { processingMs?: number; processingWaitMs?: number; quota?: number },
   ): Promise<ContainerWorld>
-  /** The last parts of the paths by which containers are made and published. */
+  /** The last path segments for creating and publishing containers. */
   createPath: string
   publishPath: string
-  /** How a container tells that the work on it failed for good. */
+  /** A permanent failure in a container's status. */
   permanentProblem: string
-  /** How the platform says that a container is not ready. */
+  /** The platform's error for a container that is not ready. */
   notReady: object
 }
 
 type Stored = Awaited<ReturnType<typeof storedMedia>>
 
-/** What holds of every platform on which posts are containers first. */
+/** Tests that apply to every platform with containers. */
 export function containerSuite({ start, createPath, publishPath, permanentProblem, notReady }: Suite): void {
   let stored: Stored
   let world: ContainerWorld
@@ -69,14 +69,18 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
   const image = async (altText?: string) => stored.add(await picture(400, 400), 'image/jpeg', altText)
   const video = (altText?: string) => stored.add(film(), 'video/mp4', altText)
   const imagePost = async (text: string): Promise<OutgoingPost> => newPost(text, [await image()])
-  const prepare = (post: OutgoingPost, delivery: DeliveryLog, as = account, by = world) =>
+  const prepare = (post: OutgoingPost, delivery: DeliveryCheckpoints, as = account, by = world) =>
     by.adapter.prepare(post, as, delivery, options())
-  const commit = (post: OutgoingPost, delivery: DeliveryLog, as = account, by = world) =>
+  const commit = (post: OutgoingPost, delivery: DeliveryCheckpoints, as = account, by = world) =>
     by.adapter.publish(post, as, delivery, options())
-  const reconcile = (post: OutgoingPost, delivery: DeliveryLog, overrides = {}, as = account) =>
+  const reconcile = (post: OutgoingPost, delivery: DeliveryCheckpoints, overrides = {}, as = account) =>
     world.adapter.reconcile(post, as, delivery, searchOptions(overrides))
 
-  async function publish(post: OutgoingPost, delivery: DeliveryLog = newDelivery(), as = account): Promise<Published> {
+  async function publish(
+    post: OutgoingPost,
+    delivery: DeliveryCheckpoints = newDelivery(),
+    as = account,
+  ): Promise<Published> {
     await prepare(post, delivery, as)
     return commit(post, delivery, as)
   }
@@ -89,10 +93,10 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       .length
   }
 
-  const containerOf = (delivery: DeliveryLog) => (JSON.parse(delivery.handle('container')!) as { id: string }).id
+  const containerOf = (delivery: DeliveryCheckpoints) => (JSON.parse(delivery.get('container')!) as { id: string }).id
 
   describe('a post', () => {
-    it('is seen by nobody before it is published, and then at its address', async () => {
+    it('a post is invisible before it is published, and then has its URL', async () => {
       const post = await imagePost('hidden, then seen')
       const delivery = newDelivery()
       await prepare(post, delivery)
@@ -102,13 +106,13 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       expect((await fetch(platformPostUrl)).status).toBe(200)
     })
 
-    it('may be a video, with the work on it waited for', async () => {
+    it('a video post waits for its processing', async () => {
       const post = newPost('a film', [await video()])
       await publish(post)
       expect(await withText('a film')).toMatchObject([{ media: [{ type: 'video/mp4' }] }])
     })
 
-    it('may be a carousel of both, in their order', async () => {
+    it('a carousel holds images and videos in order', async () => {
       const items = [await image('First'), await video(), await image('Third')]
       await publish(newPost('a carousel', items))
       expect(await withText('a carousel')).toMatchObject([
@@ -122,7 +126,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       ])
     })
 
-    it('is prepared once, however often it is asked for', async () => {
+    it('a post is prepared once, however often preparation runs', async () => {
       const as = await world.newAccount()
       const post = newPost('asked for again', [await image(), await image()])
       const delivery = newDelivery()
@@ -131,7 +135,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       expect(await requestsTo(createPath, as)).toBe(3)
     })
 
-    it('is not asked about again right before its instant, unless a call was made for it', async () => {
+    it('a ready container is not checked again before the scheduled time, unless it was called for', async () => {
       const as = await world.newAccount()
       const post = newPost('seen ready', [await image()])
       const delivery = newDelivery()
@@ -147,7 +151,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       expect(await looks()).toBe(before + 1)
     })
 
-    it('goes on where an earlier preparation was broken off', async () => {
+    it('an interrupted preparation continues', async () => {
       const as = await world.newAccount()
       const post = newPost('broken off', [await image(), await image()])
       const delivery = newDelivery()
@@ -157,7 +161,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       expect(await requestsTo(createPath, as)).toBe(3)
     })
 
-    it('whose text or media the platform would not take is refused before anything is made', async () => {
+    it('a post that the platform would refuse is refused before anything is created', async () => {
       const as = await world.newAccount()
       const many = await Promise.all(Array.from({ length: 21 }, () => image()))
       for (const post of [newPost('a'.repeat(2_201), [await image()]), newPost('', many)]) {
@@ -169,7 +173,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       expect(await requestsTo(createPath, as)).toBe(0)
     })
 
-    it('that was not prepared is not published', async () => {
+    it('an unprepared post is not published', async () => {
       const as = await world.newAccount()
       expect(await platformErrorOf(commit(await imagePost('x'), newDelivery(), as))).toMatchObject({
         class: 'media_not_ready',
@@ -178,7 +182,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       expect(await requestsTo(publishPath, as)).toBe(0)
     })
 
-    it('stays published when its address cannot be had', async () => {
+    it('a post stays published when its URL cannot be read', async () => {
       const post = await imagePost('no address')
       const delivery = newDelivery()
       await prepare(post, delivery)
@@ -190,7 +194,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
   })
 
   describe('images', () => {
-    it('are fetched as they are when the platform takes them so', async () => {
+    it('images are fetched unchanged when the platform accepts them', async () => {
       const item = await image()
       await publish(newPost('as it is', [item]))
       expect(stored.kept.filter((address) => address.includes(item.storageKey))).toEqual([])
@@ -215,14 +219,14 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
     it.each([
       ['ended', 25 * HOUR],
       ['is about to end', 21 * HOUR],
-    ])('that %s is made again, its children too', async (name, age) => {
+    ])('a container that %s is created again with its children', async (name, age) => {
       const as = await world.newAccount()
       const post = newPost(`aged: ${name}`, [await image(), await image()])
       const delivery = newDelivery()
       await prepare(post, delivery, as)
       const first = containerOf(delivery)
       world.store.age(first, age)
-      const kept = JSON.parse(delivery.handle('container')!) as { createdAt: number }
+      const kept = JSON.parse(delivery.get('container')!) as { createdAt: number }
       await delivery.save('container', JSON.stringify({ ...kept, createdAt: kept.createdAt - age }))
       await publish(post, delivery, as)
       expect(containerOf(delivery)).not.toBe(first)
@@ -230,20 +234,20 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       expect(await withText(post.content.text)).toHaveLength(1)
     })
 
-    it('of a carousel that was never finished is made again when it is about to end', async () => {
+    it('an unfinished container of a carousel is created again before it expires', async () => {
       const as = await world.newAccount()
       const post = newPost('left unfinished', [await image(), await image()])
       const delivery = newDelivery()
       await prepare(post, delivery, as)
-      const child = JSON.parse(delivery.handle('container.0')!) as { id: string; createdAt: number }
+      const child = JSON.parse(delivery.get('container.0')!) as { id: string; createdAt: number }
       await delivery.save('container.0', JSON.stringify({ ...child, createdAt: child.createdAt - 21 * HOUR }))
       await delivery.save('container', '')
       await publish(post, delivery, as)
-      expect(delivery.handle('container.0')).not.toContain(child.id)
+      expect(delivery.get('container.0')).not.toContain(child.id)
       expect(await requestsTo(createPath, as)).toBe(5)
     })
 
-    it('on which the work failed is made again', async () => {
+    it('a container whose processing failed is created again', async () => {
       const post = await imagePost('failed at first')
       const delivery = newDelivery()
       world.store.failNext('UNKNOWN')
@@ -253,12 +257,12 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       expect(await withText(post.content.text)).toHaveLength(1)
     })
 
-    it('on which the work failed for good is refused', async () => {
+    it('a container whose processing failed permanently is refused', async () => {
       world.store.failNext(permanentProblem)
       expect(await platformErrorOf(prepare(await imagePost('x'), newDelivery()))).toMatchObject({ class: 'validation' })
     })
 
-    it('that takes its time is looked at again, and not made again', async () => {
+    it('a slow container is polled again and not created again', async () => {
       const slow = await start(stored.media, { processingMs: 2_500, processingWaitMs: 700 })
       try {
         const as = await slow.newAccount()
@@ -284,7 +288,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       }
     })
 
-    it('that the platform calls not ready is waited for', async () => {
+    it('a container that the platform calls not ready is retried', async () => {
       const post = await imagePost('too early')
       const delivery = newDelivery()
       await prepare(post, delivery)
@@ -299,7 +303,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
   answeredByOthers(async () => ({ ...world, account: await world.newAccount(), post: await imagePost('others') }))
 
   describe('exactly one post', () => {
-    it.each(LOST_ANSWERS)('when the platform published and %s', async (name, action) => {
+    it.each(LOST_ANSWERS)('one post results when the platform published and %s', async (name, action) => {
       const delivery = newDelivery()
       const post = await imagePost(`published, and ${name}`)
       await prepare(post, delivery)
@@ -312,19 +316,19 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       expect((await fetch((found as Published).platformPostUrl)).status).toBe(200)
     })
 
-    it.each(LOST_CALLS)('when the call gets nowhere: %s', async (name, action) => {
+    it.each(LOST_CALLS)('one post results when the call is lost: %s', async (name, action) => {
       const delivery = newDelivery()
       const post = await imagePost(`not published: ${name}`)
       await prepare(post, delivery)
       await world.control.addFault({ method: 'POST', path: publishPath, times: 1, action })
       expect(await platformErrorOf(commit(post, delivery))).toMatchObject({ certain: false })
-      expect(await reconcile(post, delivery, { calledAt: new Date(), wasAnswered: false })).toBe('unsettled')
+      expect(await reconcile(post, delivery, { calledAt: new Date(), wasAnswered: false })).toBe('in-flight')
       expect(await reconcile(post, delivery)).toBe('absent')
       await publish(post, delivery)
       expect(await withText(post.content.text)).toHaveLength(1)
     })
 
-    it('when a call that was given up comes through after all', async () => {
+    it('one post results when an aborted call arrives after all', async () => {
       const as = await world.newAccount()
       const delivery = newDelivery()
       const post = await imagePost('came through')
@@ -338,7 +342,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       expect(await reconcile(post, delivery, {}, as)).toMatchObject({ platformPostId: entry!.id })
     })
 
-    it('of two alike, each is found as its own', async () => {
+    it('each of two equal posts is found as its own', async () => {
       const as = await world.newAccount()
       const posts = [await imagePost('twins'), await imagePost('twins')]
       const deliveries = [newDelivery(), newDelivery()]
@@ -354,7 +358,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       expect(ids.toSorted()).toEqual((await withText('twins')).map(({ id }) => id).toSorted())
     })
 
-    it('is found when the platform tidied up its white space', async () => {
+    it('a post is found after the platform changed its white space', async () => {
       const as = await world.newAccount()
       const delivery = newDelivery()
       const post = await imagePost(' much   room\r\n\r\nhere ')
@@ -366,7 +370,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       expect(await reconcile(post, delivery, {}, as)).toMatchObject({ platformPostId: entry!.id })
     })
 
-    it('is not taken for another with other words', async () => {
+    it('a post with other text is not taken', async () => {
       const as = await world.newAccount()
       const delivery = newDelivery()
       const post = await imagePost('before')
@@ -379,7 +383,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       expect(await reconcile(post, delivery, {}, as)).toBe('undecidable')
     })
 
-    it('cannot be told when the platform does not know the container any more', async () => {
+    it('the outcome is undecidable when the platform no longer has the container', async () => {
       const as = await world.newAccount()
       const delivery = newDelivery()
       const post = await imagePost('no such container')
@@ -389,12 +393,12 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       expect(await reconcile(post, delivery, {}, as)).toBe('undecidable')
     })
 
-    it('is out of the question where none was prepared', async () => {
+    it('the outcome is absent when no container was prepared', async () => {
       expect(await reconcile(await imagePost('x'), newDelivery())).toBe('absent')
     })
   })
 
-  it('a login that ended is told as such, before and at the call', async () => {
+  it('an ended login is reported before and at the call', async () => {
     const as = await world.newAccount()
     const post = await imagePost('too late')
     const delivery = newDelivery()
@@ -404,7 +408,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
     expect(await platformErrorOf(prepare(post, newDelivery(), as))).toMatchObject({ class: 'unauthorized' })
   })
 
-  it('a quota that is used up asks to wait, and says so', async () => {
+  it('an exhausted quota is reported with a wait', async () => {
     const tight = await start(stored.media, { quota: 1 })
     try {
       const as = await tight.newAccount()

@@ -14,7 +14,7 @@ export const REDIRECT_URI = 'https://api.example.test/api/platform/threads/callb
 
 export const options = () => ({ signal: AbortSignal.timeout(20_000) })
 
-/** A server of Threads and an adapter that is registered with it. */
+/** A Threads server and an adapter that is registered with it. */
 export async function threadsWorld(
   media: MediaSource,
   server: ThreadsOptions = {},
@@ -34,7 +34,7 @@ export async function threadsWorld(
     ...client,
   })
 
-  /** Everything a user does to connect. */
+  /** All steps of a user who connects. */
   async function connection(accountId: string, decision: 'allow' | 'deny' = 'allow', decline: string[] = []) {
     const { url, secrets } = await redirect.begin({ state: 'state-1', redirectUri: REDIRECT_URI }, options())
     const query = Object.fromEntries(new URL(await consent(url, accountId, decision, decline)).searchParams)
@@ -63,7 +63,7 @@ export async function threadsWorld(
 
 export type ThreadsWorld = Awaited<ReturnType<typeof threadsWorld>>
 
-/** A server of Instagram, with professional accounts that were connected as the platform's own documents say, and an adapter for it. */
+/** An Instagram server with connected professional accounts, and an adapter for it. */
 export async function instagramWorld(
   media: MediaSource,
   server: MetaOptions = {},

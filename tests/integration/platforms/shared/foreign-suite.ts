@@ -8,7 +8,7 @@ interface Subject {
   control: ReturnType<typeof controlOf>
   adapter: PlatformAdapter
   account: Credentials
-  /** A post that takes calls to prepare. */
+  /** A post whose preparation makes calls. */
   post: OutgoingPost
   /** The part of connecting in which the service calls the platform. */
   connect?(): Promise<unknown>
@@ -17,7 +17,7 @@ interface Subject {
 const NAMES = Object.keys(FOREIGN_ANSWERS) as ForeignAnswerName[]
 const options = () => ({ signal: AbortSignal.timeout(20_000) })
 
-/** What the service asks of a platform, by name. Each makes ready what it needs, and returns the call that another server answers. */
+/** The operations of a platform, by name. Each prepares its input and returns the call that another server answers. */
 const OPERATIONS: Record<string, (subject: Subject) => Promise<() => Promise<unknown> | undefined>> = {
   async connect({ connect }) {
     return () => connect?.()
@@ -60,13 +60,13 @@ const OPERATIONS: Record<string, (subject: Subject) => Promise<() => Promise<unk
   },
 }
 
-/** Whatever stands in front of a platform says nothing of a post, an account or a login there. */
+/** A proxy's response says nothing about a post, an account or a login. */
 export function answeredByOthers(subjectOf: () => Promise<Subject>): void {
   it.each(Object.keys(OPERATIONS))(
-    'an answer of another server in the place of the platform decides nothing: %s',
+    'the response of another server in place of the platform decides nothing: %s',
     async (operation) => {
       const subject = await subjectOf()
-      // Once for all answers: none of them decides anything, so the next one finds everything as it was.
+      // Prepared once for all responses: none of them changes anything.
       const call = await OPERATIONS[operation]!(subject)
       const decided: string[] = []
       for (const name of NAMES) {
@@ -85,7 +85,7 @@ export function answeredByOthers(subjectOf: () => Promise<Subject>): void {
   )
 }
 
-/** An end of a login and a draft taken back are best effort; a count that is not known is null. */
+/** Ending a login and discarding a draft are best effort; an unknown count is null. */
 function whatItDecides(result: unknown): string {
   if (result instanceof Map) return [...result.values()].includes('deleted') ? 'deleted' : 'nothing'
   return result === undefined || result === null ? 'nothing' : JSON.stringify(result)

@@ -9,22 +9,22 @@ export interface MetricsWorld {
   adapter: Pick<PlatformAdapter, 'metrics' | 'followers'>
   control: ReturnType<typeof controlOf>
   newAccount(): Promise<Credentials>
-  /** As its owner publishes it; the platform's id. */
+  /** Publishes as the account's owner; returns the platform's id. */
   publish(account: Credentials): string
   stop(): Promise<void>
 }
 
 interface Suite {
   start(): Promise<MetricsWorld>
-  /** The last part of the path of the account's own posts. */
+  /** The last path segment of the account's own posts. */
   listPath: string
-  /** In the path of the call that comes first. */
+  /** In the path of the first call. */
   countsPath: string
-  /** The same of the call that tells followers. */
+  /** The same for the call that reads followers. */
   followersPath: string
 }
 
-/** An error answer of the graph. */
+/** An error response of the graph. */
 export const refusal = (code: number, subcode?: number) => ({
   error: { message: `(#${code}) No`, type: 'OAuthException', code, ...(subcode && { error_subcode: subcode }) },
 })
@@ -36,13 +36,13 @@ export async function readOne({ adapter }: Pick<MetricsWorld, 'adapter'>, id: st
   return (await adapter.metrics!.read([id], account, options())).get(id)
 }
 
-/** Sends to the control interface what only hosts of the graph have. */
+/** Calls controls that only hosts of the Graph API have. */
 export async function setLag({ control }: { control: string }, lagMs: number): Promise<void> {
   const { status } = await fetch(`${control}/insights`, { method: 'POST', body: JSON.stringify({ lagMs }) })
   expect(status).toBe(200)
 }
 
-/** What holds of all hosts of the Graph API alike. */
+/** Tests that apply to all hosts of the Graph API. */
 export function graphMetricsSuite({ start, listPath, countsPath, followersPath }: Suite): void {
   let world: MetricsWorld
   let account: Credentials
@@ -58,8 +58,8 @@ export function graphMetricsSuite({ start, listPath, countsPath, followersPath }
   const followers = (as = account) => world.adapter.followers!(as, options())
   const paths = async () => (await world.control.requests()).map(({ path }) => path)
 
-  describe('a post that is gone', () => {
-    it('is deleted once the login has shown the posts of its account', async () => {
+  describe('a missing post', () => {
+    it("a missing post is deleted once the login has read the account's posts", async () => {
       const [here, gone] = [world.publish(account), world.publish(account)]
       await world.control.deletePost(gone)
       const found = await world.adapter.metrics!.read([here, gone], account, options())
@@ -68,16 +68,16 @@ export function graphMetricsSuite({ start, listPath, countsPath, followersPath }
       expect((await paths()).at(-1)).toContain(`/${account.accountId}/${listPath}?`)
     })
 
-    it('is not told from others by a login that has ended', async () => {
+    it('a missing post is not deleted when the login has ended', async () => {
       const one = await world.newAccount()
       const id = world.publish(one)
-      // For as long as it takes to ask about the post, a dead login looks like a missing post.
+      // While the post is read, an ended login looks like a missing post.
       await world.control.addFault({ path: id, action: MISSING })
       await world.control.revoke(one.accountId)
       expect(await platformErrorOf(read(id, one))).toMatchObject({ class: 'unauthorized' })
     })
 
-    it('is not told from others by a login that shows nothing of the account', async () => {
+    it('a missing post is not deleted when the login sees nothing of the account', async () => {
       const id = world.publish(account)
       await world.control.addFault({ account: account.accountId, action: MISSING })
       expect(await platformErrorOf(read(id))).toMatchObject({ class: 'permission' })
@@ -87,20 +87,20 @@ export function graphMetricsSuite({ start, listPath, countsPath, followersPath }
       ['trouble', { status: 500, body: refusal(2) }, 'transient'],
       ['a limit', { status: 400, body: refusal(4) }, 'rate_limited'],
       ['a page', { status: 200, body: '<html>' }, 'transient'],
-    ])('is not believed to be when the proof meets %s', async (_, action, expected) => {
+    ])('a missing post is not deleted when the check gets %s', async (_, action, expected) => {
       const id = world.publish(account)
       await world.control.deletePost(id)
       await world.control.addFault({ path: `/${listPath}?`, action })
       expect(await platformErrorOf(read(id))).toMatchObject({ class: expected })
     })
 
-    it('is not meant by a 404 that the platform did not write', async () => {
+    it('a missing post is not deleted after a 404 from a proxy', async () => {
       const id = world.publish(account)
       await world.control.addFault({ path: id, action: { status: 404, body: '<html>Not found</html>' } })
       expect(await platformErrorOf(read(id))).toMatchObject({ class: 'transient' })
     })
 
-    it('is not meant where the post itself is still there', async () => {
+    it('a missing post is not deleted while the post itself exists', async () => {
       const id = world.publish(account)
       await world.control.addFault({ path: countsPath, times: 1, action: MISSING })
       expect(await read(id)).not.toBe('deleted')
@@ -111,7 +111,7 @@ export function graphMetricsSuite({ start, listPath, countsPath, followersPath }
     it.each([
       ['was taken back', (id: string) => world.control.revoke(id)],
       ['has come to its end', (id: string) => world.control.expire(id)],
-    ])('that %s is told as such', async (_, end) => {
+    ])('a login that %s is reported', async (_, end) => {
       const one = await world.newAccount()
       const id = world.publish(one)
       await end(one.accountId)
@@ -119,19 +119,19 @@ export function graphMetricsSuite({ start, listPath, countsPath, followersPath }
       expect(await platformErrorOf(followers(one))).toMatchObject({ class: 'unauthorized', certain: true })
     })
 
-    it('that may not see the account any more is to be connected again', async () => {
+    it('a login that may no longer see the account must be connected again', async () => {
       await world.control.addFault({ path: followersPath, times: 1, action: MISSING })
       expect(await platformErrorOf(followers())).toMatchObject({ class: 'permission', certain: true })
     })
   })
 
-  describe('a limit', () => {
+  describe('a rate limit', () => {
     const usage = JSON.stringify({ 1: [{ type: 'pages', estimated_time_to_regain_access: 19 }] })
     it.each<[string, { status: number; headers?: Record<string, string>; body: unknown }, number]>([
       ['429 with its wait', { status: 429, headers: { 'retry-after': '7' }, body: '' }, 7_000],
       ['a code, with the wait in minutes', usageLimit(usage), 19 * 60_000],
       ['a code without any', { status: 400, body: refusal(17) }, 15 * 60_000],
-    ])('is told by %s', async (_, action, retryAfterMs) => {
+    ])('a rate limit is reported by %s', async (_, action, retryAfterMs) => {
       const id = world.publish(account)
       await world.control.addFault({ action })
       for (const ask of [() => read(id), () => followers()]) {
@@ -145,7 +145,7 @@ export function graphMetricsSuite({ start, listPath, countsPath, followersPath }
     ['another shape', '{}'],
     ['a list of something else', '{"data":[1,2]}'],
     ['nothing', ''],
-  ])('takes %s for trouble, and for no count', async (_, body) => {
+  ])('%s is an error and not a count', async (_, body) => {
     const id = world.publish(account)
     await world.control.addFault({ action: { status: 200, body } })
     for (const ask of [() => read(id), () => followers()]) {
@@ -153,7 +153,7 @@ export function graphMetricsSuite({ start, listPath, countsPath, followersPath }
     }
   })
 
-  it('tells how many follow', async () => {
+  it('the follower count is read', async () => {
     expect(await followers()).toBe(0)
   })
 }

@@ -51,19 +51,19 @@ const options = () => ({ token: 'secret-token', signal: AbortSignal.timeout(20_0
 const post = () => platformErrorOf(api().post('/me/feed', { message: 'x' }, readId, options()))
 
 describe('calls to the Graph API', () => {
-  it('keep the token of a post out of its address', async () => {
+  it('the token is not in the URL of a POST', async () => {
     expect(await api().post('/me/feed', { message: 'a b', link: undefined }, readId, options())).toBe('1')
     expect(seen[0]!.request.url).toBe('/v1.0/me/feed')
     expect(seen[0]!.body).toBe('message=a+b&access_token=secret-token')
   })
 
-  it('send the token in a header where the host takes it there', async () => {
+  it('the token is sent in a header if the host accepts it there', async () => {
     await api('header').get('/me', { fields: 'id' }, readId, options())
     expect(seen[0]!.request.url).toBe('/v1.0/me?fields=id')
     expect(seen[0]!.request.headers.authorization).toBe('Bearer secret-token')
   })
 
-  it('send it as a parameter where the host knows no header', async () => {
+  it('the token is sent as a parameter if the host requires it', async () => {
     await api().get('/me', {}, readId, options())
     expect(seen[0]!.request.url).toBe('/v1.0/me?access_token=secret-token')
     expect(seen[0]!.request.headers.authorization).toBeUndefined()
@@ -72,12 +72,12 @@ describe('calls to the Graph API', () => {
   it.each([
     ['a page', '<html>'],
     ['another shape', '{}'],
-  ])('leave it open what happened when the answer is %s', async (_, body) => {
+  ])('the outcome is unknown when the response is %s', async (_, body) => {
     answer = { status: 200, body }
     expect(await post()).toMatchObject({ class: 'transient', certain: false })
   })
 
-  it('never tell a token, an address or what the platform wrote', async () => {
+  it('errors contain no token, no URL and no platform text', async () => {
     answer = { status: 400, body: error({ code: 190, message: 'Error validating access token secret-token' }) }
     expect(JSON.stringify({ ...(await post()), message: (await post()).message })).not.toMatch(/secret-token|127\.0/)
   })
@@ -113,19 +113,19 @@ describe('a refusal of the Graph API', () => {
     [404, {}, 'transient', false],
     [429, {}, 'rate_limited', true],
     [503, {}, 'transient', false],
-  ])('%i %j is %s', async (status, fields, errorClass, certain) => {
+  ])('a refusal %i %j is %s', async (status, fields, errorClass, certain) => {
     answer = { status, body: error(fields) }
     expect(await post()).toMatchObject({ class: errorClass, certain })
   })
 
-  it('that is no JSON comes from another server', async () => {
+  it('a refusal that is not JSON comes from another server', async () => {
     answer = { status: 502, body: '<html>' }
     expect(await post()).toMatchObject({ class: 'transient', certain: false })
     answer = { status: 403, body: '<html>' }
     expect(await post()).toMatchObject({ class: 'transient', certain: false })
   })
 
-  it('is known by the kind that its row names', async () => {
+  it('a refusal has the kind of its row', async () => {
     answer = { status: 400, body: error({ code: 100, message: 'could not be fetched' }) }
     expect(isRefusedAs(await post(), 'unfetched')).toBe(true)
     answer = { status: 400, body: error({ code: 100 }) }
@@ -146,12 +146,12 @@ describe('a refusal of the Graph API', () => {
     ],
     ['a quarter of an hour without either', { 'x-app-usage': '{"call_count":100}' }, 15 * MINUTE],
     ['a quarter of an hour when the header is not readable', { 'x-business-use-case-usage': '<' }, 15 * MINUTE],
-  ])('for too many calls asks to wait %s', async (_, headers, waitMs) => {
+  ])('a rate limit asks to wait %s', async (_, headers, waitMs) => {
     answer = { status: 400, headers, body: error({ code: 4 }) }
     expect(await post()).toMatchObject({ class: 'rate_limited', retryAfterMs: waitMs })
   })
 
-  it('of another class names no wait', async () => {
+  it('a refusal of another class states no wait', async () => {
     answer = { status: 400, headers: { 'retry-after': '7' }, body: error({ code: 190 }) }
     expect((await post()).retryAfterMs).toBeUndefined()
   })

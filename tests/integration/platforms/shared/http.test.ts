@@ -52,7 +52,7 @@ async function failureOf(work: Promise<unknown>): Promise<HttpFailure> {
 }
 
 describe('the HTTP client', () => {
-  it('gives status, headers and text of any answer', async () => {
+  it('the HTTP client returns status, headers and text of any response', async () => {
     answer = (response) => response.writeHead(404, { 'x-one': 'two' }).end('nö')
     const found = await call()
     expect([found.status, found.header('x-one'), found.header('x-none'), found.text]).toEqual([
@@ -63,24 +63,24 @@ describe('the HTTP client', () => {
     ])
   })
 
-  it('names the service in every request, whatever headers the call has', async () => {
+  it('every request names the service, whatever its headers', async () => {
     await call()
     await call({ headers: { 'user-agent': 'another', accept: 'text/plain' } })
     expect(userAgents).toEqual([USER_AGENT, USER_AGENT])
   })
 
-  it('follows no redirect', async () => {
+  it('redirects are not followed', async () => {
     answer = (response) => response.writeHead(307, { location: '/elsewhere' }).end()
     expect((await call()).status).toBe(307)
     expect(seen).toEqual(['POST /'])
   })
 
-  it('knows that a request was sent when the connection breaks', async () => {
+  it('a broken connection after sending is reported as sent', async () => {
     answer = (response) => response.destroy()
-    expect(await failureOf(call())).toMatchObject({ sent: true, message: 'broke off the connection' })
+    expect(await failureOf(call())).toMatchObject({ sent: true, message: 'closed the connection' })
   })
 
-  it('knows that nothing was sent while a request waited for a connection', async () => {
+  it('a request that waited for a connection is reported as not sent', async () => {
     answer = () => undefined
     const first = failureOf(call({ timeoutMs: 600 }))
     await expect.poll(() => seen).toHaveLength(1)
@@ -94,7 +94,7 @@ describe('the HTTP client', () => {
   })
 
   it.each(['http://127.0.0.1:1', 'http://no-such-host.invalid'])(
-    'knows that nothing was sent to %s',
+    'a request to %s is reported as not sent',
     async (address) => {
       expect(await failureOf(call({ url: new URL(address) }))).toMatchObject({
         sent: false,
@@ -103,29 +103,29 @@ describe('the HTTP client', () => {
     },
   )
 
-  it('counts the reading of the answer into the deadline', async () => {
+  it('the deadline includes reading the response', async () => {
     answer = (response) => void response.write('never finished')
     const before = Date.now()
     expect(await failureOf(call({ timeoutMs: 300 }))).toMatchObject({ sent: true, message: 'did not answer in time' })
     expect(Date.now() - before).toBeLessThan(800)
   })
 
-  it('reads answers up to the cap and no further', async () => {
+  it('a response is read up to the limit and no further', async () => {
     answer = (response) => response.end(Buffer.alloc(2 * 1_048_576))
     expect((await call()).text).toHaveLength(2 * 1_048_576)
     answer = (response) => response.end(Buffer.alloc(2 * 1_048_576 + 1))
-    expect(await failureOf(call())).toMatchObject({ sent: true, message: 'sent an answer that cannot be read' })
+    expect(await failureOf(call())).toMatchObject({ sent: true, message: 'sent an unreadable response' })
   })
 
   it.each([
     ['headers without end', (socket: Socket) => void socket.write(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}`)],
     ['no HTTP', (socket: Socket) => void socket.write('SSH-2.0-OpenSSH_9.6\r\n')],
-  ])('reads no answer of %s', async (_, write) => {
+  ])('a response of %s is not read', async (_, write) => {
     answer = ({ socket }) => write(socket!)
-    expect(await failureOf(call())).toMatchObject({ sent: true, message: 'sent an answer that cannot be read' })
+    expect(await failureOf(call())).toMatchObject({ sent: true, message: 'sent an unreadable response' })
   })
 
-  it('uses the connection that was opened ahead', async () => {
+  it('a connection that was opened ahead is used', async () => {
     let connections = 0
     server.on('connection', () => (connections += 1))
     client.warm(url)
@@ -134,7 +134,7 @@ describe('the HTTP client', () => {
     expect(connections).toBe(1)
   })
 
-  it('opens no more than a few ahead, however many ask', async () => {
+  it('only a few connections are opened ahead, however many are requested', async () => {
     let connections = 0
     server.on('connection', () => (connections += 1))
     for (let asked = 0; asked < 100; asked++) client.warm(url)
@@ -144,20 +144,20 @@ describe('the HTTP client', () => {
     expect(connections).toBe(8)
   })
 
-  it('opens another connection when the one opened ahead is gone', async () => {
+  it('another connection is opened when the one opened ahead is closed', async () => {
     server.on('connection', (socket) => setTimeout(() => !seen.length && socket.destroy(), 50))
     client.warm(url)
     await delay(150)
     expect((await call()).text).toBe('hello')
   })
 
-  it('is not troubled when no connection can be opened ahead', async () => {
+  it('a failure to open a connection ahead is ignored', async () => {
     client.warm(new URL('http://127.0.0.1:1'))
     await delay(50)
     expect((await call()).text).toBe('hello')
   })
 
-  it('goes on after failures', async () => {
+  it('the client works after failures', async () => {
     answer = (response) => response.destroy()
     for (let failed = 0; failed < 5; failed++) await failureOf(call())
     answer = (response) => response.end('well again')
@@ -177,7 +177,7 @@ describe('retryAfterMs', () => {
     [{ 'retry-after': '7', 'ratelimit-reset': String(seconds + 60) }, 7_000],
     [{ 'retry-after': 'soon', 'ratelimit-reset': 'later' }, undefined],
     [{}, undefined],
-  ])('of %j is %s', (headers: Record<string, string>, expected) => {
+  ])('the wait of %j is %s', (headers: Record<string, string>, expected) => {
     expect(retryAfterMs({ header: (name) => headers[name] }, now)).toBe(expected)
   })
 })

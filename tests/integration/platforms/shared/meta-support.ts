@@ -18,13 +18,13 @@ export const SCOPES = [
 
 export const uniqueName = (prefix: string) => `${prefix}${randomBytes(6).toString('hex')}`
 
-/** What the boxes of the dialog's page are ticked for, besides the account. */
+/** The check boxes of the dialog that are ticked, besides the account. */
 export interface KeptBack {
   decline?: string[]
   hide?: string[]
 }
 
-/** Presses a button on the dialog's page; answers where the browser is sent then. */
+/** Presses a button of the dialog and returns the redirect. */
 export async function decide(
   url: string,
   accountId: string,
@@ -42,7 +42,7 @@ export async function decide(
 
 type Params = Record<string, string>
 
-/** Calls of the graph, past our service. */
+/** Calls of the graph, without our service. */
 export function graphOf(meta: Pick<Meta, 'facebook'>) {
   return async function call<T = Record<string, unknown>>(
     method: 'GET' | 'POST' | 'DELETE',
@@ -62,7 +62,7 @@ export function graphOf(meta: Pick<Meta, 'facebook'>) {
   }
 }
 
-/** A simulator with an application of ours. */
+/** A simulator with our application. */
 export async function metaWorld(options: MetaOptions = {}) {
   const meta = await startMeta({ processingMs: 300, unreadableMs: 50, ...options })
   const app = meta.createApp({ name: 'postonce', redirectUris: [REDIRECT_URI] })
@@ -82,7 +82,7 @@ export async function metaWorld(options: MetaOptions = {}) {
   }
   const client = { client_id: app.id, client_secret: app.secret }
 
-  /** A long-lived user token, got as an application gets one. */
+  /** A long-lived user token, obtained like an application does. */
   async function logIn(personId: string, keptBack?: KeptBack, scopes = SCOPES): Promise<string> {
     const url = dialogUrl({ scope: scopes.join(',') })
     const code = new URL(await decide(url, personId, keptBack)).searchParams.get('code')!
@@ -105,7 +105,7 @@ export async function metaWorld(options: MetaOptions = {}) {
     return meta.createPerson({ name: uniqueName('Ann '), pages: own })
   }
 
-  /** A page with its token, got as an application gets one. */
+  /** A page with its token, obtained like an application does. */
   async function newPage(scopes = SCOPES, keptBack?: KeptBack) {
     const { person, pages } = newPerson()
     const userToken = await logIn(person.id, keptBack, scopes)

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import sharp, { type Sharp } from 'sharp'
 import { inject } from 'vitest'
 import type { Bluesky, BlueskyAccount } from '../../../../sandbox/platforms/bluesky.ts'
-import type { LedgerEntry, LoggedRequest } from '../../../../sandbox/platforms/fault-proxy.ts'
+import type { LedgerEntry, LoggedRequest } from '../../../../sandbox/platforms/proxied-platform.ts'
 import type { Fault } from '../../../../sandbox/platforms/faults.ts'
 import {
   afterAccept,
@@ -15,7 +15,7 @@ import { createMediaSource } from '../../../../src/integrations/storage/media-so
 import { createObjectStorage } from '../../../../src/integrations/storage/storage.ts'
 import type {
   Credentials,
-  DeliveryLog,
+  DeliveryCheckpoints,
   MediaSource,
   OutgoingPost,
   PlatformFacts,
@@ -23,20 +23,20 @@ import type {
 } from '../../../../src/platforms/contract.ts'
 import { PlatformError } from '../../../../src/platforms/errors.ts'
 
-/** At most 18 characters before `.test`, as the server wants it. */
+/** At most 18 characters before `.test`, the server's limit. */
 export function newHandle(): string {
   return `u${randomBytes(6).toString('hex')}.test`
 }
 
-/** A delivery's memory, kept in a map. */
-export function newDelivery(startedAt = new Date()): DeliveryLog & { handles: Map<string, string> } {
+/** The checkpoints of a delivery in a map. */
+export function newDelivery(startedAt = new Date()): DeliveryCheckpoints & { handles: Map<string, string> } {
   const handles = new Map<string, string>()
   return {
     key: randomUUID(),
     startedAt,
     isRepeat: false,
     handles,
-    handle: (name) => handles.get(name),
+    get: (name) => handles.get(name),
     save: async (name, value) => void handles.set(name, value),
   }
 }
@@ -45,7 +45,7 @@ export function newPost(text: string, mediaItems: MediaItem[] = []): OutgoingPos
   return { postId: randomUUID(), content: { text, mediaItems } }
 }
 
-/** Media that are bytes in memory, by storage key. */
+/** Media in memory, by storage key. */
 export function memoryMedia() {
   const files = new Map<string, { bytes: Uint8Array<ArrayBuffer>; mimeType: string }>()
   const opened: string[] = []
@@ -55,8 +55,8 @@ export function memoryMedia() {
       const { bytes, mimeType } = files.get(item.storageKey)!
       return { stream: new Blob([bytes]).stream(), sizeBytes: bytes.length, mimeType }
     },
-    address: () => Promise.reject(new Error('These media have no public address; use storedMedia()')),
-    keepCopy: () => Promise.reject(new Error('These media have no public address; use storedMedia()')),
+    publicUrl: () => Promise.reject(new Error('These media have no public address; use storedMedia()')),
+    storeCopy: () => Promise.reject(new Error('These media have no public address; use storedMedia()')),
   }
   function add(bytes: Uint8Array<ArrayBuffer>, mimeType: string, altText?: string): MediaItem {
     const storageKey = randomUUID()
@@ -67,8 +67,8 @@ export function memoryMedia() {
 }
 
 /**
- * Media in a bucket of the real S3 gateway, for platforms that fetch what they publish. `opened` has the keys whose bytes the adapter
- * asked for itself, `kept` the addresses of the copies that it made. Close it in `afterAll`.
+ * Media in a bucket of the real S3 gateway, for platforms that fetch files. `opened` has the keys that the adapter
+ * read, `kept` the URLs of its copies. Close it in `afterAll`.
  */
 export async function storedMedia() {
   const { s3 } = inject('servers')
@@ -84,8 +84,8 @@ export async function storedMedia() {
       opened.push(item.storageKey)
       return source.open(item, options)
     },
-    async keepCopy(item, copy, options) {
-      const address = await source.keepCopy(item, copy, options)
+    async storeCopy(item, copy, options) {
+      const address = await source.storeCopy(item, copy, options)
       kept.push(address)
       return address
     },
@@ -103,7 +103,7 @@ export function withVersion(credentials: Omit<Credentials, 'version'>): Credenti
   return { ...credentials, version: 1 }
 }
 
-/** Waits for a failure and hands it over; fails when there is none or it is of another kind. */
+/** Returns the error; fails when there is none or it is of another kind. */
 export async function platformErrorOf(work: Promise<unknown>): Promise<PlatformError> {
   try {
     await work
@@ -114,7 +114,7 @@ export async function platformErrorOf(work: Promise<unknown>): Promise<PlatformE
   throw new Error('It did not fail')
 }
 
-/** What an adapter learnt, kept in a map. */
+/** Stored facts in a map. */
 export function memoryFacts(facts = new Map<string, string>()): PlatformFacts & { facts: Map<string, string> } {
   return {
     facts,
@@ -123,7 +123,7 @@ export function memoryFacts(facts = new Map<string, string>()): PlatformFacts & 
   }
 }
 
-/** A call that was answered, long enough ago that nothing of it is still at work. */
+/** A call that was answered long enough ago to be no longer in flight. */
 export const searchOptions = (overrides: Partial<SearchOptions> = {}): SearchOptions => ({
   signal: AbortSignal.timeout(20_000),
   calledAt: new Date(Date.now() - 60_000),
@@ -136,7 +136,7 @@ export const picture = (width: number, height: number, background = 'teal') =>
   sharp({ create: { width, height, channels: 3, background } })
 export const bytesOf = async (image: Sharp) => new Uint8Array(await image.toBuffer())
 
-/** As much of a film as its type can be told by. */
+/** The first bytes of a video, which show its type. */
 export function film(sizeBytes: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(sizeBytes).fill(7)
   bytes.set(Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1'))
@@ -145,7 +145,7 @@ export function film(sizeBytes: number): Uint8Array<ArrayBuffer> {
 
 const FOREIGN = Object.keys(FOREIGN_ANSWERS) as ForeignAnswerName[]
 
-/** What happens to the answer of a call that the server did. */
+/** Faults that lose the response of a processed call. */
 export const LOST_ANSWERS: [string, Fault['action']][] = [
   ['the connection breaks', { dropAfterAccept: true }],
   ['the answer is cut off', { truncate: true }],
@@ -153,7 +153,7 @@ export const LOST_ANSWERS: [string, Fault['action']][] = [
   ['a proxy answers 500', { statusAfterAccept: 500, body: 'Internal Server Error' }],
   ...FOREIGN.map((name): [string, Fault['action']] => [`a proxy answers ${name}`, afterAccept(name)]),
 ]
-/** What happens to a call that the server never gets. */
+/** Faults that lose a call before the server. */
 export const LOST_CALLS: [string, Fault['action']][] = [
   ['it hangs', { hang: true }],
   ['the connection breaks', { cut: true }],
@@ -184,7 +184,7 @@ export function controlOf({ control }: Pick<Bluesky, 'control'>) {
   }
 }
 
-/** Calls of the Bluesky server's own interface, past our service. */
+/** Calls of the Bluesky server's own API, without our service. */
 export function xrpcOf(url: string) {
   return async function call<T>(
     nsid: string,
@@ -215,7 +215,7 @@ export interface PostRecordView {
   }
 }
 
-/** What the public can read of an account's posts. */
+/** The public view of an account's posts. */
 export async function postsOf(url: string, { did }: Pick<BlueskyAccount, 'did'>): Promise<PostRecordView[]> {
   const query = { repo: did, collection: 'app.bsky.feed.post', limit: '100' }
   return (await xrpcOf(url)<{ records: PostRecordView[] }>('com.atproto.repo.listRecords', { query })).body.records

@@ -33,16 +33,16 @@ describe('Threads', () => {
   const refuse = (metric: string) =>
     world.control.addFault({ path: metric, action: { status: 400, body: refusal(100) } })
 
-  it('counts reposts, quotes and what was sent on as shares', async () => {
+  it('reposts, quotes and forwards count as shares', async () => {
     await world.control.setMetrics(id, { views: 900, likes: 40, replies: 5, reposts: 3, quotes: 2, shares: 10 })
     expect(await read()).toEqual(counts({ likes: 40, shares: 15, comments: 5, impressions: 900 }))
   })
 
-  it('knows neither reach nor what was saved', async () => {
+  it('reach and saves are unknown', async () => {
     expect(await read()).toEqual(counts({ likes: 0, shares: 0, comments: 0, impressions: 0 }))
   })
 
-  it('does without what the platform does not count yet', async () => {
+  it('metrics that are not ready yet are left out', async () => {
     await world.control.setMetrics(id, { views: 900, likes: 40, replies: 5, reposts: 3, quotes: 2, shares: 10 })
     await refuse('shares')
     expect(await read()).toEqual(counts({ likes: 40, shares: 5, comments: 5, impressions: 900 }))
@@ -52,12 +52,12 @@ describe('Threads', () => {
     expect(await platformErrorOf(read())).toMatchObject({ class: 'validation' })
   })
 
-  it('says nothing of what somebody else wrote', async () => {
+  it('reposts have no counts', async () => {
     id = world.threads.store.repostElsewhere(account.accountId).id
     expect(await world.adapter.metrics.read([id], account, options())).toEqual(new Map())
   })
 
-  it('takes what is no count for unknown', async () => {
+  it('invalid counts are unknown', async () => {
     const data = [
       { name: 'views', values: [] },
       { name: 'likes', values: [{ value: -1 }] },
@@ -68,14 +68,14 @@ describe('Threads', () => {
     expect(await read()).toEqual(counts({ shares: 4 }))
   })
 
-  it('tells followers', async () => {
+  it('Threads reports followers', async () => {
     await world.control.setAccountMetrics(account.accountId, { followers: 321 })
     expect(await world.adapter.followers(account, options())).toBe(321)
     await world.control.addFault({ path: '/threads_insights', action: { status: 200, body: { data: [] } } })
     expect(await world.adapter.followers(account, options())).toBeNull()
   })
 
-  it('needs the permission to see insights', async () => {
+  it('reading requires the permission for insights', async () => {
     const without = await world.newAccount(['threads_manage_insights'])
     const theirs = world.publish(without)
     expect(await platformErrorOf(readOne(world, theirs, without))).toMatchObject({ class: 'permission' })
@@ -91,7 +91,7 @@ describe('Threads', () => {
       return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
     }
 
-    it('has insights in the shape of the platform', async () => {
+    it("the sandbox returns insights in the platform's shape", async () => {
       await world.control.setMetrics(id, { comments: 3 })
       const { body } = await ask(`${id}/insights`, 'replies')
       expect(body).toEqual({
@@ -113,11 +113,11 @@ describe('Threads', () => {
       ])
     })
 
-    it.each([undefined, 'saved', 'views,reach'])('refuses metrics that there are none of (%s)', async (metric) => {
+    it.each([undefined, 'saved', 'views,reach'])('the sandbox refuses unknown metrics (%s)', async (metric) => {
       expect(await ask(`${id}/insights`, metric)).toMatchObject({ status: 400, body: { error: { code: 100 } } })
     })
 
-    it('tells nothing of the posts of others, nor of times before its own', async () => {
+    it("the sandbox returns nothing about other accounts' posts or earlier times", async () => {
       const theirs = world.publish(await world.newAccount())
       expect(await ask(`${theirs}/insights`, 'likes')).toMatchObject({ body: { error: { error_subcode: 33 } } })
       expect(await ask('me/threads_insights?since=1712991599', 'likes')).toMatchObject({
@@ -125,7 +125,7 @@ describe('Threads', () => {
       })
     })
 
-    it('may tell late what was counted', async () => {
+    it('the sandbox may report counts late', async () => {
       await setLag(world.threads, 60_000)
       try {
         await world.control.setMetrics(id, { likes: 3 })

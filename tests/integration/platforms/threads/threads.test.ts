@@ -52,7 +52,7 @@ describe('Threads', () => {
   }
 
   describe('connect', () => {
-    it('asks on the page of the platform for what the spec names', async () => {
+    it('the login requests the documented permissions', async () => {
       const { url } = await world.redirect.begin({ state: 's&1', redirectUri: REDIRECT_URI }, options())
       const { origin, pathname, searchParams } = new URL(url)
       expect(`${origin}${pathname}`).toBe(`${world.threads.url}/oauth/authorize`)
@@ -65,7 +65,7 @@ describe('Threads', () => {
       })
     })
 
-    it('brings a token of sixty days and the profile, with the id to its last digit', async () => {
+    it('the login brings a token for sixty days and the profile, with the exact id', async () => {
       const { id, username } = world.threads.createAccount({ username: 'whole.digits', name: 'Whole Digits' })
       const { credentials, profile } = await world.connection(id)
       expect(Number.isSafeInteger(Number(id))).toBe(false)
@@ -75,7 +75,7 @@ describe('Threads', () => {
       expect(profile).toMatchObject({ displayName: 'Whole Digits', handle: username })
     })
 
-    it('ends at a refusal on the page without a call', async () => {
+    it('a denial on the page is reported without a call', async () => {
       const { id } = world.threads.createAccount({ username: 'denier' })
       const calls = async () =>
         (await world.control.requests()).filter(({ path }) => path.includes('access_token')).length
@@ -84,7 +84,7 @@ describe('Threads', () => {
       expect(await calls()).toBe(before)
     })
 
-    it('takes a code that still has its ending, and refuses one that was used', async () => {
+    it('a code with the trailing fragment works, and a used code is refused', async () => {
       const { id } = world.threads.createAccount({ username: 'ending' })
       const { url } = await world.redirect.begin({ state: 's', redirectUri: REDIRECT_URI }, options())
       const location = await decide(url, id)
@@ -96,7 +96,7 @@ describe('Threads', () => {
       expect(await platformErrorOf(complete())).toMatchObject({ class: 'validation', certain: true })
     })
 
-    it('is refused without the scope that publishing needs', async () => {
+    it('a login without the scope for publishing is refused', async () => {
       const { id } = world.threads.createAccount({ username: 'stingy' })
       const { url } = await world.redirect.begin({ state: 's', redirectUri: REDIRECT_URI }, options())
       const code = new URL(await decide(url, id, 'threads_content_publish')).searchParams.get('code')!
@@ -110,11 +110,11 @@ describe('Threads', () => {
     }
   })
 
-  describe('a token', () => {
+  describe('a Threads token', () => {
     const ownTokens = async (since: number) =>
       (await world.control.requests()).slice(since).filter(({ path }) => path.startsWith('/refresh_access_token'))
 
-    it('is renewed for another sixty days', async () => {
+    it('a token is renewed for another sixty days', async () => {
       const as = await world.newAccount()
       world.threads.ageTokens(as.accountId, 50 * DAY_MS)
       const renewed = await world.adapter.renew(as, options())
@@ -123,14 +123,14 @@ describe('Threads', () => {
       await world.adapter.profile({ ...renewed, version: 2 }, options())
     })
 
-    it('that is younger than a day stays as it is', async () => {
+    it('a token younger than a day stays unchanged', async () => {
       const as = await world.newAccount()
       const { version: _, ...same } = as
       expect(await world.adapter.renew(as, options())).toEqual(same)
       expect((await ownTokens(0)).length).toBeGreaterThan(0)
     })
 
-    it('that ended cannot be renewed', async () => {
+    it('an expired token cannot be renewed', async () => {
       const as = await world.newAccount()
       world.threads.ageTokens(as.accountId, 61 * DAY_MS)
       expect(await platformErrorOf(world.adapter.renew(as, options()))).toMatchObject({
@@ -139,7 +139,7 @@ describe('Threads', () => {
       })
     })
 
-    it('stands in no address of a call that makes something', async () => {
+    it('no URL of a creating call contains the token', async () => {
       await publish('no token here')
       const made = (await world.control.requests()).filter(({ method }) => method === 'POST')
       expect(made.some(({ path }) => path.includes('threads_publish'))).toBe(true)
@@ -147,13 +147,13 @@ describe('Threads', () => {
     })
   })
 
-  it('takes words alone', async () => {
+  it('a post without media is accepted', async () => {
     const { platformPostId } = await publish('words alone')
     const entry = (await world.control.ledger()).find(({ id }) => id === platformPostId)
     expect(entry).toMatchObject({ text: 'words alone', media: [] })
   })
 
-  it('keeps PNG, whose transparency it knows', async () => {
+  it('a PNG stays a PNG with its transparency', async () => {
     const item = await stored.add(await picture(400, 400, { type: 'png', alpha: 0.5 }), 'image/png', 'Half')
     const before = stored.kept.length
     const delivery = newDelivery()
@@ -163,7 +163,7 @@ describe('Threads', () => {
     expect(stored.kept).toHaveLength(before)
   })
 
-  it('describes videos, too', async () => {
+  it('videos have descriptions, too', async () => {
     const post = newPost('described', [await stored.add(film(), 'video/mp4', 'Waves')])
     const delivery = newDelivery()
     await world.adapter.prepare(post, account, delivery, options())
@@ -197,14 +197,14 @@ describe('Threads', () => {
     expect(refused.message).toMatch(/^Threads /)
   })
 
-  it('makes a container again that the platform no longer has', async () => {
+  it('a container that the platform has lost is created again', async () => {
     const delivery = newDelivery()
     const post = newPost('lost container')
     await world.adapter.prepare(post, account, delivery, options())
     const action = { status: 400, body: { error: { type: 'OAuthException', code: 24, message: 'm' } } }
     await world.control.addFault({ method: 'POST', path: 'threads_publish', times: 1, action })
     await platformErrorOf(world.adapter.publish(post, account, delivery, options()))
-    expect(delivery.handle('container')).toBe('')
+    expect(delivery.get('container')).toBe('')
     await world.adapter.prepare(post, account, delivery, options())
     await world.adapter.publish(post, account, delivery, options())
   })

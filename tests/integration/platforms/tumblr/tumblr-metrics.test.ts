@@ -30,7 +30,7 @@ afterAll(() => world?.stop())
 beforeEach(() => world.control.clearFaults())
 
 describe('the counts of posts', () => {
-  it('are the notes by their kinds, and null where Tumblr does not count', async () => {
+  it('counts are the notes by kind, and unknown counts are null', async () => {
     const [post, delivery] = [newPost('published by us'), newDelivery()]
     await world.adapter.prepare(post, account, delivery, options())
     const { platformPostId: id } = await world.adapter.publish(post, account, delivery, options())
@@ -39,7 +39,7 @@ describe('the counts of posts', () => {
     expect(await read([id])).toEqual(new Map([[id, counts]]))
   })
 
-  it('take one call for many posts, and one more for each that has notes', async () => {
+  it('counts need one call for many posts, and one more for each post with notes', async () => {
     const ids = [publish(), publish(), publish()]
     await world.control.setMetrics(ids[1]!, { likes: 1 })
     let counts = new Map<string, unknown>()
@@ -54,14 +54,14 @@ describe('the counts of posts', () => {
     expect(requests).toEqual(['/posts?npf=true&limit=20', `/notes?id=${ids[1]}&mode=conversation`])
   })
 
-  it('come however long the posts are', async () => {
+  it('counts are read however long the posts are', async () => {
     const ids = [publish(), publish()]
     const posts = ids.map((id) => ({ id_string: id, note_count: 0, content: 'a'.repeat(1_500_000) }))
     await world.control.addFault({ path: '/posts?', action: { status: 200, body: { response: { posts } } } })
     expect([...(await read(ids)).keys()]).toEqual(ids)
   })
 
-  it('reach posts that are not among the newest', async () => {
+  it('counts are read for posts that are not among the newest', async () => {
     const ids = [publish(), publish(), publish()]
     await world.control.setMetrics(ids[0]!, { shares: 2 })
     const { perCall } = world.adapter.metrics
@@ -75,7 +75,7 @@ describe('the counts of posts', () => {
     const [first, second] = ['/posts?npf=true&limit=20', '/posts?npf=true&limit=20&offset=20']
     const singly = (id: string) => `/posts?npf=true&id=${id}&notes_info=true`
     expect(await asked(ids)).toEqual([first, second])
-    // What is left of them is looked up by itself: one more listing would save nothing.
+    // The last one is read by itself: another listing would save nothing.
     expect(await asked([ids[0]!, ids[2]!])).toEqual([first, singly(ids[0]!)])
     for (let count = 0; count < 4 * perCall; count++) publish()
     expect(await asked(ids)).toHaveLength(3 + ids.length)
@@ -99,14 +99,14 @@ describe('the counts of posts', () => {
       { notes: [], total_notes: 9, total_likes: 6, total_reblogs: 2 },
       { ...NO_COUNTS, likes: 6, shares: 2, comments: 1 },
     ],
-  ])('are null as far as they cannot be told: %s', async (_, response, expected) => {
+  ])('counts that cannot be read are null: %s', async (_, response, expected) => {
     const id = publish()
     await world.control.setMetrics(id, { likes: 5, reblogs: 2, replies: 1 })
     await world.control.addFault({ path: '/notes', action: { status: 200, body: { response } } })
     expect((await read([id])).get(id)).toEqual(expected)
   })
 
-  it.each([403, 404])('are not spoken of where the notes are not shown (%i)', async (status) => {
+  it.each([403, 404])('a post is left out when its notes are not readable (%i)', async (status) => {
     const [id, other] = [publish(), publish()]
     await world.control.setMetrics(id, { likes: 5 })
     await world.control.addFault({
@@ -116,7 +116,7 @@ describe('the counts of posts', () => {
     expect(await read([id, other])).toEqual(new Map([[other, NOTHING_YET]]))
   })
 
-  it('leave replies open where the post does not say how many notes it has', async () => {
+  it('replies are unknown when the post does not state its number of notes', async () => {
     const id = publish()
     await world.control.setMetrics(id, { likes: 5, replies: 2 })
     const response = { posts: [{ id_string: id }] }
@@ -129,7 +129,7 @@ describe('a post that the blog does not show', () => {
   it.each([
     ['alone', 0],
     ['among others', 2],
-  ])('is deleted where its author does not have it either: %s', async (_, others) => {
+  ])('a post is deleted if its author does not have it either: %s', async (_, others) => {
     const gone = publish()
     const kept = Array.from({ length: others }, () => publish())
     await world.control.deletePost(gone)
@@ -138,7 +138,7 @@ describe('a post that the blog does not show', () => {
     expect(kept.map((id) => counts.get(id))).toEqual(kept.map(() => NOTHING_YET))
   })
 
-  it('is not looked for behind the last listing there is', async () => {
+  it('a post is not searched beyond the last listing', async () => {
     const small = await world.newAccount()
     const gone = [publish(small), publish(small)]
     for (const id of gone) await world.control.deletePost(id)
@@ -146,13 +146,13 @@ describe('a post that the blog does not show', () => {
     expect(requests.filter((path) => path.includes('limit='))).toHaveLength(1)
   })
 
-  it('is not spoken of where its author made it private', async () => {
+  it('a post that its author made private is left out', async () => {
     const [hidden, shown] = [publish(), publish()]
     world.tumblr.makePrivate(hidden)
     expect([...(await read([hidden, shown])).keys()]).toEqual([shown])
   })
 
-  it('is not spoken of where the blog cannot be found', async () => {
+  it('a post is left out when the blog cannot be found', async () => {
     const id = publish()
     const renamed = { ...account, accountId: 't:gone' }
     expect(await read([id], renamed)).toEqual(new Map())
@@ -163,7 +163,7 @@ describe('a post that the blog does not show', () => {
   it.each([
     ['is in trouble', 500, { response: [] }],
     ['answers with a page', 200, '<html>Welcome</html>'],
-  ])('is not taken as deleted where Tumblr %s about the blog', async (_, status, body) => {
+  ])('a post does not count as deleted when Tumblr %s about the blog', async (_, status, body) => {
     const id = publish()
     await world.control.deletePost(id)
     await world.control.addFault({ path: '/info', action: { status, body } })
@@ -171,23 +171,20 @@ describe('a post that the blog does not show', () => {
   })
 })
 
-it.each(['/posts?', '/posts/', '/info'])(
-  'is no post taken as deleted where something on the way says so (%s)',
-  async (path) => {
-    const id = publish()
-    await world.control.deletePost(id)
-    await world.control.addFault({ path, action: { status: 404, body: '<html>Not found</html>' } })
-    expect(await platformErrorOf(read([id]))).toMatchObject({ class: 'transient' })
-  },
-)
+it.each(['/posts?', '/posts/', '/info'])('a post does not count as deleted when a proxy says so (%s)', async (path) => {
+  const id = publish()
+  await world.control.deletePost(id)
+  await world.control.addFault({ path, action: { status: 404, body: '<html>Not found</html>' } })
+  expect(await platformErrorOf(read([id]))).toMatchObject({ class: 'transient' })
+})
 
 describe('the followers', () => {
-  it('are those of the blog', async () => {
+  it('the follower count is that of the blog', async () => {
     await world.control.setAccountMetrics(account.handle, { followers: 7 })
     expect(await followers()).toBe(7)
   })
 
-  it('are unknown where they are not told', async () => {
+  it('the follower count is null when it is not reported', async () => {
     const blogs = [{ name: account.handle, uuid: account.accountId, primary: true, followers: 'many' }]
     await world.control.addFault({
       path: '/user/info',
@@ -196,14 +193,14 @@ describe('the followers', () => {
     expect(await followers()).toBeNull()
   })
 
-  it('are nobody to be told where the blog has left the account', async () => {
+  it('the follower count is refused when the blog has left the account', async () => {
     const error = await platformErrorOf(followers({ ...account, accountId: 't:gone' }))
     expect(error).toMatchObject({ class: 'permission' })
   })
 })
 
-describe('what is refused', () => {
-  it('is told as a login that has ended, and never as posts that are gone', async () => {
+describe('refused reads', () => {
+  it('an ended login is reported as such and never as deleted posts', async () => {
     const ended = await world.newAccount()
     const ids = [publish(ended), publish(ended)]
     await world.control.revoke(ended.handle)
@@ -213,7 +210,7 @@ describe('what is refused', () => {
     expect(await platformErrorOf(followers(ended))).toMatchObject({ class: 'unauthorized' })
   })
 
-  it('once is not yet the end of a login', async () => {
+  it('a single 401 does not end a login', async () => {
     const id = publish()
     await world.control.addFault({ path: '/posts', times: 1, action: { status: 401, body: { response: [] } } })
     expect(await platformErrorOf(read([id]))).toMatchObject({ class: 'transient' })
@@ -230,7 +227,7 @@ describe('what is refused', () => {
     ['a page', { status: 200, body: '<html>Welcome</html>' }, { class: 'transient' }],
     ['another thing', { status: 200, body: { response: { posts: 5, user: 6 } } }, { class: 'transient' }],
     ['cut off', { truncate: true }, { class: 'transient' }],
-  ])('is told as what it is: %s', async (_, action, expected) => {
+  ])('a refusal is reported as what it is: %s', async (_, action, expected) => {
     const ids = [publish(), publish()]
     await world.control.addFault({ method: 'GET', action })
     expect(await platformErrorOf(read(ids))).toMatchObject(expected)
@@ -238,7 +235,7 @@ describe('what is refused', () => {
   })
 })
 
-it('keeps half of the calls that Tumblr grants for publishing', async () => {
+it("reading leaves half of Tumblr's rate limit to publishing", async () => {
   const perHour = 12
   const small = await tumblrWorld(media, { limits: { perHour } })
   try {

@@ -10,7 +10,7 @@ import { USER_AGENT } from '../../../support/user-agent.ts'
 export const REDIRECT_URI = 'https://api.example.test/api/platform/tumblr/callback'
 export const PUBLISH_TIMEOUT_MS = 1_500
 
-/** A Tumblr and an adapter that is registered with it. */
+/** A Tumblr server and an adapter that is registered with it. */
 export async function tumblrWorld(
   media: MediaSource,
   server: TumblrOptions = {},
@@ -30,7 +30,7 @@ export async function tumblrWorld(
     ...client,
   })
 
-  /** Everything a user does to connect. */
+  /** All steps of a user who connects. */
   async function connection(loginId: string, decision: 'allow' | 'deny' = 'allow') {
     const options = { signal: AbortSignal.timeout(20_000) }
     const { url, secrets } = await redirect.begin({ state: 'state-1', redirectUri: REDIRECT_URI }, options)

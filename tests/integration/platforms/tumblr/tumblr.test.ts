@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Published } from '../../../../src/domain/posts/post.ts'
-import type { Credentials, DeliveryLog, OutgoingPost } from '../../../../src/platforms/contract.ts'
+import type { Credentials, DeliveryCheckpoints, OutgoingPost } from '../../../../src/platforms/contract.ts'
 import { answeredByOthers } from '../shared/foreign-suite.ts'
 import { tumblrWorld, REDIRECT_URI, type TumblrWorld } from './tumblr-support.ts'
 import {
@@ -17,7 +17,7 @@ import {
 } from '../shared/support.ts'
 
 const ROOM = { perHour: 100_000, perDay: 100_000, posts: 10_000, photos: 10_000, videos: 10_000 }
-/** Of posts of any blog. */
+/** Posts of any blog. */
 const POSTS = '/posts'
 
 const { media, add, opened } = memoryMedia()
@@ -33,12 +33,16 @@ beforeAll(async () => {
 afterAll(() => world?.stop())
 beforeEach(() => world.control.clearFaults())
 
-async function publish(post: OutgoingPost, delivery: DeliveryLog = newDelivery(), as = account): Promise<Published> {
+async function publish(
+  post: OutgoingPost,
+  delivery: DeliveryCheckpoints = newDelivery(),
+  as = account,
+): Promise<Published> {
   await world.adapter.prepare(post, as, delivery, options())
   return world.adapter.publish(post, as, delivery, options())
 }
 
-const reconcile = (post: OutgoingPost, delivery: DeliveryLog, as = account) =>
+const reconcile = (post: OutgoingPost, delivery: DeliveryCheckpoints, as = account) =>
   world.adapter.reconcile(post, as, delivery, searchOptions())
 
 const withText = async (text: string) => (await world.control.ledger()).filter((entry) => entry.text === text)
@@ -49,7 +53,7 @@ async function requestsTo(method: string, path: string): Promise<number> {
   return requests.filter((request) => request.method === method && request.path.startsWith(path)).length
 }
 
-/** A published post as anybody may read it. */
+/** A published post as the public reads it. */
 async function readPost({ platformPostId }: Published, { accountId }: Credentials) {
   const url = `${world.tumblr.url}/v2/blog/${accountId}/posts/${platformPostId}?api_key=${world.app.consumerKey}`
   const answer = await fetch(url, { headers: { 'user-agent': 'test' } })
@@ -58,7 +62,7 @@ async function readPost({ platformPostId }: Published, { accountId }: Credential
 }
 
 describe('connect', () => {
-  it('asks for a token of its own each time, and sends the user to its page', async () => {
+  it('each login requests its own token and opens its page', async () => {
     const begin = () => world.redirect.begin({ state: 's&1', redirectUri: REDIRECT_URI }, options())
     const [first, second] = await Promise.all([begin(), begin()])
     const url = new URL(first.url)
@@ -69,7 +73,7 @@ describe('connect', () => {
     expect(world.redirect.lookupParameter).toBe('oauth_token')
   })
 
-  it('takes no token for a callback that was not confirmed', async () => {
+  it('an unconfirmed callback is refused', async () => {
     const careless = await tumblrWorld(media, { confirmsCallback: false })
     try {
       const begin = careless.redirect.begin({ state: 's', redirectUri: REDIRECT_URI }, options())
@@ -79,7 +83,7 @@ describe('connect', () => {
     }
   })
 
-  it('knows whose blog it is, and takes the primary one', async () => {
+  it('the login returns the primary blog', async () => {
     const { uuid, loginId } = world.tumblr.createAccount({ name: 'oedoen', title: ' Ödön ', otherBlog: 'aside' })
     const { credentials, profile } = await world.connection(loginId)
     expect(credentials).toEqual({
@@ -94,7 +98,7 @@ describe('connect', () => {
     expect(await world.adapter.profile({ ...credentials, version: 1 }, options())).toEqual(profile)
   })
 
-  it('goes by the name of a blog where Tumblr tells no id', async () => {
+  it('the name identifies a blog when Tumblr reports no id', async () => {
     const { loginId } = world.tumblr.createAccount({ name: 'nameless' })
     const blogs = [{ name: 'nameless', title: '' }]
     await world.control.addFault({
@@ -105,7 +109,7 @@ describe('connect', () => {
     expect((await world.connection(loginId)).credentials.accountId).toBe('nameless')
   })
 
-  it('says that access was denied, without a call', async () => {
+  it('a denial is reported without a call', async () => {
     const { loginId } = world.tumblr.createAccount({ name: 'unwilling' })
     const before = await requestsTo('POST', '/oauth/access_token')
     const error = await platformErrorOf(world.connection(loginId, 'deny'))
@@ -117,7 +121,7 @@ describe('connect', () => {
     ['an invented verifier', {}, { oauth_verifier: 'invented' }],
     ['the secret of another attempt', { secret: 'another' }, {}],
     ['an invented token', { token: 'invented' }, {}],
-  ])('refuses %s', async (_, secrets: object, query: object) => {
+  ])('a login is refused with %s', async (_, secrets: object, query: object) => {
     const { loginId } = world.tumblr.createAccount({ name: 'forged' })
     const begun = await world.redirect.begin({ state: 's', redirectUri: REDIRECT_URI }, options())
     const { consent } = await import('../../../../sandbox/platforms/shared/consent.ts')
@@ -129,21 +133,21 @@ describe('connect', () => {
     expect(await platformErrorOf(complete)).toMatchObject({ class: 'permission', certain: true })
   })
 
-  it('needs a blog', async () => {
+  it('a login without a blog is refused', async () => {
     const { loginId } = world.tumblr.createAccount({ name: 'blogless' })
     const body = { response: { user: { blogs: [] } } }
     await world.control.addFault({ path: '/user/info', times: 1, action: { status: 200, body } })
     expect(await platformErrorOf(world.connection(loginId))).toMatchObject({ class: 'permission', certain: true })
   })
 
-  it('tells when the blog has left the account', async () => {
+  it('a blog that has left the account is reported', async () => {
     const as = { ...(await world.newAccount()), accountId: 't:gone' }
     expect(await platformErrorOf(world.adapter.profile(as, options()))).toMatchObject({ class: 'permission' })
   })
 })
 
 describe('posts', () => {
-  it('stand in the blog paragraph by paragraph, with their links and tags', async () => {
+  it('a post is published by paragraphs with its links and tags', async () => {
     const link = 'https://example.test/path?q=1#x'
     const text = `Crème 🌳 <b>café</b>: ${link}.\nA second line\n\n\n\nThe end #Naïve #two #naïve`
     const published = await publish(newPost(text))
@@ -159,7 +163,7 @@ describe('posts', () => {
     expect((await fetch(published.platformPostUrl)).status).toBe(200)
   })
 
-  it('are cut into blocks of 4,096 code points, between words where there are any', async () => {
+  it('a long text is split into blocks of 4,096 code points, between words where possible', async () => {
     const words = '🌳 tree '.repeat(2_000).trim()
     const published = await publish(newPost(`${words}\n\n${'x'.repeat(5_000)}`))
     const texts = (await readPost(published, account)).content.map(({ text }) => text as string)
@@ -168,20 +172,20 @@ describe('posts', () => {
     expect(texts.slice(-2).map((text) => text.length)).toEqual([4_096, 904])
   })
 
-  it('of very many short paragraphs share blocks', async () => {
+  it('many short paragraphs share blocks', async () => {
     const text = Array.from({ length: 3_000 }, (_, index) => `line ${index}`).join('\n\n')
     const published = await publish(newPost(text))
     const { content } = await readPost(published, account)
     expect(content.map(({ text: block }) => block).join('\n\n')).toBe(text)
   })
 
-  it('have no more links marked than Tumblr takes', async () => {
+  it('only as many links are marked as Tumblr accepts', async () => {
     const published = await publish(newPost('https://example.test/a '.repeat(120).trim()))
     const { content } = await readPost(published, account)
     expect(content.flatMap(({ formatting }) => formatting)).toHaveLength(100)
   })
 
-  it('are seen by nobody before they are published', async () => {
+  it('a post is invisible before it is published', async () => {
     const as = await world.newAccount()
     const delivery = newDelivery()
     const post = newPost('not yet')
@@ -193,7 +197,7 @@ describe('posts', () => {
     expect(draftsOf(as)).toEqual([])
   })
 
-  it('need no other call than the one once prepared', async () => {
+  it('a prepared post needs a single call', async () => {
     const delivery = newDelivery()
     const post = newPost('one call')
     await world.adapter.prepare(post, account, delivery, options())
@@ -203,14 +207,14 @@ describe('posts', () => {
     expect((await world.control.requests()).slice(before).map(({ method }) => method)).toEqual(['PUT'])
   })
 
-  it('are not sent when they were not prepared', async () => {
+  it('an unprepared post is not sent', async () => {
     const before = (await world.control.requests()).length
     const publishing = world.adapter.publish(newPost('x'), account, newDelivery(), options())
     expect(await platformErrorOf(publishing)).toMatchObject({ class: 'media_not_ready', certain: true })
     expect(await world.control.requests()).toHaveLength(before)
   })
 
-  it('get their new id where the answer names the draft', async () => {
+  it('a post gets its new id when the response names the draft', async () => {
     const odd = await tumblrWorld(media, { answersDraftId: true })
     try {
       const as = await odd.newAccount()
@@ -225,7 +229,7 @@ describe('posts', () => {
 })
 
 describe('drafts', () => {
-  it('that nobody wants any more are taken back, once or again', async () => {
+  it('an unwanted draft is discarded, once or repeatedly', async () => {
     const as = await world.newAccount()
     const delivery = newDelivery()
     await world.adapter.prepare(newPost('unwanted'), as, delivery, options())
@@ -234,20 +238,20 @@ describe('drafts', () => {
     expect(draftsOf(as)).toEqual([])
   })
 
-  it('cannot be taken back once they are published', async () => {
+  it('a published draft cannot be discarded', async () => {
     const delivery = newDelivery()
     await publish(newPost('stays'), delivery)
     await world.adapter.discard(delivery, account, options())
     expect(await withText('stays')).toHaveLength(1)
   })
 
-  it('that were never made need no call', async () => {
+  it('a draft that was never created needs no call', async () => {
     const before = (await world.control.requests()).length
     await world.adapter.discard(newDelivery(), account, options())
     expect(await world.control.requests()).toHaveLength(before)
   })
 
-  it('that cannot be kept in mind do not stay', async () => {
+  it('a draft that cannot be stored is deleted', async () => {
     const as = await world.newAccount()
     const failing = { ...newDelivery(), save: () => Promise.reject(new Error('The post was cancelled')) }
     const prepare = world.adapter.prepare(newPost('cancelled'), as, failing, options())
@@ -257,7 +261,7 @@ describe('drafts', () => {
 })
 
 describe('media', () => {
-  it('stand before the words in their order, with their descriptions, as Tumblr takes them', async () => {
+  it("media come before the text in order, with their descriptions, in Tumblr's format", async () => {
     const items = [
       add(await bytesOf(picture(300, 200).jpeg()), 'image/jpeg', 'A teal field'),
       add(await bytesOf(picture(64, 128).png()), 'image/png'),
@@ -275,7 +279,7 @@ describe('media', () => {
     expect(new Uint8Array(await (await fetch(url)).arrayBuffer())).toEqual(await bytesOf(picture(64, 128).png()))
   })
 
-  it('go up once, with the draft', async () => {
+  it('media are uploaded once, with the draft', async () => {
     const delivery = newDelivery()
     const post = newPost('uploaded once', [add(await bytesOf(picture(20, 20).png()), 'image/png')])
     await world.adapter.prepare(post, account, delivery, options())
@@ -284,7 +288,7 @@ describe('media', () => {
     expect(await requestsTo('POST', `/v2/blog/${encodeURIComponent(account.accountId)}${POSTS}`)).toBe(creates)
   })
 
-  it('with a video are waited for while the server works on it', async () => {
+  it('a video is polled while the server processes it', async () => {
     const as = await world.newAccount()
     const delivery = newDelivery()
     const items = [
@@ -301,7 +305,7 @@ describe('media', () => {
     ])
   })
 
-  it('are looked at again later when the server takes its time, and not sent twice', async () => {
+  it('a slow video is polled by the next attempt and not sent twice', async () => {
     const slow = await tumblrWorld(media, { processingMs: 2_500 }, { processingWaitMs: 600 })
     try {
       const as = await slow.newAccount()
@@ -333,13 +337,13 @@ describe('media', () => {
     }
   })
 
-  it('are refused in combinations that Tumblr does not take, before anything is sent', async () => {
+  it('unsupported combinations of media are refused before anything is sent', async () => {
     const items = [add(film(1_000), 'video/mp4'), add(film(1_000), 'video/mp4')]
     expect(await platformErrorOf(publish(newPost('', items)))).toMatchObject({ class: 'validation', certain: true })
     expect(opened).not.toContain(items[0]!.storageKey)
   })
 
-  it('go up anew with another draft when the first is no longer there', async () => {
+  it('media are uploaded again with another draft when the first is lost', async () => {
     const notFound = { meta: { status: 404, msg: 'Not Found' }, response: [], errors: [] }
     const as = await world.newAccount()
     const delivery = newDelivery()
@@ -368,8 +372,8 @@ answeredByOthers(async () => ({
     ),
 }))
 
-describe('exactly one post', () => {
-  it.each(LOST_ANSWERS)('when the server published and %s', async (name, action) => {
+describe('exactly one Tumblr post', () => {
+  it.each(LOST_ANSWERS)('one post results when the server published and %s', async (name, action) => {
     const as = await world.newAccount()
     const delivery = newDelivery()
     const post = newPost(`published, and ${name}`, [add(await bytesOf(picture(9, 9).png()), 'image/png')])
@@ -385,7 +389,7 @@ describe('exactly one post', () => {
       platformPostId: entry!.id,
       platformPostUrl: `${world.tumblr.url}/${as.handle}/${entry!.id}`,
     })
-    // Whoever asks again all the same publishes nothing.
+    // Another call publishes nothing.
     expect(await platformErrorOf(world.adapter.publish(post, as, delivery, options()))).toMatchObject({
       class: 'duplicate',
       certain: false,
@@ -393,7 +397,7 @@ describe('exactly one post', () => {
     expect(await withText(post.content.text)).toHaveLength(1)
   })
 
-  it.each(LOST_CALLS)('when the call gets nowhere: %s', async (name, action) => {
+  it.each(LOST_CALLS)('one post results when the call is lost: %s', async (name, action) => {
     const as = await world.newAccount()
     const delivery = newDelivery()
     const post = newPost(`not published: ${name}`)
@@ -408,7 +412,7 @@ describe('exactly one post', () => {
     expect(await withText(post.content.text)).toHaveLength(1)
   })
 
-  it('of two alike, each found by its own draft', async () => {
+  it('each of two equal posts is found by its own draft', async () => {
     const as = await world.newAccount()
     const [one, other] = [newDelivery(), newDelivery()]
     const post = newPost('twins')
@@ -417,7 +421,7 @@ describe('exactly one post', () => {
     expect(await reconcile(post, one, as)).toEqual(published[0])
   })
 
-  it('also behind many that the author wrote meanwhile', async () => {
+  it('a post is found behind many that the author wrote meanwhile', async () => {
     const as = await world.newAccount()
     const delivery = newDelivery()
     const write = (count: number) => {
@@ -431,7 +435,7 @@ describe('exactly one post', () => {
     expect(await reconcile(newPost('among many'), delivery, as)).toEqual(published)
   })
 
-  it('found among many drafts', async () => {
+  it('a draft is found among many', async () => {
     const as = await world.newAccount()
     const delivery = newDelivery()
     await world.adapter.prepare(newPost('first draft'), as, delivery, options())
@@ -441,7 +445,7 @@ describe('exactly one post', () => {
     expect(await reconcile(newPost('first draft'), delivery, as)).toBe('absent')
   })
 
-  it('cannot be told when neither the draft nor a post of it is there', async () => {
+  it('the outcome is undecidable when neither the draft nor its post exists', async () => {
     const as = await world.newAccount()
     const delivery = newDelivery()
     const post = newPost('thrown away')
@@ -455,7 +459,7 @@ describe('exactly one post', () => {
     expect(await reconcile(post, newDelivery(), as)).toBe('undecidable')
   })
 
-  it('fails with the platform, and says so', async () => {
+  it('a failure of the platform fails the search', async () => {
     const delivery = newDelivery()
     await world.adapter.prepare(newPost('?'), account, delivery, options())
     await world.control.addFault({ path: '/posts/draft', times: 1, action: { status: 503 } })
@@ -528,7 +532,7 @@ describe('refusals', () => {
     expect(retryAfterMs).toBe(wait)
   })
 
-  it('the end of a limit of the day is asked for', async () => {
+  it('the end of a daily limit is requested', async () => {
     const small = await tumblrWorld(media, { limits: { posts: 1 } })
     try {
       const as = await small.newAccount()
@@ -544,7 +548,7 @@ describe('refusals', () => {
     }
   })
 
-  it('a revoked login is over, after one look', async () => {
+  it('a revoked login has ended, after one check', async () => {
     const as = await world.newAccount()
     await world.control.revoke(as.accountId)
     const looks = await requestsTo('GET', '/v2/user/info')
@@ -558,7 +562,7 @@ describe('refusals', () => {
     expect(await requestsTo('GET', '/v2/user/info')).toBe(looks + 2)
   })
 
-  it('one refused signature is not the end of a login', async () => {
+  it('one refused signature does not end a login', async () => {
     const delivery = newDelivery()
     const post = newPost('refused once')
     await world.adapter.prepare(post, account, delivery, options())
@@ -573,13 +577,13 @@ describe('refusals', () => {
   it.each([
     ['in trouble as well', { status: 503 }],
     ['silent', { cut: true }],
-  ])('nor is it while the look is %s', async (_, action) => {
+  ])('a login does not end while the check is %s', async (_, action) => {
     await world.control.addFault({ method: 'POST', path: POSTS, times: 1, action: { status: 401, body: errors(0) } })
     await world.control.addFault({ path: '/user/info', times: 1, action })
     expect(await platformErrorOf(publish(newPost('x')))).toMatchObject({ class: 'transient', certain: true })
   })
 
-  it('clocks that differ end no login', async () => {
+  it('different clocks do not end a login', async () => {
     const date = new Date(Date.now() - 3_600_000).toUTCString()
     const action = { status: 401, body: errors(0), headers: { date } }
     await world.control.addFault({ path: '/v2/', action })
@@ -587,7 +591,7 @@ describe('refusals', () => {
     expect(error).toMatchObject({ class: 'transient', certain: true, message: expect.stringContaining('clocks') })
   })
 
-  it('a login without its secret is no login', async () => {
+  it('a login without its secret is incomplete', async () => {
     const { tokenSecret: _, ...as } = account
     const before = (await world.control.requests()).length
     for (const work of [publish(newPost('x'), newDelivery(), as), world.adapter.profile(as, options())]) {
@@ -596,12 +600,12 @@ describe('refusals', () => {
     expect(await world.control.requests()).toHaveLength(before)
   })
 
-  it('an answer with another shape leaves room for doubt', async () => {
+  it('a response with another shape is uncertain', async () => {
     await world.control.addFault({ method: 'PUT', path: POSTS, times: 1, action: { status: 200, body: { id: 1 } } })
     expect(await platformErrorOf(publish(newPost('odd')))).toMatchObject({ class: 'transient', certain: false })
   })
 
-  it('a server that cannot be reached leaves none', async () => {
+  it('an unreachable server is certain', async () => {
     const gone = await tumblrWorld(media)
     const as = await gone.newAccount()
     const delivery = newDelivery()

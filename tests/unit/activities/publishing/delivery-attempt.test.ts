@@ -16,11 +16,11 @@ import { ServiceError } from '../../../../src/domain/shared/service-error.ts'
 import { SECOND } from '../../../../src/domain/shared/times.ts'
 import type {
   Credentials,
-  DeliveryLog,
+  DeliveryCheckpoints,
   OutgoingPost,
   PlatformAdapter,
   SearchOptions,
-  Untraced,
+  NotFoundResult,
 } from '../../../../src/platforms/contract.ts'
 import { createMetrics } from '../../../../src/telemetry/metrics.ts'
 import { PlatformError } from '../../../../src/platforms/errors.ts'
@@ -292,13 +292,16 @@ describe("a user's retry after an unknown outcome", () => {
   const unreachable = () => Promise.reject(new PlatformError('transient', 'The platform is away', { certain: false }))
 
   /** A post with an unknown outcome of two hours ago, which its user retried. */
-  function retried(reconcile: () => Promise<Published | Untraced>, connected: Partial<Credentials> | null = account) {
+  function retried(
+    reconcile: () => Promise<Published | NotFoundResult>,
+    connected: Partial<Credentials> | null = account,
+  ) {
     const sent: { key: string; isRepeat: boolean; container: string | undefined }[] = []
     const adapter = {
       platform: 'bluesky',
       prepare: async () => {},
-      async publish(_post: OutgoingPost, _account: Credentials, delivery: DeliveryLog) {
-        sent.push({ key: delivery.key, isRepeat: delivery.isRepeat, container: delivery.handle('container') })
+      async publish(_post: OutgoingPost, _account: Credentials, delivery: DeliveryCheckpoints) {
+        sent.push({ key: delivery.key, isRepeat: delivery.isRepeat, container: delivery.get('container') })
         return published
       },
       reconcile,
@@ -333,7 +336,7 @@ describe("a user's retry after an unknown outcome", () => {
     expect(sent).toEqual([{ key: firstKey, isRepeat: true, container: 'c-1' }])
   })
 
-  it.each<[string, () => Promise<Published | Untraced>, Partial<Credentials>]>([
+  it.each<[string, () => Promise<Published | NotFoundResult>, Partial<Credentials>]>([
     ['cannot decide', async () => 'undecidable', account],
     [
       'is refused by the platform',
@@ -361,7 +364,7 @@ describe("a user's retry after an unknown outcome", () => {
   })
 
   it('a retried post waits while the earlier call may still take effect', async () => {
-    const { attempt, sent } = retried(async () => 'unsettled')
+    const { attempt, sent } = retried(async () => 'in-flight')
     expect(await attempt()).toMatchObject(retryBecause('no trace of the post yet'))
     expect(sent).toEqual([])
   })
@@ -382,9 +385,14 @@ it('an unknown outcome keeps whether the call was answered through undecided rec
       platform: 'bluesky',
       prepare: async () => {},
       publish: () => Promise.reject(lost),
-      reconcile: async (_post: OutgoingPost, _account: Credentials, _log: DeliveryLog, options: SearchOptions) => {
+      reconcile: async (
+        _post: OutgoingPost,
+        _account: Credentials,
+        _log: DeliveryCheckpoints,
+        options: SearchOptions,
+      ) => {
         wasAnswered.push(options.wasAnswered)
-        return 'unsettled'
+        return 'in-flight'
       },
     } as unknown as PlatformAdapter
     const { add, attempt, stored, deliveryOf } = attempts(adapter.publish, { platforms: { find: () => adapter } })

@@ -1,60 +1,60 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { recordKey, tid } from '../../../../src/platforms/bluesky/record-key.ts'
+import { deriveRecordKey, toTid } from '../../../../src/platforms/bluesky/record-key.ts'
 
 const TID = /^[234567abcdefghij][234567abcdefghijklmnopqrstuvwxyz]{12}$/
 const instants = fc.date({ min: new Date(0), max: new Date('2200-01-01'), noInvalidDate: true })
 
-describe('tid', () => {
+describe('toTid', () => {
   it.each([
     [1_700_000_000_000_000n, 0n, '3ke6kg3wk2222'],
     [1_700_000_000_123_000n, 17n, '3ke6kg42c5s2l'],
     [0n, 0n, '2222222222222'],
-  ])('of %i microseconds and clock %i is %s', (microseconds, clock, expected) => {
-    expect(tid(microseconds, clock)).toBe(expected)
+  ])('the TID of %i microseconds and clock %i is %s', (microseconds, clock, expected) => {
+    expect(toTid(microseconds, clock)).toBe(expected)
   })
 
-  it('sorts like the time it stands for', () => {
+  it('TIDs sort by time', () => {
     const moments = fc.bigInt({ min: 0n, max: 2n ** 53n - 1n })
     const clocks = fc.bigInt({ min: 0n, max: 1_023n })
     fc.assert(
       fc.property(moments, moments, clocks, clocks, (a, b, clockA, clockB) => {
         fc.pre(a < b)
-        expect(tid(a, clockA) < tid(b, clockB)).toBe(true)
+        expect(toTid(a, clockA) < toTid(b, clockB)).toBe(true)
       }),
     )
   })
 })
 
-describe('recordKey', () => {
-  it('is a TID within two milliseconds of the start', () => {
+describe('deriveRecordKey', () => {
+  it('a record key is a TID within two milliseconds of the start', () => {
     fc.assert(
       fc.property(fc.uuid(), instants, (key, startedAt) => {
-        const found = recordKey(key, startedAt)
+        const found = deriveRecordKey(key, startedAt)
         expect(found).toMatch(TID)
-        const around = [-2, 2].map((ms) => tid(BigInt(Math.max(0, startedAt.getTime() + ms)) * 1_000n, 0n))
+        const around = [-2, 2].map((ms) => toTid(BigInt(Math.max(0, startedAt.getTime() + ms)) * 1_000n, 0n))
         expect(found >= around[0]! && found <= around[1]!).toBe(true)
       }),
     )
   })
 
-  it('is the same for every repeat of a delivery', () => {
+  it('a record key is the same for every repeat of a delivery', () => {
     fc.assert(
       fc.property(fc.uuid(), instants, (key, startedAt) => {
-        expect(recordKey(key, new Date(startedAt))).toBe(recordKey(key, startedAt))
+        expect(deriveRecordKey(key, new Date(startedAt))).toBe(deriveRecordKey(key, startedAt))
       }),
     )
   })
 
-  it('is another one for the next step', () => {
+  it('a record key differs for the next step', () => {
     const startedAt = new Date('2026-11-21T12:00:00.000Z')
-    const keys = new Set(Array.from({ length: 100 }, (_, step) => recordKey('delivery', startedAt, step)))
+    const keys = new Set(Array.from({ length: 100 }, (_, step) => deriveRecordKey('delivery', startedAt, step)))
     expect(keys.size).toBe(100)
   })
 
-  it('tells deliveries of the same instant apart', () => {
+  it('record keys differ between deliveries of the same instant', () => {
     const startedAt = new Date('2026-11-21T12:00:00.000Z')
-    const keys = new Set(Array.from({ length: 100 }, (_, index) => recordKey(`delivery ${index}`, startedAt)))
+    const keys = new Set(Array.from({ length: 100 }, (_, index) => deriveRecordKey(`delivery ${index}`, startedAt)))
     expect(keys.size).toBe(100)
   })
 })

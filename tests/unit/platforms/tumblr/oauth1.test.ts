@@ -25,11 +25,11 @@ it.each([
     { token },
     'duMq+OMIErZbqzcZLtVdL5sAhUc=',
   ],
-])('signs %s as others do', (_, method, url, rest, signature) => {
+])('the signer creates the expected signature of %s', (_, method, url, rest, signature) => {
   expect(signed(method, url, rest)).toBe(signature)
 })
 
-it('signs the example of RFC 5849 section 3.4.1.1, with parameters in address and form, some of one name', () => {
+it('the signer creates the signature of RFC 5849 section 3.4.1.1, with repeated parameters in URL and form', () => {
   const rfc = createSigner({ token: '9djdj82h48djs9d2', secret: 'j49sk3j29djd' })
   const request = {
     method: 'POST',
@@ -37,16 +37,16 @@ it('signs the example of RFC 5849 section 3.4.1.1, with parameters in address an
     fields: { c2: '', a3: '2 q' },
     token: { token: 'kkk9d7dh3k39sjv7', secret: 'dh893hdasih9' },
   }
-  // Of the base string that is printed there with `oauth_version` at its end.
+  // Of the base string printed there, with `oauth_version` appended.
   expect(signatureOf(rfc(request, { nonce: '7d8f3e4a', timestamp: 137_131_201 }))).toBe('OB33pYjWAnf+xtOHN4Gmbdil168=')
 })
 
-it('never signs twice alike', () => {
+it('two signatures of one request differ', () => {
   const request = { method: 'GET', url: new URL('https://api.tumblr.com/v2/user/info'), token }
   expect(sign(request)).not.toBe(sign(request))
 })
 
-it('sends what OAuth asks for, and no secret', () => {
+it('the header contains all OAuth parameters and no secret', () => {
   const header = sign({ method: 'GET', url: new URL('https://api.tumblr.com/v2/user/info'), token }, once)
   expect(header).toMatch(/^OAuth oauth_/)
   for (const part of [

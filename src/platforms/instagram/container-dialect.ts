@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
-import { answerReader } from '../shared/responses.ts'
+import { responseReader } from '../shared/responses.ts'
 import type { GraphParams } from '../shared/graph/api.ts'
-import { containerState, type ContainerDialect, type PulledItem } from '../shared/graph/containers.ts'
+import { parseContainerState, type ContainerDialect, type PulledItem } from '../shared/graph/containers.ts'
 import type { PublishDialect } from '../shared/graph/container-posts.ts'
 
 /** https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-container */
-const readContainer = answerReader(
+const readContainer = responseReader(
   Type.Object({
     id: Type.String(),
     status_code: Type.String(),
@@ -14,7 +14,7 @@ const readContainer = answerReader(
   }),
 )
 
-const caption = (text: string): GraphParams => ({ caption: text === '' ? undefined : text })
+const toCaptionFields = (text: string): GraphParams => ({ caption: text === '' ? undefined : text })
 
 /** https://developers.facebook.com/docs/instagram-platform/content-publishing */
 export const instagramDialect: ContainerDialect & PublishDialect = {
@@ -23,27 +23,27 @@ export const instagramDialect: ContainerDialect & PublishDialect = {
   listPath: 'media',
   quotaPath: 'content_publishing_limit',
   words: 'caption',
-  pageOf: (handle) => `https://www.instagram.com/${handle}/`,
+  toProfileUrl: (handle) => `https://www.instagram.com/${handle}/`,
 
-  single: ({ text }, media) => ({
-    ...(media && fileOf(media)),
-    // A single image has no type of its own, a single video is a Reel.
+  toSingleFields: ({ text }, media) => ({
+    ...(media && toFileFields(media)),
+    // A single image has no media type, and a single video is a Reel.
     ...(media && isVideo(media) && { media_type: 'REELS' }),
-    ...caption(text),
+    ...toCaptionFields(text),
   }),
-  child: (media) => ({
-    ...fileOf(media),
+  toChildFields: (media) => ({
+    ...toFileFields(media),
     ...(isVideo(media) && { media_type: 'VIDEO' }),
     is_carousel_item: 'true',
   }),
-  carousel: ({ text }) => ({ media_type: 'CAROUSEL', ...caption(text) }),
+  toCarouselFields: ({ text }) => ({ media_type: 'CAROUSEL', ...toCaptionFields(text) }),
 
   statusFields: 'status_code,status',
   readStatus(text) {
     const container = readContainer(text)
     if (!container) return null
     const { status_code: code, status: problem } = container
-    return { state: containerState(code), ...(problem && { problem }) }
+    return { state: parseContainerState(code), ...(problem && { problem }) }
   },
   problems: [
     [/2207026/, 'does not support the format of a video'],
@@ -58,8 +58,8 @@ function isVideo({ item }: PulledItem): boolean {
   return mediaKind(item.mimeType) === 'video'
 }
 
-function fileOf(media: PulledItem): GraphParams {
+function toFileFields(media: PulledItem): GraphParams {
   const altText = fitAltText(media.item, POSTING_RULES.instagram)
-  if (isVideo(media)) return { video_url: media.address }
-  return { image_url: media.address, alt_text: altText === '' ? undefined : altText }
+  if (isVideo(media)) return { video_url: media.url }
+  return { image_url: media.url, alt_text: altText === '' ? undefined : altText }
 }

@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
-import { answerReader } from '../shared/responses.ts'
+import { responseReader } from '../shared/responses.ts'
 import type { GraphParams } from '../shared/graph/api.ts'
-import { containerState, type ContainerDialect, type PulledItem } from '../shared/graph/containers.ts'
+import { parseContainerState, type ContainerDialect, type PulledItem } from '../shared/graph/containers.ts'
 import type { PublishDialect } from '../shared/graph/container-posts.ts'
 
 /** https://developers.facebook.com/docs/threads/troubleshooting#publishing-does-not-return-a-media-id */
-const readContainer = answerReader(
+const readContainer = responseReader(
   Type.Object({
     id: Type.String(),
     status: Type.String(),
@@ -14,7 +14,7 @@ const readContainer = answerReader(
   }),
 )
 
-const words = (text: string): GraphParams => ({ text: text === '' ? undefined : text })
+const toTextFields = (text: string): GraphParams => ({ text: text === '' ? undefined : text })
 
 /** https://developers.facebook.com/docs/threads/posts */
 export const threadsDialect: ContainerDialect & PublishDialect = {
@@ -23,18 +23,19 @@ export const threadsDialect: ContainerDialect & PublishDialect = {
   listPath: 'threads',
   quotaPath: 'threads_publishing_limit',
   words: 'text',
-  pageOf: (handle) => `https://www.threads.net/@${handle}`,
+  toProfileUrl: (handle) => `https://www.threads.net/@${handle}`,
 
-  single: ({ text }, media) => (media ? { ...fieldsOf(media), ...words(text) } : { media_type: 'TEXT', text }),
-  child: (media) => ({ ...fieldsOf(media), is_carousel_item: 'true' }),
-  carousel: ({ text }) => ({ media_type: 'CAROUSEL', ...words(text) }),
+  toSingleFields: ({ text }, media) =>
+    media ? { ...toMediaFields(media), ...toTextFields(text) } : { media_type: 'TEXT', text },
+  toChildFields: (media) => ({ ...toMediaFields(media), is_carousel_item: 'true' }),
+  toCarouselFields: ({ text }) => ({ media_type: 'CAROUSEL', ...toTextFields(text) }),
 
   statusFields: 'status,error_message',
   readStatus(text) {
     const container = readContainer(text)
     if (!container) return null
     const { status, error_message: problem } = container
-    return { state: containerState(status), ...(problem && { problem }) }
+    return { state: parseContainerState(status), ...(problem && { problem }) }
   },
   problems: [
     [/ASPEC(T)?_RATIO/, 'refused an image or video: it is too wide or too high'],
@@ -43,7 +44,7 @@ export const threadsDialect: ContainerDialect & PublishDialect = {
   ],
 }
 
-function fieldsOf({ item, address }: PulledItem): GraphParams {
+function toMediaFields({ item, url: address }: PulledItem): GraphParams {
   const altText = fitAltText(item, POSTING_RULES.threads)
   const file =
     mediaKind(item.mimeType) === 'video'

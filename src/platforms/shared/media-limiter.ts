@@ -5,23 +5,23 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type { CallOptions } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 
-interface MediaTurnsOptions {
-  /** Files in hand concurrently, of all users. */
-  atOnce: number
-  /** Files of one user in hand concurrently, so that a slow one leaves room for other users. */
+interface MediaLimiterOptions {
+  /** The maximum number of files processed concurrently, for all users. */
+  concurrency: number
+  /** The same per user, so that slow files of one user leave room for others. */
   perUser: number
 }
 
-/** Of one user: each of them holds a slot of the worker while it waits. */
+/** The maximum queue per user. Each entry holds a slot of the worker. */
 const MAX_WAITING = 20
 const RETRY_AFTER_MS = 5 * SECOND
 
-/** Work on media files, by turns of the users who own them. */
-export function createMediaTurns({ atOnce, perUser }: MediaTurnsOptions) {
-  const limit = createFairLimit({ atOnce, perKey: perUser, waitingPerKey: MAX_WAITING })
+/** Limits concurrent work on media files, fairly by user. */
+export function createMediaLimiter({ concurrency, perUser }: MediaLimiterOptions) {
+  const limit = createFairLimit({ atOnce: concurrency, perKey: perUser, waitingPerKey: MAX_WAITING })
 
-  /** @throws PlatformError `media_not_ready` where too many files of the user wait already; and what `work` throws */
-  return async function inTurn<T>(item: MediaItem, work: () => Promise<T>, { signal }: CallOptions): Promise<T> {
+  /** @throws PlatformError `media_not_ready` when the user's queue is full; also whatever `work` throws */
+  return async function runLimited<T>(item: MediaItem, work: () => Promise<T>, { signal }: CallOptions): Promise<T> {
     try {
       return await limit(ownerOf(item.storageKey), work, signal)
     } catch (error) {

@@ -1,7 +1,7 @@
 const CONTAINERS = new Set(['moov', 'trak'])
 const HEADER_BYTES = 8
 const LONG_HEADER_BYTES = 16
-/** Longer than any track header there is. */
+/** Longer than any track header. */
 const LONGEST_TRACK_HEADER = 256
 const FIXED_POINT = 65_536
 
@@ -11,15 +11,15 @@ interface Size {
 }
 
 /**
- * Reads off an MP4 or QuickTime film how large its picture is, while its bytes go by on their way elsewhere: of a film of any length
- * only a track's header is held at a time (ISO/IEC 14496-12, sections 4.2 and 8.3.2).
+ * Reads the picture size of an MP4 or QuickTime file while it streams through. At most one track header is in memory
+ * (ISO/IEC 14496-12, sections 4.2 and 8.3.2).
  */
 export function createVideoSizer() {
   let held: Buffer = Buffer.alloc(0)
   let toSkip = 0
   let size: Size | null = null
 
-  function take(chunk: Uint8Array): void {
+  function consume(chunk: Uint8Array): void {
     let rest = chunk
     while (rest.length > 0 && size === null) {
       const skipped = Math.min(toSkip, rest.length)
@@ -33,20 +33,20 @@ export function createVideoSizer() {
     }
   }
 
-  /** As far as what is held reaches. */
+  /** Reads the boxes in the buffered bytes. */
   function readBoxes(): void {
     while (held.length >= HEADER_BYTES && size === null && toSkip === 0) {
       const box = readHeader(held)
       if (!box) return
       if (box.type === 'tkhd' && box.length <= LONGEST_TRACK_HEADER) {
         if (held.length < box.length) return
-        size = trackSize(held.subarray(box.headerLength, box.length))
+        size = readTrackSize(held.subarray(box.headerLength, box.length))
       }
-      pass(CONTAINERS.has(box.type) ? box.headerLength : box.length)
+      skip(CONTAINERS.has(box.type) ? box.headerLength : box.length)
     }
   }
 
-  function pass(bytes: number): void {
+  function skip(bytes: number): void {
     toSkip = Math.max(0, bytes - held.length)
     held = held.subarray(bytes - toSkip)
   }
@@ -54,11 +54,11 @@ export function createVideoSizer() {
   return {
     async *through(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
       for await (const chunk of source) {
-        take(chunk)
+        consume(chunk)
         yield chunk
       }
     },
-    /** As it is shown, turned upright; null when the file does not tell. */
+    /** The displayed size after rotation; `null` when the file does not contain it. */
     size: (): Size | null => size,
   }
 }
@@ -72,7 +72,7 @@ interface Box {
 function readHeader(bytes: Buffer): Box | null {
   const type = bytes.toString('latin1', 4, HEADER_BYTES)
   const length = bytes.readUInt32BE(0)
-  // The last box may go on to the end of the file.
+  // The last box may extend to the end of the file.
   if (length === 0) return { type, headerLength: HEADER_BYTES, length: Infinity }
   if (length !== 1) return { type, headerLength: HEADER_BYTES, length: Math.max(length, HEADER_BYTES) }
   if (bytes.length < LONG_HEADER_BYTES) return null
@@ -80,8 +80,8 @@ function readHeader(bytes: Buffer): Box | null {
   return { type, headerLength: LONG_HEADER_BYTES, length: Math.max(long, LONG_HEADER_BYTES) }
 }
 
-/** Tracks of sound have no size. */
-function trackSize(header: Buffer): Size | null {
+/** Returns `null` for audio tracks, which have no size. */
+function readTrackSize(header: Buffer): Size | null {
   const isLong = header[0] === 1
   const matrix = isLong ? 52 : 40
   const end = matrix + 36

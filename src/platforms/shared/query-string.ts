@@ -1,7 +1,7 @@
-/** Parameters of an address; a list is sent as so many parameters of one name. */
+/** Parameters of a URL. A list becomes repeated parameters. */
 export type Query = Record<string, string | string[]>
 
-export function queryOf(params: Query): string {
+export function toQueryString(params: Query): string {
   const pairs = Object.entries(params).flatMap(([name, value]) =>
     [value].flat().map((one): [string, string] => [name, one]),
   )

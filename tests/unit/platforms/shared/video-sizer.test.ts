@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { createVideoSizer } from '../../../../src/platforms/shared/video-size.ts'
+import { createVideoSizer } from '../../../../src/platforms/shared/video-sizer.ts'
 import { film } from '../../../support/film.ts'
 
-/** Read in pieces of this many bytes, as a stream may bring them. */
+/** The bytes per piece, as a stream may deliver them. */
 async function sizeOf(file: Buffer, pieceLength: number) {
   const { through, size } = createVideoSizer()
   async function* pieces() {
@@ -20,11 +20,11 @@ it.each([
   ['at its end', film(SHAPE)],
   ['at its beginning', film({ ...SHAPE, headerFirst: true })],
   ['with long lengths', film({ ...SHAPE, isLong: true })],
-])('the size of a film is read off its header %s, however it arrives', async (_, file) => {
+])('the size of a video is read from its header %s, in pieces of any length', async (_, file) => {
   for (const pieceLength of [1, 7, 100, 300, file.length]) expect(await sizeOf(file, pieceLength)).toEqual(SHAPE)
 })
 
-it('a film taken with the camera on its side is as high as it is wide in the file', async () => {
+it('a rotated video has its width and height swapped', async () => {
   expect(await sizeOf(film({ ...SHAPE, isTurned: true }), 64)).toEqual({ width: 1_080, height: 1_920 })
 })
 
@@ -33,6 +33,6 @@ it.each([
   ['says nothing', film({ width: 0, height: 0 })],
   ['is nonsense', Buffer.alloc(5_000, 0xff)],
   ['is of no length', Buffer.alloc(5_000)],
-])('no size is told where the header %s', async (_, file) => {
+])('no size is reported where the header %s', async (_, file) => {
   for (const pieceLength of [1, 100, file.length]) expect(await sizeOf(file, pieceLength)).toBeNull()
 })

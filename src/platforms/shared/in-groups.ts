@@ -1,8 +1,0 @@
-/** Does the work for each, so many at a time, in their order; once one has failed no further group is begun. */
-export async function inGroups<T, R>(items: T[], size: number, work: (item: T) => Promise<R>): Promise<R[]> {
-  const done: R[] = []
-  for (let at = 0; at < items.length; at += size) {
-    done.push(...(await Promise.all(items.slice(at, at + size).map(work))))
-  }
-  return done
-}
