@@ -11,7 +11,7 @@ import { createStorePost } from './commands/posts/store-post.ts'
 import { createSyncSubscription } from './commands/billing/sync-subscription.ts'
 import type { Config } from './config/schema.ts'
 import type { AccessTokens } from './domain/users/access-tokens.ts'
-import { listed } from './domain/shared/lists.ts'
+import { parseList } from './domain/shared/lists.ts'
 import { HOUR, MINUTE, SECOND } from './domain/shared/times.ts'
 import { createAvatars } from './integrations/storage/avatars.ts'
 import {
@@ -351,7 +351,7 @@ function paymentsOf(config: Config, { paymentCalled }: Pick<Metrics, 'paymentCal
     url: config.STRIPE_API_URL,
     userAgent: userAgentOf(config),
     priceId: config.STRIPE_PRICE_ID,
-    webhookSecrets: listed(config.STRIPE_WEBHOOK_SECRETS),
+    webhookSecrets: parseList(config.STRIPE_WEBHOOK_SECRETS),
     timeoutMs: config.PAYMENTS_TIMEOUT_MS,
     onCall: paymentCalled,
   })

@@ -1,6 +1,6 @@
 import { inventHistory, storeHistory, type UserHistory } from '../../sandbox/analytics-history.ts'
 import { createContext, type Context } from '../../src/context.ts'
-import { daysOf, periodWindow } from '../../src/domain/analytics/calendar.ts'
+import { listDays, toPeriodWindow } from '../../src/domain/analytics/calendar.ts'
 import {
   comparedPairs,
   followerCounts,
@@ -37,8 +37,8 @@ interface Read {
 }
 
 const everything = ({ userId }: UserHistory) => ({ userId, platform: null })
-const month = ({ timezone }: UserHistory, now: Date) => periodWindow('30d', now, timezone)
-const daysFor = (history: UserHistory, now: Date) => daysOf(month(history, now), history.timezone)
+const month = ({ timezone }: UserHistory, now: Date) => toPeriodWindow('30d', now, timezone)
+const daysFor = (history: UserHistory, now: Date) => listDays(month(history, now), history.timezone)
 
 const READS: Record<string, Read> = {
   overview: {

@@ -1,4 +1,4 @@
-import { chunks } from '../../src/domain/shared/lists.ts'
+import { splitIntoChunks } from '../../src/domain/shared/lists.ts'
 import { platformLabel } from '../../src/domain/shared/platforms.ts'
 import { SECOND } from '../../src/domain/shared/times.ts'
 import { openCollection, type Author, type Collection, type CountedPlatform } from '../collecting.ts'
@@ -89,7 +89,7 @@ async function readBarely(
 ): Promise<void> {
   const metrics = platforms.find(platform)!.metrics!
   const calls = authors.flatMap(({ userId, postIds }) =>
-    chunks(postIds, metrics.perCall).map((ids) => ({ userId, ids })),
+    splitIntoChunks(postIds, metrics.perCall).map((ids) => ({ userId, ids })),
   )
   await closedLoop(calls.length, collection.callsInFlight, async (index) => {
     const { userId, ids } = calls[index]!

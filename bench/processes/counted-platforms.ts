@@ -10,7 +10,7 @@ import { connectByPage, type UserApi } from '../../sandbox/platforms/sandbox-pla
 import { startThreads } from '../../sandbox/platforms/threads.ts'
 import { userApi } from '../../sandbox/seed.ts'
 import { readConfig } from '../../src/config/schema.ts'
-import { callbackUrl } from '../../src/domain/accounts/platform-connect.ts'
+import { buildCallbackUrl } from '../../src/domain/accounts/platform-connect.ts'
 import type { CountedPlatform, Owned, OwnRequest } from '../collecting.ts'
 import { serve, setting } from '../processes.ts'
 
@@ -72,8 +72,14 @@ const server = createServer((request, response) => {
   })().catch((error: unknown) => response.writeHead(500).end(String(error)))
 })
 const ownUrl = await listenOnLoopback(server)
-const mastodonApp = mastodon.createApp({ name: 'postonce', redirectUris: [callbackUrl(config.PUBLIC_URL, 'mastodon')] })
-const threadsApp = threads.createApp({ name: 'postonce', redirectUris: [callbackUrl(config.PUBLIC_URL, 'threads')] })
+const mastodonApp = mastodon.createApp({
+  name: 'postonce',
+  redirectUris: [buildCallbackUrl(config.PUBLIC_URL, 'mastodon')],
+})
+const threadsApp = threads.createApp({
+  name: 'postonce',
+  redirectUris: [buildCallbackUrl(config.PUBLIC_URL, 'threads')],
+})
 
 serve(
   {

@@ -1,10 +1,10 @@
 import type { Config } from './schema.ts'
-import { ageClasses } from '../domain/analytics/collection.ts'
+import { parseAgeClasses } from '../domain/analytics/collection.ts'
 import { DAY, SECOND } from '../domain/shared/times.ts'
 
 /** How the collection of metrics is set up. @throws Error when the ages cannot be read */
 export function collectionSettings(config: Config) {
-  const ages = ageClasses(config.ANALYTICS_AGES)
+  const ages = parseAgeClasses(config.ANALYTICS_AGES)
   return {
     ages,
     /** So often it is looked whether something is due. */

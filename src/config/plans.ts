@@ -1,5 +1,5 @@
 import type { Config } from './schema.ts'
-import type { Limits, SubscriptionPlan } from '../domain/users/user.ts'
+import type { Limits, SubscriptionPlan } from '../domain/billing/subscription.ts'
 
 /** What an account may do that is made now, or set to a plan now; existing ones keep what stands on their record (spec section 2). */
 export function planLimits(config: Config): Record<SubscriptionPlan, Limits> {

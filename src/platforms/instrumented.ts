@@ -1,6 +1,6 @@
 import { SECOND } from '../domain/shared/times.ts'
 import type { Platform } from '../domain/shared/platforms.ts'
-import { hideEchoes } from '../domain/posts/platform-reason.ts'
+import { maskEchoes } from '../domain/posts/platform-reason.ts'
 import type { Credentials, OutgoingPost, PlatformAdapter, Untraced } from './contract.ts'
 import { PlatformError } from './errors.ts'
 
@@ -72,7 +72,7 @@ function hiddenOf({ content }: OutgoingPost, { accessToken, tokenSecret, refresh
 
 function withoutEchoes(error: unknown, hidden: string[]): unknown {
   if (error instanceof PlatformError && error.platformReason) {
-    error.platformReason = hideEchoes(error.platformReason, hidden)
+    error.platformReason = maskEchoes(error.platformReason, hidden)
   }
   return error
 }

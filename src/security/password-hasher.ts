@@ -20,7 +20,7 @@ const HASHES_WAITING = 500
  * @throws ServiceError SERVICE_UNAVAILABLE when too many wait
  */
 export function createPasswordHasher({ atOnce = HASHES_AT_ONCE, waiting = HASHES_WAITING } = {}) {
-  const limit = createFairLimit({ atOnce, waiting })
+  const limit = createFairLimit({ maxRunning: atOnce, waiting })
   /** Compared with for unknown addresses, so that they take as long as known ones. */
   const nobody = inTurn('', () => hash(randomBytes(16).toString('hex'), COST))
 

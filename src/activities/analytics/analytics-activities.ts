@@ -1,6 +1,13 @@
 import { cancellationSignal, log } from '@temporalio/activity'
-import { boundsOf, isDue, slotAt, slotFor, type AgeClass, type DueBounds } from '../../domain/analytics/collection.ts'
-import { chunks } from '../../domain/shared/lists.ts'
+import {
+  listDueBounds,
+  isDue,
+  toSlot,
+  resolveSlot,
+  type AgeClass,
+  type DueBounds,
+} from '../../domain/analytics/collection.ts'
+import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
 import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
@@ -89,7 +96,7 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
     return { posts: whole, next: { ...place, afterUserId: whole.at(-1)!.userId } }
   }
 
-  const youngestSlot = () => slotAt(clock.now(), ages[0]!.everyMs).getTime()
+  const youngestSlot = () => toSlot(clock.now(), ages[0]!.everyMs).getTime()
 
   /** By chance: what a platform has room for in a run is not always the same owners'. */
   async function firstPlace(): Promise<DuePlace> {
@@ -126,7 +133,7 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
     return [...found.values()].map(({ userId, platform, postIds }) => ({
       userId,
       platform,
-      batches: chunks(postIds, postsABatch(platforms.find(platform)?.metrics?.perCall ?? 1)),
+      batches: splitIntoChunks(postIds, postsABatch(platforms.find(platform)?.metrics?.perCall ?? 1)),
     }))
   }
 
@@ -136,7 +143,7 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
     const entry = post?.platformStatuses.find((one) => one.platform === platform)
     if (!post || entry?.status !== 'completed' || !entry.completedAt) return null
     const { completedAt, metricsSlot } = entry
-    const slot = slotFor(ages, { completedAt, ...(metricsSlot && { metricsSlot }) }, clock.now()).getTime()
+    const slot = resolveSlot(ages, { completedAt, ...(metricsSlot && { metricsSlot }) }, clock.now()).getTime()
     return collectPosts({ userId: post.userId, platform, postIds: [postId], slot }, cancellationSignal(), true)
   }
 
@@ -145,7 +152,7 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
     listDueMetrics: (place: DuePlace | null): Promise<DuePage> =>
       alive(async () => {
         const at = place ?? (await firstPlace())
-        const bounds = boundsOf(ages, tellingPlatforms(place === null), clock.now())[at.ageClass]
+        const bounds = listDueBounds(ages, tellingPlatforms(place === null), clock.now())[at.ageClass]
         if (!bounds) return { accounts: [], slot: 0, next: null }
         const { posts, next } = await listPage(bounds, at)
         return { accounts: accountsOf(posts, bounds), slot: bounds.slot.getTime(), next: placeAfter(at, next) }
@@ -169,7 +176,7 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
           followers.tellsOf(owner, on).map((platform) => ({ userId: owner.userId, platform })),
         )
         const done: FollowersPage = { next: null, pauses: { ...pauses }, taken: 0, skipped: 0, failed: 0, paused: 0 }
-        for (const some of chunks(asked, AT_ONCE)) {
+        for (const some of splitIntoChunks(asked, AT_ONCE)) {
           await Promise.all(
             some.map(async ({ userId, platform }) => {
               const now = clock.now().getTime()

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { platformLabel } from '../../domain/shared/platforms.ts'
 import { failure, type Failure } from '../../domain/posts/failure.ts'
 import { claim, ClaimRefused, defer } from '../../domain/posts/delivery-moves.ts'
-import { deliverable, entryOf, isInDoubt } from '../../domain/posts/post-entries.ts'
+import { findOpenEntry, findEntry, needsReconciliation } from '../../domain/posts/post-entries.ts'
 import type { AttemptRef, Move, PlatformStatus, Post, Published } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials, DeliveryLog, PlatformAdapter } from '../../platforms/contract.ts'
@@ -97,7 +97,7 @@ export function createDeliver(deps: DeliverDeps) {
   async function lookAndAct(input: DeliveryInput, io: AttemptIo): Promise<DeliveryResult | null> {
     const post = await posts.find(input.postId)
     if (!post) return GONE
-    const entry = deliverable(post, input.platform, input.round)
+    const entry = findOpenEntry(post, input.platform, input.round)
     if (!entry) return outcomes.ended(post, input)
     const from = { round: input.round, attempt: entry.delivery.attempt }
     if (io.remembered?.attempt === from.attempt && io.remembered.round === from.round) {
@@ -111,7 +111,7 @@ export function createDeliver(deps: DeliverDeps) {
     waitForTurn(entry, now)
 
     const adapter = platforms.find(input.platform)
-    if (isInDoubt(entry.delivery, now)) return settleDoubt(post, entry, adapter, input, io)
+    if (needsReconciliation(entry.delivery, now)) return settleDoubt(post, entry, adapter, input, io)
     if (!adapter) {
       return outcomes.refused(
         post,
@@ -178,7 +178,7 @@ export function createDeliver(deps: DeliverDeps) {
         // It may have stood in line for a while.
         io.signal.throwIfAborted()
         const leaseUntil = new Date(clock.now().getTime() + timeoutMs + LEASE_MARGIN_MS)
-        const claimed = entryOf(
+        const claimed = findEntry(
           await change(
             post,
             claim(input.platform, {
@@ -281,7 +281,7 @@ export function createDeliver(deps: DeliverDeps) {
     io: AttemptIo,
     waitedMs: number | null = null,
   ): Promise<DeliveryResult | null> {
-    const tries = entryOf(post, input.platform)?.delivery.tries ?? 0
+    const tries = findEntry(post, input.platform)?.delivery.tries ?? 0
     const verdict = verdictOn(error, tries, Math.random(), waitedMs)
     if (verdict.reason.code === 'INTERNAL') io.report('A delivery failed in an unexpected way', error)
     if (verdict.kind === 'defer') return outcomes.deferred(post, input, from, verdict.reason, verdict, io)

@@ -1,10 +1,15 @@
 import type { Clock } from '../../clock.ts'
 import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
-import { effectiveContent } from '../../domain/posts/content.ts'
+import { resolveContent } from '../../domain/posts/content.ts'
 import { explainFailure, failure, type Failure } from '../../domain/posts/failure.ts'
 import { preparationFailed } from '../../domain/notifications/notifications.ts'
-import { ClaimRefused, saveHandle } from '../../domain/posts/delivery-moves.ts'
-import { deliverable, handlesFor, isInDoubt, outdatedHandles } from '../../domain/posts/post-entries.ts'
+import { ClaimRefused, saveCheckpoint } from '../../domain/posts/delivery-moves.ts'
+import {
+  findOpenEntry,
+  selectHandles,
+  needsReconciliation,
+  findOutdatedHandles,
+} from '../../domain/posts/post-entries.ts'
 import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials, OutgoingPost, PlatformAdapter } from '../../platforms/contract.ts'
@@ -94,7 +99,7 @@ export function createPreparation({ posts, users, notifications, credentials, pl
     account: Credentials,
     { signal }: Pick<PreparationIo, 'signal'>,
   ): Promise<void> {
-    const handles = outdatedHandles(delivery, { accountId: account.accountId, contentVersion })
+    const handles = findOutdatedHandles(delivery, { accountId: account.accountId, contentVersion })
     if (!handles || !adapter.discard) return
     try {
       await adapter.discard({ handle: (name) => handles[name] }, account, { signal })
@@ -105,14 +110,17 @@ export function createPreparation({ posts, users, notifications, credentials, pl
   }
 
   function log(post: Post, entry: PlatformStatus, account: Credentials, input: DeliveryInput) {
-    const handles = new Map(Object.entries(handlesFor(entry.delivery, account.accountId, post.contentVersion)))
+    const handles = new Map(Object.entries(selectHandles(entry.delivery, account.accountId, post.contentVersion)))
     return {
       handle: (name: string) => handles.get(name),
       async save(name: string, value: string): Promise<void> {
         const { round } = input
         const { accountId } = account
         const { contentVersion } = post
-        await posts.transition(post._id, saveHandle(input.platform, { round, accountId, contentVersion, name, value }))
+        await posts.transition(
+          post._id,
+          saveCheckpoint(input.platform, { round, accountId, contentVersion, name, value }),
+        )
         handles.set(name, value)
       },
     }
@@ -125,9 +133,9 @@ export function createPreparation({ posts, users, notifications, credentials, pl
    */
   async function ahead(input: DeliveryInput, attempt: number, io: PreparationIo): Promise<void> {
     const post = await posts.find(input.postId)
-    const entry = post && deliverable(post, input.platform, input.round)
+    const entry = post && findOpenEntry(post, input.platform, input.round)
     const adapter = platforms.find(input.platform)
-    if (!post || !entry || !adapter || isInDoubt(entry.delivery, clock.now())) return
+    if (!post || !entry || !adapter || needsReconciliation(entry.delivery, clock.now())) return
     const obstacle = await ready(post, entry, adapter, input, io).catch((error: unknown) => {
       io.signal.throwIfAborted()
       if (isDatabaseOutage(error)) throw error
@@ -152,7 +160,7 @@ export function createPreparation({ posts, users, notifications, credentials, pl
 export type Preparation = ReturnType<typeof createPreparation>
 
 export function outgoing(post: Post, { platform }: DeliveryInput): OutgoingPost {
-  return { postId: post._id, content: effectiveContent(post, platform) }
+  return { postId: post._id, content: resolveContent(post, platform) }
 }
 
 /** Errors of `save` pass the adapter by, whatever it makes of them. */

@@ -1,5 +1,5 @@
 import { failure } from '../../domain/posts/failure.ts'
-import { giveUp, markAbsent, publishAnew, RECONCILE_WAITS_MS } from '../../domain/posts/delivery-moves.ts'
+import { giveUp, markAbsent, publishAgain, RECONCILE_WAITS_MS } from '../../domain/posts/delivery-moves.ts'
 import type { PlatformStatus, Post, Published } from '../../domain/posts/post.ts'
 import type { PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
@@ -49,7 +49,7 @@ export function createSettleDoubt(deps: DoubtDeps) {
     const next = entry.delivery.repeatAllowed ? afterUsersRetry(found) : found
     if (next === 'absent' || next === 'anew') {
       note(found === 'absent' ? 'absent' : 'unknown')
-      const move = next === 'absent' ? markAbsent : publishAnew
+      const move = next === 'absent' ? markAbsent : publishAgain
       await outcomes.change(post._id, move(input.platform, from), io)
       return null
     }

@@ -3,7 +3,7 @@ import { explainFailure, failure, type Failure } from '../../domain/posts/failur
 import { postEnded, postFailed, postPublished } from '../../domain/notifications/notifications.ts'
 import { accept, defer, EffectTaken, markUnknown, refuse } from '../../domain/posts/delivery-moves.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
-import { deliverable, entryOf, failureOf } from '../../domain/posts/post-entries.ts'
+import { findOpenEntry, findEntry, toFailure } from '../../domain/posts/post-entries.ts'
 import type { AttemptRef, Move, Post, Published } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { TimelineEvent } from '../../domain/posts/timeline.ts'
@@ -90,7 +90,7 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
     }
     const left = await change(post._id, refuse(input.platform, reason, from), io)
     // Still open: another attempt took the entry meanwhile, and this one has no say in it.
-    if (deliverable(left, input.platform, input.round)) return null
+    if (findOpenEntry(left, input.platform, input.round)) return null
     count(left, input, 'failed')
     logFailure('delivery failed', reason, from, io)
     return ended(left, input)
@@ -130,7 +130,7 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
     outcome: 'deferred' | 'unknown',
     reason: Failure,
   ): Promise<DeliveryResult> {
-    const entry = deliverable(left, input.platform, input.round)
+    const entry = findOpenEntry(left, input.platform, input.round)
     count(left, input, outcome)
     if (!entry) return ended(left, input)
     const waitMs = (entry.delivery.nextAttemptAt?.getTime() ?? 0) - clock.now().getTime()
@@ -138,9 +138,9 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
   }
 
   function count(left: Post, { platform, round }: DeliveryInput, outcome: 'failed' | 'deferred' | 'unknown'): void {
-    const entry = entryOf(left, platform)
+    const entry = findEntry(left, platform)
     if (entry?.status === 'failed') metrics.deliveryRecorded(platform, 'failed', entry.errorCode)
-    else if (deliverable(left, platform, round)) metrics.deliveryRecorded(platform, outcome)
+    else if (findOpenEntry(left, platform, round)) metrics.deliveryRecorded(platform, outcome)
   }
 
   /** The entry is no longer open: the notification may be missing when an earlier attempt died before it. */
@@ -150,13 +150,13 @@ export function createOutcomes({ posts, notifications, clock, metrics }: Outcome
   }
 
   async function notifyEnd(post: Post, { platform, round }: DeliveryInput): Promise<void> {
-    const entry = entryOf(post, platform)
+    const entry = findEntry(post, platform)
     if (!entry || entry.delivery.round !== round) return
     if (entry.status === 'completed' && entry.platformPostUrl) {
       await notifications.insertOnce(postPublished(post, platform, entry.platformPostUrl))
     }
     if (entry.status === 'failed') {
-      await notifications.insertOnce(postFailed(post, platform, round, failureOf(entry) ?? UNKNOWN_FAILURE))
+      await notifications.insertOnce(postFailed(post, platform, round, toFailure(entry) ?? UNKNOWN_FAILURE))
     }
     await notifyPostEnd(post)
   }
@@ -179,8 +179,8 @@ export type Outcomes = ReturnType<typeof createOutcomes>
 
 /** The result that a workflow gets of one platform's delivery, with the reason of a failed one. */
 export function resultOf(post: Post, platform: Platform, outcome: DeliveryResult['outcome']): DeliveryResult {
-  const entry = entryOf(post, platform)
-  const reason = entry && failureOf(entry)
+  const entry = findEntry(post, platform)
+  const reason = entry && toFailure(entry)
   return {
     outcome,
     status: post.status,
@@ -191,7 +191,7 @@ export function resultOf(post: Post, platform: Platform, outcome: DeliveryResult
 }
 
 function endOf(post: Post, { platform }: DeliveryInput): DeliveryResult['outcome'] {
-  const status = entryOf(post, platform)?.status
+  const status = findEntry(post, platform)?.status
   return status === 'completed' || status === 'failed' ? status : 'void'
 }
 

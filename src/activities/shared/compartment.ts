@@ -27,7 +27,7 @@ export function createCompartment<T>(callsInFlight: number, isTrouble: (result: 
       breaker: new ConsecutiveBreaker(FAILURES_TO_OPEN),
     },
   )
-  const limit = createFairLimit({ atOnce: callsInFlight, waiting: LONGEST_QUEUE })
+  const limit = createFairLimit({ maxRunning: callsInFlight, waiting: LONGEST_QUEUE })
 
   return {
     /** @throws NoRoom, and what `call` throws */

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts'
 import type { Period, Ranking, Window } from '../../domain/analytics/analytics.ts'
-import { daysOf, periodWindow } from '../../domain/analytics/calendar.ts'
-import { timelineOf } from '../../domain/analytics/engagement.ts'
-import { followersOf, growthOf, type Endings } from '../../domain/analytics/growth.ts'
-import { heatmapOf, overviewOf, performanceOf } from '../../domain/analytics/performance.ts'
+import { listDays, toPeriodWindow } from '../../domain/analytics/calendar.ts'
+import { buildEngagementTimeline } from '../../domain/analytics/engagement.ts'
+import { countFollowers, buildGrowth, type Endings } from '../../domain/analytics/growth.ts'
+import { buildHeatmap, buildOverview, rankPlatforms } from '../../domain/analytics/performance.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { PlatformAccounts } from '../../store/accounts/platform-accounts.ts'
@@ -46,7 +46,7 @@ export function createAnalyticsAnswers({ accounts, analytics, clock }: Analytics
     }
   }
 
-  const toWindow = ({ timezone }: Reader, { period }: Query): Window => periodWindow(period, now(), timezone)
+  const toWindow = ({ timezone }: Reader, { period }: Query): Window => toPeriodWindow(period, now(), timezone)
 
   return {
     overview: cached('overview', async (user, query: Query) => {
@@ -57,26 +57,26 @@ export function createAnalyticsAnswers({ accounts, analytics, clock }: Analytics
         analytics.comparedPairs(userId, window),
       ])
       return {
-        ...overviewOf(pairs, publishedPosts),
-        followers: followersOf(connectedOf(connected), followers, endingsOf(connected)),
+        ...buildOverview(pairs, publishedPosts),
+        followers: countFollowers(connectedOf(connected), followers, endingsOf(connected)),
         period: { start: window.start.toISOString(), end: window.end.toISOString() },
       }
     }),
 
     timeline: cached('timeline', async (user, query: OnePlatform) => {
       const window = toWindow(user, query)
-      const days = daysOf(window, user.timezone)
+      const days = listDays(window, user.timezone)
       const { pairs, completions } = await analytics.timelinePairs(scopeOf(user, query), window, days)
-      return timelineOf(days, pairs, completions)
+      return buildEngagementTimeline(days, pairs, completions)
     }),
 
     growth: cached('growth', async (user, query: OnePlatform) => {
-      const days = daysOf(toWindow(user, query), user.timezone)
+      const days = listDays(toWindow(user, query), user.timezone)
       const [connected, counts] = await Promise.all([
         accounts.find(user.userId),
         analytics.followerCounts(scopeOf(user, query), days),
       ])
-      return growthOf(days, counts, endingsOf(connected))
+      return buildGrowth(days, counts, endingsOf(connected))
     }),
 
     top: cached('top', async (user, query: TopQuery) => {
@@ -86,11 +86,11 @@ export function createAnalyticsAnswers({ accounts, analytics, clock }: Analytics
     }),
 
     platforms: cached('platforms', async (user, query: Query) =>
-      performanceOf(await analytics.latestPairs(user.userId, toWindow(user, query))),
+      rankPlatforms(await analytics.latestPairs(user.userId, toWindow(user, query))),
     ),
 
     heatmap: cached('heatmap', async (user, query: Query) =>
-      heatmapOf(await analytics.latestPairs(user.userId, toWindow(user, query)), user.timezone),
+      buildHeatmap(await analytics.latestPairs(user.userId, toWindow(user, query)), user.timezone),
     ),
   }
 }

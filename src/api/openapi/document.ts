@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { statusOf, type ServiceErrorCode } from '../../domain/shared/service-error.ts'
+import { toHttpStatus, type ServiceErrorCode } from '../../domain/shared/service-error.ts'
 import { errorCodesOf, type DeclaredHeader, type DescribedRoute } from './operation.ts'
 
 /** A piece of the document; its shape is that of OpenAPI 3.1. */
@@ -138,7 +138,7 @@ function allResponses(given: Record<string, Node>, facts: Facts, shared: Node): 
       headers: headersOf(Number(status), facts),
     },
   ])
-  const codes = Map.groupBy(facts.errors, statusOf)
+  const codes = Map.groupBy(facts.errors, toHttpStatus)
   const failures = [...codes].map(([status, errors]) => [status, errorResponse(status, { ...facts, errors }, shared)])
   return Object.fromEntries([...successes, ...failures])
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import type { Config } from '../../config/schema.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { MINUTE, SECOND, waitInWords } from '../../domain/shared/times.ts'
+import { MINUTE, SECOND, formatWait } from '../../domain/shared/times.ts'
 import { clientNetwork } from '../shared/client-address.ts'
 
 declare module 'fastify' {
@@ -52,7 +52,7 @@ async function count(bucket: string, counter: Counter, request: FastifyRequest, 
   append(reply, 'ratelimit', `"${bucket}";r=${state.remaining};t=${state.ttlInSeconds}`)
   if (state.isExceeded) {
     const retryAfterSeconds = Math.max(1, state.ttlInSeconds)
-    const message = `Too many requests from this ${bucket}. Try again in ${waitInWords(retryAfterSeconds)}.`
+    const message = `Too many requests from this ${bucket}. Try again in ${formatWait(retryAfterSeconds)}.`
     throw new ServiceError('RATE_LIMITED', message, {
       retryAfterSeconds,
       details: { bucket },

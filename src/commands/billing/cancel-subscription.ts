@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { billingOf } from '../../domain/billing/billing-look.ts'
+import { getBilling } from '../../domain/billing/processor-snapshot.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
@@ -42,7 +42,7 @@ function cancellableOf(user: User | null): { subscriptionId: string; revision: n
   if (cancelAtPeriodEnd) {
     throw new ServiceError('ALREADY_CANCELLING', 'Subscription is already scheduled for cancellation')
   }
-  return { subscriptionId: processorSubscriptionId, revision: billingOf(user).revision }
+  return { subscriptionId: processorSubscriptionId, revision: getBilling(user).revision }
 }
 
 function unavailable(cause?: PaymentsError): ServiceError {

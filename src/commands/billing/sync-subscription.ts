@@ -1,11 +1,12 @@
 import type { Clock } from '../../clock.ts'
 import type { BillingState, ProcessorInvoice } from '../../domain/billing/billing.ts'
-import { billingOf, subscriptionsToAsk, type ProcessorLook } from '../../domain/billing/billing-look.ts'
-import { describeStep, followProcessor, type BillingStep } from '../../domain/billing/billing-rule.ts'
+import { getBilling, listSubscriptionIds, type ProcessorSnapshot } from '../../domain/billing/processor-snapshot.ts'
+import { describeBillingUpdate, decideBillingUpdate, type BillingUpdate } from '../../domain/billing/billing-update.ts'
 import { billingChanged, secondSubscription } from '../../domain/notifications/notifications.ts'
 import type { PaymentEvent } from '../../domain/billing/payment-events.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import type { Limits, SubscriptionPlan, User } from '../../domain/users/user.ts'
+import type { Limits, SubscriptionPlan } from '../../domain/billing/subscription.ts'
+import type { User } from '../../domain/users/user.ts'
 import type { Payments } from '../../integrations/payments/payments.ts'
 import type { Logger } from '../../logger.ts'
 import type { Database } from '../../store/shared/database.ts'
@@ -52,7 +53,7 @@ export function createSyncSubscription(deps: SyncSubscriptionDeps): SyncSubscrip
         if (said) continue
         deps.logger.warn({ userId, subscriptionId }, 'the processor does not know a subscription: is this its account?')
       }
-      const step = followProcessor(user, look, deps.planLimits)
+      const step = decideBillingUpdate(user, look, deps.planLimits)
       if (!event && !step.isChanged) return stateOf(user, step)
       try {
         if (await write(deps, user, step, event)) return stateOf(user, step)
@@ -78,10 +79,10 @@ async function lookAt(
   payments: NonNullable<SyncSubscriptionDeps['payments']>,
   user: User,
   event: PaymentEvent | null,
-): Promise<ProcessorLook> {
-  const { checkoutId, endedIds } = billingOf(user)
+): Promise<ProcessorSnapshot> {
+  const { checkoutId, endedIds } = getBilling(user)
   const checkout = checkoutId === null ? null : await payments.readCheckout(checkoutId)
-  const ids = subscriptionsToAsk(user, event, checkout?.subscriptionId ?? null)
+  const ids = listSubscriptionIds(user, event, checkout?.subscriptionId ?? null)
   const subscriptions = new Map(
     await Promise.all(ids.map(async (id) => [id, await payments.readSubscription(id)] as const)),
   )
@@ -93,7 +94,7 @@ async function lookAt(
 async function invoiceOf(
   payments: NonNullable<SyncSubscriptionDeps['payments']>,
   event: PaymentEvent | null,
-  subscriptions: ProcessorLook['subscriptions'],
+  subscriptions: ProcessorSnapshot['subscriptions'],
   endedIds: string[],
 ): Promise<ProcessorInvoice | null> {
   if (!event?.invoiceId || endedIds.includes(event.subscriptionId ?? '')) return null
@@ -109,10 +110,10 @@ async function invoiceOf(
 async function write(
   deps: SyncSubscriptionDeps,
   user: User,
-  step: BillingStep,
+  step: BillingUpdate,
   event: PaymentEvent | undefined,
 ): Promise<boolean> {
-  const { revision } = billingOf(user)
+  const { revision } = getBilling(user)
   const news = await newsOf(deps, user, step)
   const told = await deps.notifications.recordsOf(news)
   const isWritten = await deps.database.transaction(async (session) => {
@@ -127,7 +128,7 @@ async function write(
   return true
 }
 
-function changeOf({ subscription, limits, resetsUsage, billing }: BillingStep): BillingChange {
+function changeOf({ subscription, limits, resetsUsage, billing }: BillingUpdate): BillingChange {
   return {
     ...underKey('subscription', subscription),
     ...(limits && { limits }),
@@ -140,7 +141,7 @@ function underKey(key: string, fields: object): BillingChange {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [`${key}.${name}`, value]))
 }
 
-async function newsOf({ users }: SyncSubscriptionDeps, user: User, { news, ...step }: BillingStep) {
+async function newsOf({ users }: SyncSubscriptionDeps, user: User, { news, ...step }: BillingUpdate) {
   if (news.length === 0) return []
   const changed = {
     _id: user._id,
@@ -148,7 +149,7 @@ async function newsOf({ users }: SyncSubscriptionDeps, user: User, { news, ...st
     subscription: { ...user.subscription, ...step.subscription },
     limits: step.limits ?? user.limits,
   }
-  const changeId = `${user._id}:${billingOf(user).revision + 1}`
+  const changeId = `${user._id}:${getBilling(user).revision + 1}`
   const first = changed.subscription.processorSubscriptionId
   const admins = news.some(({ kind }) => kind === 'secondSubscription') ? await users.listAdmins() : []
   return news.flatMap((one) =>
@@ -158,22 +159,27 @@ async function newsOf({ users }: SyncSubscriptionDeps, user: User, { news, ...st
   )
 }
 
-function logWhatHappened({ logger }: SyncSubscriptionDeps, user: User, step: BillingStep, event?: PaymentEvent): void {
+function logWhatHappened(
+  { logger }: SyncSubscriptionDeps,
+  user: User,
+  step: BillingUpdate,
+  event?: PaymentEvent,
+): void {
   const about = { userId: user._id, ...(event && { eventId: event.id, type: event.type }) }
   for (const one of step.news) {
     if (one.kind !== 'secondSubscription') continue
     logger.warn({ ...about, subscriptionId: one.subscriptionId }, 'a second subscription is paid for the same user')
   }
-  logger.info({ ...about, change: describeStep(user, step) }, 'looked at the subscription')
+  logger.info({ ...about, change: describeBillingUpdate(user, step) }, 'looked at the subscription')
 }
 
-function stateOf(user: User, step: BillingStep | null): BillingState {
+function stateOf(user: User, step: BillingUpdate | null): BillingState {
   const { plan, status, processorSubscriptionId, currentPeriodEnd } = { ...user.subscription, ...step?.subscription }
   return {
     plan,
     status,
     isLive: processorSubscriptionId !== null,
     currentPeriodEnd,
-    change: step ? describeStep(user, step) : 'nothing',
+    change: step ? describeBillingUpdate(user, step) : 'nothing',
   }
 }

@@ -1,13 +1,13 @@
 import type { Context } from '../../context.ts'
-import { fitCaptions, type CaptionWish } from '../../domain/captions/captions.ts'
-import { allowanceOf, limitReached, type Allowance } from '../../domain/billing/plans.ts'
-import type { Limits, Usage } from '../../domain/users/user.ts'
+import { fitCaptions, type CaptionInput } from '../../domain/captions/captions.ts'
+import { getAllowance, toLimitError, type Allowance } from '../../domain/billing/plans.ts'
+import type { Limits, Usage } from '../../domain/billing/subscription.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
 import { currentRules } from '../posts/current-rules.ts'
 
 type Deps = Pick<Context, 'captions' | 'avatars' | 'largeTexts' | 'users' | 'limits' | 'platforms' | 'logger'>
 
-interface GenerateCaptions extends CaptionWish {
+interface GenerateCaptions extends CaptionInput {
   /** As the request was let in. */
   user: { userId: string; usage: Usage; limits: Limits }
   /** Data URLs. */
@@ -26,8 +26,8 @@ export async function generateCaptions(
   { signal }: { signal: AbortSignal },
 ): Promise<{ captions: string[]; usage: Allowance }> {
   const pictures = await readPictures(deps, media)
-  const before = allowanceOf('captions', user)
-  if (before.used >= before.limit) throw limitReached('captions', before)
+  const before = getAllowance('captions', user)
+  if (before.used >= before.limit) throw toLimitError('captions', before)
 
   const { userId } = user
   await deps.limits.captions.take(userId)
@@ -37,13 +37,13 @@ export async function generateCaptions(
     deps,
   )
   const { taken, ...usage } = await deps.users.takeAllowance('captions', userId)
-  if (!taken) throw limitReached('captions', usage)
+  if (!taken) throw toLimitError('captions', usage)
   return { captions, usage }
 }
 
 async function generate(
   deps: Deps,
-  wish: CaptionWish,
+  wish: CaptionInput,
   pictures: { type: string; bytes: Uint8Array }[],
   signal: AbortSignal,
 ): Promise<string[]> {

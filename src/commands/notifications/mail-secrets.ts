@@ -1,8 +1,8 @@
-import type { MailWords } from '../../domain/notifications/mails.ts'
+import type { MailBody } from '../../domain/notifications/mails.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 
 /** What a mail must not show where it is stored. */
-export interface MailContent extends MailWords {
+export interface MailContent extends MailBody {
   /** Null for a mail that goes nowhere. */
   to: string | null
 }

@@ -1,6 +1,6 @@
 import { newPost } from '../../domain/posts/post-moves.ts'
 import type { FirstAnswer, Post } from '../../domain/posts/post.ts'
-import { preflight, schedulingProblem } from '../../domain/posts/preflight.ts'
+import { preflight, findSchedulingProblem } from '../../domain/posts/preflight.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { isDuplicateKey } from '../../store/shared/database.ts'
 import type { PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
@@ -99,7 +99,7 @@ async function makePost(deps: CreatePostDeps, { userId, input, source, idempoten
     },
     now,
   )
-  refuseProblem(schedulingProblem(input.status, post, warnings))
+  refuseProblem(findSchedulingProblem(input.status, post, warnings))
   const answered: FirstAnswer = {
     status: post.status,
     scheduledAt: post.scheduledAt,

@@ -1,4 +1,4 @@
-import { mediaKeys } from '../../domain/posts/content.ts'
+import { collectMediaKeys } from '../../domain/posts/content.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
@@ -31,7 +31,7 @@ export async function deletePost(deps: DeletePostDeps, userId: string, postId: s
   const post = await removeAll(deps, userId, postId)
   if (!post) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
   void discardPrepared(post, post.platformStatuses)
-  await deps.uploads.setNamed([...mediaKeys(post)], false)
+  await deps.uploads.setNamed([...collectMediaKeys(post)], false)
   // The workflow would find out by itself when the post is due; told now, it ends now.
   const isWaited = post.status === 'PENDING' || post.status === 'SCHEDULED' || post.status === 'PROCESSING'
   if (isWaited) await orchestrator.signal({ ...post, revision: post.revision + 1 }, 'cancel')

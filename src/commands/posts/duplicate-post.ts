@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts'
-import { canGiveAllowance, duplicateOf } from '../../domain/posts/post-moves.ts'
+import { canTransferAllowance, copyAsDraft } from '../../domain/posts/post-moves.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { Database } from '../../store/shared/database.ts'
@@ -25,8 +25,8 @@ export async function duplicatePost(
 ): Promise<Post> {
   const original = await deps.posts.findOwned(request.userId, request.postId)
   if (!original) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
-  const draft = duplicateOf(original, { _id: newId(), metadata: { source: request.source } }, deps.clock.now())
-  if (canGiveAllowance(original)) await storeInPlaceOf(deps, original, draft)
+  const draft = copyAsDraft(original, { _id: newId(), metadata: { source: request.source } }, deps.clock.now())
+  if (canTransferAllowance(original)) await storeInPlaceOf(deps, original, draft)
   else await deps.storePost(draft)
   return draft
 }

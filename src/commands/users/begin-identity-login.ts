@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { REDIRECT_ATTEMPT_MS } from '../../domain/shared/redirects.ts'
+import { REDIRECT_LIFETIME_MS } from '../../domain/shared/redirects.ts'
 import type { IdentityProvider } from '../../integrations/openid/openid.ts'
 import { loginAttemptContext, sealAttemptSecrets } from '../shared/attempt-secrets.ts'
 import { hashOf, newSecret } from '../../security/random.ts'
@@ -25,7 +25,7 @@ export async function beginIdentityLogin(
     _id,
     secrets: sealAttemptSecrets(cipher, loginAttemptContext({ _id }), secrets),
     bindingHash: hashOf(binding),
-    expiresAt: new Date(clock.now().getTime() + REDIRECT_ATTEMPT_MS),
+    expiresAt: new Date(clock.now().getTime() + REDIRECT_LIFETIME_MS),
     consumedAt: null,
   })
   return { url, binding }

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { passwordProblems } from '../../domain/users/new-passwords.ts'
+import { findPasswordProblems } from '../../domain/users/new-passwords.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
 import { isPasswordOf, type CheckPasswordDeps } from './check-password.ts'
 import { storePassword, type StorePasswordDeps } from './store-password.ts'
@@ -23,7 +23,7 @@ type Deps = CheckPasswordDeps & StorePasswordDeps & Pick<Context, 'users'>
 export async function changePassword(deps: Deps, input: ChangePassword): Promise<void> {
   const { users } = deps
   const { userId, sessionId, ipAddress, currentPassword, newPassword } = input
-  const problems = passwordProblems(newPassword, 'newPassword')
+  const problems = findPasswordProblems(newPassword, 'newPassword')
   if (problems.length > 0) throw validationFailed(problems)
   const user = await users.findById(userId)
   if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')

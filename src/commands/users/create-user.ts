@@ -1,8 +1,9 @@
 import type { Context } from '../../context.ts'
-import { passwordProblem } from '../../domain/users/new-passwords.ts'
+import { findPasswordProblem } from '../../domain/users/new-passwords.ts'
 import { normalizePassword } from '../../domain/users/passwords.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { newUser, type Limits, type User } from '../../domain/users/user.ts'
+import type { Limits } from '../../domain/billing/subscription.ts'
+import { newUser, type User } from '../../domain/users/user.ts'
 import { isDuplicateKey } from '../../store/shared/database.ts'
 import { newId } from '../../store/shared/schema.ts'
 
@@ -24,7 +25,7 @@ export async function createUser(
   { password, ...account }: NewAccount,
   store: (user: User) => Promise<void> = users.insert,
 ): Promise<User> {
-  const problem = passwordProblem(password)
+  const problem = findPasswordProblem(password)
   if (problem) throw new ServiceError('VALIDATION_FAILED', `The password ${problem}`)
   const passwordHash = await passwords.hash(normalizePassword(password), account.email)
   const user = newUser({ _id: newId(), ...account, passwordHash }, clock.now())

@@ -1,7 +1,7 @@
 import type { ApiContext } from '../../context.ts'
 import type { LoginRefusal } from '../../domain/users/identity-login.ts'
 import { isMailAddress } from '../../domain/users/mail-addresses.ts'
-import { firstUsableName } from '../../domain/users/names.ts'
+import { pickUsableName } from '../../domain/users/names.ts'
 import { newUser, type User } from '../../domain/users/user.ts'
 import type { Identity, IdentityProvider } from '../../integrations/openid/openid.ts'
 import { isDuplicateKey } from '../../store/shared/database.ts'
@@ -69,7 +69,7 @@ async function createFor({ users, planLimits, clock }: FinishDeps, identity: Ide
     {
       _id: newId(),
       email,
-      name: firstUsableName([name, email.split('@')[0]!], DEFAULT_NAME),
+      name: pickUsableName([name, email.split('@')[0]!], DEFAULT_NAME),
       passwordHash: null,
       limits: planLimits.free,
       auth: { provider: 'google', subject },

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { passwordProblems } from '../../domain/users/new-passwords.ts'
+import { findPasswordProblems } from '../../domain/users/new-passwords.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
 import { normalizeEmail } from '../../domain/users/user.ts'
 import { hashOf } from '../../security/random.ts'
@@ -20,7 +20,7 @@ interface ResetPassword {
  */
 export async function resetPassword(deps: Deps, { token, email, password }: ResetPassword): Promise<string> {
   const { users, oneTimeCodes, passwordResets } = deps
-  const problems = passwordProblems(password)
+  const problems = findPasswordProblems(password)
   if (problems.length > 0) throw validationFailed(problems)
   const key = oneTimeCodes.addressKey(normalizeEmail(email))
   const hash = hashOf(token)

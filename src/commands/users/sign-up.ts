@@ -1,6 +1,6 @@
 import type { ApiContext } from '../../context.ts'
-import { nameProblems, normalizeName } from '../../domain/users/names.ts'
-import { passwordProblems } from '../../domain/users/new-passwords.ts'
+import { findNameProblems, normalizeName } from '../../domain/users/names.ts'
+import { findPasswordProblems } from '../../domain/users/new-passwords.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
 import { normalizeEmail, type User } from '../../domain/users/user.ts'
 import { newId } from '../../store/shared/schema.ts'
@@ -73,7 +73,7 @@ export async function signUp(deps: Deps, input: SignUp): Promise<SessionTokens &
 }
 
 function problemsOf({ name, password, confirmPassword }: SignUp): Problem[] {
-  const problems = [...passwordProblems(password), ...nameProblems(name)]
+  const problems = [...findPasswordProblems(password), ...findNameProblems(name)]
   if (confirmPassword !== undefined && confirmPassword !== password) {
     problems.push({
       path: 'confirmPassword',

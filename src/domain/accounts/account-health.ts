@@ -22,7 +22,7 @@ export interface AccountHealth {
 export const EXPIRING_MS = 7 * DAY
 
 /** Health as a client sees it (contract section 5). `endsAt` is when the connection ends unless it is renewed before. */
-export function accountHealth(
+export function toAccountHealth(
   { status, lastError, checkedAt }: StoredHealth,
   endsAt: Date | null,
   now: Date,

@@ -1,18 +1,18 @@
 import type { PlatformErrorClass } from '../posts/failure.ts'
 import type { Platform } from '../shared/platforms.ts'
-import { below } from '../shared/redirects.ts'
+import { joinUrl } from '../shared/redirects.ts'
 
 /** Platforms whose accounts come and go with that of another one (spec 4.5). */
 const COMPANIONS: Partial<Record<Platform, Platform[]>> = { facebook: ['instagram'] }
 
 /** The platform itself, and those that are connected and disconnected with it. */
-export function withCompanions(platform: Platform): Platform[] {
+export function listWithCompanions(platform: Platform): Platform[] {
   return [platform, ...(COMPANIONS[platform] ?? [])]
 }
 
 /** Where a platform sends users back to (spec 4.5): what is registered there has to be this, to the letter. */
-export function callbackUrl(publicUrl: string, platform: Platform): string {
-  return below(publicUrl, `/api/platform/${platform}/callback`)
+export function buildCallbackUrl(publicUrl: string, platform: Platform): string {
+  return joinUrl(publicUrl, `/api/platform/${platform}/callback`)
 }
 
 /** What came of an attempt; the words of the query that the frontend's settings page is given (contract section 5). */
@@ -33,7 +33,7 @@ export const CONNECT_REASONS = [
 export type ConnectReason = (typeof CONNECT_REASONS)[number]
 
 /** The reason that a failure of the platform stands for where it names none itself. */
-export function connectReasonOf(errorClass: PlatformErrorClass): ConnectReason {
+export function toConnectReason(errorClass: PlatformErrorClass): ConnectReason {
   switch (errorClass) {
     case 'permission':
       return 'MISSING_PERMISSION'
@@ -50,7 +50,7 @@ export function connectReasonOf(errorClass: PlatformErrorClass): ConnectReason {
  * Where a callback ends. Nothing in it comes from the request, the fragment included: browsers keep that of the callback's address
  * (Facebook appends `#_=_`) unless the redirect has one, and an empty one is enough.
  */
-export function settingsUrl(
+export function buildSettingsUrl(
   frontendUrl: string,
   platform: Platform,
   outcome: ConnectOutcome,
@@ -58,5 +58,5 @@ export function settingsUrl(
 ): string {
   const field = outcome === 'connected' ? 'success' : 'error'
   const why = reason === null ? '' : `&reason=${reason}`
-  return below(frontendUrl, `/settings?${field}=${platform}_${outcome}${why}#`)
+  return joinUrl(frontendUrl, `/settings?${field}=${platform}_${outcome}${why}#`)
 }

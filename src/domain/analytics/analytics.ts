@@ -21,11 +21,11 @@ export const NO_COUNTS: PostCounts = {
 export const ENGAGEMENTS = ['likes', 'comments', 'shares'] as const satisfies (keyof PostCounts)[]
 
 /** The sum of the known values; null when none is known. */
-export function knownSum(values: (number | null)[]): number | null {
+export function sumKnown(values: (number | null)[]): number | null {
   return values.reduce((sum, value) => (value === null ? sum : (sum ?? 0) + value), null)
 }
 
-export interface DerivedFigures {
+export interface DerivedMetrics {
   /** Of the known counts; null when none is known. */
   totalEngagement: number | null
   /** A fraction of the followers; null when there are none, or nobody knows. */
@@ -34,8 +34,8 @@ export interface DerivedFigures {
   virality: number | null
 }
 
-export function deriveFrom(counts: PostCounts, followers: number | null): DerivedFigures {
-  const totalEngagement = knownSum(ENGAGEMENTS.map((name) => counts[name]))
+export function deriveMetrics(counts: PostCounts, followers: number | null): DerivedMetrics {
+  const totalEngagement = sumKnown(ENGAGEMENTS.map((name) => counts[name]))
   return {
     totalEngagement,
     engagementRate: totalEngagement === null || !followers ? null : totalEngagement / followers,
@@ -53,7 +53,7 @@ export const RANKINGS = [
   'impressions',
   'reach',
   'saved',
-] as const satisfies (keyof PostCounts | keyof DerivedFigures)[]
+] as const satisfies (keyof PostCounts | keyof DerivedMetrics)[]
 
 export type Ranking = (typeof RANKINGS)[number]
 
@@ -68,6 +68,6 @@ export interface Window {
 }
 
 /** The window of the same length that ends where this one starts. */
-export function windowBefore({ start, end }: Window): Window {
+export function toPrecedingWindow({ start, end }: Window): Window {
   return { start: new Date(2 * start.getTime() - end.getTime()), end: start }
 }

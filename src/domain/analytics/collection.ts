@@ -1,4 +1,4 @@
-import { listed } from '../shared/lists.ts'
+import { parseList } from '../shared/lists.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { PlatformStatus } from '../posts/post.ts'
 import { DAY, MINUTE } from '../shared/times.ts'
@@ -14,9 +14,9 @@ export interface AgeClass {
  * Reads `days:minutes` pairs: up to so many days of age, so many minutes between two snapshots.
  * @throws Error when it is not a list of such pairs with growing ages
  */
-export function ageClasses(line: string): AgeClass[] {
+export function parseAgeClasses(line: string): AgeClass[] {
   let fromMs = 0
-  const classes = listed(line).map((pair) => {
+  const classes = parseList(line).map((pair) => {
     const [days, minutes] = /^(\d+):(\d+)$/.exec(pair)?.slice(1).map(Number) ?? []
     const ageClass = { fromMs, untilMs: (days ?? 0) * DAY, everyMs: (minutes ?? 0) * MINUTE }
     if (ageClass.untilMs <= fromMs || ageClass.everyMs === 0) throw new Error(`${pair} is no age and interval`)
@@ -28,13 +28,13 @@ export function ageClasses(line: string): AgeClass[] {
 }
 
 /** The class of a post's age; what is older than all of them counts as the oldest. */
-export function ageClassAt(classes: AgeClass[], completedAt: Date, now: Date): AgeClass {
+export function findAgeClass(classes: AgeClass[], completedAt: Date, now: Date): AgeClass {
   const ageMs = now.getTime() - completedAt.getTime()
   return classes.find(({ untilMs }) => ageMs < untilMs) ?? classes.at(-1)!
 }
 
 /** The instant rounded down: what is taken until the next one is the same snapshot. */
-export function slotAt(now: Date, everyMs: number): Date {
+export function toSlot(now: Date, everyMs: number): Date {
   return new Date(Math.floor(now.getTime() / everyMs) * everyMs)
 }
 
@@ -42,8 +42,8 @@ export function slotAt(now: Date, everyMs: number): Date {
  * The slot that somebody who asks now gets a snapshot of. Slots grow longer with a post's age, so the one of now may have begun
  * before the last one that was seen to: then it is still that one, since a later slot is always a later look.
  */
-export function slotFor(classes: AgeClass[], entry: { completedAt: Date; metricsSlot?: Date }, now: Date): Date {
-  const slot = slotAt(now, ageClassAt(classes, entry.completedAt, now).everyMs)
+export function resolveSlot(classes: AgeClass[], entry: { completedAt: Date; metricsSlot?: Date }, now: Date): Date {
+  const slot = toSlot(now, findAgeClass(classes, entry.completedAt, now).everyMs)
   return entry.metricsSlot && entry.metricsSlot > slot ? entry.metricsSlot : slot
 }
 
@@ -61,12 +61,12 @@ export interface DueBounds {
 }
 
 /** What is due now, an age class each. */
-export function boundsOf(classes: AgeClass[], platforms: Platform[], now: Date): DueBounds[] {
+export function listDueBounds(classes: AgeClass[], platforms: Platform[], now: Date): DueBounds[] {
   return classes.map(({ fromMs, untilMs, everyMs }) => ({
     platforms,
     completedAfter: new Date(now.getTime() - untilMs),
     completedUntil: new Date(now.getTime() - fromMs),
-    slot: slotAt(now, everyMs),
+    slot: toSlot(now, everyMs),
   }))
 }
 

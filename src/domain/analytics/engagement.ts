@@ -14,7 +14,7 @@ export const NOTHING_KNOWN: LastKnown = { likes: null, comments: null, shares: n
  * from 0, and what a platform takes back is no gain. Only the last value of an interval counts: a platform whose counts waver
  * would otherwise seem to gain with every look.
  */
-export function gainsOf(before: LastKnown, intervals: LastKnown[]): Gains[] {
+export function computeGains(before: LastKnown, intervals: LastKnown[]): Gains[] {
   const known = { ...before }
   return intervals.map((interval) => {
     const gains = { likes: 0, comments: 0, shares: 0 }
@@ -28,7 +28,7 @@ export function gainsOf(before: LastKnown, intervals: LastKnown[]): Gains[] {
   })
 }
 
-export function totalOf({ likes, comments, shares }: Gains): number {
+export function sumGains({ likes, comments, shares }: Gains): number {
   return likes + comments + shares
 }
 
@@ -45,7 +45,7 @@ export interface TimelineDay extends Gains {
 }
 
 /** `completions` has by day how many deliveries were completed. */
-export function timelineOf(
+export function buildEngagementTimeline(
   days: CalendarDay[],
   pairs: PairHistory[],
   completions: ReadonlyMap<number, number>,
@@ -53,14 +53,14 @@ export function timelineOf(
   const sums = days.map(() => ({ likes: 0, comments: 0, shares: 0 }))
   for (const { before, days: known } of pairs) {
     const inOrder = known.toSorted((one, other) => one.day - other.day)
-    gainsOf(before, inOrder).forEach((gains, index) => {
+    computeGains(before, inOrder).forEach((gains, index) => {
       const sum = sums[inOrder[index]!.day]!
       for (const name of ENGAGEMENTS) sum[name] += gains[name]
     })
   }
   return days.map(({ date }, day) => {
     const { likes, comments, shares } = sums[day]!
-    const totalEngagement = totalOf(sums[day]!)
+    const totalEngagement = sumGains(sums[day]!)
     return { _id: date, totalEngagement, likes, comments, shares, postCount: completions.get(day) ?? 0 }
   })
 }

@@ -1,4 +1,4 @@
-import { knownSum } from './analytics.ts'
+import { sumKnown } from './analytics.ts'
 import type { CalendarDay } from './calendar.ts'
 import { PLATFORMS, type Platform } from '../shared/platforms.ts'
 
@@ -24,20 +24,20 @@ export type DailyCount = FollowerCount & { day: number }
  * How many followers there were on each day: a day without a count has the one before it, until the account is gone. Days on
  * which nothing was known of any account are left out, since a zero would be a lie.
  */
-export function growthOf(days: CalendarDay[], counts: DailyCount[], endings: Endings): GrowthDay[] {
-  const standing = new Map<Platform, FollowerCount>()
-  const stand = (wanted: (day: number) => boolean) => {
-    for (const count of counts) if (wanted(count.day)) standing.set(count.platform, count)
+export function buildGrowth(days: CalendarDay[], counts: DailyCount[], endings: Endings): GrowthDay[] {
+  const latest = new Map<Platform, FollowerCount>()
+  const applyCounts = (wanted: (day: number) => boolean) => {
+    for (const count of counts) if (wanted(count.day)) latest.set(count.platform, count)
   }
-  stand((day) => day < 0)
+  applyCounts((day) => day < 0)
   return days.flatMap(({ date, start }, index) => {
-    for (const [platform, count] of standing) {
-      if (hasEnded(count, endings, start)) standing.delete(platform)
+    for (const [platform, count] of latest) {
+      if (hasEnded(count, endings, start)) latest.delete(platform)
     }
-    stand((day) => day === index)
-    if (standing.size === 0) return []
-    const breakdown = byPlatform((platform) => standing.get(platform)?.followers)
-    return { _id: date, totalFollowers: totalFollowers(breakdown) ?? 0, breakdown }
+    applyCounts((day) => day === index)
+    if (latest.size === 0) return []
+    const breakdown = collectByPlatform((platform) => latest.get(platform)?.followers)
+    return { _id: date, totalFollowers: sumFollowers(breakdown) ?? 0, breakdown }
   })
 }
 
@@ -49,13 +49,13 @@ export interface Followers {
 }
 
 /** How many followers the connected accounts have, by what was counted last. */
-export function followersOf(connected: ReadonlySet<Platform>, latest: FollowerCount[], endings: Endings): Followers {
-  const breakdown = byPlatform((platform) => {
+export function countFollowers(connected: ReadonlySet<Platform>, latest: FollowerCount[], endings: Endings): Followers {
+  const breakdown = collectByPlatform((platform) => {
     if (!connected.has(platform)) return undefined
     const count = latest.find((one) => one.platform === platform)
     return count && !hasEnded(count, endings) ? count.followers : null
   })
-  return { total: totalFollowers(breakdown), breakdown }
+  return { total: sumFollowers(breakdown), breakdown }
 }
 
 /** Whether the account that was counted is no longer the one that is connected, before an instant or at all. */
@@ -63,12 +63,12 @@ function hasEnded({ platform, takenAt }: FollowerCount, endings: Endings, before
   return (endings[platform] ?? []).some((at) => at >= takenAt && (!before || at < before))
 }
 
-function byPlatform<T>(valueOf: (platform: Platform) => T | undefined): Partial<Record<Platform, T>> {
+function collectByPlatform<T>(valueOf: (platform: Platform) => T | undefined): Partial<Record<Platform, T>> {
   const entries = PLATFORMS.map((platform) => [platform, valueOf(platform)] as const)
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Partial<Record<Platform, T>>
 }
 
-function totalFollowers(breakdown: Partial<Record<Platform, number | null>>): number | null {
+function sumFollowers(breakdown: Partial<Record<Platform, number | null>>): number | null {
   const counts = Object.values(breakdown)
-  return counts.length === 0 ? 0 : knownSum(counts)
+  return counts.length === 0 ? 0 : sumKnown(counts)
 }

@@ -1,10 +1,10 @@
-import { knownSum } from './analytics.ts'
-import { gainsOf, totalOf, type LastKnown } from './engagement.ts'
-import { hourOfWeek } from './calendar.ts'
+import { sumKnown } from './analytics.ts'
+import { computeGains, sumGains, type LastKnown } from './engagement.ts'
+import { toHourOfWeek } from './calendar.ts'
 import type { Platform } from '../shared/platforms.ts'
 
 /** The latest snapshot inside a window of one post on one platform. */
-export interface PairFigures {
+export interface PairMetrics {
   postId: string
   platform: Platform
   completedAt: Date
@@ -23,12 +23,12 @@ export interface PlatformPerformance {
 }
 
 /** The best platform first. */
-export function performanceOf(pairs: PairFigures[]): PlatformPerformance[] {
+export function rankPlatforms(pairs: PairMetrics[]): PlatformPerformance[] {
   const platforms = [...Map.groupBy(pairs, ({ platform }) => platform)].map(([platform, its]) => ({
     _id: platform,
-    totalEngagement: sumOf(its.map(({ totalEngagement }) => totalEngagement)),
+    totalEngagement: sumOrZero(its.map(({ totalEngagement }) => totalEngagement)),
     totalPosts: its.length,
-    avgEngagementRate: meanOf(its.map(({ engagementRate }) => engagementRate)),
+    avgEngagementRate: averageKnown(its.map(({ engagementRate }) => engagementRate)),
   }))
   return platforms.toSorted(
     (one, other) => other.totalEngagement - one.totalEngagement || (one._id < other._id ? -1 : 1),
@@ -38,7 +38,7 @@ export function performanceOf(pairs: PairFigures[]): PlatformPerformance[] {
 /** One pair over two windows, one after the other. */
 export interface ComparedPair {
   /** Null when there is none inside the current window. */
-  latest: PairFigures | null
+  latest: PairMetrics | null
   /** What was last known before both windows, in the first, and in the current one. */
   before: LastKnown
   previous: LastKnown
@@ -60,7 +60,7 @@ export interface OverviewStats {
 }
 
 /** @param publishedPosts how many distinct posts were published in the current window */
-export function overviewOf(
+export function buildOverview(
   compared: ComparedPair[],
   publishedPosts: number,
 ): {
@@ -68,26 +68,26 @@ export function overviewOf(
   platformPerformance: PlatformPerformance[]
 } {
   const pairs = compared.flatMap(({ latest }) => latest ?? [])
-  const platformPerformance = performanceOf(pairs)
+  const platformPerformance = rankPlatforms(pairs)
   const stats = {
     bestPlatform: platformPerformance[0]?._id ?? null,
     totalPosts: publishedPosts,
-    totalEngagement: sumOf(pairs.map(({ totalEngagement }) => totalEngagement)),
-    totalImpressions: knownSum(pairs.map(({ impressions }) => impressions)),
-    totalReach: knownSum(pairs.map(({ reach }) => reach)),
-    avgEngagementRate: meanOf(pairs.map(({ engagementRate }) => engagementRate)),
-    engagementChangePercent: changeOf(compared),
+    totalEngagement: sumOrZero(pairs.map(({ totalEngagement }) => totalEngagement)),
+    totalImpressions: sumKnown(pairs.map(({ impressions }) => impressions)),
+    totalReach: sumKnown(pairs.map(({ reach }) => reach)),
+    avgEngagementRate: averageKnown(pairs.map(({ engagementRate }) => engagementRate)),
+    engagementChangePercent: computeChangePercent(compared),
   }
   return { stats, platformPerformance }
 }
 
 /** To two decimals. */
-function changeOf(compared: ComparedPair[]): number | null {
+function computeChangePercent(compared: ComparedPair[]): number | null {
   let [before, now] = [0, 0]
   for (const pair of compared) {
-    const [previous, current] = gainsOf(pair.before, [pair.previous, pair.current])
-    before += totalOf(previous!)
-    now += totalOf(current!)
+    const [previous, current] = computeGains(pair.before, [pair.previous, pair.current])
+    before += sumGains(previous!)
+    now += sumGains(current!)
   }
   return before === 0 ? null : Math.round(((now - before) / before) * 10_000) / 100
 }
@@ -104,27 +104,27 @@ export interface HeatCell {
 const HOURS = 24
 
 /** All hours of a week on the user's clocks. */
-export function heatmapOf(pairs: PairFigures[], timezone: string): HeatCell[] {
+export function buildHeatmap(pairs: PairMetrics[], timezone: string): HeatCell[] {
   const cells = Array.from({ length: 7 * HOURS }, (): (number | null)[] => [])
   for (const { completedAt, totalEngagement } of pairs) {
-    const { day, hour } = hourOfWeek(completedAt, timezone)
+    const { day, hour } = toHourOfWeek(completedAt, timezone)
     cells[day * HOURS + hour]!.push(totalEngagement)
   }
   return cells.map((engagements, index) => ({
     day: Math.floor(index / HOURS),
     hour: index % HOURS,
-    value: meanOf(engagements) ?? 0,
+    value: averageKnown(engagements) ?? 0,
     postCount: engagements.length,
   }))
 }
 
 /** The sum of the known values: 0 when none is known. */
-function sumOf(values: (number | null)[]): number {
-  return knownSum(values) ?? 0
+function sumOrZero(values: (number | null)[]): number {
+  return sumKnown(values) ?? 0
 }
 
 /** The mean of the known values; null when none is known. */
-function meanOf(values: (number | null)[]): number | null {
-  const sum = knownSum(values)
+function averageKnown(values: (number | null)[]): number | null {
+  const sum = sumKnown(values)
   return sum === null ? null : sum / values.filter((value) => value !== null).length
 }

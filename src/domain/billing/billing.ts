@@ -1,4 +1,4 @@
-import type { SubscriptionPlan, Subscription } from '../users/user.ts'
+import type { SubscriptionPlan, Subscription } from './subscription.ts'
 
 /** Where a subscription stands, in the words of the payment processor. */
 export const PROCESSOR_STATES = [

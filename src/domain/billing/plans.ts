@@ -1,5 +1,5 @@
 import { ServiceError, type ServiceErrorCode } from '../shared/service-error.ts'
-import type { Limits, Usage } from '../users/user.ts'
+import type { Limits, Usage } from './subscription.ts'
 
 /** How far a user's allowance is spent (spec section 8). */
 export interface Allowance {
@@ -20,13 +20,13 @@ export const ALLOWANCES = {
 
 export type AllowanceKind = keyof typeof ALLOWANCES
 
-export function allowanceOf(kind: AllowanceKind, user: { usage: Usage; limits: Limits }): Allowance {
+export function getAllowance(kind: AllowanceKind, user: { usage: Usage; limits: Limits }): Allowance {
   const { usage, limit } = ALLOWANCES[kind]
   return { used: user.usage[usage], limit: user.limits[limit] }
 }
 
 /** The refusal of what goes beyond the plan's allowance (contract section 4). */
-export function limitReached(kind: AllowanceKind, { used, limit }: Allowance): ServiceError {
+export function toLimitError(kind: AllowanceKind, { used, limit }: Allowance): ServiceError {
   const { code, label } = ALLOWANCES[kind]
   return new ServiceError(code, `${label} limit of your plan reached (${used}/${limit})`, {
     details: { usage: used, limit },

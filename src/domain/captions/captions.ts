@@ -1,10 +1,10 @@
-import { cutToFit, firstCharacters } from '../shared/fit-text.ts'
+import { cutToFit, takeCharacters } from '../shared/fit-text.ts'
 import type { Platform } from '../shared/platforms.ts'
 import { countText, type PostingRules } from '../posts/posting-rules.ts'
-import { textProblems } from '../posts/preflight.ts'
+import { checkText } from '../posts/preflight.ts'
 
 /** What a user asks captions for. */
-export interface CaptionWish {
+export interface CaptionInput {
   prompt: string
   /** The post as it is so far. */
   text: string | null
@@ -17,20 +17,20 @@ export const CAPTION_SOURCES = ['model', 'template'] as const
 export type CaptionSource = (typeof CAPTION_SOURCES)[number]
 
 /** How many are made at a time. */
-export const CAPTIONS_AT_ONCE = 4
+export const CAPTIONS_PER_REQUEST = 4
 
 /** In characters as people count them, also where a platform takes more: nobody reads on. */
-export const LONGEST_CAPTION = 2_200
+export const MAX_CAPTION_LENGTH = 2_200
 /** Enough for that many characters; what is longer need not be counted. */
-const LONGEST_LOOKED_AT = 50_000
+const MAX_READ_LENGTH = 50_000
 
 /** Captions as they can be posted: no two alike, none empty, each within what the platform takes. */
 export function fitCaptions(captions: string[], platform: Platform | null, rules: PostingRules | null): string[] {
-  const fits = fitsWhere(platform, rules)
+  const fits = createFitCheck(platform, rules)
   const fitted = captions
-    .map((caption) => cutToFit(beginning(caption.trim()), fits))
+    .map((caption) => cutToFit(cutToReadLength(caption.trim()), fits))
     .filter((caption) => caption !== '')
-  return [...new Set(fitted)].slice(0, CAPTIONS_AT_ONCE)
+  return [...new Set(fitted)].slice(0, CAPTIONS_PER_REQUEST)
 }
 
 const PLAIN = ['Good to know: {topic}', 'New: {topic}', '{topic}\n\nWhat do you think?', 'Have a look: {topic}']
@@ -74,9 +74,12 @@ const TOPIC = /(?:\b(?:about|announcing|on|for)|:) (.+)$/i
  * Captions from templates: the words of the post, or the topic of the prompt, in phrases that suit the tone. Never repeats an
  * instruction, such as `make it shorter`.
  */
-export function templateCaptions({ prompt, text, tone, platform }: CaptionWish, rules: PostingRules | null): string[] {
+export function buildTemplateCaptions(
+  { prompt, text, tone, platform }: CaptionInput,
+  rules: PostingRules | null,
+): string[] {
   const topic = text?.trim() ? toLine(text) : findTopic(toLine(prompt))
-  const fits = fitsWhere(platform, rules)
+  const fits = createFitCheck(platform, rules)
   if (topic === null) return WITHOUT_TOPIC.filter(fits)
   const phrases = BY_TONE[tone?.trim().toLowerCase() ?? ''] ?? PLAIN
   return phrases.map((phrase) => cutToFit(topic, fits, (cut) => phrase.replace('{topic}', () => cut)))
@@ -88,17 +91,17 @@ function findTopic(prompt: string): string | null {
 }
 
 function toLine(text: string): string {
-  return beginning(text.trim().replace(/\s+/g, ' '))
+  return cutToReadLength(text.trim().replace(/\s+/g, ' '))
 }
 
-function fitsWhere(platform: Platform | null, rules: PostingRules | null): (text: string) => boolean {
+function createFitCheck(platform: Platform | null, rules: PostingRules | null): (text: string) => boolean {
   return (text) => {
-    if (countText(text, 'graphemes', LONGEST_CAPTION + 1) > LONGEST_CAPTION) return false
-    return !platform || !rules || text === '' || textProblems(platform, { text, mediaItems: [] }, rules).length === 0
+    if (countText(text, 'graphemes', MAX_CAPTION_LENGTH + 1) > MAX_CAPTION_LENGTH) return false
+    return !platform || !rules || text === '' || checkText(platform, { text, mediaItems: [] }, rules).length === 0
   }
 }
 
 /** What is left still shows whether the text is too long. Does not cut between the halves of one character of UTF-16. */
-function beginning(text: string): string {
-  return firstCharacters(text.slice(0, LONGEST_LOOKED_AT), LONGEST_CAPTION + 1).toWellFormed()
+function cutToReadLength(text: string): string {
+  return takeCharacters(text.slice(0, MAX_READ_LENGTH), MAX_CAPTION_LENGTH + 1).toWellFormed()
 }

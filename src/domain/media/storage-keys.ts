@@ -39,7 +39,7 @@ const AVATAR_KEY = new RegExp(
 )
 
 /** What the name of the user's avatar says it is; null for every key that we did not make for this user. */
-export function avatarTypeOf(userId: string, key: string): AvatarType | null {
+export function parseAvatarType(userId: string, key: string): AvatarType | null {
   const [, owner, extension] = AVATAR_KEY.exec(key) ?? []
   return owner === userId ? (AVATAR_TYPES.find((type) => EXTENSIONS[type] === extension) ?? null) : null
 }
@@ -54,16 +54,16 @@ export function mediaKey(userId: string, uuid: string, type: MediaType): string 
  * @param digest of the copy's bytes, so that equal copies are one
  */
 export function copyKey(ownKey: string, digest: string, type: MediaType): string {
-  return `${FOLDERS.copies}${ownerOf(ownKey)}/${digest}.${EXTENSIONS[type]}`
+  return `${FOLDERS.copies}${parseOwnerId(ownKey)}/${digest}.${EXTENSIONS[type]}`
 }
 
 /** Whose media it is, by their key. */
-export function ownerOf(ownKey: string): string {
+export function parseOwnerId(ownKey: string): string {
   return ownKey.split('/')[1] ?? ''
 }
 
 /** The folders with everything that belongs to a user. */
-export function foldersOf(userId: string): string[] {
+export function listUserFolders(userId: string): string[] {
   const own = [FOLDERS.uploads, FOLDERS.copies, FOLDERS.avatars].map((folder) => `${folder}${userId}/`)
   return [...own, ...own.map(removedKey)]
 }

@@ -1,12 +1,12 @@
 import { escapeHtml } from '../shared/html.ts'
-import { CODE_LIFE_MS, RESET_LIFE_MS, type MailWords } from './mails.ts'
-import { below } from '../shared/redirects.ts'
+import { CODE_LIFE_MS, RESET_LIFE_MS, type MailBody } from './mails.ts'
+import { joinUrl } from '../shared/redirects.ts'
 import { MINUTE } from '../shared/times.ts'
 
 type Part = string | { code: string } | { link: string; label: string }
 
 /** Nothing of what users wrote stands in a mail but the address it goes to: nobody can send others words of theirs through us. */
-export function codeMail(code: string): MailWords {
+export function codeMail(code: string): MailBody {
   return compose('Your code for postonce', [
     'Somebody, probably you, wants to register at postonce with this address. The code is:',
     { code },
@@ -15,10 +15,10 @@ export function codeMail(code: string): MailWords {
   ])
 }
 
-export function addressKnownMail(frontendUrl: string): MailWords {
+export function addressKnownMail(frontendUrl: string): MailBody {
   return compose('You already have an account at postonce', [
     'Somebody, probably you, wants to register at postonce with this address. It has an account already, so there is no code.',
-    { link: below(frontendUrl, '/login'), label: 'Log in' },
+    { link: joinUrl(frontendUrl, '/login'), label: 'Log in' },
     'If you forgot your password, ask for a new one there. If it was not you, there is nothing to do.',
   ])
 }
@@ -29,8 +29,8 @@ interface ResetLink {
   token: string
 }
 
-export function resetMail({ frontendUrl, email, token }: ResetLink): MailWords {
-  const link = below(frontendUrl, `/reset-password?${new URLSearchParams({ token, email })}`)
+export function resetMail({ frontendUrl, email, token }: ResetLink): MailBody {
+  const link = joinUrl(frontendUrl, `/reset-password?${new URLSearchParams({ token, email })}`)
   return compose('A new password for postonce', [
     `Somebody, probably you, asked for a new password for the account of ${email}. Choose it here:`,
     { link, label: 'Choose a new password' },
@@ -40,15 +40,15 @@ export function resetMail({ frontendUrl, email, token }: ResetLink): MailWords {
 }
 
 /** For accounts that have no password to be forgotten. */
-export function resetElsewhereMail(frontendUrl: string): MailWords {
+export function resetElsewhereMail(frontendUrl: string): MailBody {
   return compose('Your account at postonce logs in with Google', [
     'Somebody, probably you, asked for a new password for the account of this address. It has none: it logs in with Google.',
-    { link: below(frontendUrl, '/login'), label: 'Log in with Google' },
+    { link: joinUrl(frontendUrl, '/login'), label: 'Log in with Google' },
     'If it was not you, there is nothing to do.',
   ])
 }
 
-function compose(subject: string, parts: Part[]): MailWords {
+function compose(subject: string, parts: Part[]): MailBody {
   return {
     subject,
     text: `${[...parts.map(asText), '-- \npostonce'].join('\n\n')}\n`,

@@ -17,7 +17,7 @@ export const MAIL_FAILURES = ['EXPIRED', 'REFUSED', 'NOBODY', 'UNREADABLE'] as c
 export type MailFailure = (typeof MAIL_FAILURES)[number]
 
 /** A mail as people read it, in both forms. */
-export interface MailWords {
+export interface MailBody {
   subject: string
   text: string
   html: string

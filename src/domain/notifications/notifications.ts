@@ -1,11 +1,11 @@
-import type { BillingNews } from '../billing/billing-rule.ts'
-import { effectiveContent } from '../posts/content.ts'
+import type { BillingEvent } from '../billing/billing-update.ts'
+import { resolveContent } from '../posts/content.ts'
 import type { Failure } from '../posts/failure.ts'
 import { platformLabel, type Platform } from '../shared/platforms.ts'
 import type { Post } from '../posts/post.ts'
 import { toExcerpt } from '../shared/plain-text.ts'
-import { withoutFullStop } from '../shared/text.ts'
-import { dateInWords, isoDate, timeInWords } from '../shared/times.ts'
+import { trimFullStop } from '../shared/text.ts'
+import { formatDate, formatIsoDate, formatTime } from '../shared/times.ts'
 import type { User } from '../users/user.ts'
 
 export const NOTIFICATION_TYPES = ['success', 'error', 'info', 'warning'] as const
@@ -27,12 +27,12 @@ export interface NewNotification {
  */
 export function postCreated(post: Post, timezone: string): NewNotification {
   const isScheduled = post.status === 'SCHEDULED' && post.dueAt !== null
-  const state = isScheduled ? `scheduled for ${timeInWords(post.dueAt!, timezone)}` : 'pending'
-  return about(post._id, post.userId, {
+  const state = isScheduled ? `scheduled for ${formatTime(post.dueAt!, timezone)}` : 'pending'
+  return createPostNotification(post._id, post.userId, {
     dedupeKey: `post-created:${post._id}`,
     type: 'success',
-    message: `Your post${quoted(post)} was created and is now ${state}`,
-    options: image(post),
+    message: `Your post${quoteExcerpt(post)} was created and is now ${state}`,
+    options: pickImage(post),
   })
 }
 
@@ -45,11 +45,11 @@ export function postPublished(
   platform: Platform,
   platformPostUrl: string,
 ): NewNotification {
-  return about(post._id, post.userId, {
+  return createPostNotification(post._id, post.userId, {
     dedupeKey: `post-published:${post._id}:${platform}`,
     type: 'success',
-    message: `Successfully posted on ${platform}${post.content ? labelled(post as Post, platform) : ''}`,
-    options: { ...(post.content ? image(post as Post, platform) : {}), ...link(platformPostUrl) },
+    message: `Successfully posted on ${platform}${post.content ? quoteAfterColon(post as Post, platform) : ''}`,
+    options: { ...(post.content ? pickImage(post as Post, platform) : {}), ...toLinkOption(platformPostUrl) },
   })
 }
 
@@ -77,21 +77,21 @@ const BEFORE_DUE: Partial<Record<Failure['code'], string>> = {
 
 /** One per platform and delivery round: names platform, cause and next step (contract section 9). */
 export function postFailed(post: Post, platform: Platform, round: number, reason: Failure): NewNotification {
-  return about(post._id, post.userId, {
+  return createPostNotification(post._id, post.userId, {
     dedupeKey: `post-failed:${post._id}:${platform}:${round}`,
     type: 'error',
-    message: `Posting${quoted(post, platform)} on ${platformLabel(platform)} failed: ${cause(reason)}. ${stepAfterFailure(reason)}.`,
-    options: image(post, platform),
+    message: `Posting${quoteExcerpt(post, platform)} on ${platformLabel(platform)} failed: ${describeCause(reason)}. ${stepAfterFailure(reason)}.`,
+    options: pickImage(post, platform),
   })
 }
 
 /** An early warning: preparing found what will make the delivery fail unless the user acts. */
 export function preparationFailed(post: Post, platform: Platform, round: number, reason: Failure): NewNotification {
-  return about(post._id, post.userId, {
+  return createPostNotification(post._id, post.userId, {
     dedupeKey: `post-warning:${post._id}:${platform}:${round}:${post.contentVersion}`,
     type: 'warning',
-    message: `Your scheduled post${quoted(post, platform)} may fail on ${platformLabel(platform)}: ${cause(reason)}. ${stepBeforeDue(reason)}.`,
-    options: image(post, platform),
+    message: `Your scheduled post${quoteExcerpt(post, platform)} may fail on ${platformLabel(platform)}: ${describeCause(reason)}. ${stepBeforeDue(reason)}.`,
+    options: pickImage(post, platform),
   })
 }
 
@@ -100,28 +100,35 @@ export function preparationFailed(post: Post, platform: Platform, round: number,
  * one platform, whose own notification says it.
  */
 export function postEnded(post: Post): NewNotification | null {
-  const ending = endingOf(post)
+  const ending = describeEnding(post)
   if (post.platformStatuses.length < 2 || ending === null) return null
   const round = Math.max(...post.platformStatuses.map(({ delivery }) => delivery.round))
-  return about(post._id, post.userId, { dedupeKey: `post-ended:${post._id}:${round}`, ...ending, options: image(post) })
+  return createPostNotification(post._id, post.userId, {
+    dedupeKey: `post-ended:${post._id}:${round}`,
+    ...ending,
+    options: pickImage(post),
+  })
 }
 
-function endingOf(post: Post): Pick<NewNotification, 'type' | 'message'> | null {
+function describeEnding(post: Post): Pick<NewNotification, 'type' | 'message'> | null {
   const { status, platformStatuses: entries } = post
   const failed = entries.filter((entry) => entry.status === 'failed')
   const labels = failed.map(({ platform }) => platformLabel(platform)).join(', ')
   switch (status) {
     case 'COMPLETED':
-      return { type: 'success', message: `Your post${quoted(post)} was published on all ${entries.length} platforms.` }
+      return {
+        type: 'success',
+        message: `Your post${quoteExcerpt(post)} was published on all ${entries.length} platforms.`,
+      }
     case 'PARTIAL_SUCCESS': {
       const count = `${entries.length - failed.length} of ${entries.length} platforms`
-      const message = `Your post${quoted(post)} was published on ${count} and failed on ${labels}. Open the post to see why.`
+      const message = `Your post${quoteExcerpt(post)} was published on ${count} and failed on ${labels}. Open the post to see why.`
       return { type: 'warning', message }
     }
     case 'FAILED':
       return {
         type: 'error',
-        message: `Your post${quoted(post)} failed on all ${entries.length} platforms. Open the post to see why.`,
+        message: `Your post${quoteExcerpt(post)} failed on all ${entries.length} platforms. Open the post to see why.`,
       }
     default:
       return null
@@ -150,9 +157,9 @@ export function connectionEnding(
 ): NewNotification {
   return {
     userId,
-    dedupeKey: `connection-ending:${userId}:${platform}:${isoDate(endsAt)}`,
+    dedupeKey: `connection-ending:${userId}:${platform}:${formatIsoDate(endsAt)}`,
     type: 'warning',
-    message: `Your ${platformLabel(platform)} connection ends on ${dateInWords(endsAt, timezone)}. Reconnect the account in settings before.`,
+    message: `Your ${platformLabel(platform)} connection ends on ${formatDate(endsAt, timezone)}. Reconnect the account in settings before.`,
     reference: { type: 'platform', id: platform, model: 'PlatformAccount' },
     options: {},
   }
@@ -162,7 +169,7 @@ export function connectionEnding(
 export function planChanged({ _id, subscription, limits }: Payer, changeId: string): NewNotification {
   const isPro = subscription.plan === 'pro'
   const allowance = `${limits.maxPosts} posts and ${limits.maxCaptionGenerations} caption generations`
-  return ofUser(_id, _id, {
+  return createUserNotification(_id, _id, {
     dedupeKey: `plan-changed:${changeId}`,
     type: isPro ? 'success' : 'info',
     message: `Your account is on the ${isPro ? 'Pro' : 'Free'} plan now: ${allowance}`,
@@ -176,7 +183,7 @@ type Payer = Pick<User, '_id' | 'timezone' | 'subscription' | 'limits'>
  * of the processor's pages are made for one visit.
  */
 export function billingChanged(
-  kind: Exclude<BillingNews['kind'], 'secondSubscription'>,
+  kind: Exclude<BillingEvent['kind'], 'secondSubscription'>,
   user: Payer,
   changeId: string,
 ): NewNotification {
@@ -194,11 +201,11 @@ export function billingChanged(
     },
     planEnding: {
       type: 'info',
-      message: `Your Pro plan ends${end ? ` on ${dateInWords(end, user.timezone)}` : ' with the paid period'}. You can resume it in the billing portal until then.`,
+      message: `Your Pro plan ends${end ? ` on ${formatDate(end, user.timezone)}` : ' with the paid period'}. You can resume it in the billing portal until then.`,
     },
     planContinues: { type: 'success', message: 'Your Pro plan goes on and will not end with the paid period.' },
   } as const
-  return ofUser(user._id, user._id, { dedupeKey: `billing:${changeId}:${kind}`, ...texts[kind] })
+  return createUserNotification(user._id, user._id, { dedupeKey: `billing:${changeId}:${kind}`, ...texts[kind] })
 }
 
 /** Two subscriptions run for one account: told to its user, and to every admin by ids alone. */
@@ -208,7 +215,7 @@ export function secondSubscription(
   adminIds: string[],
 ): NewNotification[] {
   const dedupeKey = `second-subscription:${ids.second}`
-  const toUser = ofUser(userId, userId, {
+  const toUser = createUserNotification(userId, userId, {
     dedupeKey: `${dedupeKey}:user`,
     type: 'warning',
     message:
@@ -216,12 +223,12 @@ export function secondSubscription(
   })
   const message = `User ${userId} pays for a second subscription, ${ids.second}, besides ${ids.first ?? 'the first'}`
   const toAdmins = adminIds.map((adminId) =>
-    ofUser(adminId, userId, { dedupeKey: `${dedupeKey}:admin:${adminId}`, type: 'warning', message }),
+    createUserNotification(adminId, userId, { dedupeKey: `${dedupeKey}:admin:${adminId}`, type: 'warning', message }),
   )
   return [toUser, ...toAdmins]
 }
 
-function ofUser(
+function createUserNotification(
   userId: string,
   aboutId: string,
   event: Pick<NewNotification, 'dedupeKey' | 'type' | 'message'>,
@@ -229,7 +236,7 @@ function ofUser(
   return { ...event, userId, reference: { type: 'user', id: aboutId, model: 'User' }, options: {} }
 }
 
-function about(
+function createPostNotification(
   postId: string,
   userId: string,
   event: Pick<NewNotification, 'dedupeKey' | 'type' | 'message' | 'options'>,
@@ -247,30 +254,30 @@ function stepBeforeDue({ code }: Failure): string {
 }
 
 /** The reason as a clause. What is said of a file names it, and file names are the user's words: they stay out of here. */
-function cause({ code, message }: Failure): string {
+function describeCause({ code, message }: Failure): string {
   if (code === 'MEDIA_UNAVAILABLE') return 'A file of the post is missing, or is not what it was said to be'
-  return withoutFullStop(message)
+  return trimFullStop(message)
 }
 
 /** The beginning of the post in quotation marks, with a space before; empty for a post without words. */
-function quoted(post: Post, platform?: Platform): string {
-  const excerpt = toExcerpt(platform ? effectiveContent(post, platform).text : post.content.text)
+function quoteExcerpt(post: Post, platform?: Platform): string {
+  const excerpt = toExcerpt(platform ? resolveContent(post, platform).text : post.content.text)
   return excerpt === '' ? '' : ` “${excerpt}”`
 }
 
 /** As `quoted`, behind a colon. */
-function labelled(post: Post, platform: Platform): string {
-  const words = quoted(post, platform)
+function quoteAfterColon(post: Post, platform: Platform): string {
+  const words = quoteExcerpt(post, platform)
   return words === '' ? '' : `:${words}`
 }
 
-function image(post: Post, platform?: Platform): { image?: string } {
-  const { mediaItems } = platform ? effectiveContent(post, platform) : post.content
+function pickImage(post: Post, platform?: Platform): { image?: string } {
+  const { mediaItems } = platform ? resolveContent(post, platform) : post.content
   const first = mediaItems.find(({ mimeType }) => mimeType.startsWith('image/'))
   return first && isHttp(first.storageUrl) ? { image: first.storageUrl } : {}
 }
 
-function link(url: string): { link?: string } {
+function toLinkOption(url: string): { link?: string } {
   return isHttp(url) ? { link: url } : {}
 }
 

@@ -28,7 +28,7 @@ export interface PushMessage {
   expiresAt: Date
 }
 
-interface Told {
+interface PushSource {
   _id: string
   message: string
   type: NotificationType
@@ -44,7 +44,7 @@ const TITLES: Record<NotificationType, string> = {
   info: 'For your information',
 }
 
-export function pushMessageOf({ _id, message, type, reference, options, createdAt }: Told): PushMessage {
+export function toPushMessage({ _id, message, type, reference, options, createdAt }: PushSource): PushMessage {
   const { image, link } = options
   return {
     title: TITLES[type],

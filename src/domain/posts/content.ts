@@ -2,7 +2,7 @@ import type { Platform } from '../shared/platforms.ts'
 import type { Content, Post } from './post.ts'
 
 /** The storage keys of all media that a post names, for all platforms and for one. */
-export function mediaKeys({
+export function collectMediaKeys({
   content,
   platformSpecificContent,
 }: Pick<Post, 'content' | 'platformSpecificContent'>): Set<string> {
@@ -11,7 +11,7 @@ export function mediaKeys({
 }
 
 /** What `platform` gets: an override's text and media each replace the common ones (spec section 2). */
-export function effectiveContent(post: Pick<Post, 'content' | 'platformSpecificContent'>, platform: Platform): Content {
+export function resolveContent(post: Pick<Post, 'content' | 'platformSpecificContent'>, platform: Platform): Content {
   const override = post.platformSpecificContent[platform]
   return {
     text: override?.text ?? post.content.text,

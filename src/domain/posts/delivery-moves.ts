@@ -1,15 +1,15 @@
 import { failure, type Failure } from './failure.ts'
 import type { Platform } from '../shared/platforms.ts'
 import {
-  causeFields,
-  changed,
-  deliverable,
-  entryOf,
-  handlesFor,
+  toCauseFields,
+  updateEntry,
+  findOpenEntry,
+  findEntry,
+  selectHandles,
   hasBegun,
-  isInDoubt,
-  NOT_CALLED_YET,
-  publishedKey,
+  needsReconciliation,
+  UNCLAIMED,
+  toPublishedKey,
 } from './post-entries.ts'
 import type { AttemptRef, Delivery, Move, PlatformStatus, Post, Published } from './post.ts'
 import { HOUR, MINUTE, SECOND } from '../shared/times.ts'
@@ -55,17 +55,17 @@ export interface Claim {
  */
 export function claim(platform: Platform, wanted: Claim): Move {
   return (post, now) => {
-    const entry = deliverable(post, platform, wanted.round)
+    const entry = findOpenEntry(post, platform, wanted.round)
     if (!entry) throw new ClaimRefused('not-deliverable')
     const { delivery } = entry
     if (post.dueAt === null || post.dueAt > now) throw new ClaimRefused('not-due')
     if (delivery.leaseUntil !== null && delivery.leaseUntil > now) throw new ClaimRefused('leased')
-    if (isInDoubt(delivery, now)) throw new ClaimRefused('in-doubt')
+    if (needsReconciliation(delivery, now)) throw new ClaimRefused('in-doubt')
     if (delivery.nextAttemptAt !== null && delivery.nextAttemptAt > now) throw new ClaimRefused('not-yet')
     if (post.contentVersion !== wanted.contentVersion) throw new ClaimRefused('stale')
-    return changed(post, platform, {
+    return updateEntry(post, platform, {
       status: 'processing',
-      ...causeFields(null),
+      ...toCauseFields(null),
       attemptCount: entry.attemptCount + 1,
       lastAttemptAt: now,
       delivery: {
@@ -75,7 +75,7 @@ export function claim(platform: Platform, wanted: Claim): Move {
         attempt: delivery.attempt + 1,
         accountId: wanted.accountId,
         contentVersion: wanted.contentVersion,
-        handles: handlesFor(delivery, wanted.accountId, wanted.contentVersion),
+        handles: selectHandles(delivery, wanted.accountId, wanted.contentVersion),
         leaseUntil: wanted.leaseUntil,
         answered: false,
         repeatAllowed: false,
@@ -89,16 +89,16 @@ export function claim(platform: Platform, wanted: Claim): Move {
 /** The platform accepted: a fact, recorded whatever the entry says meanwhile. */
 export function accept(platform: Platform, published: Published): Move {
   return (post, now) => {
-    const entry = entryOf(post, platform)
+    const entry = findEntry(post, platform)
     if (!entry || entry.status === 'completed' || entry.status === 'deleted') return post
-    const accepted = changed(post, platform, {
+    const accepted = updateEntry(post, platform, {
       status: 'completed',
       ...published,
-      ...causeFields(null),
+      ...toCauseFields(null),
       completedAt: now,
       delivery: { ...entry.delivery, outcome: 'accepted', leaseUntil: null, nextAttemptAt: null },
     })
-    const key = publishedKey(platform, published.platformPostId)
+    const key = toPublishedKey(platform, published.platformPostId)
     return { ...accepted, publishedKeys: [...(post.publishedKeys ?? []), key] }
   }
 }
@@ -106,10 +106,10 @@ export function accept(platform: Platform, published: Published): Move {
 /** The platform, or a rule of ours, definitely refused: final for this round. Not before the instant. */
 export function refuse(platform: Platform, reason: Failure, from: AttemptRef): Move {
   return (post, now) => {
-    const entry = current(post, platform, from)
+    const entry = findCurrentEntry(post, platform, from)
     if (!entry) return post
     if (post.dueAt === null || post.dueAt > now) throw new ClaimRefused('not-due')
-    return failed(post, entry, reason, now, 'refused')
+    return failEntry(post, entry, reason, now, 'refused')
   }
 }
 
@@ -124,15 +124,15 @@ export function defer(
   next: { at: Date; countsAsTry: boolean },
 ): Move {
   return (post, now) => {
-    const entry = current(post, platform, from)
+    const entry = findCurrentEntry(post, platform, from)
     if (!entry) return post
     const isDue = post.dueAt !== null && post.dueAt <= now
     const tries = entry.delivery.tries + (next.countsAsTry && isDue ? 1 : 0)
-    if (tries >= MAX_TRIES) return failed(post, entry, reason, now, 'refused')
+    if (tries >= MAX_TRIES) return failEntry(post, entry, reason, now, 'refused')
     const called = entry.delivery.leaseUntil !== null
-    const deferred = changed(post, platform, {
+    const deferred = updateEntry(post, platform, {
       status: 'pending',
-      ...causeFields(reason),
+      ...toCauseFields(reason),
       delivery: {
         ...entry.delivery,
         tries,
@@ -151,13 +151,13 @@ export function defer(
  */
 export function markUnknown(platform: Platform, reason: Failure, from: AttemptRef, answered?: boolean): Move {
   return (post, now) => {
-    const entry = current(post, platform, from)
+    const entry = findCurrentEntry(post, platform, from)
     if (!entry) return post
     const wait = RECONCILE_WAITS_MS[entry.delivery.reconcileTries]
-    if (wait === undefined) return failed(post, entry, outcomeUnknown(reason), now, 'unknown')
-    return changed(post, platform, {
+    if (wait === undefined) return failEntry(post, entry, toOutcomeUnknown(reason), now, 'unknown')
+    return updateEntry(post, platform, {
       status: 'processing',
-      ...causeFields(reason),
+      ...toCauseFields(reason),
       delivery: {
         ...entry.delivery,
         outcome: 'unknown',
@@ -173,24 +173,24 @@ export function markUnknown(platform: Platform, reason: Failure, from: AttemptRe
 
 /** The platform has no trace of the earlier call: it may be repeated, with the same key. */
 export function markAbsent(platform: Platform, from: AttemptRef): Move {
-  return endDoubt(platform, from, {})
+  return endReconciliation(platform, from, {})
 }
 
 /**
  * Reconciling cannot decide, and the user asked for the repeat: it goes out as a new publication. What was prepared and the key of the
  * earlier call are dropped, because a platform may refuse them for as long as it remembers that call.
  */
-export function publishAnew(platform: Platform, from: AttemptRef): Move {
-  return endDoubt(platform, from, NOT_CALLED_YET)
+export function publishAgain(platform: Platform, from: AttemptRef): Move {
+  return endReconciliation(platform, from, UNCLAIMED)
 }
 
-function endDoubt(platform: Platform, from: AttemptRef, change: Partial<Delivery>): Move {
+function endReconciliation(platform: Platform, from: AttemptRef, change: Partial<Delivery>): Move {
   return (post, now) => {
-    const entry = current(post, platform, from)
-    if (!entry || !isInDoubt(entry.delivery, now)) return post
-    return changed(post, platform, {
+    const entry = findCurrentEntry(post, platform, from)
+    if (!entry || !needsReconciliation(entry.delivery, now)) return post
+    return updateEntry(post, platform, {
       status: 'pending',
-      ...causeFields(null),
+      ...toCauseFields(null),
       delivery: {
         ...entry.delivery,
         ...change,
@@ -209,13 +209,13 @@ function endDoubt(platform: Platform, from: AttemptRef, change: Partial<Delivery
  */
 export function giveUp(platform: Platform, reason: Failure, round: number): Move {
   return (post, now) => {
-    const entry = deliverable(post, platform, round)
+    const entry = findOpenEntry(post, platform, round)
     if (!entry) return post
     const { leaseUntil, outcome } = entry.delivery
-    if (outcome !== 'unknown' && leaseUntil === null) return failed(post, entry, reason, now, 'refused')
-    const ended = failed(post, entry, outcomeUnknown(reason), now, 'unknown')
-    return changed(ended, platform, {
-      delivery: { ...entryOf(ended, platform)!.delivery, leaseUntil },
+    if (outcome !== 'unknown' && leaseUntil === null) return failEntry(post, entry, reason, now, 'refused')
+    const ended = failEntry(post, entry, toOutcomeUnknown(reason), now, 'unknown')
+    return updateEntry(ended, platform, {
+      delivery: { ...findEntry(ended, platform)!.delivery, leaseUntil },
     })
   }
 }
@@ -223,9 +223,9 @@ export function giveUp(platform: Platform, reason: Failure, round: number): Move
 /** The platform reports the published post as deleted. */
 export function markDeleted(platform: Platform): Move {
   return (post) => {
-    const entry = entryOf(post, platform)
+    const entry = findEntry(post, platform)
     if (!entry || entry.status === 'deleted' || !hasBegun(post)) return post
-    return changed(post, platform, { status: 'deleted' })
+    return updateEntry(post, platform, { status: 'deleted' })
   }
 }
 
@@ -233,18 +233,18 @@ export function markDeleted(platform: Platform): Move {
  * Remembers one prepared thing. Another account's or another content's handles are dropped first.
  * @throws ClaimRefused `stale` when the post was edited since, `not-deliverable` when it is no longer to be delivered
  */
-export function saveHandle(
+export function saveCheckpoint(
   platform: Platform,
   prepared: { round: number; accountId: string; contentVersion: number; name: string; value: string },
 ): Move {
   return (post) => {
-    const entry = deliverable(post, platform, prepared.round)
+    const entry = findOpenEntry(post, platform, prepared.round)
     if (!entry) throw new ClaimRefused('not-deliverable')
     if (post.contentVersion !== prepared.contentVersion) throw new ClaimRefused('stale')
     const { delivery } = entry
     const isOpen = delivery.outcome === 'unknown' || delivery.leaseUntil !== null
     if (isOpen && delivery.accountId !== prepared.accountId) throw new ClaimRefused('in-doubt')
-    const kept = handlesFor(delivery, prepared.accountId, prepared.contentVersion)
+    const kept = selectHandles(delivery, prepared.accountId, prepared.contentVersion)
     const platformStatuses = post.platformStatuses.map((status) =>
       status !== entry
         ? status
@@ -262,16 +262,22 @@ export function saveHandle(
   }
 }
 
-function current(post: Post, platform: Platform, from: AttemptRef): PlatformStatus | null {
-  const entry = deliverable(post, platform, from.round)
+function findCurrentEntry(post: Post, platform: Platform, from: AttemptRef): PlatformStatus | null {
+  const entry = findOpenEntry(post, platform, from.round)
   return entry && entry.delivery.attempt === from.attempt ? entry : null
 }
 
-function failed(post: Post, entry: PlatformStatus, reason: Failure, now: Date, outcome: 'refused' | 'unknown'): Post {
+function failEntry(
+  post: Post,
+  entry: PlatformStatus,
+  reason: Failure,
+  now: Date,
+  outcome: 'refused' | 'unknown',
+): Post {
   const claimed = entry.status === 'processing'
-  return changed(post, entry.platform, {
+  return updateEntry(post, entry.platform, {
     status: 'failed',
-    ...causeFields(reason),
+    ...toCauseFields(reason),
     ...(claimed ? {} : { attemptCount: entry.attemptCount + 1, lastAttemptAt: now }),
     delivery: {
       ...entry.delivery,
@@ -283,7 +289,7 @@ function failed(post: Post, entry: PlatformStatus, reason: Failure, now: Date, o
   })
 }
 
-function outcomeUnknown(reason: Failure): Failure {
+function toOutcomeUnknown(reason: Failure): Failure {
   return failure(
     'OUTCOME_UNKNOWN',
     `It could not be found out whether the post was published; look at the platform before trying again. ${reason.message}`,

@@ -1,6 +1,6 @@
-import { inPlatformWords, type PlatformReason } from './platform-reason.ts'
+import { quotePlatform, type PlatformReason } from './platform-reason.ts'
 import { platformLabel, type Platform } from '../shared/platforms.ts'
-import { withoutFullStop } from '../shared/text.ts'
+import { trimFullStop } from '../shared/text.ts'
 
 /** The classes of `PlatformError`: which kind of failure a platform reported decides what follows. */
 export const PLATFORM_ERROR_CLASSES = [
@@ -50,7 +50,7 @@ export function failure(code: FailureCode, message: string, reason: PlatformReas
 /** Returns our sentence and the platform's own words, at most 500 characters. */
 export function explainFailure({ message, platformReason }: Omit<Failure, 'code'>, platform: Platform): string {
   if (!platformReason) return message
-  return cut(`${withoutFullStop(message)}. ${inPlatformWords(platformReason, platformLabel(platform))}`)
+  return cut(`${trimFullStop(message)}. ${quotePlatform(platformReason, platformLabel(platform))}`)
 }
 
 function cut(text: string): string {

@@ -3,7 +3,7 @@ import type { Platform } from '../shared/platforms.ts'
 import type { Delivery, DeliveryStatus, PlatformStatus, Post, PostStatus } from './post.ts'
 
 /** Names an effect on a platform among all posts. */
-export function publishedKey(platform: Platform, platformPostId: string): string {
+export function toPublishedKey(platform: Platform, platformPostId: string): string {
   return `${platform}:${platformPostId}`
 }
 
@@ -16,7 +16,7 @@ export function rollUp(statuses: readonly { status: DeliveryStatus }[]): PostSta
 }
 
 /** What the first claim of a publication fixes, and what was prepared for it, before either. */
-export const NOT_CALLED_YET = {
+export const UNCLAIMED = {
   key: null,
   startedAt: null,
   accountId: null,
@@ -24,9 +24,9 @@ export const NOT_CALLED_YET = {
   handles: {},
 } satisfies Partial<Delivery>
 
-export function emptyDelivery(): Delivery {
+export function createDelivery(): Delivery {
   return {
-    ...NOT_CALLED_YET,
+    ...UNCLAIMED,
     round: 0,
     attempt: 0,
     leaseUntil: null,
@@ -38,7 +38,7 @@ export function emptyDelivery(): Delivery {
   }
 }
 
-export function newPlatformStatus(platform: Platform): PlatformStatus {
+export function createPlatformStatus(platform: Platform): PlatformStatus {
   return {
     platform,
     status: 'pending',
@@ -50,24 +50,24 @@ export function newPlatformStatus(platform: Platform): PlatformStatus {
     lastAttemptAt: null,
     completedAt: null,
     lastAnalyticsFetch: null,
-    delivery: emptyDelivery(),
+    delivery: createDelivery(),
   }
 }
 
 /** Whether an earlier visible call may have been accepted without our knowing: it must be reconciled before any repeat. */
-export function isInDoubt(delivery: Delivery, now: Date): boolean {
+export function needsReconciliation(delivery: Delivery, now: Date): boolean {
   if (delivery.outcome === 'unknown') return true
   return delivery.leaseUntil !== null && delivery.leaseUntil <= now
 }
 
 /** What was prepared for this very account and content; anything else is worthless. */
-export function handlesFor(delivery: Delivery, accountId: string, contentVersion: number): Record<string, string> {
+export function selectHandles(delivery: Delivery, accountId: string, contentVersion: number): Record<string, string> {
   const fits = delivery.accountId === accountId && delivery.contentVersion === contentVersion
   return fits ? delivery.handles : {}
 }
 
 /** What was prepared on this account for words that are no longer those of the post, and is of no use now; null when there is nothing. */
-export function outdatedHandles(
+export function findOutdatedHandles(
   { accountId, contentVersion, handles }: Delivery,
   of: { accountId: string; contentVersion: number },
 ): Record<string, string> | null {
@@ -83,9 +83,9 @@ export function hasBegun(post: Post): boolean {
 }
 
 /** The entry while its delivery in this round is still open, else null. */
-export function deliverable(post: Post, platform: Platform, round: number): PlatformStatus | null {
+export function findOpenEntry(post: Post, platform: Platform, round: number): PlatformStatus | null {
   if (post.status !== 'PENDING' && post.status !== 'SCHEDULED' && post.status !== 'PROCESSING') return null
-  const entry = entryOf(post, platform)
+  const entry = findEntry(post, platform)
   if (!entry || entry.delivery.round !== round) return null
   return entry.status === 'pending' || entry.status === 'processing' ? entry : null
 }
@@ -99,12 +99,12 @@ export function hasReachedAnyPlatform({ publishedKeys, platformStatuses }: Post)
   })
 }
 
-export function entryOf(post: Post, platform: Platform): PlatformStatus | null {
+export function findEntry(post: Post, platform: Platform): PlatformStatus | null {
   return post.platformStatuses.find((entry) => entry.platform === platform) ?? null
 }
 
 /** The fields of an entry that say why it failed, or why it waits. */
-export function causeFields(reason: Failure | null): Pick<PlatformStatus, 'error' | 'errorCode' | 'platformReason'> {
+export function toCauseFields(reason: Failure | null): Pick<PlatformStatus, 'error' | 'errorCode' | 'platformReason'> {
   return {
     error: reason?.message ?? null,
     errorCode: reason?.code ?? null,
@@ -113,13 +113,13 @@ export function causeFields(reason: Failure | null): Pick<PlatformStatus, 'error
 }
 
 /** Returns why an entry failed, or waits; null when nothing went wrong. */
-export function failureOf({ error, errorCode, platformReason }: PlatformStatus): Failure | null {
+export function toFailure({ error, errorCode, platformReason }: PlatformStatus): Failure | null {
   return errorCode === null ? null : failure(errorCode, error ?? 'Unknown', platformReason)
 }
 
 /** The post with one entry changed, and the status that follows from it. */
-export function changed(post: Post, platform: Platform, change: Partial<PlatformStatus>): Post {
-  return rolledUp({
+export function updateEntry(post: Post, platform: Platform, change: Partial<PlatformStatus>): Post {
+  return rollUpPost({
     ...post,
     platformStatuses: post.platformStatuses.map((entry) =>
       entry.platform === platform ? { ...entry, ...change } : entry,
@@ -128,6 +128,6 @@ export function changed(post: Post, platform: Platform, change: Partial<Platform
 }
 
 /** The one place where the status of a begun delivery is set. */
-export function rolledUp(post: Post): Post {
+export function rollUpPost(post: Post): Post {
   return { ...post, status: rollUp(post.platformStatuses) }
 }

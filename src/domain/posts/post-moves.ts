@@ -1,11 +1,11 @@
 import type { Platform } from '../shared/platforms.ts'
 import {
-  causeFields,
-  entryOf,
+  toCauseFields,
+  findEntry,
   hasReachedAnyPlatform,
-  newPlatformStatus,
-  NOT_CALLED_YET,
-  rolledUp,
+  createPlatformStatus,
+  UNCLAIMED,
+  rollUpPost,
 } from './post-entries.ts'
 import type { Content, Delivery, Move, PlatformStatus, Post } from './post.ts'
 import { ServiceError } from '../shared/service-error.ts'
@@ -29,12 +29,12 @@ export function newPost(input: NewPost, now: Date): Post {
   const { draft, ...fields } = input
   const due = draft
     ? { scheduledAt: input.scheduledAt, dueAt: null, status: 'DRAFT' as const }
-    : timing(input.scheduledAt, now)
+    : toSchedule(input.scheduledAt, now)
   return {
     ...fields,
     ...due,
     contentVersion: 0,
-    platformStatuses: input.selectedPlatforms.map(newPlatformStatus),
+    platformStatuses: input.selectedPlatforms.map(createPlatformStatus),
     // An immediate post needs no mark: being overdue already brings it to the sweeper.
     startPending: due.status === 'SCHEDULED',
     revision: 0,
@@ -43,13 +43,13 @@ export function newPost(input: NewPost, now: Date): Post {
   }
 }
 
-function timing(scheduledAt: Date | null, now: Date): Pick<Post, 'scheduledAt' | 'dueAt' | 'status'> {
+function toSchedule(scheduledAt: Date | null, now: Date): Pick<Post, 'scheduledAt' | 'dueAt' | 'status'> {
   if (scheduledAt && scheduledAt > now) return { scheduledAt, dueAt: scheduledAt, status: 'SCHEDULED' }
   return { scheduledAt: null, dueAt: now, status: 'PENDING' }
 }
 
 /** A draft with the content of another post, without its time. */
-export function duplicateOf(post: Post, draft: Pick<NewPost, '_id' | 'metadata'>, now: Date): Post {
+export function copyAsDraft(post: Post, draft: Pick<NewPost, '_id' | 'metadata'>, now: Date): Post {
   const { userId, content, platformSpecificContent, selectedPlatforms, timezone } = post
   const fields = { userId, content, platformSpecificContent, selectedPlatforms, timezone }
   const unscheduled = { scheduledAt: null, correlationId: null, requestHash: null }
@@ -57,7 +57,7 @@ export function duplicateOf(post: Post, draft: Pick<NewPost, '_id' | 'metadata'>
 }
 
 /** Whether a duplicate may take over the allowance of a post: it ended without reaching any platform, and still has its share. */
-export function canGiveAllowance(post: Post): boolean {
+export function canTransferAllowance(post: Post): boolean {
   const hasEnded = post.status === 'FAILED' || post.status === 'CANCELLED'
   return hasEnded && post.allowanceMovedTo === undefined && !hasReachedAnyPlatform(post)
 }
@@ -92,18 +92,18 @@ export function edit(change: PostChange): Move {
       ...fields,
       selectedPlatforms,
       platformStatuses: selectedPlatforms.map((platform) => {
-        const entry = entryOf(post, platform)
+        const entry = findEntry(post, platform)
         // Failures before the edit say nothing of what comes after it.
         return entry
-          ? { ...entry, ...causeFields(null), delivery: { ...entry.delivery, tries: 0 } }
-          : newPlatformStatus(platform)
+          ? { ...entry, ...toCauseFields(null), delivery: { ...entry.delivery, tries: 0 } }
+          : createPlatformStatus(platform)
       }),
       contentVersion: change.content || change.platformSpecificContent ? post.contentVersion + 1 : post.contentVersion,
     }
     if (isDraft && (status === undefined || status === 'DRAFT')) return { ...edited, scheduledAt }
     const publishing = isDraft ? { createdAt: now } : {}
     const keepsTime = isWaiting && (newTime === undefined || newTime?.getTime() === post.scheduledAt?.getTime())
-    return { ...edited, ...publishing, ...(keepsTime ? {} : timing(scheduledAt, now)), startPending: true }
+    return { ...edited, ...publishing, ...(keepsTime ? {} : toSchedule(scheduledAt, now)), startPending: true }
   }
 }
 
@@ -135,25 +135,27 @@ export function retry(): Move {
         details: { draftId: post.allowanceMovedTo },
       })
     }
-    return rolledUp({
+    return rollUpPost({
       ...post,
       dueAt: now,
       startPending: true,
-      platformStatuses: post.platformStatuses.map((entry) => (entry.status === 'failed' ? nextRound(entry) : entry)),
+      platformStatuses: post.platformStatuses.map((entry) =>
+        entry.status === 'failed' ? startNextRound(entry) : entry,
+      ),
     })
   }
 }
 
-function nextRound(entry: PlatformStatus): PlatformStatus {
+function startNextRound(entry: PlatformStatus): PlatformStatus {
   const { delivery } = entry
   // Whatever became of later calls, one of which nothing is known may have been accepted: each round begins by reconciling it.
   const fresh: Partial<Delivery> = delivery.doubted
     ? { outcome: 'unknown', repeatAllowed: true }
-    : { ...NOT_CALLED_YET, outcome: 'none' }
+    : { ...UNCLAIMED, outcome: 'none' }
   return {
     ...entry,
     status: 'pending',
-    ...causeFields(null),
+    ...toCauseFields(null),
     delivery: {
       ...delivery,
       ...fresh,

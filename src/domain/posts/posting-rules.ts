@@ -1,7 +1,7 @@
-import { findLinks, LINK, withoutPunctuation } from '../shared/links.ts'
+import { findLinks, LINK, trimPunctuation } from '../shared/links.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { Content, MediaItem } from './post.ts'
-import { countCodePoints, firstCodePoints } from '../shared/text.ts'
+import { countCodePoints, takeCodePoints } from '../shared/text.ts'
 import { MINUTE } from '../shared/times.ts'
 
 /** How a platform counts a text; `COUNTERS` has one function for each. */
@@ -61,7 +61,7 @@ export const MAX_UPLOAD_BYTES: Record<MediaKind, number> = { image: 10_000_000, 
 export const MAX_IMAGE_PIXELS = 40_000_000
 
 /** What a user reads about a file that no upload takes. */
-export function fileTooLarge(maxBytes: number): string {
+export function describeTooLargeFile(maxBytes: number): string {
   return `The file is larger than ${Math.floor(maxBytes / MB)} MB. Upload a smaller one.`
 }
 
@@ -151,13 +151,13 @@ export const POSTING_RULES: PlatformRules = {
 }
 
 /** What is wrong with an image of so many pixels, as a sentence; null when nothing is. */
-export function pixelProblem(pixels: number): string | null {
+export function findPixelProblem(pixels: number): string | null {
   if (pixels <= MAX_IMAGE_PIXELS) return null
   const inMegapixels = (count: number) => Math.ceil(count / 1_000_000)
   return `An image has ${inMegapixels(pixels)} megapixels, and at most ${inMegapixels(MAX_IMAGE_PIXELS)} are accepted: upload it in a smaller size`
 }
 
-export function mediaKind(mimeType: string): MediaKind {
+export function toMediaKind(mimeType: string): MediaKind {
   return mimeType.startsWith('video/') ? 'video' : 'image'
 }
 
@@ -224,7 +224,7 @@ const REMOTE_MENTION = /(^|[^\p{L}\p{N}_/@])@([a-z0-9_]+(?:[.-]+[a-z0-9_]+)*)@[a
 /** Mastodon counts every link alike, by default as 23 characters, and leaves the server out of `@user@server` (platforms.md section 6d). */
 function shortenLinks(text: string, linkLength: number): string {
   return text
-    .replace(LINK, (found) => 'x'.repeat(linkLength) + found.slice(withoutPunctuation(found).length))
+    .replace(LINK, (found) => 'x'.repeat(linkLength) + found.slice(trimPunctuation(found).length))
     .replace(REMOTE_MENTION, (_, before: string, user: string) => `${before}@${user}`)
 }
 
@@ -244,14 +244,14 @@ export function countParts(text: string, part: TextPart): number {
 
 /** An image's or video's description as the platform takes it: cut to its limit, empty where it takes none. */
 export function fitAltText(item: MediaItem, rules: PostingRules): string {
-  const max = rules.altText[mediaKind(item.mimeType)]
+  const max = rules.altText[toMediaKind(item.mimeType)]
   const text = item.altText ?? ''
   if (max === null) return ''
-  return countCodePoints(text) <= max ? text : firstCodePoints(text, max - 1) + '…'
+  return countCodePoints(text) <= max ? text : takeCodePoints(text, max - 1) + '…'
 }
 
 /** How long before its instant the invisible work of a post should begin (design section 5), milliseconds. */
 export function prepareLeadMs(_platform: Platform, content: Content): number {
-  if (content.mediaItems.some((item) => mediaKind(item.mimeType) === 'video')) return 10 * MINUTE
+  if (content.mediaItems.some((item) => toMediaKind(item.mimeType) === 'video')) return 10 * MINUTE
   return content.mediaItems.length > 0 ? MINUTE : 0
 }

@@ -1,4 +1,4 @@
-import { effectiveContent } from './content.ts'
+import { resolveContent } from './content.ts'
 import { prepareLeadMs } from './posting-rules.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { Post } from './post.ts'
@@ -23,14 +23,14 @@ export interface PlannedPlatform {
 }
 
 /** The plan of a post, or null when nothing of it is left to deliver. */
-export function planOf(post: Post): PublishPlan | null {
+export function toPublishPlan(post: Post): PublishPlan | null {
   if (post.dueAt === null || post.status === 'DRAFT' || post.status === 'CANCELLED') return null
   const platforms = post.platformStatuses
     .filter(({ status }) => status === 'pending' || status === 'processing')
     .map(({ platform, delivery }) => ({
       platform,
       round: delivery.round,
-      prepareLeadMs: prepareLeadMs(platform, effectiveContent(post, platform)),
+      prepareLeadMs: prepareLeadMs(platform, resolveContent(post, platform)),
     }))
   if (platforms.length === 0) return null
   return { postId: post._id, revision: post.revision, dueAt: post.dueAt.getTime(), platforms }

@@ -32,7 +32,7 @@ export interface TimelineEvent {
 }
 
 /** What a new post's timeline begins with. */
-export function firstEvent(post: Post): TimelineEvent {
+export function createFirstEvent(post: Post): TimelineEvent {
   return { at: post.createdAt, type: 'transition', status: post.status }
 }
 
@@ -40,17 +40,17 @@ export function firstEvent(post: Post): TimelineEvent {
 const EDITABLE = ['contentVersion', 'scheduledAt', 'selectedPlatforms', 'timezone'] as const satisfies (keyof Post)[]
 
 /** What a move did, read off its result, so that no move can forget to tell. */
-export function eventsOf(before: Post, after: Post, at: Date): TimelineEvent[] {
+export function deriveEvents(before: Post, after: Post, at: Date): TimelineEvent[] {
   const events: TimelineEvent[] = EDITABLE.some((name) => after[name] !== before[name]) ? [{ at, type: 'edit' }] : []
   for (const entry of after.platformStatuses) {
     const old = before.platformStatuses.find(({ platform }) => platform === entry.platform)
-    if (old && old !== entry) events.push(...entryEvents(old, entry, at))
+    if (old && old !== entry) events.push(...deriveEntryEvents(old, entry, at))
   }
   if (after.status !== before.status) events.push({ at, type: 'transition', status: after.status })
   return events
 }
 
-function entryEvents(before: PlatformStatus, after: PlatformStatus, at: Date): TimelineEvent[] {
+function deriveEntryEvents(before: PlatformStatus, after: PlatformStatus, at: Date): TimelineEvent[] {
   const { platform, delivery } = after
   const about = { at, platform, round: delivery.round, attempt: delivery.attempt }
   const events: TimelineEvent[] = []
@@ -61,22 +61,22 @@ function entryEvents(before: PlatformStatus, after: PlatformStatus, at: Date): T
     if (after.status === 'deleted') events.push({ ...about, type: 'outcome', result: 'deleted' })
     if (after.status === 'failed') {
       const result = delivery.outcome === 'unknown' ? 'unknown' : 'refused'
-      events.push({ ...about, type: 'outcome', result, ...causeOf(after) })
+      events.push({ ...about, type: 'outcome', result, ...toCause(after) })
     }
   }
   const until = delivery.nextAttemptAt
   if (until && until.getTime() !== before.delivery.nextAttemptAt?.getTime()) {
     const result = delivery.outcome === 'unknown' ? 'unknown' : 'deferred'
-    events.push({ ...about, type: 'outcome', result, ...causeOf(after), until })
+    events.push({ ...about, type: 'outcome', result, ...toCause(after), until })
   }
   return events
 }
 
-function causeOf({ errorCode, platformReason }: PlatformStatus): Pick<TimelineEvent, 'code' | 'platformReason'> {
+function toCause({ errorCode, platformReason }: PlatformStatus): Pick<TimelineEvent, 'code' | 'platformReason'> {
   return { ...(errorCode && { code: errorCode }), ...(platformReason && { platformReason }) }
 }
 
 /** Oldest first. A wait is stored with the move that ends it, so stored order is not the order of events. Equal times keep theirs. */
-export function sortedByTime(events: readonly TimelineEvent[]): TimelineEvent[] {
+export function sortByTime(events: readonly TimelineEvent[]): TimelineEvent[] {
   return events.toSorted((first, second) => first.at.getTime() - second.at.getTime())
 }

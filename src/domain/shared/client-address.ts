@@ -15,9 +15,9 @@ export function normalizeAddress(text: string): string | null {
   if (text.length > MAX_LENGTH) return null
   const bare = withoutPort(text.trim())
   if (IPV4.test(bare)) return bare
-  const hostname = ipv6Hostname(bare)
+  const hostname = toIpv6Hostname(bare)
   if (hostname === null) return null
-  return mappedIpv4(groupsOf(hostname)) ?? hostname
+  return toMappedIpv4(parseGroups(hostname)) ?? hostname
 }
 
 /**
@@ -27,7 +27,7 @@ export function normalizeAddress(text: string): string | null {
 export function toNetwork(address: string): string {
   const normalized = normalizeAddress(address) ?? address
   if (!normalized.includes(':')) return normalized
-  const network = groupsOf(normalized).slice(0, NETWORK_GROUPS)
+  const network = parseGroups(normalized).slice(0, NETWORK_GROUPS)
   return `${network.map((group) => group.toString(16)).join(':')}::/64`
 }
 
@@ -38,13 +38,13 @@ function withoutPort(text: string): string {
 }
 
 /** The WHATWG parser of hosts validates and compresses IPv6 addresses. */
-function ipv6Hostname(text: string): string | null {
+function toIpv6Hostname(text: string): string | null {
   const url = /^[\da-f:.]+$/i.test(text) && text.includes(':') ? `http://[${text}]/` : ''
   return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : null
 }
 
 /** The eight numbers of an address in the form that `ipv6Hostname` returns. */
-function groupsOf(hostname: string): number[] {
+function parseGroups(hostname: string): number[] {
   const [head = '', tail] = hostname.split('::')
   const numbers = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))
   const [before, after] = [numbers(head), numbers(tail ?? '')]
@@ -53,7 +53,7 @@ function groupsOf(hostname: string): number[] {
 }
 
 /** `::ffff:192.0.2.1`, which a socket that listens on both protocols reports for an IPv4 client. */
-function mappedIpv4(groups: number[]): string | null {
+function toMappedIpv4(groups: number[]): string | null {
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
   if (!isMapped) return null
   const bytes = groups.slice(6).flatMap((group) => [group >> 8, group & 255])

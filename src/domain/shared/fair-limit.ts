@@ -1,6 +1,6 @@
 interface FairLimitOptions {
   /** Jobs that run concurrently. */
-  atOnce: number
+  maxRunning: number
   /** Concurrent jobs of one key; without it a key may use every place that is free. */
   perKey?: number
   /** Jobs that may wait. When as many wait, only a key with less than an equal share of them may add another. */
@@ -36,14 +36,14 @@ interface Lane {
  * jobs delays another key by one job at most. The jobs of one key keep their order. Every operation takes constant time.
  */
 export function createFairLimit(options: FairLimitOptions) {
-  const { atOnce, perKey = atOnce, waiting: maxWaiting = Infinity, waitingPerKey = Infinity } = options
+  const { maxRunning: atOnce, perKey = atOnce, waiting: maxWaiting = Infinity, waitingPerKey = Infinity } = options
   const lanes = new Map<string, Lane>()
   const ready = createFifo<Lane>()
   let running = 0
   let waiting = 0
   let waitingKeys = 0
 
-  function laneOf(key: string): Lane {
+  function findLane(key: string): Lane {
     const lane = lanes.get(key) ?? { jobs: createFifo(), waiting: 0, running: 0, isReady: false }
     lanes.set(key, lane)
     return lane
@@ -56,7 +56,7 @@ export function createFairLimit(options: FairLimitOptions) {
     if (lane.waiting === 0) waitingKeys -= 1
   }
 
-  function forgetIfIdle(key: string, lane: Lane): void {
+  function deleteIfIdle(key: string, lane: Lane): void {
     if (lane.running === 0 && lane.waiting === 0 && lanes.get(key) === lane) lanes.delete(key)
   }
 
@@ -97,7 +97,7 @@ export function createFairLimit(options: FairLimitOptions) {
       const cancel = () => {
         job.isCancelled = true
         addWaiting(lane, -1)
-        forgetIfIdle(key, lane)
+        deleteIfIdle(key, lane)
         reject(signal!.reason as Error)
       }
       const job: Job = {
@@ -121,7 +121,7 @@ export function createFairLimit(options: FairLimitOptions) {
    */
   return async function run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted()
-    const lane = laneOf(key)
+    const lane = findLane(key)
     if (running < atOnce && lane.running < perKey) occupy(lane)
     else {
       assertRoom(lane)
@@ -133,7 +133,7 @@ export function createFairLimit(options: FairLimitOptions) {
       running -= 1
       lane.running -= 1
       makeReady(lane)
-      forgetIfIdle(key, lane)
+      deleteIfIdle(key, lane)
       startNext()
     }
   }

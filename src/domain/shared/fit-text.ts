@@ -1,7 +1,7 @@
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /** The first characters of a text, as people count them. */
-export function firstCharacters(text: string, count: number): string {
+export function takeCharacters(text: string, count: number): string {
   let taken = 0
   for (const { index } of segmenter.segment(text)) {
     if (taken === count) return text.slice(0, index)

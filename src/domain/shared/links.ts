@@ -6,7 +6,7 @@ export const LINK = /https?:\/\/[^\s/?#<>"]+\.[^\s<>"]+/giu
 const PUNCTUATION = new Set(`.,;:!?'"”’)]}`)
 
 /** The link itself, without the punctuation that ends a sentence rather than it. */
-export function withoutPunctuation(link: string): string {
+export function trimPunctuation(link: string): string {
   return trimEndWhere(link, (character) => PUNCTUATION.has(character))
 }
 
@@ -17,5 +17,5 @@ export interface FoundLink {
 }
 
 export function findLinks(text: string): FoundLink[] {
-  return [...text.matchAll(LINK)].map(({ 0: found, index }) => ({ url: withoutPunctuation(found), index }))
+  return [...text.matchAll(LINK)].map(({ 0: found, index }) => ({ url: trimPunctuation(found), index }))
 }

@@ -6,13 +6,13 @@ const INVISIBLE = /[\p{Cf}\p{Co}\p{Cs}]/gu
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu
 
 /** Returns the text as one line without invisible and control characters. */
-export function oneLine(text: string): string {
+export function toOneLine(text: string): string {
   return text.replace(INVISIBLE, '').replace(CONTROLS, ' ').trim()
 }
 
 /** Returns the text as one line without markup. Linear in the length of the text. */
 export function toPlainLine(text: string): string {
-  return oneLine(text.replace(TAG, ' ').replace(/[<>]/g, ' '))
+  return toOneLine(text.replace(TAG, ' ').replace(/[<>]/g, ' '))
 }
 
 const LONGEST_EXCERPT = 60

@@ -56,7 +56,7 @@ const STATUS_BY_CODE = {
 export type ServiceErrorCode = keyof typeof STATUS_BY_CODE
 
 /** The HTTP status that goes with an error code. */
-export function statusOf(code: ServiceErrorCode): number {
+export function toHttpStatus(code: ServiceErrorCode): number {
   return STATUS_BY_CODE[code]
 }
 
@@ -95,7 +95,7 @@ export class ServiceError extends Error {
   }
 
   get statusCode(): number {
-    return statusOf(this.code)
+    return toHttpStatus(this.code)
   }
 }
 

@@ -6,7 +6,7 @@ export function countCodePoints(text: string): number {
 }
 
 /** The first code points of a text; the cost depends on `count`, not on the text. */
-export function firstCodePoints(text: string, count: number): string {
+export function takeCodePoints(text: string, count: number): string {
   // A code point has two units at most.
   return [...text.slice(0, 2 * count)].slice(0, count).join('')
 }
@@ -19,11 +19,11 @@ export function trimEndWhere(text: string, isDropped: (character: string) => boo
 }
 
 /** An address to put a path behind, which may have been given with slashes at its end. */
-export function withoutTrailingSlashes(address: string): string {
+export function trimTrailingSlashes(address: string): string {
   return trimEndWhere(address, (character) => character === '/')
 }
 
 /** A sentence as a part of a longer one: without the full stop and the white space at its end. */
-export function withoutFullStop(sentence: string): string {
+export function trimFullStop(sentence: string): string {
   return trimEndWhere(sentence, (character) => character === '.' || character.trim() === '')
 }

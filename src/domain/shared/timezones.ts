@@ -16,7 +16,7 @@ export function isTimezone(name: string): boolean {
 }
 
 /** What is wrong with a field that should name a timezone. */
-export function timezoneProblem(name: string): Problem | null {
+export function findTimezoneProblem(name: string): Problem | null {
   if (isTimezone(name)) return null
   const message = 'timezone must be a name of the IANA time zone list, such as Europe/Berlin.'
   return { path: 'timezone', code: 'TIMEZONE_UNKNOWN', message }

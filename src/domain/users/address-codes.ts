@@ -1,7 +1,7 @@
 /** Wrong tries that a sender has on a code it asked for, and that all other senders share. */
 const TRIES = 5
 /** Senders with tries of their own on one code. Together with the limits on mails it bounds the guesses at an address. */
-const MOST_SENDERS = 10
+const MAX_SENDERS = 10
 
 /** A code that was mailed to an address. */
 export interface MailedCode {
@@ -32,7 +32,7 @@ export function addCode(
 export function joinNewestCode(codes: MailedCode[], { sender, now }: Omit<Guess, 'codeHash'>): MailedCode[] | null {
   const newest = codes.findLast(({ expiresAt }) => expiresAt > now)
   if (!newest) return null
-  const isFull = newest.senders.length >= MOST_SENDERS || newest.senders.some(({ key }) => key === sender)
+  const isFull = newest.senders.length >= MAX_SENDERS || newest.senders.some(({ key }) => key === sender)
   if (isFull) return codes
   const joined = { ...newest, senders: [...newest.senders, { key: sender, triesLeft: TRIES }] }
   return codes.map((code) => (code === newest ? joined : code))

@@ -1,6 +1,7 @@
 import type { MessageType } from '../analytics/collection.ts'
 import type { Platform } from '../shared/platforms.ts'
-import type { Limits, Role, SubscriptionPlan } from './user.ts'
+import type { Limits, SubscriptionPlan } from '../billing/subscription.ts'
+import type { Role } from './user.ts'
 
 export const AUDIT_ACTIONS = [
   'update-plan',

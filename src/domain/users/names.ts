@@ -1,5 +1,5 @@
 import type { Problem } from '../shared/service-error.ts'
-import { firstCodePoints } from '../shared/text.ts'
+import { takeCodePoints } from '../shared/text.ts'
 
 /** Code points, after normalization. */
 const MIN_NAME_LENGTH = 2
@@ -10,18 +10,18 @@ export const MAX_NAME_INPUT = 1_000
 
 /** The form in which names are stored. Cuts what is beyond `MAX_NAME_INPUT`: composing long runs of marks takes quadratic time. */
 export function normalizeName(name: string): string {
-  return firstCodePoints(name.trim(), MAX_NAME_INPUT).normalize('NFC').trim()
+  return takeCodePoints(name.trim(), MAX_NAME_INPUT).normalize('NFC').trim()
 }
 
 /** What keeps a body's `name` from being accepted. */
-export function nameProblems(name: string): Problem[] {
-  const message = nameProblem(name)
+export function findNameProblems(name: string): Problem[] {
+  const message = findNameProblem(name)
   return message === null
     ? []
     : [{ path: 'name', code: 'NAME_NOT_ALLOWED', message: `The name ${message}. Choose another one.` }]
 }
 
-function nameProblem(name: string): string | null {
+function findNameProblem(name: string): string | null {
   const normalized = normalizeName(name)
   const { length } = [...normalized]
   if (length < MIN_NAME_LENGTH) return `must have at least ${MIN_NAME_LENGTH} characters`
@@ -32,7 +32,7 @@ function nameProblem(name: string): string | null {
 }
 
 /** The first of the names that is accepted, cut where it is too long. */
-export function firstUsableName(candidates: (string | null)[], otherwise: string): string {
-  const cut = candidates.map((name) => firstCodePoints(normalizeName(name ?? ''), MAX_NAME_LENGTH).trim())
-  return cut.find((name) => nameProblem(name) === null) ?? otherwise
+export function pickUsableName(candidates: (string | null)[], otherwise: string): string {
+  const cut = candidates.map((name) => takeCodePoints(normalizeName(name ?? ''), MAX_NAME_LENGTH).trim())
+  return cut.find((name) => findNameProblem(name) === null) ?? otherwise
 }

@@ -7,7 +7,7 @@ import { countCodePoints } from '../shared/text.ts'
 const MIN_PASSWORD_LENGTH = 8
 
 /** Why a new password is not accepted, as a sentence for people, or null. Passwords are never trimmed. */
-export function passwordProblem(password: string): string | null {
+export function findPasswordProblem(password: string): string | null {
   const tooLong = `must have at most ${MAX_PASSWORD_LENGTH} characters`
   // Normalization takes quadratic time on long runs of combining marks.
   if (countCodePoints(password) > MAX_PASSWORD_LENGTH) return tooLong
@@ -20,8 +20,8 @@ export function passwordProblem(password: string): string | null {
 }
 
 /** The same for the field of a body. */
-export function passwordProblems(password: string, path = 'password'): Problem[] {
-  const message = passwordProblem(password)
+export function findPasswordProblems(password: string, path = 'password'): Problem[] {
+  const message = findPasswordProblem(password)
   return message === null
     ? []
     : [{ path, code: 'PASSWORD_NOT_ALLOWED', message: `The password ${message}. Choose another one.` }]

@@ -1,36 +1,13 @@
 import { NO_BILLING, type Billing } from '../billing/billing.ts'
+import type { Limits, Subscription, Usage } from '../billing/subscription.ts'
 import { identicon } from './identicon.ts'
 
 export const ROLES = ['user', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
-export const SUBSCRIPTION_PLANS = ['free', 'pro'] as const
-export type SubscriptionPlan = (typeof SUBSCRIPTION_PLANS)[number]
-export const SUBSCRIPTION_STATUSES = ['active', 'cancelled', 'pastDue'] as const
-
 /** How an account proves who its user is: an `email` account has a password, the others do not. */
 export const AUTH_PROVIDERS = ['email', 'google'] as const
 export type AuthProvider = (typeof AUTH_PROVIDERS)[number]
-
-export interface Subscription {
-  plan: SubscriptionPlan
-  status: (typeof SUBSCRIPTION_STATUSES)[number]
-  processorCustomerId: string | null
-  processorSubscriptionId: string | null
-  currentPeriodStart: Date | null
-  currentPeriodEnd: Date | null
-  cancelAtPeriodEnd: boolean
-}
-
-export interface Usage {
-  postsCreated: number
-  captionGenerations: number
-}
-
-export interface Limits {
-  maxPosts: number
-  maxCaptionGenerations: number
-}
 
 /** The user record (spec section 2). */
 export interface User {

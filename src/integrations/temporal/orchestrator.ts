@@ -11,7 +11,7 @@ import {
   type ScheduleDescription,
   type WorkflowSignalWithStartOptions,
 } from '@temporalio/client'
-import { planOf } from '../../domain/posts/publish-plan.ts'
+import { toPublishPlan } from '../../domain/posts/publish-plan.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
@@ -93,7 +93,7 @@ export function createOrchestrator({
      * is nothing to deliver); false otherwise, never an error. Where nobody waits for the answer, `deadlineMs` may be longer.
      */
     async start(post: Post, deadlineMs = CALL_DEADLINE_MS): Promise<boolean> {
-      const plan = planOf(post)
+      const plan = toPublishPlan(post)
       if (!plan) return true
       return acknowledged(
         () =>
@@ -106,7 +106,7 @@ export function createOrchestrator({
 
     /** Tells the post's workflow of a change; `retry` and `changed` start it when it does not run. Answers like `start`. */
     async signal(post: Post, signal: PublishSignal): Promise<boolean> {
-      const plan = planOf(post)
+      const plan = toPublishPlan(post)
       if (signal === 'cancel' || !plan) {
         return acknowledged(async () => {
           try {

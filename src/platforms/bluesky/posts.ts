@@ -1,7 +1,7 @@
 import type { Facet } from '@atproto/api'
 import type { Published } from '../../domain/posts/post.ts'
-import { mediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
-import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
+import { toMediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
+import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type {
   CallOptions,
@@ -56,7 +56,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
       if (facets.length > 0) await log.save(FACETS, JSON.stringify(facets))
     }
     for (const [index, item] of post.content.mediaItems.entries()) {
-      if (mediaKind(item.mimeType) === 'video') await video.prepare(item, index, account, log, options)
+      if (toMediaKind(item.mimeType) === 'video') await video.prepare(item, index, account, log, options)
       else if (!findUpload(log, index)) {
         await saveUpload(log, index, await inMemory(item, () => uploadImage(item, account, options), options))
       }
@@ -160,7 +160,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
   /** The address with the DID keeps leading to the post when the account takes another handle (platforms.md 2c). */
   function published(uri: string): Published {
     const [did, , key] = uri.replace('at://', '').split('/')
-    return { platformPostId: uri, platformPostUrl: `${withoutTrailingSlashes(appUrl)}/profile/${did}/post/${key}` }
+    return { platformPostId: uri, platformPostUrl: `${trimTrailingSlashes(appUrl)}/profile/${did}/post/${key}` }
   }
 
   /** What only preparing needs is heavy, and the API never prepares. */

@@ -1,4 +1,4 @@
-import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
+import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { createCalls, json } from '../shared/calls.ts'
 import type { HttpClient, HttpRequest } from '../shared/http.ts'
 import { queryOf, type Query } from '../shared/query.ts'
@@ -69,7 +69,7 @@ export function createXrpc(http: HttpClient) {
 export type Xrpc = ReturnType<typeof createXrpc>
 
 function methodUrl(service: string, nsid: string, params: Query): URL {
-  const url = new URL(`${withoutTrailingSlashes(service)}/xrpc/${nsid}`)
+  const url = new URL(`${trimTrailingSlashes(service)}/xrpc/${nsid}`)
   url.search = queryOf(params)
   return url
 }

@@ -1,5 +1,5 @@
 import type { MediaItem } from '../../domain/posts/post.ts'
-import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
+import { fitAltText, toMediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 import { HOUR, MINUTE } from '../../domain/shared/times.ts'
 import type { CallOptions, Credentials, OutgoingPost, PreparationLog } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
@@ -37,7 +37,7 @@ export function createFiles({ api, media }: FileDeps) {
     options: CallOptions,
   ): Promise<void> {
     for (const [index, item] of content.mediaItems.entries()) {
-      if (mediaKind(item.mimeType) === 'video') {
+      if (toMediaKind(item.mimeType) === 'video') {
         // Looked at each time: it is the last moment to tell that the file is not there.
         const address = await media.addressOf(item, options)
         if (address !== log.handle(VIDEO)) await log.save(VIDEO, address)
@@ -81,7 +81,7 @@ export async function forgetPhotos({ content }: OutgoingPost, log: PreparationLo
 }
 
 export function isVideo({ content }: OutgoingPost): boolean {
-  return content.mediaItems.some(({ mimeType }) => mediaKind(mimeType) === 'video')
+  return content.mediaItems.some(({ mimeType }) => toMediaKind(mimeType) === 'video')
 }
 
 function notPrepared(): never {

@@ -1,4 +1,4 @@
-import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
+import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { createCalls } from '../shared/calls.ts'
 import type { HttpClient, HttpRequest } from '../shared/http.ts'
 import { queryOf, type Query } from '../shared/query.ts'
@@ -15,7 +15,7 @@ type Body = Required<Pick<HttpRequest, 'headers' | 'body'>>
 
 /** Calls to one Mastodon server (https://docs.joinmastodon.org/api/). */
 export function createApi(http: HttpClient, baseUrl: string) {
-  const base = withoutTrailingSlashes(baseUrl)
+  const base = trimTrailingSlashes(baseUrl)
   const sendCall = createCalls(http, { label: 'Mastodon', refusalOf, isOwnError })
 
   function send<T>(

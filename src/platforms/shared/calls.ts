@@ -1,4 +1,4 @@
-import { hideEchoes } from '../../domain/posts/platform-reason.ts'
+import { maskEchoes } from '../../domain/posts/platform-reason.ts'
 import { PlatformError } from '../errors.ts'
 import { foreignAnswer } from './foreign-answer.ts'
 import { HttpFailure, type HttpAnswer, type HttpClient, type HttpRequest } from './http.ts'
@@ -42,7 +42,7 @@ export function createCalls(http: HttpClient, { label, refusalOf, isOwnError }: 
 
 /** Platforms repeat in their answers what was wrong with a call, its token included. */
 function withoutSecrets(refusal: PlatformError, call: HttpRequest): PlatformError {
-  if (refusal.platformReason) refusal.platformReason = hideEchoes(refusal.platformReason, secretsOf(call))
+  if (refusal.platformReason) refusal.platformReason = maskEchoes(refusal.platformReason, secretsOf(call))
   return refusal
 }
 

@@ -1,6 +1,6 @@
 import sharp, { type Metadata, type Sharp } from 'sharp'
 import { MediaUnavailableError } from '../../domain/posts/failure.ts'
-import { MAX_IMAGE_PIXELS, pixelProblem } from '../../domain/posts/posting-rules.ts'
+import { MAX_IMAGE_PIXELS, findPixelProblem } from '../../domain/posts/posting-rules.ts'
 import { PlatformError } from '../errors.ts'
 
 /** What a platform takes. */
@@ -83,7 +83,7 @@ export async function prepareImage(source: Uint8Array, limits: ImageLimits, name
 async function prepare(source: Uint8Array, limits: ImageLimits): Promise<PreparedImage> {
   // Reads the header alone, so the limit is checked here, where all frames count.
   const found = await sharp(source, { limitInputPixels: false }).metadata()
-  const problem = pixelProblem(pixelsOf(found))
+  const problem = findPixelProblem(pixelsOf(found))
   if (problem !== null) throw new PlatformError('validation', problem, { certain: true })
   const isUpright = (found.orientation ?? 1) === 1
   const asItIs = { bytes: source, mimeType: FORMATS[found.format] ?? '', width: found.width, height: found.height }

@@ -1,5 +1,5 @@
 import type { MediaItem } from '../../domain/posts/post.ts'
-import { mediaKind } from '../../domain/posts/posting-rules.ts'
+import { toMediaKind } from '../../domain/posts/posting-rules.ts'
 import type { CallOptions, MediaSource } from '../contract.ts'
 import { loadImage, warmUpImages } from './image-files.ts'
 import type { ImageLimits } from './images.ts'
@@ -23,7 +23,7 @@ export function createPulledMedia({ media, image: limits }: PulledMediaDeps) {
   return {
     /** @throws MediaUnavailableError, PlatformError */
     async addressOf(item: MediaItem, { signal }: CallOptions): Promise<string> {
-      if (mediaKind(item.mimeType) === 'video') return media.address(item, { signal })
+      if (toMediaKind(item.mimeType) === 'video') return media.address(item, { signal })
       const addressOfImage = async () => {
         const { bytes, mimeType, isAsStored } = await loadImage(media, item, limits, { signal })
         if (isAsStored) return media.address(item, { signal })

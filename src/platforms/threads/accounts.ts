@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
+import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { CallOptions, Connection, Credentials, Profile, RedirectConnect } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
@@ -36,7 +36,7 @@ const PROFILE_FIELDS = 'id,username,name,threads_profile_picture_url,threads_bio
 /** The login on the platform's own page (https://developers.facebook.com/docs/threads/get-started), its life, and whose account it is. */
 export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }: AccountDeps) {
   const begin: RedirectConnect['begin'] = async ({ state, redirectUri }) => {
-    const url = new URL(`${withoutTrailingSlashes(authorizeUrl)}/oauth/authorize`)
+    const url = new URL(`${trimTrailingSlashes(authorizeUrl)}/oauth/authorize`)
     url.search = new URLSearchParams({
       client_id: appId,
       redirect_uri: redirectUri,

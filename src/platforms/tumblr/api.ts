@@ -1,4 +1,4 @@
-import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
+import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
@@ -35,7 +35,7 @@ type Reader<T> = (text: string) => T | null
 
 /** Calls to https://www.tumblr.com/docs/en/api/v2, each signed. */
 export function createApi({ http, apiUrl, sign }: ApiDeps) {
-  const base = withoutTrailingSlashes(apiUrl)
+  const base = trimTrailingSlashes(apiUrl)
   const sendCall = createCalls(http, { label: 'Tumblr', refusalOf, isOwnError })
 
   async function send<T>(

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Content, MediaItem } from '../../domain/posts/post.ts'
-import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
+import { fitAltText, toMediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { CallOptions, Credentials, MediaSource, OutgoingPost, PreparationLog } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
@@ -115,7 +115,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
 
   /** Of an image its size is known only once it is as Tumblr takes it; it is made so again when its turn comes, rather than kept. */
   async function planOf(item: MediaItem, options: CallOptions): Promise<FilePlan> {
-    if (mediaKind(item.mimeType) === 'video') return videoPlan(item, options)
+    if (toMediaKind(item.mimeType) === 'video') return videoPlan(item, options)
     const { maxBytes } = POSTING_RULES.tumblr.media.image
     const convert = () => loadImage(media, item, { maxBytes, types: IMAGE_TYPES }, options)
     const { bytes, ...image } = await convert()
@@ -190,7 +190,7 @@ export function draftId(log: Pick<PreparationLog, 'handle'>): string | null {
 }
 
 function blockOf(item: MediaItem, media: MediaObject): MediaBlock {
-  return mediaBlock(mediaKind(item.mimeType), media, fitAltText(item, POSTING_RULES.tumblr))
+  return mediaBlock(toMediaKind(item.mimeType), media, fitAltText(item, POSTING_RULES.tumblr))
 }
 
 function upload(draft: object, plans: FilePlan[]) {

@@ -1,11 +1,11 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
-import type { DerivedFigures, PostCounts } from '../../domain/analytics/analytics.ts'
+import type { DerivedMetrics, PostCounts } from '../../domain/analytics/analytics.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { driverCollection } from '../shared/native-collection.ts'
 import { newId, schemaOptions } from '../shared/schema.ts'
 
 /** What a platform told of one post at one time (spec section 2). */
-export interface PostSnapshot extends PostCounts, DerivedFigures {
+export interface PostSnapshot extends PostCounts, DerivedMetrics {
   _id: string
   userId: string
   postId: string

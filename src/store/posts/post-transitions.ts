@@ -1,7 +1,7 @@
 import { EffectTaken } from '../../domain/posts/delivery-moves.ts'
 import type { Move, Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { eventsOf, TIMELINE_LENGTH, type TimelineEvent } from '../../domain/posts/timeline.ts'
+import { deriveEvents, TIMELINE_LENGTH, type TimelineEvent } from '../../domain/posts/timeline.ts'
 import { isDuplicateKey } from '../shared/database.ts'
 import type { driverCollection } from '../shared/native-collection.ts'
 import { createLine } from '../shared/batching.ts'
@@ -117,7 +117,7 @@ function afterMoves(stored: Post, asked: Asked[], at: Date) {
     try {
       const moved = move(post, at)
       if (moved !== post) {
-        const told = [...notes, ...eventsOf(post, moved, at)]
+        const told = [...notes, ...deriveEvents(post, moved, at)]
         events.push(...(runId === undefined ? told : told.map((event) => ({ ...event, runId }))))
         post = { ...moved, revision: stored.revision + 1, updatedAt: at }
       }

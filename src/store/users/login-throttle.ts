@@ -2,9 +2,9 @@ import { Schema, type Connection } from 'mongoose'
 import { toNetwork } from '../../domain/shared/client-address.ts'
 import {
   countAttempt,
-  forgottenAt,
+  computeResetTime,
   uncountAttempt,
-  waitBefore,
+  computeWait,
   type FailureLevel,
 } from '../../domain/users/login-throttle.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
@@ -129,7 +129,7 @@ export function createLoginThrottle({ connection, rateLimits: { limiter }, now, 
   async function withDelay<T>(attempt: LoginAttempt, check: () => Promise<T | null>): Promise<T | null> {
     const account = accountKey(attempt)
     const counted = await change(account, (level) => {
-      const wait = waitBefore(level, now())
+      const wait = computeWait(level, now())
       if (wait > 0) throw tooManyFailures(wait)
       return countAttempt(level, now(), limits.beforeDelay)
     })
@@ -141,7 +141,7 @@ export function createLoginThrottle({ connection, rateLimits: { limiter }, now, 
       await uncount()
       throw error
     }
-    const wait = waitBefore(counted, now())
+    const wait = computeWait(counted, now())
     if (result !== null) await uncount()
     else if (wait > 0) onLimit(attempt, 'account', wait)
     return result
@@ -154,7 +154,7 @@ export function createLoginThrottle({ connection, rateLimits: { limiter }, now, 
       const moved = move(stored)
       if (moved === null) return null
       const revision = (stored?.revision ?? 0) + 1
-      const record = { ...moved, _id, revision, removeAt: forgottenAt(moved) }
+      const record = { ...moved, _id, revision, removeAt: computeResetTime(moved) }
       if (await (stored ? replace(record, stored.revision) : insert(record))) return moved
     }
     // So many processes at work on one account are an attack on it.

@@ -1,18 +1,15 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { PROCESSOR_STATES, type Billing } from '../../domain/billing/billing.ts'
-import { allowanceOf, ALLOWANCES, type Allowance, type AllowanceKind } from '../../domain/billing/plans.ts'
+import { getAllowance, ALLOWANCES, type Allowance, type AllowanceKind } from '../../domain/billing/plans.ts'
 import {
-  ROLES,
   SUBSCRIPTION_PLANS,
   SUBSCRIPTION_STATUSES,
-  normalizeEmail,
   type Limits,
-  type Role,
   type Subscription,
   type SubscriptionPlan,
   type Usage,
-  type User,
-} from '../../domain/users/user.ts'
+} from '../../domain/billing/subscription.ts'
+import { ROLES, normalizeEmail, type Role, type User } from '../../domain/users/user.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { isDuplicateKey } from '../shared/database.ts'
 import { driverCollection } from '../shared/native-collection.ts'
@@ -160,7 +157,7 @@ export function createUserStore(connection: Connection) {
         returnDocument: 'after',
       })
       const user = counted ?? (await collection().findOne({ _id: userId }, shown))
-      return { taken: counted !== null, ...(user ? allowanceOf(kind, user) : { used: 0, limit: 0 }) }
+      return { taken: counted !== null, ...(user ? getAllowance(kind, user) : { used: 0, limit: 0 }) }
     },
 
     /** Counts so many posts of each user; false when one of them has too little left, and then the transaction must end. */

@@ -9,7 +9,7 @@ import type * as AppModule from '../../../src/api/app.ts'
 import type { Clock } from '../../../src/clock.ts'
 import type * as ConfigModule from '../../../src/config/schema.ts'
 import type * as ContextModule from '../../../src/context.ts'
-import { entryOf } from '../../../src/domain/posts/post-entries.ts'
+import { findEntry } from '../../../src/domain/posts/post-entries.ts'
 import { consent } from '../../../sandbox/platforms/shared/consent.ts'
 import { newUser } from '../../../src/domain/users/user.ts'
 import type { PublishOrchestrator } from '../../../src/integrations/temporal/orchestrator.ts'
@@ -191,7 +191,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
     const { context, activities } = processes[number % processes.length]!
     for (const end = Date.now() + ENDS_WITHIN_MS; Date.now() < end;) {
       const post = await context.posts.find(postId)
-      const entry = post && entryOf(post, platform.platform)
+      const entry = post && findEntry(post, platform.platform)
       if (!entry || post.status === 'CANCELLED') return
       const input = { postId, platform: platform.platform, round: entry.delivery.round }
       const isOver = await run(activities.publishToPlatform, input).then(
@@ -199,7 +199,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
         () => false,
       )
       if (isOver) return
-      const { nextAttemptAt, leaseUntil } = entryOf((await context.posts.find(postId))!, platform.platform)!.delivery
+      const { nextAttemptAt, leaseUntil } = findEntry((await context.posts.find(postId))!, platform.platform)!.delivery
       const wait = Math.max(...[nextAttemptAt, leaseUntil].map((at) => (at ? at.getTime() - Date.now() : 0)))
       await delay(Math.min(Math.max(wait, 50), LONGEST_WAIT_MS))
     }

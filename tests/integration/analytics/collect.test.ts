@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { deletePost } from '../../../src/commands/posts/delete-post.ts'
-import { slotAt } from '../../../src/domain/analytics/collection.ts'
+import { toSlot } from '../../../src/domain/analytics/collection.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
 import type { DuePage, DuePlace } from '../../../src/workflows/messages.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import { connectedUser, publishedPost, storePosts } from '../../support/published.ts'
-import { idOn, later, startToldCollection, trouble } from './told-collection.ts'
+import { idOn, later, startToldCollection, trouble } from './scripted-collection.ts'
 
 const { context, platforms, lines, activities, run, listRun, collectRun, published, ...told } =
   await startToldCollection()
@@ -43,7 +43,7 @@ describe('a snapshot', () => {
     })
     expect(threads).toMatchObject({ likes: null, shares: null, impressions: 40, totalEngagement: null })
     expect(threads).toMatchObject({ engagementRate: null, virality: null, followerCountAtSnapshot: null })
-    expect(bluesky!['slot']).toEqual(slotAt(bluesky!['takenAt'], 15 * MINUTE))
+    expect(bluesky!['slot']).toEqual(toSlot(bluesky!['takenAt'], 15 * MINUTE))
     expect(bluesky!['removeAt'].getTime() - bluesky!['takenAt'].getTime()).toBe(400 * DAY)
     expect((await entry(post, 'bluesky')).lastAnalyticsFetch).toEqual(bluesky!['takenAt'])
     const { revision, updatedAt } = await stored(post)
@@ -53,7 +53,7 @@ describe('a snapshot', () => {
   })
 
   it('is taken again in the next slot, which gets longer with age, and not after the last age', async () => {
-    const start = slotAt(new Date(), 6 * HOUR).getTime() + 2 * 6 * HOUR
+    const start = toSlot(new Date(), 6 * HOUR).getTime() + 2 * 6 * HOUR
     const { post } = await published(['bluesky'], 1, new Date(start - HOUR))
     const at = (ms: number) => () => new Date(start + ms)
     for (const ms of [0, MINUTE, 14 * MINUTE, 15 * MINUTE, 16 * MINUTE]) await collectRun(at(ms))

@@ -5,7 +5,7 @@ import { seedDemo } from '../../../sandbox/demo/seed.ts'
 import { createAnalyticsActivities } from '../../../src/activities/analytics/analytics-activities.ts'
 import { collectionSettings } from '../../../src/config/analytics.ts'
 import { PLATFORMS } from '../../../src/domain/shared/platforms.ts'
-import { publishedKey, rollUp } from '../../../src/domain/posts/post-entries.ts'
+import { toPublishedKey, rollUp } from '../../../src/domain/posts/post-entries.ts'
 import { DAY } from '../../../src/domain/shared/times.ts'
 import type { StoredPost } from '../../../src/store/posts/post-schema.ts'
 import type { PostSnapshot } from '../../../src/store/analytics/snapshots.ts'
@@ -86,7 +86,7 @@ it('posts are as the service leaves them, and say that they are made up', async 
     expect(post.content.text).toContain('sandbox data')
     expect(post).toMatchObject({ status: rollUp(post.platformStatuses), startPending: false, timezone: TIMEZONE })
     const out = post.platformStatuses.filter(({ platformPostId }) => platformPostId !== null)
-    const keys = out.map(({ platform, platformPostId }) => publishedKey(platform, platformPostId!))
+    const keys = out.map(({ platform, platformPostId }) => toPublishedKey(platform, platformPostId!))
     expect((post.publishedKeys ?? []).toSorted()).toEqual(keys.toSorted())
     const told = post.timeline.map(({ at }) => at.getTime())
     expect(told).toEqual(told.toSorted((one, other) => one - other))

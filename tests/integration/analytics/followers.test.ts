@@ -1,11 +1,11 @@
 import { afterAll, afterEach, expect, it } from 'vitest'
 import { Crowded } from '../../../src/activities/shared/call-limiter.ts'
-import { slotAt } from '../../../src/domain/analytics/collection.ts'
+import { toSlot } from '../../../src/domain/analytics/collection.ts'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
 import type { FollowersPage, Pauses } from '../../../src/workflows/messages.ts'
 import { connectedUser } from '../../support/published.ts'
-import { later, startToldCollection, trouble } from './told-collection.ts'
+import { later, startToldCollection, trouble } from './scripted-collection.ts'
 
 const { context, platforms, activities, run, collectRun, published, versionOf, lettersOf, clear } =
   await startToldCollection()
@@ -37,7 +37,7 @@ it('are asked for once a day on every connected platform that tells them', async
   expect(await versionOf(userId)).toBe(version)
   const all = await Array.fromAsync(context.snapshots.allFollowersOf(userId))
   expect(all).toMatchObject([
-    { platform: 'bluesky', followers: 100, slot: slotAt(later(0)(), DAY) },
+    { platform: 'bluesky', followers: 100, slot: toSlot(later(0)(), DAY) },
     { platform: 'tumblr', followers: 100 },
   ])
 })

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inventHistory, storeHistory, type UserHistory } from '../../../sandbox/analytics-history.ts'
 import { systemClock } from '../../../src/clock.ts'
 import { PERIODS, RANKINGS } from '../../../src/domain/analytics/analytics.ts'
-import { daysOf, periodWindow } from '../../../src/domain/analytics/calendar.ts'
+import { listDays, toPeriodWindow } from '../../../src/domain/analytics/calendar.ts'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
 import {
@@ -110,7 +110,7 @@ describe('a history that was made up', () => {
 })
 
 function changesOf(zone: string, end: Date): string[] {
-  const starts = daysOf(periodWindow('30d', end, zone), zone).map(({ start }) => start.getTime())
+  const starts = listDays(toPeriodWindow('30d', end, zone), zone).map(({ start }) => start.getTime())
   return starts.slice(1).flatMap((start, index) => {
     const longer = start - starts[index]! - DAY
     return longer === 0 ? [] : [`${zone} ${longer > 0 ? 'back' : 'forward'}`]
@@ -170,8 +170,8 @@ function flat({ postDetails, ...rest }: TopPost) {
 
 describe('no read', () => {
   type Read = (history: UserHistory, end: Date) => Aggregation
-  const month = ({ timezone }: UserHistory, end: Date) => periodWindow('30d', end, timezone)
-  const daysFor = (history: UserHistory, end: Date) => daysOf(month(history, end), history.timezone)
+  const month = ({ timezone }: UserHistory, end: Date) => toPeriodWindow('30d', end, timezone)
+  const daysFor = (history: UserHistory, end: Date) => listDays(month(history, end), history.timezone)
   const timeline = (platform: Platform | null): Read => {
     return (history, end) => timelinePairs({ ...history, platform }, month(history, end), daysFor(history, end))
   }

@@ -2,7 +2,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
 import { publishedPost, storePosts } from '../../support/published.ts'
-import { later, startToldCollection, trouble } from './told-collection.ts'
+import { later, startToldCollection, trouble } from './scripted-collection.ts'
 
 const { context, platforms, lines, activities, run, listRun, collectRun, published, ...told } =
   await startToldCollection()

@@ -1,4 +1,4 @@
-import { withoutTrailingSlashes } from '../../../domain/shared/text.ts'
+import { trimTrailingSlashes } from '../../../domain/shared/text.ts'
 import { createCalls, form } from '../calls.ts'
 import type { HttpClient, HttpRequest } from '../http.ts'
 import { createGraphErrors, isOwnError, type GraphRule } from './errors.ts'
@@ -28,7 +28,7 @@ export type GraphParams = Record<string, string | undefined>
  * out as a `PlatformError`.
  */
 export function createGraphApi({ http, baseUrl, label, rules, tokenIn }: GraphApiOptions) {
-  const base = withoutTrailingSlashes(baseUrl)
+  const base = trimTrailingSlashes(baseUrl)
   const call = createCalls(http, { label, refusalOf: createGraphErrors(label, rules), isOwnError })
 
   async function send<T>(

@@ -1,6 +1,6 @@
 import type { Platform } from '../../../domain/shared/platforms.ts'
 import type { Content, Published } from '../../../domain/posts/post.ts'
-import { mediaKind, POSTING_RULES } from '../../../domain/posts/posting-rules.ts'
+import { toMediaKind, POSTING_RULES } from '../../../domain/posts/posting-rules.ts'
 import { HOUR, MINUTE, SECOND } from '../../../domain/shared/times.ts'
 import type {
   CallOptions,
@@ -199,7 +199,7 @@ const KINDS: Readonly<Record<string, string>> = {
 function kindOf({ mediaItems }: Content): string {
   const [first, ...others] = mediaItems
   if (!first) return 'text'
-  return others.length > 0 ? 'carousel' : mediaKind(first.mimeType)
+  return others.length > 0 ? 'carousel' : toMediaKind(first.mimeType)
 }
 
 /** Platforms tidy up white space as they like. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { accountHealth, type StoredHealth } from '../../../../src/domain/accounts/account-health.ts'
+import { toAccountHealth, type StoredHealth } from '../../../../src/domain/accounts/account-health.ts'
 import { DAY } from '../../../../src/domain/shared/times.ts'
 
 const now = new Date('2026-03-01T12:00:00Z')
@@ -14,7 +14,7 @@ describe('account health', () => {
     ['a millisecond left', inMs(1), 'expiring', false],
     ['nothing left', now, 'expired', true],
   ])('of a working connection with %s', (_case, endsAt, status, needsReconnection) => {
-    expect(accountHealth(active, endsAt, now)).toMatchObject({
+    expect(toAccountHealth(active, endsAt, now)).toMatchObject({
       status,
       needsReconnection,
       checkedAt: now,
@@ -23,7 +23,7 @@ describe('account health', () => {
   })
 
   it.each(['expired', 'error'] as const)('%s asks for a new login, whatever time is left', (status) => {
-    const health = accountHealth({ status, lastError: 'Refused', checkedAt: now }, inMs(90 * DAY), now)
+    const health = toAccountHealth({ status, lastError: 'Refused', checkedAt: now }, inMs(90 * DAY), now)
     expect(health).toMatchObject({ status, needsReconnection: true, lastError: 'Refused' })
   })
 })

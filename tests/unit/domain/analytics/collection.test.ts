@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { ageClasses, slotFor } from '../../../../src/domain/analytics/collection.ts'
+import { parseAgeClasses, resolveSlot } from '../../../../src/domain/analytics/collection.ts'
 
-const classes = ageClasses('1:15,7:60,30:360')
+const classes = parseAgeClasses('1:15,7:60,30:360')
 const completedAt = new Date('2026-03-01T10:58:00Z')
 const slotAt = (now: string, metricsSlot?: string) =>
-  slotFor(
+  resolveSlot(
     classes,
     { completedAt, ...(metricsSlot && { metricsSlot: new Date(metricsSlot) }) },
     new Date(now),

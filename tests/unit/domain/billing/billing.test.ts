@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ProcessorState } from '../../../../src/domain/billing/billing.ts'
-import { describeStep } from '../../../../src/domain/billing/billing-rule.ts'
+import { describeBillingUpdate } from '../../../../src/domain/billing/billing-update.ts'
 import type { User } from '../../../../src/domain/users/user.ts'
 import { after, T0 } from '../../../support/posts.ts'
 import {
@@ -77,14 +77,14 @@ describe('a subscription that runs', () => {
       usage: used,
     })
     expect(kinds(step)).toEqual(['planChanged'])
-    expect(describeStep(buildUser(), step)).toBe('pro/active until 2026-03-31')
+    expect(describeBillingUpdate(buildUser(), step)).toBe('pro/active until 2026-03-31')
   })
 
   it('says nothing when nothing is new', () => {
     const user = pro()
     const { step } = look(user, one())
     expect(step).toMatchObject({ isChanged: false, news: [], subscription: {} })
-    expect(describeStep(user, step)).toBe('nothing')
+    expect(describeBillingUpdate(user, step)).toBe('nothing')
   })
 
   it('has its dates and its end synced, also where plan and status stay', () => {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { fitCaptions, templateCaptions } from '../../../../src/domain/captions/captions.ts'
+import { fitCaptions, buildTemplateCaptions } from '../../../../src/domain/captions/captions.ts'
 import { PLATFORMS } from '../../../../src/domain/shared/platforms.ts'
 import { POSTING_RULES } from '../../../../src/domain/posts/posting-rules.ts'
-import { textProblems } from '../../../../src/domain/posts/preflight.ts'
+import { checkText } from '../../../../src/domain/posts/preflight.ts'
 
 const FAMILY = '👨‍👩‍👧‍👦'
 
 describe.each(PLATFORMS)('captions for %s', (platform) => {
   const rules = POSTING_RULES[platform]
-  const problemsOf = (text: string) => textProblems(platform, { text, mediaItems: [] }, rules)
+  const problemsOf = (text: string) => checkText(platform, { text, mediaItems: [] }, rules)
 
   it.each([
     ['long words', 'word '.repeat(30_000)],
@@ -25,7 +25,7 @@ describe.each(PLATFORMS)('captions for %s', (platform) => {
 
   it('from templates keep their phrase, whatever the words of the user', () => {
     const wish = { prompt: 'word '.repeat(30_000), text: null, tone: 'casual', platform }
-    const captions = templateCaptions(wish, rules)
+    const captions = buildTemplateCaptions(wish, rules)
     expect(captions[1]).toMatch(/^So, this happened: /)
     expect(captions[3]).toMatch(/Thoughts\?$/)
     for (const caption of captions) expect(problemsOf(caption)).toEqual([])
@@ -45,12 +45,12 @@ it('repeats and empty captions are left out, and there are four at most', () => 
 
 it('templates take the post that is there for their topic, and replacement patterns in it for words', () => {
   const wish = { prompt: 'funny, please', text: 'Costs $& and $1', tone: 'unheard of', platform: null }
-  expect(templateCaptions(wish, null)).toContain('New: Costs $& and $1')
+  expect(buildTemplateCaptions(wish, null)).toContain('New: Costs $& and $1')
 })
 
 describe('captions from templates', () => {
   const ask = (prompt: string, { text = null, tone = null }: { text?: string | null; tone?: string | null } = {}) =>
-    templateCaptions({ prompt, text, tone, platform: null }, null)
+    buildTemplateCaptions({ prompt, text, tone, platform: null }, null)
 
   it.each([null, 'professional', 'casual', 'friendly', 'funny', 'excited'])(
     'never suggest the prompt word for word (tone %j)',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { FAILURE_CODES, failure, type FailureCode } from '../../../../src/domain/posts/failure.ts'
-import type { BillingNews } from '../../../../src/domain/billing/billing-rule.ts'
+import type { BillingEvent } from '../../../../src/domain/billing/billing-update.ts'
 import {
   billingChanged,
   connectionExpired,
@@ -11,7 +11,7 @@ import {
   preparationFailed,
   secondSubscription,
 } from '../../../../src/domain/notifications/notifications.ts'
-import { newPlatformStatus, rolledUp } from '../../../../src/domain/posts/post-entries.ts'
+import { createPlatformStatus, rollUpPost } from '../../../../src/domain/posts/post-entries.ts'
 import type { DeliveryStatus } from '../../../../src/domain/posts/post.ts'
 import { PLATFORMS } from '../../../../src/domain/shared/platforms.ts'
 import { buildEvent, buildSubscription, buildUser, look } from '../../../support/billing.ts'
@@ -117,10 +117,10 @@ describe('notifications (contract section 9)', () => {
       const platforms = PLATFORMS.slice(0, statuses.length)
       const built = buildPost({ content: words('Hello'), selectedPlatforms: platforms })
       const platformStatuses = platforms.map((platform, index) => ({
-        ...newPlatformStatus(platform),
+        ...createPlatformStatus(platform),
         status: statuses[index]!,
       }))
-      return rolledUp({ ...built, platformStatuses })
+      return rollUpPost({ ...built, platformStatuses })
     }
 
     it.each<[DeliveryStatus[], string, string]>([
@@ -180,7 +180,7 @@ describe('notifications (contract section 9)', () => {
 describe('notifications of payments', () => {
   const { user } = look(buildUser(), { subscriptions: [buildSubscription()] }, buildEvent())
 
-  it.each<[Exclude<BillingNews['kind'], 'secondSubscription'>, string, RegExp]>([
+  it.each<[Exclude<BillingEvent['kind'], 'secondSubscription'>, string, RegExp]>([
     ['planChanged', 'success', /on the Pro plan now: 60 posts and 30 caption generations$/],
     ['paymentFailed', 'warning', /did not go through\. .*stays on Pro for now: check your payment method/],
     ['paymentRecovered', 'success', /went through/],

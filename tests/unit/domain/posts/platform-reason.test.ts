@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { explainFailure, failure } from '../../../../src/domain/posts/failure.ts'
-import { hideEchoes, platformReason } from '../../../../src/domain/posts/platform-reason.ts'
+import { maskEchoes, toPlatformReason } from '../../../../src/domain/posts/platform-reason.ts'
 
-const textOf = (text: string) => platformReason({ text })?.text ?? null
+const textOf = (text: string) => toPlatformReason({ text })?.text ?? null
 
 describe("a platform's own text", () => {
   it.each([
@@ -32,7 +32,7 @@ describe("a platform's own text", () => {
   })
 
   it.each(['', ' \n', '<>', '\u200B'])('%j is no reason', (text) => {
-    expect(platformReason({ text })).toBeNull()
+    expect(toPlatformReason({ text })).toBeNull()
   })
 
   it('costs no more for hostile text than for any other', () => {
@@ -51,12 +51,12 @@ describe('a code of a platform', () => {
     ['x'.repeat(65), null],
     ['', null],
   ])('%j is kept as %j', (code, expected) => {
-    expect(platformReason({ code, text: 'x' })).toEqual({ code: expected, text: 'x' })
+    expect(toPlatformReason({ code, text: 'x' })).toEqual({ code: expected, text: 'x' })
   })
 })
 
 describe('an echo', () => {
-  const hide = (text: string, ...hidden: string[]) => hideEchoes({ code: null, text }, hidden).text
+  const hide = (text: string, ...hidden: string[]) => maskEchoes({ code: null, text }, hidden).text
 
   it('of a secret is hidden, whole or cut short', () => {
     const secret = 'abcd-efgh-ijkl-mnop'
@@ -77,7 +77,7 @@ describe('an echo', () => {
 
 describe('the explanation of a failure', () => {
   const explain = (...[code, text]: (string | undefined)[]) =>
-    explainFailure(failure('validation', 'Bluesky refused the post.', platformReason({ code, text })), 'bluesky')
+    explainFailure(failure('validation', 'Bluesky refused the post.', toPlatformReason({ code, text })), 'bluesky')
 
   it('is our sentence and then what the platform says', () => {
     expect(explain('InvalidRequest', 'Record too large')).toBe(
@@ -89,7 +89,7 @@ describe('the explanation of a failure', () => {
   })
 
   it('has at most 500 characters', () => {
-    const reason = platformReason({ text: 'y'.repeat(400) })
+    const reason = toPlatformReason({ text: 'y'.repeat(400) })
     const explained = explainFailure(failure('validation', 'x'.repeat(600), reason), 'bluesky')
     expect(explained).toHaveLength(500)
   })

@@ -12,9 +12,9 @@ import {
   MAX_TRIES,
   RECONCILE_WAITS_MS,
   refuse,
-  saveHandle,
+  saveCheckpoint,
 } from '../../../../src/domain/posts/delivery-moves.ts'
-import { entryOf, handlesFor, rollUp } from '../../../../src/domain/posts/post-entries.ts'
+import { findEntry, selectHandles, rollUp } from '../../../../src/domain/posts/post-entries.ts'
 import { cancel, edit, retry } from '../../../../src/domain/posts/post-moves.ts'
 import type { AttemptRef, Move, Post } from '../../../../src/domain/posts/post.ts'
 import type { Platform } from '../../../../src/domain/shared/platforms.ts'
@@ -33,7 +33,7 @@ function apply(post: Post, ...moves: Move[]): Post {
 
 function claimed(post: Post, platform: Platform = 'bluesky', now = T0): { post: Post; from: AttemptRef } {
   const next = claimOf(post, platform, now)(post, now)
-  const { round, attempt } = entryOf(next, platform)!.delivery
+  const { round, attempt } = findEntry(next, platform)!.delivery
   return { post: next, from: { round, attempt } }
 }
 
@@ -155,7 +155,7 @@ describe('claim', () => {
   it('moves PENDING and SCHEDULED to PROCESSING, counts the attempt and fixes key and instant', () => {
     const { post } = claimed(buildPost())
     expect(post.status).toBe('PROCESSING')
-    expect(entryOf(post, 'bluesky')).toMatchObject({
+    expect(findEntry(post, 'bluesky')).toMatchObject({
       status: 'processing',
       attemptCount: 1,
       lastAttemptAt: T0,
@@ -165,11 +165,11 @@ describe('claim', () => {
 
   it('keeps the first key and instant when it is repeated', () => {
     const first = claimed(buildPost())
-    const { key, startedAt } = entryOf(first.post, 'bluesky')!.delivery
+    const { key, startedAt } = findEntry(first.post, 'bluesky')!.delivery
     const later = after(T0, 5_000)
     const waiting = defer('bluesky', busy, first.from, { at: later, countsAsTry: true })(first.post, T0)
     const second = claimOf(waiting, 'bluesky', later)(waiting, later)
-    expect(entryOf(second, 'bluesky')).toMatchObject({ attemptCount: 2, delivery: { key, startedAt, attempt: 2 } })
+    expect(findEntry(second, 'bluesky')).toMatchObject({ attemptCount: 2, delivery: { key, startedAt, attempt: 2 } })
   })
 
   function refusal(move: Move, post: Post, now = T0): string {
@@ -305,7 +305,7 @@ describe('the end of deliveries (spec section 3)', () => {
     ['pending', () => apply(failedPost(), retry())],
   ])('marks a platform deleted that is %s, for good', (status, build) => {
     const post = build()
-    expect(entryOf(post, 'bluesky')!.status).toBe(status)
+    expect(findEntry(post, 'bluesky')!.status).toBe(status)
     const gone = apply(post, markDeleted('bluesky'))
     expect(gone).toMatchObject({ status: 'COMPLETED', platformStatuses: [{ status: 'deleted' }] })
     expect(apply(gone, accept('bluesky', published))).toBe(gone)
@@ -339,13 +339,17 @@ describe('retry (spec section 3)', () => {
 
   it('makes a new key after definite refusals, and keeps the old one when a call may have been accepted', () => {
     const refused = failedPost()
-    expect(entryOf(apply(refused, retry()), 'bluesky')!.delivery).toMatchObject({ key: null, startedAt: null })
+    expect(findEntry(apply(refused, retry()), 'bluesky')!.delivery).toMatchObject({ key: null, startedAt: null })
 
     const { post } = claimed(buildPost())
-    const { key, startedAt } = entryOf(post, 'bluesky')!.delivery
+    const { key, startedAt } = findEntry(post, 'bluesky')!.delivery
     const doubtful = apply(post, giveUp('bluesky', rejected, 0))
-    expect(entryOf(doubtful, 'bluesky')).toMatchObject({ status: 'failed', errorCode: 'OUTCOME_UNKNOWN' })
-    expect(entryOf(apply(doubtful, retry()), 'bluesky')!.delivery).toMatchObject({ key, startedAt, outcome: 'unknown' })
+    expect(findEntry(doubtful, 'bluesky')).toMatchObject({ status: 'failed', errorCode: 'OUTCOME_UNKNOWN' })
+    expect(findEntry(apply(doubtful, retry()), 'bluesky')!.delivery).toMatchObject({
+      key,
+      startedAt,
+      outcome: 'unknown',
+    })
   })
 
   it('refuses when nothing failed, in every state', () => {
@@ -378,8 +382,8 @@ describe('waits', () => {
     let post = buildPost()
     for (let wait = 0; wait < 20; wait++) post = deferOnce(post, false)
     for (let attempt = 1; attempt < MAX_TRIES; attempt++) post = deferOnce(post, true)
-    expect(entryOf(post, 'bluesky')!.status).toBe('pending')
-    expect(entryOf(deferOnce(post, true), 'bluesky')).toMatchObject({ status: 'failed', errorCode: 'transient' })
+    expect(findEntry(post, 'bluesky')!.status).toBe('pending')
+    expect(findEntry(deferOnce(post, true), 'bluesky')).toMatchObject({ status: 'failed', errorCode: 'transient' })
   })
 
   it('looks for an unknown outcome after growing waits, then tells that it is unknown', () => {
@@ -388,7 +392,7 @@ describe('waits', () => {
     let now = T0
     for (const wait of RECONCILE_WAITS_MS) {
       post = markUnknown('bluesky', busy, from)(post, now)
-      expect(entryOf(post, 'bluesky')).toMatchObject({
+      expect(findEntry(post, 'bluesky')).toMatchObject({
         status: 'processing',
         delivery: { nextAttemptAt: after(now, wait) },
       })
@@ -403,28 +407,28 @@ describe('prepared handles', () => {
   const prepared = { round: 0, accountId: 'a', contentVersion: 0, name: 'blob', value: '1' }
 
   it('belong to one account and one content', () => {
-    const post = apply(buildPost(), saveHandle('bluesky', prepared))
-    const { delivery } = entryOf(post, 'bluesky')!
-    expect(handlesFor(delivery, 'a', 0)).toEqual({ blob: '1' })
-    expect(handlesFor(delivery, 'b', 0)).toEqual({})
-    expect(handlesFor(delivery, 'a', 1)).toEqual({})
-    const other = apply(post, saveHandle('bluesky', { ...prepared, accountId: 'b', name: 'facets' }))
-    expect(entryOf(other, 'bluesky')!.delivery.handles).toEqual({ facets: '1' })
+    const post = apply(buildPost(), saveCheckpoint('bluesky', prepared))
+    const { delivery } = findEntry(post, 'bluesky')!
+    expect(selectHandles(delivery, 'a', 0)).toEqual({ blob: '1' })
+    expect(selectHandles(delivery, 'b', 0)).toEqual({})
+    expect(selectHandles(delivery, 'a', 1)).toEqual({})
+    const other = apply(post, saveCheckpoint('bluesky', { ...prepared, accountId: 'b', name: 'facets' }))
+    expect(findEntry(other, 'bluesky')!.delivery.handles).toEqual({ facets: '1' })
   })
 
   it('of other words or another account do not survive a claim', () => {
-    const post = apply(buildPost(), saveHandle('bluesky', { ...prepared, accountId: 'did:plc:someone' }))
-    expect(entryOf(claimed(post).post, 'bluesky')!.delivery.handles).toEqual({ blob: '1' })
+    const post = apply(buildPost(), saveCheckpoint('bluesky', { ...prepared, accountId: 'did:plc:someone' }))
+    expect(findEntry(claimed(post).post, 'bluesky')!.delivery.handles).toEqual({ blob: '1' })
     const edited = edit({ content: { text: 'Other', mediaItems: [] } })(post, T0)
-    expect(entryOf(claimed(edited).post, 'bluesky')!.delivery.handles).toEqual({})
-    const foreign = apply(buildPost(), saveHandle('bluesky', prepared))
-    expect(entryOf(claimed(foreign).post, 'bluesky')!.delivery.handles).toEqual({})
+    expect(findEntry(claimed(edited).post, 'bluesky')!.delivery.handles).toEqual({})
+    const foreign = apply(buildPost(), saveCheckpoint('bluesky', prepared))
+    expect(findEntry(claimed(foreign).post, 'bluesky')!.delivery.handles).toEqual({})
   })
 
   it('cannot be saved for words that were changed meanwhile, nor for another account while a call is in doubt', () => {
     const edited = edit({ content: { text: 'Other', mediaItems: [] } })(buildPost(), T0)
-    expect(() => apply(edited, saveHandle('bluesky', prepared))).toThrow(ClaimRefused)
+    expect(() => apply(edited, saveCheckpoint('bluesky', prepared))).toThrow(ClaimRefused)
     const { post } = claimed(buildPost())
-    expect(() => apply(post, saveHandle('bluesky', { ...prepared, accountId: 'b' }))).toThrow(ClaimRefused)
+    expect(() => apply(post, saveCheckpoint('bluesky', { ...prepared, accountId: 'b' }))).toThrow(ClaimRefused)
   })
 })

@@ -23,7 +23,7 @@ function jobsIn(limit: ReturnType<typeof createFairLimit>) {
 
 describe('a fair limit', () => {
   it('gives a free place to the waiting keys in turn, whoever has more jobs', async () => {
-    const { started, run, end } = jobsIn(createFairLimit({ atOnce: 1 }))
+    const { started, run, end } = jobsIn(createFairLimit({ maxRunning: 1 }))
     const all = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((name) => run(name[0]!, name))
     for (const name of ['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']) {
       expect(started.at(-1)).toBe(name)
@@ -33,7 +33,7 @@ describe('a fair limit', () => {
   })
 
   it('delays a newcomer by one job of a key with a thousand jobs', async () => {
-    const { started, run, end } = jobsIn(createFairLimit({ atOnce: 1 }))
+    const { started, run, end } = jobsIn(createFairLimit({ maxRunning: 1 }))
     const many = Array.from({ length: 1_000 }, (_, index) => run('many', `many ${index}`))
     const one = run('one', 'one')
     await end('many 0')
@@ -45,7 +45,7 @@ describe('a fair limit', () => {
   })
 
   it('keeps a place free for others when each key may have only so many', async () => {
-    const { started, run, end } = jobsIn(createFairLimit({ atOnce: 2, perKey: 1 }))
+    const { started, run, end } = jobsIn(createFairLimit({ maxRunning: 2, perKey: 1 }))
     const all = [run('a', 'a1'), run('a', 'a2'), run('b', 'b1'), run('c', 'c1')]
     expect(started).toEqual(['a1', 'b1'])
     await end('b1')
@@ -58,7 +58,7 @@ describe('a fair limit', () => {
   })
 
   it('never runs more jobs than it has places, whatever fails', async () => {
-    const limit = createFairLimit({ atOnce: 3, perKey: 2 })
+    const limit = createFairLimit({ maxRunning: 3, perKey: 2 })
     let running = 0
     let most = 0
     const work = async (index: number) => {
@@ -76,7 +76,7 @@ describe('a fair limit', () => {
   })
 
   it('refuses the key that fills the queue and still admits the others', async () => {
-    const { started, run, end } = jobsIn(createFairLimit({ atOnce: 1, waiting: 4 }))
+    const { started, run, end } = jobsIn(createFairLimit({ maxRunning: 1, waiting: 4 }))
     const all = ['a0', 'a1', 'a2', 'a3', 'a4'].map((name) => run('a', name))
     await expect(run('a', 'a5')).rejects.toBeInstanceOf(QueueFull)
     all.push(run('b', 'b1'), run('b', 'b2'))
@@ -89,7 +89,7 @@ describe('a fair limit', () => {
   })
 
   it('lets only so many jobs of one key wait', async () => {
-    const { run, end } = jobsIn(createFairLimit({ atOnce: 1, waitingPerKey: 1 }))
+    const { run, end } = jobsIn(createFairLimit({ maxRunning: 1, waitingPerKey: 1 }))
     const all = [run('a', 'a0'), run('a', 'a1'), run('b', 'b1')]
     await expect(run('a', 'a2')).rejects.toBeInstanceOf(QueueFull)
     for (const name of ['a0', 'b1', 'a1']) await end(name)
@@ -97,7 +97,7 @@ describe('a fair limit', () => {
   })
 
   it('never lets twice its bound wait, however many keys come', async () => {
-    const { run, end } = jobsIn(createFairLimit({ atOnce: 1, waiting: 4 }))
+    const { run, end } = jobsIn(createFairLimit({ maxRunning: 1, waiting: 4 }))
     const all = Array.from({ length: 9 }, (_, index) => run(`key ${index}`, `job ${index}`))
     await expect(run('one more', 'one more')).rejects.toBeInstanceOf(QueueFull)
     for (let index = 0; index < 9; index++) await end(`job ${index}`)
@@ -105,7 +105,7 @@ describe('a fair limit', () => {
   })
 
   it('gives the turn of a cancelled job to the next key', async () => {
-    const { started, run, end } = jobsIn(createFairLimit({ atOnce: 1, waiting: 2 }))
+    const { started, run, end } = jobsIn(createFairLimit({ maxRunning: 1, waiting: 2 }))
     const cancelled = new AbortController()
     const first = run('a', 'a1')
     const gone = [run('b', 'b1', cancelled.signal), run('a', 'a2', cancelled.signal)]

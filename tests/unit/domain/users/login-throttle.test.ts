@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import {
   countAttempt,
-  forgottenAt,
+  computeResetTime,
   uncountAttempt,
-  waitBefore,
+  computeWait,
   type FailureLevel,
 } from '../../../../src/domain/users/login-throttle.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../../src/domain/shared/times.ts'
@@ -19,7 +19,7 @@ function failures(count: number, from = start): { state: FailureLevel; waits: nu
   for (let done = 0; done < count; done += 1) {
     const now: Date = state && state.notBefore > from ? state.notBefore : from
     state = countAttempt(state, now, FREE)
-    waits.push(waitBefore(state, now))
+    waits.push(computeWait(state, now))
   }
   return { state: state!, waits }
 }
@@ -36,7 +36,7 @@ describe('the delay of an account', () => {
     let state: FailureLevel | null = null
     let guesses = 0
     for (let now = start.getTime(); now < start.getTime() + DAY; now += SECOND) {
-      if (waitBefore(state, new Date(now)) > 0) continue
+      if (computeWait(state, new Date(now)) > 0) continue
       state = countAttempt(state, new Date(now), FREE)
       guesses += 1
     }
@@ -47,14 +47,14 @@ describe('the delay of an account', () => {
     const { state } = failures(10)
     let level: FailureLevel = state
     for (let round = 0; round < 5; round += 1) level = uncountAttempt(countAttempt(level, start, FREE), start)
-    expect([level.level, waitBefore(level, start)]).toEqual([10, 0])
+    expect([level.level, computeWait(level, start)]).toEqual([10, 0])
   })
 
   it('falls with time, and nothing of it is left hours after an attack', () => {
     const { state } = failures(100)
-    const end = forgottenAt(state)
+    const end = computeResetTime(state)
     expect(end.getTime() - state.at.getTime()).toBeLessThan(6 * HOUR)
     expect(countAttempt(state, end, FREE)).toMatchObject({ level: 1, notBefore: end })
-    expect(waitBefore(null, after(0))).toBe(0)
+    expect(computeWait(null, after(0))).toBe(0)
   })
 })

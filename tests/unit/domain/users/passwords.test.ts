@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { passwordProblem } from '../../../../src/domain/users/new-passwords.ts'
+import { findPasswordProblem } from '../../../../src/domain/users/new-passwords.ts'
 
 describe('a new password', () => {
   it.each([
@@ -14,6 +14,6 @@ describe('a new password', () => {
     ['x'.repeat(1_024), null],
     [' password', null],
   ])('%j: %s', (password, problem) => {
-    expect(passwordProblem(password)).toBe(problem)
+    expect(findPasswordProblem(password)).toBe(problem)
   })
 })

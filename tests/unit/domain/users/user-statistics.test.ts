@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { monthsOf, userStatistics } from '../../../../src/domain/users/user-statistics.ts'
+import { findMonthStarts, computeUserStatistics } from '../../../../src/domain/users/user-statistics.ts'
 
 const none = { total: 0, disabled: 0, pro: 0, createdThisMonth: 0, createdLastMonth: 0 }
 
@@ -13,15 +13,15 @@ describe('the growth of a month', () => {
     [3, 3, 0],
     [1_001, 1_000, 0.1],
   ])('is for %d users after %d: %d percent', (createdThisMonth, createdLastMonth, percent) => {
-    expect(userStatistics({ ...none, createdThisMonth, createdLastMonth }).monthlyGrowth).toBe(percent)
+    expect(computeUserStatistics({ ...none, createdThisMonth, createdLastMonth }).monthlyGrowth).toBe(percent)
   })
 
   it('goes by the calendar of UTC, also over the turn of a year', () => {
-    expect(monthsOf(new Date('2026-01-31T23:59:59.999Z'))).toEqual({
+    expect(findMonthStarts(new Date('2026-01-31T23:59:59.999Z'))).toEqual({
       thisMonth: new Date('2026-01-01T00:00:00Z'),
       lastMonth: new Date('2025-12-01T00:00:00Z'),
     })
-    expect(monthsOf(new Date('2026-03-01T00:00:00+01:00')).thisMonth).toEqual(new Date('2026-02-01T00:00:00Z'))
+    expect(findMonthStarts(new Date('2026-03-01T00:00:00+01:00')).thisMonth).toEqual(new Date('2026-02-01T00:00:00Z'))
   })
 })
 
@@ -31,5 +31,5 @@ it.each([
   [5, 3, 'Professional'],
   [5, 2, 'Free'],
 ])('the plan that most of %d users have, %d of them on Pro, is %s', (total, pro, topPlan) => {
-  expect(userStatistics({ ...none, total, pro }).topPlan).toBe(topPlan)
+  expect(computeUserStatistics({ ...none, total, pro }).topPlan).toBe(topPlan)
 })

@@ -7,10 +7,10 @@ import {
   type ProcessorSubscription,
 } from './billing.ts'
 import type { PaymentEvent } from './payment-events.ts'
-import type { Limits, Subscription } from '../users/user.ts'
+import type { Limits, Subscription } from './subscription.ts'
 
 /** What the processor said when it was asked, after the record was read. */
-export interface ProcessorLook {
+export interface ProcessorSnapshot {
   /** Null for one that the processor does not know. */
   subscriptions: ReadonlyMap<string, ProcessorSubscription | null>
   event: PaymentEvent | null
@@ -20,7 +20,7 @@ export interface ProcessorLook {
   checkout: { status: 'open' | 'complete' | 'expired'; subscriptionId: string | null } | null
 }
 
-export interface Billed {
+export interface BillingRecord {
   subscription: Subscription
   limits: Limits
   /** Missing on records from before there were payments. */
@@ -28,7 +28,7 @@ export interface Billed {
 }
 
 /** What a state means for the record (contract section 7). */
-export const STANDINGS = {
+export const STANDING_BY_STATE = {
   trialing: 'active',
   active: 'active',
   past_due: 'pastDue',
@@ -38,10 +38,10 @@ export const STANDINGS = {
   incomplete_expired: 'cancelled',
   incomplete: 'unsettled',
   unknown: 'unsettled',
-} as const satisfies Record<ProcessorState, Found['standing']>
+} as const satisfies Record<ProcessorState, ResolvedSubscription['standing']>
 
 /** One subscription of the user as this look has it. */
-export interface Found {
+export interface ResolvedSubscription {
   id: string
   customerId: string | null
   createdAt: Date
@@ -54,13 +54,17 @@ export interface Found {
   isFlagged: boolean
 }
 
-export function billingOf({ billing }: Pick<Billed, 'billing'>): Billing {
+export function getBilling({ billing }: Pick<BillingRecord, 'billing'>): Billing {
   return { ...NO_BILLING, ...billing }
 }
 
 /** All that a look has to ask for. One that ended never comes back, whatever is said of it. */
-export function subscriptionsToAsk(user: Billed, event: PaymentEvent | null, checkoutId: string | null): string[] {
-  const { subscriptions, endedIds } = billingOf(user)
+export function listSubscriptionIds(
+  user: BillingRecord,
+  event: PaymentEvent | null,
+  checkoutId: string | null,
+): string[] {
+  const { subscriptions, endedIds } = getBilling(user)
   const ids = [
     ...subscriptions.map(({ id }) => id),
     user.subscription.processorSubscriptionId,
@@ -77,8 +81,8 @@ export function subscriptionsToAsk(user: Billed, event: PaymentEvent | null, che
  * if none that is newer was heard of; with nothing said, nothing follows: it forgets no subscription, so it is likelier the wrong
  * account that is asked.
  */
-export function findSubscription(id: string, user: Billed, look: ProcessorLook): Found {
-  const known = billingOf(user).subscriptions.find((one) => one.id === id)
+export function resolveSubscription(id: string, user: BillingRecord, look: ProcessorSnapshot): ResolvedSubscription {
+  const known = getBilling(user).subscriptions.find((one) => one.id === id)
   const event = look.event && isAbout(look.event, id) ? look.event : null
   const told = event?.told?.id === id ? event.told : null
   const read = look.subscriptions.get(id) ?? null
@@ -87,16 +91,16 @@ export function findSubscription(id: string, user: Billed, look: ProcessorLook):
     id,
     customerId: said?.customerId ?? known?.customerId ?? event?.customerId ?? null,
     createdAt: (read ?? known ?? told)?.createdAt ?? new Date(0),
-    heard: newest(known?.heard, event),
+    heard: selectNewest(known?.heard, event),
     isFlagged: known?.isFlagged ?? false,
   }
   if (!said) return { ...base, state: 'incomplete', standing: 'unsettled', said: null }
-  const standing = STANDINGS[said.state]
+  const standing = STANDING_BY_STATE[said.state]
   const hasPassed = !read && standing !== 'cancelled' && base.heard?.eventId !== event?.id
   return { ...base, state: said.state, standing: hasPassed ? 'unsettled' : standing, said: hasPassed ? null : said }
 }
 
-export function oldestFirst(one: Found, other: Found): number {
+export function compareByAge(one: ResolvedSubscription, other: ResolvedSubscription): number {
   return one.createdAt.getTime() - other.createdAt.getTime() || (one.id < other.id ? -1 : 1)
 }
 
@@ -105,7 +109,7 @@ function isAbout(event: PaymentEvent, id: string): boolean {
 }
 
 /** Of two events of one instant, the id decides: anything that everybody comes to. */
-function newest(heard: KnownSubscription['heard'], event: PaymentEvent | null): KnownSubscription['heard'] {
+function selectNewest(heard: KnownSubscription['heard'], event: PaymentEvent | null): KnownSubscription['heard'] {
   if (!event) return heard
   const next = { eventId: event.id, at: event.createdAt }
   const since = heard ? next.at.getTime() - heard.at.getTime() : 1
