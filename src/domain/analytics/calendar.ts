@@ -1,17 +1,17 @@
 import { Temporal } from '@js-temporal/polyfill'
 import type { Period, Window } from './analytics.ts'
 
-/** A day as the user's clocks show it. */
+/** A calendar day in the user's timezone. */
 export interface CalendarDay {
   /** `YYYY-MM-DD`. */
   date: string
-  /** It lasts until the next one starts: 23, 24 or 25 hours, mostly. */
+  /** The day lasts until the next one starts, usually 23, 24 or 25 hours. */
   start: Date
 }
 
 const PERIOD_DAYS: Record<Period, number> = { '7d': 7, '30d': 30 }
 
-/** Returns as many days of the user as the period names: the last one is today, and the first one starts at its beginning. */
+/** Returns the window of a period: whole days in the user's timezone, of which today is the last. */
 export function toPeriodWindow(period: Period, now: Date, timezone: string): Window {
   const today = toZoned(now, timezone).toPlainDate()
   return { start: toStartOfDay(today.subtract({ days: PERIOD_DAYS[period] - 1 }), timezone), end: now }
@@ -28,13 +28,13 @@ export function listDays({ start, end }: Window, timezone: string): CalendarDay[
   return days.map((day) => ({ ...day, date: day.date.toString() }))
 }
 
-/** Day of the week (0 is Sunday) and hour on the user's clocks. */
+/** Returns the day of the week (0 is Sunday) and the hour in the user's timezone. */
 export function toHourOfWeek(instant: Date, timezone: string): { day: number; hour: number } {
   const { dayOfWeek, hour } = toZoned(instant, timezone)
   return { day: dayOfWeek % 7, hour }
 }
 
-/** The first instant that clocks show this date, which is not midnight where they skip it. */
+/** Returns the first instant of a date, which is not midnight where daylight saving skips it. */
 function toStartOfDay(date: Temporal.PlainDate, timezone: string): Date {
   return new Date(date.toZonedDateTime(timezone).epochMilliseconds)
 }

@@ -8,7 +8,7 @@ export interface FollowerCount {
   followers: number
 }
 
-/** By platform when its account was disconnected or gave way to another. */
+/** Times at which a platform's account was disconnected or replaced by another. */
 export type Endings = Partial<Record<Platform, Date[]>>
 
 export interface GrowthDay {
@@ -17,12 +17,12 @@ export interface GrowthDay {
   breakdown: Partial<Record<Platform, number>>
 }
 
-/** The last counts of days, by their place in `days`; what was last counted before them has a negative one. */
+/** The last count of a day. `day` is the index in `days`; the last count before the first day has a negative one. */
 export type DailyCount = FollowerCount & { day: number }
 
 /**
- * How many followers there were on each day: a day without a count has the one before it, until the account is gone. Days on
- * which nothing was known of any account are left out, since a zero would be a lie.
+ * Returns the followers of each day. A day without a count repeats the previous one until the account is disconnected or replaced.
+ * Days without any known count are omitted, because 0 would be wrong.
  */
 export function buildGrowth(days: CalendarDay[], counts: DailyCount[], endings: Endings): GrowthDay[] {
   const latest = new Map<Platform, FollowerCount>()
@@ -42,13 +42,13 @@ export function buildGrowth(days: CalendarDay[], counts: DailyCount[], endings: 
 }
 
 export interface Followers {
-  /** The sum of the known counts: null when accounts are connected and none of their counts is known. */
+  /** Sum of the known counts; null when accounts are connected but no count is known. */
   total: number | null
-  /** Null where the count is not known yet. */
+  /** Count by platform; null where it is not known yet. */
   breakdown: Partial<Record<Platform, number | null>>
 }
 
-/** How many followers the connected accounts have, by what was counted last. */
+/** Returns the followers of the connected accounts by their latest counts. */
 export function countFollowers(connected: ReadonlySet<Platform>, latest: FollowerCount[], endings: Endings): Followers {
   const breakdown = collectByPlatform((platform) => {
     if (!connected.has(platform)) return undefined
@@ -58,7 +58,7 @@ export function countFollowers(connected: ReadonlySet<Platform>, latest: Followe
   return { total: sumFollowers(breakdown), breakdown }
 }
 
-/** Whether the account that was counted is no longer the one that is connected, before an instant or at all. */
+/** Returns true when the counted account was disconnected or replaced after the count (and before `before`, if given). */
 function hasEnded({ platform, takenAt }: FollowerCount, endings: Endings, before?: Date): boolean {
   return (endings[platform] ?? []).some((at) => at >= takenAt && (!before || at < before))
 }

@@ -3,7 +3,7 @@ import { computeGains, sumGains, type LastKnown } from './engagement.ts'
 import { toHourOfWeek } from './calendar.ts'
 import type { Platform } from '../shared/platforms.ts'
 
-/** The latest snapshot inside a window of one post on one platform. */
+/** The latest snapshot of one post on one platform within a window. */
 export interface PairMetrics {
   postId: string
   platform: Platform
@@ -17,12 +17,12 @@ export interface PairMetrics {
 export interface PlatformPerformance {
   _id: Platform
   totalEngagement: number
-  /** Of pairs: a post counts once on each platform. */
+  /** Published posts; a post counts once per platform. */
   totalPosts: number
   avgEngagementRate: number | null
 }
 
-/** The best platform first. */
+/** Summarizes the platforms, the one with the most engagement first. */
 export function rankPlatforms(pairs: PairMetrics[]): PlatformPerformance[] {
   const platforms = [...Map.groupBy(pairs, ({ platform }) => platform)].map(([platform, its]) => ({
     _id: platform,
@@ -35,11 +35,11 @@ export function rankPlatforms(pairs: PairMetrics[]): PlatformPerformance[] {
   )
 }
 
-/** One pair over two windows, one after the other. */
+/** One post on one platform over two consecutive windows. */
 export interface ComparedPair {
-  /** Null when there is none inside the current window. */
+  /** Latest snapshot of the current window; null when there is none. */
   latest: PairMetrics | null
-  /** What was last known before both windows, in the first, and in the current one. */
+  /** Last known values before both windows, in the first, and in the current one. */
   before: LastKnown
   previous: LastKnown
   current: LastKnown
@@ -47,7 +47,7 @@ export interface ComparedPair {
 
 export interface OverviewStats {
   bestPlatform: Platform | null
-  /** Distinct posts that a platform accepted in the window. */
+  /** Distinct posts published in the window. */
   totalPosts: number
   totalEngagement: number
   /** Null when no platform reports any. */
@@ -55,7 +55,7 @@ export interface OverviewStats {
   /** Null when no platform reports any. */
   totalReach: number | null
   avgEngagementRate: number | null
-  /** Of what the window brought; null when the one before brought nothing to compare with. */
+  /** Change of the gained engagement against the preceding window; null when that one gained none. */
   engagementChangePercent: number | null
 }
 
@@ -81,7 +81,7 @@ export function buildOverview(
   return { stats, platformPerformance }
 }
 
-/** To two decimals. */
+/** Returns the change in percent with two decimals; null when the preceding window gained no engagement. */
 function computeChangePercent(compared: ComparedPair[]): number | null {
   let [before, now] = [0, 0]
   for (const pair of compared) {
@@ -96,14 +96,14 @@ export interface HeatCell {
   /** 0 is Sunday. */
   day: number
   hour: number
-  /** Mean engagement of what was published in that hour, as far as it is known. */
+  /** Mean known engagement of the posts published in that hour. */
   value: number
   postCount: number
 }
 
 const HOURS = 24
 
-/** All hours of a week on the user's clocks. */
+/** Builds the cells of all hours of a week in the user's timezone. */
 export function buildHeatmap(pairs: PairMetrics[], timezone: string): HeatCell[] {
   const cells = Array.from({ length: 7 * HOURS }, (): (number | null)[] => [])
   for (const { completedAt, totalEngagement } of pairs) {
@@ -118,12 +118,12 @@ export function buildHeatmap(pairs: PairMetrics[], timezone: string): HeatCell[]
   }))
 }
 
-/** The sum of the known values: 0 when none is known. */
+/** Returns the sum of the known values; 0 when none is known. */
 function sumOrZero(values: (number | null)[]): number {
   return sumKnown(values) ?? 0
 }
 
-/** The mean of the known values; null when none is known. */
+/** Returns the mean of the known values; null when none is known. */
 function averageKnown(values: (number | null)[]): number | null {
   const sum = sumKnown(values)
   return sum === null ? null : sum / values.filter((value) => value !== null).length

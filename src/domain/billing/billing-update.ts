@@ -14,10 +14,10 @@ export type BillingEvent =
   | { kind: 'planChanged' | 'paymentFailed' | 'paymentRecovered' | 'planEnding' | 'planContinues' }
   | { kind: 'secondSubscription'; subscriptionId: string }
 
-/** What follows from a look. It names only what is to be set, so that whatever else changes meanwhile stays. */
+/** The changes to apply to a user's record. Only fields that change are set, so that concurrent changes of others are kept. */
 export interface BillingUpdate {
   subscription: Partial<Subscription>
-  /** Those of the plan where the plan changes; a plan that stays keeps the limits it was given. */
+  /** The limits of the new plan; null when the plan does not change, which keeps the user's limits. */
   limits: Limits | null
   resetsUsage: boolean
   billing: Omit<Billing, 'revision'>
@@ -32,28 +32,30 @@ const KEPT_ENDED = 20
 const KEPT_INVOICES = 40
 
 /**
- * What the record of a user has to say by what the processor says now. The truth is taken as a whole and no event for an order:
- * whoever looks later, for whatever reason, comes to the same.
+ * Decides how a user's record changes to match the payment processor. The decision depends on the processor's current state and
+ * not on the order of events, so repeated calls return the same result.
  */
 export function decideBillingUpdate(
   user: BillingRecord,
-  look: ProcessorSnapshot,
+  snapshot: ProcessorSnapshot,
   planLimits: Record<SubscriptionPlan, Limits>,
 ): BillingUpdate {
   const { revision: _, ...before } = getBilling(user)
-  const found = [...look.subscriptions.keys()].map((id) => resolveSubscription(id, user, look)).toSorted(compareByAge)
+  const found = [...snapshot.subscriptions.keys()]
+    .map((id) => resolveSubscription(id, user, snapshot))
+    .toSorted(compareByAge)
   const ended = found.filter(({ standing }) => standing === 'cancelled')
   const running = found.filter(({ standing }) => standing !== 'cancelled')
   const record = running.find(({ id, standing }) => standing !== 'unsettled' || isRecordSubscription(user, id))
   const customerIds = found.map(({ customerId }) => customerId)
   const seconds = running.filter((one) => one !== record && one.standing !== 'unsettled')
 
-  // One that was never paid for has given nothing to take back.
+  // An incomplete subscription was never paid for and granted nothing that could be revoked.
   const over = ended.filter(({ id, state }) => isRecordSubscription(user, id) || state !== 'incomplete_expired')
   const move = record ? applyRecordState(user, before.applied, record) : downgradeToFree(user, before.applied, over)
   const subscription = findChanges(user.subscription, move.subscription)
-  const renewal = countInvoices(before.countedInvoiceIds, look, record)
-  // Counting begins anew after each that was the record's, be it only for as long as nobody looked.
+  const renewal = countInvoices(before.countedInvoiceIds, snapshot, record)
+  // The usage restarts after each ended subscription of the record, including one that started and ended between two syncs.
   const resetsUsage = renewal.resetsUsage || over.some((one) => !record || compareByAge(one, record) < 0)
   const billing = {
     subscriptions: running.flatMap((one) => toKnownSubscription(one, seconds.includes(one))),
@@ -61,7 +63,7 @@ export function decideBillingUpdate(
     endedIds: [...before.endedIds, ...ended.map(({ id }) => id)].slice(-KEPT_ENDED),
     countedInvoiceIds: renewal.counted,
     customerIds: mergeIds(before.customerIds, customerIds),
-    checkoutId: isPendingCheckout(look.checkout, running) ? before.checkoutId : null,
+    checkoutId: isPendingCheckout(snapshot.checkout, running) ? before.checkoutId : null,
   }
   return {
     subscription,
@@ -73,7 +75,7 @@ export function decideBillingUpdate(
   }
 }
 
-/** For operators: what a step changes, without anything personal. */
+/** Describes an update for operators, without personal data. */
 export function describeBillingUpdate(user: BillingRecord, { subscription, resetsUsage, news }: BillingUpdate): string {
   const { plan, status, currentPeriodEnd, cancelAtPeriodEnd } = { ...user.subscription, ...subscription }
   const until = currentPeriodEnd ? ` until ${formatIsoDate(currentPeriodEnd)}` : ''
@@ -85,18 +87,18 @@ export function describeBillingUpdate(user: BillingRecord, { subscription, reset
   return parts.filter((part) => part !== '').join(', ') || 'nothing'
 }
 
-/** Plan and status are set by a state that differs from the one last applied: what an admin set since then stands until then. */
+/** Sets plan and status when the state differs from the last applied one. Until then an admin's override stays. */
 function applyRecordState(user: BillingRecord, applied: Billing['applied'], record: ResolvedSubscription): Move {
-  const { id, state, standing, said } = record
-  if (!said || standing === 'unsettled') return { subscription: {}, applied }
-  // What a payload is silent about stays as it was.
+  const { id, state, standing, reported } = record
+  if (!reported || standing === 'unsettled') return { subscription: {}, applied }
+  // Fields that a payload omits keep their values.
   const before = isRecordSubscription(user, id) ? user.subscription : UNKNOWN_PERIOD
   const subscription = {
-    processorCustomerId: said.customerId,
+    processorCustomerId: reported.customerId,
     processorSubscriptionId: id,
-    currentPeriodStart: said.currentPeriodStart ?? before.currentPeriodStart,
-    currentPeriodEnd: said.currentPeriodEnd ?? before.currentPeriodEnd,
-    cancelAtPeriodEnd: said.cancelAtPeriodEnd ?? before.cancelAtPeriodEnd,
+    currentPeriodStart: reported.currentPeriodStart ?? before.currentPeriodStart,
+    currentPeriodEnd: reported.currentPeriodEnd ?? before.currentPeriodEnd,
+    cancelAtPeriodEnd: reported.cancelAtPeriodEnd ?? before.cancelAtPeriodEnd,
   }
   if (applied?.subscriptionId === id && applied.state === state) return { subscription, applied }
   return {
@@ -105,7 +107,7 @@ function applyRecordState(user: BillingRecord, applied: Billing['applied'], reco
   }
 }
 
-/** Once for each subscription that ends with no other one running: what an admin gives afterwards is not taken. */
+/** Downgrades once per ended subscription when no other one is active. A plan that an admin grants afterwards stays. */
 function downgradeToFree(user: BillingRecord, applied: Billing['applied'], over: ResolvedSubscription[]): Move {
   const last = over.find(({ id }) => isRecordSubscription(user, id)) ?? over.at(-1)
   if (!last) return { subscription: {}, applied }
@@ -122,22 +124,22 @@ function downgradeToFree(user: BillingRecord, applied: Billing['applied'], over:
 }
 
 /**
- * The usage is reset once for the newest paid invoice of the record's subscription, unless that is the one it began with. Those of
- * events that are older are noted as well, so that they never do it later.
+ * Resets the usage once for the newest paid invoice of the record's subscription, except for its first. Renewal invoices of older
+ * events are recorded too, so that they never reset the usage later.
  */
 function countInvoices(before: string[], { invoice }: ProcessorSnapshot, record: ResolvedSubscription | undefined) {
-  const latest = record?.said?.latestInvoice ?? null
+  const latest = record?.reported?.latestInvoice ?? null
   const own = invoice && invoice.subscriptionId === record?.id ? invoice : null
   const newestPaid = [latest, own].find((one) => one?.isPaid)
   const renewals = [latest, invoice].map((one) => (one?.isPaid && !one.isFirst ? one.id : null))
-  const isSettled = record?.said !== null && record?.standing !== 'unsettled'
+  const isSettled = record?.reported !== null && record?.standing !== 'unsettled'
   return {
     resetsUsage: isSettled && newestPaid?.isFirst === false && !before.includes(newestPaid.id),
     counted: mergeIds(before, renewals).slice(-KEPT_INVOICES),
   }
 }
 
-/** A checkout is followed until what was bought is known and stands for something. */
+/** Returns true until the checkout has expired or its subscription has a definite state. */
 function isPendingCheckout(checkout: ProcessorSnapshot['checkout'], running: ResolvedSubscription[]): boolean {
   if (!checkout || checkout.status === 'expired') return false
   if (checkout.status === 'open') return true
@@ -163,7 +165,7 @@ function findSecondSubscriptionEvents(seconds: ResolvedSubscription[]): BillingE
   )
 }
 
-/** Of one that nobody said anything of, there is nothing to know. */
+/** Returns the subscription to store; empty when its customer is unknown. */
 function toKnownSubscription(
   { id, customerId, createdAt, heard, isFlagged }: ResolvedSubscription,
   isSecond: boolean,

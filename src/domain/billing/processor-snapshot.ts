@@ -9,25 +9,25 @@ import {
 import type { PaymentEvent } from './payment-events.ts'
 import type { Limits, Subscription } from './subscription.ts'
 
-/** What the processor said when it was asked, after the record was read. */
+/** Responses of the payment processor, read after the user's record. */
 export interface ProcessorSnapshot {
-  /** Null for one that the processor does not know. */
+  /** By id; null for a subscription that the processor does not know. */
   subscriptions: ReadonlyMap<string, ProcessorSubscription | null>
   event: PaymentEvent | null
-  /** The one the event is about. */
+  /** The invoice that the event is about. */
   invoice: ProcessorInvoice | null
-  /** The user's last checkout; null when there is none to follow. */
+  /** The user's last checkout; null when there is none to check. */
   checkout: { status: 'open' | 'complete' | 'expired'; subscriptionId: string | null } | null
 }
 
 export interface BillingRecord {
   subscription: Subscription
   limits: Limits
-  /** Missing on records from before there were payments. */
+  /** Absent on records that are older than the payments feature. */
   billing?: Billing
 }
 
-/** What a state means for the record (contract section 7). */
+/** The status of the user's subscription for each state at the processor. */
 export const STANDING_BY_STATE = {
   trialing: 'active',
   active: 'active',
@@ -40,16 +40,16 @@ export const STANDING_BY_STATE = {
   unknown: 'unsettled',
 } as const satisfies Record<ProcessorState, ResolvedSubscription['standing']>
 
-/** One subscription of the user as this look has it. */
+/** A subscription of the user as resolved from the record, the event and the processor's response. */
 export interface ResolvedSubscription {
   id: string
   customerId: string | null
   createdAt: Date
   state: ProcessorState
-  /** From `unsettled` nothing follows. */
+  /** `unsettled` changes nothing in the record. */
   standing: Subscription['status'] | 'unsettled'
-  /** Null where nothing new is said of it. */
-  said: ProcessorSubscription | null
+  /** The state to apply; null when there is nothing new. */
+  reported: ProcessorSubscription | null
   heard: KnownSubscription['heard']
   isFlagged: boolean
 }
@@ -58,7 +58,7 @@ export function getBilling({ billing }: Pick<BillingRecord, 'billing'>): Billing
   return { ...NO_BILLING, ...billing }
 }
 
-/** All that a look has to ask for. One that ended never comes back, whatever is said of it. */
+/** Returns the ids of the subscriptions to fetch from the processor. Ended subscriptions are excluded, because they never resume. */
 export function listSubscriptionIds(
   user: BillingRecord,
   event: PaymentEvent | null,
@@ -77,27 +77,36 @@ export function listSubscriptionIds(
 }
 
 /**
- * Where the processor knows a subscription, that counts, and what events say does not. Where it does not, the signed payload counts
- * if none that is newer was heard of; with nothing said, nothing follows: it forgets no subscription, so it is likelier the wrong
- * account that is asked.
+ * Resolves the current state of a subscription. The processor's response overrides events. If the processor does not know the
+ * subscription, the signed payload of the event counts unless a newer event was recorded. Without either, the subscription is
+ * `unsettled`: the processor forgets no subscription, so the service probably uses the wrong processor account.
  */
-export function resolveSubscription(id: string, user: BillingRecord, look: ProcessorSnapshot): ResolvedSubscription {
+export function resolveSubscription(
+  id: string,
+  user: BillingRecord,
+  snapshot: ProcessorSnapshot,
+): ResolvedSubscription {
   const known = getBilling(user).subscriptions.find((one) => one.id === id)
-  const event = look.event && isAbout(look.event, id) ? look.event : null
+  const event = snapshot.event && isAbout(snapshot.event, id) ? snapshot.event : null
   const told = event?.told?.id === id ? event.told : null
-  const read = look.subscriptions.get(id) ?? null
-  const said = read ?? told
+  const read = snapshot.subscriptions.get(id) ?? null
+  const reported = read ?? told
   const base = {
     id,
-    customerId: said?.customerId ?? known?.customerId ?? event?.customerId ?? null,
+    customerId: reported?.customerId ?? known?.customerId ?? event?.customerId ?? null,
     createdAt: (read ?? known ?? told)?.createdAt ?? new Date(0),
     heard: selectNewest(known?.heard, event),
     isFlagged: known?.isFlagged ?? false,
   }
-  if (!said) return { ...base, state: 'incomplete', standing: 'unsettled', said: null }
-  const standing = STANDING_BY_STATE[said.state]
+  if (!reported) return { ...base, state: 'incomplete', standing: 'unsettled', reported: null }
+  const standing = STANDING_BY_STATE[reported.state]
   const hasPassed = !read && standing !== 'cancelled' && base.heard?.eventId !== event?.id
-  return { ...base, state: said.state, standing: hasPassed ? 'unsettled' : standing, said: hasPassed ? null : said }
+  return {
+    ...base,
+    state: reported.state,
+    standing: hasPassed ? 'unsettled' : standing,
+    reported: hasPassed ? null : reported,
+  }
 }
 
 export function compareByAge(one: ResolvedSubscription, other: ResolvedSubscription): number {
@@ -108,7 +117,7 @@ function isAbout(event: PaymentEvent, id: string): boolean {
   return [event.subscriptionId, event.told?.id, event.toldInvoice?.subscriptionId].includes(id)
 }
 
-/** Of two events of one instant, the id decides: anything that everybody comes to. */
+/** Returns the newer event. Events with equal timestamps are ordered by id; any deterministic tie-break works. */
 function selectNewest(heard: KnownSubscription['heard'], event: PaymentEvent | null): KnownSubscription['heard'] {
   if (!event) return heard
   const next = { eventId: event.id, at: event.createdAt }

@@ -3,28 +3,28 @@ import type { Platform } from '../shared/platforms.ts'
 import { countText, type PostingRules } from '../posts/posting-rules.ts'
 import { checkText } from '../posts/preflight.ts'
 
-/** What a user asks captions for. */
+/** The user's input for caption suggestions. */
 export interface CaptionInput {
   prompt: string
-  /** The post as it is so far. */
+  /** The text that the user has written so far. */
   text: string | null
   tone: string | null
   platform: Platform | null
 }
 
-/** Where captions come from: a language model, or templates where no provider is configured. */
+/** Source of captions: a language model, or templates when no provider is configured. */
 export const CAPTION_SOURCES = ['model', 'template'] as const
 export type CaptionSource = (typeof CAPTION_SOURCES)[number]
 
-/** How many are made at a time. */
+/** Number of captions suggested per request. */
 export const CAPTIONS_PER_REQUEST = 4
 
-/** In characters as people count them, also where a platform takes more: nobody reads on. */
+/** Maximal graphemes of a caption, even where a platform allows more. */
 export const MAX_CAPTION_LENGTH = 2_200
-/** Enough for that many characters; what is longer need not be counted. */
+/** UTF-16 units read of a text: enough for a caption of maximal length. */
 const MAX_READ_LENGTH = 50_000
 
-/** Captions as they can be posted: no two alike, none empty, each within what the platform takes. */
+/** Returns captions ready to post: distinct, non-empty and within the platform's limits. */
 export function fitCaptions(captions: string[], platform: Platform | null, rules: PostingRules | null): string[] {
   const fits = createFitCheck(platform, rules)
   const fitted = captions
@@ -57,7 +57,7 @@ const BY_TONE: Record<string, string[]> = {
   ],
 }
 
-/** For a prompt that names no topic. */
+/** Captions for a prompt without a topic. */
 const WITHOUT_TOPIC = [
   'There is news to share. Stay tuned!',
   'Something new is on its way.',
@@ -65,14 +65,14 @@ const WITHOUT_TOPIC = [
   'More about this soon. What would you like to know?',
 ]
 
-/** The beginning of a prompt that tells what to do, such as `Please write a short caption` or `Make it funnier`. */
+/** The beginning of an instruction, such as `Please write a short caption` or `Make it funnier`. */
 const INSTRUCTION =
   /^(?:please |can you |could you )*(?:add|change|create|draft|generate|give|improve|make|refine|remove|rephrase|rewrite|shorten|suggest|translate|turn|use|write)\b/i
 const TOPIC = /(?:\b(?:about|announcing|on|for)|:) (.+)$/i
 
 /**
- * Captions from templates: the words of the post, or the topic of the prompt, in phrases that suit the tone. Never repeats an
- * instruction, such as `make it shorter`.
+ * Builds captions from templates: the post's text, or the topic of the prompt, in phrases that match the tone. Never repeats
+ * an instruction, such as `make it shorter`.
  */
 export function buildTemplateCaptions(
   { prompt, text, tone, platform }: CaptionInput,
@@ -85,7 +85,7 @@ export function buildTemplateCaptions(
   return phrases.map((phrase) => cutToFit(topic, fits, (cut) => phrase.replace('{topic}', () => cut)))
 }
 
-/** Null when the prompt is an instruction without a topic. */
+/** Returns the topic of a prompt; null for an instruction without a topic. */
 function findTopic(prompt: string): string | null {
   return INSTRUCTION.test(prompt) ? (TOPIC.exec(prompt)?.[1] ?? null) : prompt
 }
@@ -101,7 +101,7 @@ function createFitCheck(platform: Platform | null, rules: PostingRules | null): 
   }
 }
 
-/** What is left still shows whether the text is too long. Does not cut between the halves of one character of UTF-16. */
+/** Cuts a text to one character more than a caption may have, so that the result still fails a length check. Never leaves a lone surrogate. */
 function cutToReadLength(text: string): string {
   return takeCharacters(text.slice(0, MAX_READ_LENGTH), MAX_CAPTION_LENGTH + 1).toWellFormed()
 }

@@ -1,7 +1,7 @@
 import type { Platform } from '../shared/platforms.ts'
 import type { Content, Post } from './post.ts'
 
-/** The storage keys of all media that a post names, for all platforms and for one. */
+/** Returns the storage keys of all media in a post, including those of platform overrides. */
 export function collectMediaKeys({
   content,
   platformSpecificContent,
@@ -10,7 +10,7 @@ export function collectMediaKeys({
   return new Set(contents.flatMap(({ mediaItems = [] }) => mediaItems.map(({ storageKey }) => storageKey)))
 }
 
-/** What `platform` gets: an override's text and media each replace the common ones (spec section 2). */
+/** Returns the content for one platform: an override's text and media each replace the common ones. */
 export function resolveContent(post: Pick<Post, 'content' | 'platformSpecificContent'>, platform: Platform): Content {
   const override = post.platformSpecificContent[platform]
   return {

@@ -17,10 +17,10 @@ import { HOUR, MINUTE, SECOND } from '../shared/times.ts'
 /** Definite failures that allow another try, per round, before the delivery counts as failed. */
 export const MAX_TRIES = 5
 
-/** Waits before the looks for the trace of an unknown outcome; after the last one the user is told it is unknown. */
+/** Waits before each reconciliation of an unknown outcome. After the last one the delivery fails with `OUTCOME_UNKNOWN`. */
 export const RECONCILE_WAITS_MS = [SECOND, 10 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR]
 
-/** Why a claim was not given; the caller acts on `reason`. */
+/** Thrown when a claim is not granted. The caller acts on `reason`. */
 export class ClaimRefused extends Error {
   readonly reason: 'not-due' | 'leased' | 'not-yet' | 'in-doubt' | 'not-deliverable' | 'stale'
   constructor(reason: ClaimRefused['reason']) {
@@ -30,27 +30,27 @@ export class ClaimRefused extends Error {
   }
 }
 
-/** The effect on the platform is already on record as another post's. */
+/** Thrown when another post of this service already recorded the same platform post. */
 export class EffectTaken extends Error {
   constructor() {
-    super('another post of ours holds this platform post')
+    super('another post already recorded this platform post')
     this.name = 'EffectTaken'
   }
 }
 
 export interface Claim {
   round: number
-  /** Used by the first claim only; later ones keep what the first one fixed. */
+  /** Idempotency key. Only the first claim sets it; later claims reuse the stored one. */
   key: string
   leaseUntil: Date
   accountId: string
-  /** The content that was prepared; a claim for other content is stale. */
+  /** Version of the prepared content. A claim for any other version is stale. */
   contentVersion: number
 }
 
 /**
- * The point of no return: whoever gets the claim alone may make the visible call while the lease runs.
- * The first claim of a post ends every chance to cancel or edit it.
+ * Grants the exclusive right to make the visible call while the lease runs.
+ * After a post's first claim it can no longer be cancelled or edited.
  * @throws ClaimRefused
  */
 export function claim(platform: Platform, wanted: Claim): Move {
@@ -86,7 +86,7 @@ export function claim(platform: Platform, wanted: Claim): Move {
   }
 }
 
-/** The platform accepted: a fact, recorded whatever the entry says meanwhile. */
+/** Records that the platform accepted the post, whatever the status of the entry is by then. */
 export function accept(platform: Platform, published: Published): Move {
   return (post, now) => {
     const entry = findEntry(post, platform)
@@ -103,7 +103,10 @@ export function accept(platform: Platform, published: Published): Move {
   }
 }
 
-/** The platform, or a rule of ours, definitely refused: final for this round. Not before the instant. */
+/**
+ * Records a definite refusal by the platform or by a rule of this service. It ends the round.
+ * @throws ClaimRefused `not-due` before the post is due
+ */
 export function refuse(platform: Platform, reason: Failure, from: AttemptRef): Move {
   return (post, now) => {
     const entry = findCurrentEntry(post, platform, from)
@@ -114,8 +117,8 @@ export function refuse(platform: Platform, reason: Failure, from: AttemptRef): M
 }
 
 /**
- * Definitely not accepted, and worth another try at `nextAttemptAt`; waits that the platform stated cost no try.
- * A post that no platform has claimed yet stays as it is, so it can still be cancelled while a platform is away.
+ * Schedules another try of a call that was definitely not accepted. Waits that the platform requested do not count as a try.
+ * The status of an unclaimed post does not change, so users can still cancel it during a platform outage.
  */
 export function defer(
   platform: Platform,
@@ -146,8 +149,9 @@ export function defer(
 }
 
 /**
- * Nobody knows whether the platform accepted: looked into after growing waits, then told to the user as it is.
- * @param answered of a call that just failed: whether it was answered, so that no server still works on it
+ * Records that the outcome of a call is unknown, and schedules its reconciliation after a growing wait.
+ * Once all waits are used up, the delivery fails with `OUTCOME_UNKNOWN`.
+ * @param answered true when the call that just failed got a response, so that no server is still processing it
  */
 export function markUnknown(platform: Platform, reason: Failure, from: AttemptRef, answered?: boolean): Move {
   return (post, now) => {
@@ -171,14 +175,14 @@ export function markUnknown(platform: Platform, reason: Failure, from: AttemptRe
   }
 }
 
-/** The platform has no trace of the earlier call: it may be repeated, with the same key. */
+/** Records that the platform has no trace of the earlier call, which may then be repeated with the same key. */
 export function markAbsent(platform: Platform, from: AttemptRef): Move {
   return endReconciliation(platform, from, {})
 }
 
 /**
- * Reconciling cannot decide, and the user asked for the repeat: it goes out as a new publication. What was prepared and the key of the
- * earlier call are dropped, because a platform may refuse them for as long as it remembers that call.
+ * Allows a new publication after a user's retry when reconciliation cannot determine the outcome of the earlier call.
+ * Drops the prepared handles and the key, because the platform may reject them as long as it remembers that call.
  */
 export function publishAgain(platform: Platform, from: AttemptRef): Move {
   return endReconciliation(platform, from, UNCLAIMED)
@@ -204,8 +208,8 @@ function endReconciliation(platform: Platform, from: AttemptRef, change: Partial
 }
 
 /**
- * The activity is lost for good: ends what its round left open, with the truth about a call that may have gone out.
- * Its lease goes on, since the process that held it may be alive.
+ * Fails what a permanently lost activity left open in its round, as `OUTCOME_UNKNOWN` when a call may have been sent.
+ * The lease stays, because the process that held it may still be alive.
  */
 export function giveUp(platform: Platform, reason: Failure, round: number): Move {
   return (post, now) => {
@@ -220,7 +224,7 @@ export function giveUp(platform: Platform, reason: Failure, round: number): Move
   }
 }
 
-/** The platform reports the published post as deleted. */
+/** Records that the platform reports the published post as deleted. */
 export function markDeleted(platform: Platform): Move {
   return (post) => {
     const entry = findEntry(post, platform)
@@ -230,8 +234,8 @@ export function markDeleted(platform: Platform): Move {
 }
 
 /**
- * Remembers one prepared thing. Another account's or another content's handles are dropped first.
- * @throws ClaimRefused `stale` when the post was edited since, `not-deliverable` when it is no longer to be delivered
+ * Stores one result of preparation under its name. Handles of another account or content version are dropped first.
+ * @throws ClaimRefused `stale` when the post was edited since, `not-deliverable` when its delivery has ended
  */
 export function saveCheckpoint(
   platform: Platform,
@@ -292,7 +296,7 @@ function failEntry(
 function toOutcomeUnknown(reason: Failure): Failure {
   return failure(
     'OUTCOME_UNKNOWN',
-    `It could not be found out whether the post was published; look at the platform before trying again. ${reason.message}`,
+    `The outcome is unknown: the post may have been published. Check the platform before you retry. ${reason.message}`,
     reason.platformReason,
   )
 }

@@ -1,47 +1,47 @@
 import { toOneLine, toPlainLine } from '../shared/plain-text.ts'
 
-/** Why a platform refused, in its own terms and sanitized: its error code, its text, or both. */
+/** A platform's own explanation of a refusal, sanitized: its error code, its text, or both. */
 export interface PlatformReason {
   code: string | null
   text: string | null
 }
 
-/** What a platform answered: anything, of any length. */
+/** Untrusted code and text of a platform's response, of any length. */
 interface RawReason {
   code?: string | number | undefined
   text?: string | undefined
 }
 
 const MAX_TEXT_LENGTH = 300
-/** No more of an answer is read: what follows would be cut off in any case. */
+/** Characters read of a response. Anything after them would be cut anyway. */
 const MAX_RAW_LENGTH = 4_000
 const MAX_HIDDEN_LENGTH = 100_000
-/** An echo is recognised by this many characters in a row, so that one that the platform cut short is found as well. */
+/** Consecutive characters that identify an echo, so that echoes truncated by the platform are found too. */
 const ECHO_LENGTH = 12
 const SHORTEST_ECHO = 4
 const HIDDEN = '[hidden]'
 
 const CODE = /^[\w.:/-]{1,64}$/
-/** Tokens, keys and ids are long runs; words of this length have no digits in them. */
+/** Tokens, keys and ids are long runs. Words of this length contain no digits. */
 const LONG_RUN = /[A-Za-z0-9_-]{20,}/g
 
 /**
- * Returns what may be stored, logged and shown of a platform's own explanation: no markup, no control characters, no tokens, at most
- * 300 characters. Null when nothing is left. Linear in the length of its input.
+ * Sanitizes a platform's explanation for storage, logs and users: no markup, control characters or tokens, at most 300 characters.
+ * Returns null when nothing is left. Linear in the length of its input.
  */
 export function toPlatformReason({ code, text }: RawReason): PlatformReason | null {
   const reason = { code: CODE.test(String(code ?? '')) ? String(code) : null, text: sanitize(text ?? '') }
   return reason.code === null && reason.text === null ? null : reason
 }
 
-/** Masks what the text repeats of `hidden`: secrets of the account, the words of the post. Whole or cut short. */
+/** Masks whole or truncated repetitions of `hidden` in the text: secrets of the account and the post's own text. */
 export function maskEchoes({ code, text }: PlatformReason, hidden: readonly string[]): PlatformReason {
   return { code, text: text === null ? null : hidden.reduce(maskEcho, text) }
 }
 
-/** Returns the reason as the end of a message. */
+/** Returns the reason as the last sentence of a message. */
 export function quotePlatform({ code, text }: PlatformReason, label: string): string {
-  // Some platforms repeat the code where the text should be.
+  // Some platforms send the code as the text, too.
   if (text === null || text === code) return `${label} says: ${code}`
   return `${label} says: “${text}”${code === null ? '' : ` (${code})`}`
 }
@@ -55,7 +55,7 @@ function sanitize(raw: string): string | null {
 function shorten(text: string): string {
   if (text.length <= MAX_TEXT_LENGTH) return text
   const kept = text.slice(0, MAX_TEXT_LENGTH - 1)
-  // Half a character outside the basic plane is none.
+  // The cut must not leave a lone surrogate.
   return `${kept.replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 

@@ -2,12 +2,12 @@ import { failure, type Failure } from './failure.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { Delivery, DeliveryStatus, PlatformStatus, Post, PostStatus } from './post.ts'
 
-/** Names an effect on a platform among all posts. */
+/** Returns the key that identifies a platform post across all posts. */
 export function toPublishedKey(platform: Platform, platformPostId: string): string {
   return `${platform}:${platformPostId}`
 }
 
-/** The status of a post whose delivery began, from its platform statuses; `deleted` counts as accepted (invariant I5). */
+/** Computes the status of a post after its first claim from its platform statuses. `deleted` counts as accepted. */
 export function rollUp(statuses: readonly { status: DeliveryStatus }[]): PostStatus {
   if (statuses.some(({ status }) => status === 'pending' || status === 'processing')) return 'PROCESSING'
   const failed = statuses.filter(({ status }) => status === 'failed').length
@@ -15,7 +15,7 @@ export function rollUp(statuses: readonly { status: DeliveryStatus }[]): PostSta
   return failed === statuses.length ? 'FAILED' : 'PARTIAL_SUCCESS'
 }
 
-/** What the first claim of a publication fixes, and what was prepared for it, before either. */
+/** Initial values of the fields that preparation and the first claim set. */
 export const UNCLAIMED = {
   key: null,
   startedAt: null,
@@ -54,19 +54,19 @@ export function createPlatformStatus(platform: Platform): PlatformStatus {
   }
 }
 
-/** Whether an earlier visible call may have been accepted without our knowing: it must be reconciled before any repeat. */
+/** Returns true when an earlier visible call has an unknown outcome. It must be reconciled before the call is repeated. */
 export function needsReconciliation(delivery: Delivery, now: Date): boolean {
   if (delivery.outcome === 'unknown') return true
   return delivery.leaseUntil !== null && delivery.leaseUntil <= now
 }
 
-/** What was prepared for this very account and content; anything else is worthless. */
+/** Returns the handles that were prepared for this account and content version; empty when they belong to another. */
 export function selectHandles(delivery: Delivery, accountId: string, contentVersion: number): Record<string, string> {
   const fits = delivery.accountId === accountId && delivery.contentVersion === contentVersion
   return fits ? delivery.handles : {}
 }
 
-/** What was prepared on this account for words that are no longer those of the post, and is of no use now; null when there is nothing. */
+/** Returns handles prepared on this account for an older content version; null when there are none. */
 export function findOutdatedHandles(
   { accountId, contentVersion, handles }: Delivery,
   of: { accountId: string; contentVersion: number },
@@ -75,14 +75,14 @@ export function findOutdatedHandles(
   return isOutdated && Object.keys(handles).length > 0 ? handles : null
 }
 
-/** Whether any platform was claimed or ended: from then on the status is the roll-up. */
+/** Returns true once any platform was claimed or ended. From then on `rollUp` determines the post's status. */
 export function hasBegun(post: Post): boolean {
   return (
     post.status !== 'DRAFT' && post.status !== 'PENDING' && post.status !== 'SCHEDULED' && post.status !== 'CANCELLED'
   )
 }
 
-/** The entry while its delivery in this round is still open, else null. */
+/** Returns the platform's entry while its delivery in this round is open, else null. */
 export function findOpenEntry(post: Post, platform: Platform, round: number): PlatformStatus | null {
   if (post.status !== 'PENDING' && post.status !== 'SCHEDULED' && post.status !== 'PROCESSING') return null
   const entry = findEntry(post, platform)
@@ -90,7 +90,7 @@ export function findOpenEntry(post: Post, platform: Platform, round: number): Pl
   return entry.status === 'pending' || entry.status === 'processing' ? entry : null
 }
 
-/** Whether a platform accepted the post, or may have: what was ever in doubt counts as reached. */
+/** Returns true when a platform accepted the post or may have. An outcome that was ever unknown counts. */
 export function hasReachedAnyPlatform({ publishedKeys, platformStatuses }: Post): boolean {
   if (publishedKeys !== undefined) return true
   return platformStatuses.some(({ status, delivery }) => {
@@ -103,7 +103,7 @@ export function findEntry(post: Post, platform: Platform): PlatformStatus | null
   return post.platformStatuses.find((entry) => entry.platform === platform) ?? null
 }
 
-/** The fields of an entry that say why it failed, or why it waits. */
+/** Converts a failure to the fields of an entry; all null for no failure. */
 export function toCauseFields(reason: Failure | null): Pick<PlatformStatus, 'error' | 'errorCode' | 'platformReason'> {
   return {
     error: reason?.message ?? null,
@@ -112,12 +112,12 @@ export function toCauseFields(reason: Failure | null): Pick<PlatformStatus, 'err
   }
 }
 
-/** Returns why an entry failed, or waits; null when nothing went wrong. */
+/** Reads the failure of an entry that failed or waits for a retry; null when it has none. */
 export function toFailure({ error, errorCode, platformReason }: PlatformStatus): Failure | null {
   return errorCode === null ? null : failure(errorCode, error ?? 'Unknown', platformReason)
 }
 
-/** The post with one entry changed, and the status that follows from it. */
+/** Returns the post with one entry changed and its status recomputed. */
 export function updateEntry(post: Post, platform: Platform, change: Partial<PlatformStatus>): Post {
   return rollUpPost({
     ...post,
@@ -127,7 +127,7 @@ export function updateEntry(post: Post, platform: Platform, change: Partial<Plat
   })
 }
 
-/** The one place where the status of a begun delivery is set. */
+/** Recomputes the post's status. No other code sets the status after the first claim. */
 export function rollUpPost(post: Post): Post {
   return { ...post, status: rollUp(post.platformStatuses) }
 }

@@ -17,7 +17,7 @@ import {
 } from './posting-rules.ts'
 import type { Problem } from '../shared/service-error.ts'
 
-/** How one platform sees the post: the text's length as it counts (at most ten times the limit), its limit, and the number of media items. */
+/** Measurements of a post for one platform. `length` uses the platform's unit and stops at ten times `limit`. */
 export interface PlatformReport {
   length: number
   limit: number
@@ -32,15 +32,16 @@ export interface Preflight {
 
 export type PreflightInput = Pick<Post, 'content' | 'platformSpecificContent' | 'selectedPlatforms'>
 
-/** A past time means now, and is stored as null like every other way to say now. */
+/** Warns about a past time, which means now and is stored as null. */
 export const SCHEDULED_IN_PAST: Problem = {
   path: 'scheduledAt',
   code: 'SCHEDULED_IN_PAST',
-  message: 'scheduledAt is in the past and was removed: a draft has no time, any other post is published now',
+  message:
+    'scheduledAt is in the past and was removed: a draft stays unscheduled, any other post is published immediately',
 }
 
 /**
- * Why a post that a client explicitly asked to schedule is not scheduled, or null when it is or was not asked for.
+ * Returns why a post is not scheduled although the client requested it; null when it is, or when the client did not.
  * @param wanted the status in the request
  */
 export function findSchedulingProblem(
@@ -59,7 +60,7 @@ export function findSchedulingProblem(
   }
 }
 
-/** Checks what each selected platform would get against its rules, and reports all problems at once (contract section 4). */
+/** Checks the content of each selected platform against its rules, and returns all problems together. */
 export function preflight(
   post: PreflightInput,
   connected: ReadonlySet<Platform>,
@@ -72,7 +73,7 @@ export function preflight(
     result.errors.push(...findContentProblems(post, platform, content, rules))
     result.warnings.push(...findWarnings(post, platform, content, rules))
     if (!connected.has(platform)) {
-      const message = `${platformLabel(platform)} is not connected; connect it before the post is due`
+      const message = `${platformLabel(platform)} is not connected. Connect it before the post is due.`
       result.warnings.push({ path: `selectedPlatforms.${index}`, code: 'PLATFORM_NOT_CONNECTED', message, platform })
     }
     const [main] = rules.text
@@ -85,7 +86,7 @@ export function preflight(
   return result
 }
 
-/** What is wrong with what one platform would get; adapters ask once more, since rules may be newer than a post. */
+/** Checks content against one platform's rules. Adapters call it again before publishing, because rules may be newer than a post. */
 export function checkContent(platform: Platform, content: Content, rules: PostingRules): Finding[] {
   return [...checkText(platform, content, rules), ...checkMedia(platform, content, rules)]
 }
@@ -182,7 +183,7 @@ function checkMedia(platform: Platform, { mediaItems }: Content, { media }: Post
   return findings
 }
 
-/** As the client stated them; the delivery counts those of the file. */
+/** Pixels as stated by the client. Delivery counts those of the file. */
 function countStatedPixels({ mimeType, width = 0, height = 0 }: MediaItem): number {
   return toMediaKind(mimeType) === 'image' ? width * height : 0
 }
@@ -193,7 +194,7 @@ function findExceededMediaLimit(counts: Record<MediaKind, number>, media: Postin
   return counts.image + counts.video > media.max ? `${media.max} media items` : null
 }
 
-/** What will be published, but not as it was written. */
+/** Returns what will be published differently from what the user wrote. */
 function findWarnings(post: PreflightInput, platform: Platform, content: Content, rules: PostingRules): Problem[] {
   return content.mediaItems.flatMap(({ altText = '', mimeType }, index) => {
     const max = rules.altText[toMediaKind(mimeType)]
@@ -205,7 +206,7 @@ function findWarnings(post: PreflightInput, platform: Platform, content: Content
   })
 }
 
-/** Where in the request the part stands that the platform gets. */
+/** Returns the path in the request of the content part that the platform receives. */
 function toPath(post: PreflightInput, platform: Platform, part: keyof Content): string {
   const isOverridden = post.platformSpecificContent[platform]?.[part] !== undefined
   return isOverridden ? `platformSpecificContent.${platform}.${part}` : `content.${part}`

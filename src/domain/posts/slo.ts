@@ -2,20 +2,20 @@ import type { FailureCode } from './failure.ts'
 import { PLATFORMS, type Platform } from '../shared/platforms.ts'
 import type { DeliveryStatus, PostStatus } from './post.ts'
 
-/** Platform entries of scheduled posts that went the same way, counted together. */
+/** Platform entries of scheduled posts with the same result, counted together. */
 export interface EntryGroup {
   platform: Platform
   postStatus: PostStatus
   status: DeliveryStatus
   errorCode: FailureCode | null
-  /** In a later round than the first: its user sent it again. */
+  /** True in a later round than the first: the user retried. */
   isRetried: boolean
-  /** The instant, or that of the retry, is longer ago than the bound. */
+  /** True when the post (or its retry) has been due for longer than the bound. */
   isPastBound: boolean
-  /** From `scheduledAt` until the platform's answer was recorded; null for what is not out. */
+  /** Time from `scheduledAt` until the platform's response was recorded; null for unpublished entries. */
   latenessMs: number | null
   entries: number
-  /** Each post is counted with its first entry only. */
+  /** Number of posts. Each counts with its first entry only. */
   posts: number
 }
 
@@ -58,7 +58,7 @@ export interface SloSummary {
   platforms: Partial<Record<Platform, DeliveryStats>>
 }
 
-/** Failures that only the user can mend, or that were told before: no scheduler could have sent such a post. */
+/** Failures that only the user can resolve. No scheduler could have published such a post, so they are not misses. */
 const USER_CAUSED: ReadonlySet<FailureCode> = new Set([
   'unauthorized',
   'permission',
@@ -72,7 +72,7 @@ const USER_CAUSED: ReadonlySet<FailureCode> = new Set([
   'MEDIA_UNAVAILABLE',
 ])
 
-/** How scheduled posts kept their instants (ADR 11). */
+/** Summarizes how punctually scheduled posts were delivered (ADR 11). */
 export function summarizeSlo(groups: readonly EntryGroup[], missAfterMs: number): SloSummary {
   const delivered = groups.filter(({ postStatus }) => postStatus !== 'CANCELLED')
   const used = PLATFORMS.filter((name) => delivered.some(({ platform }) => platform === name))
@@ -145,7 +145,7 @@ function countDeliveries(groups: readonly EntryGroup[], missAfterMs: number): De
   }
 }
 
-/** Percentiles by nearest rank: the smallest lateness that at least so many of a hundred deliveries kept. */
+/** Percentiles by nearest rank: the smallest lateness that at least that share of deliveries did not exceed. */
 function summarizeLateness(groups: readonly EntryGroup[]): Lateness {
   const ascending = groups
     .flatMap(({ latenessMs, entries }) => (latenessMs === null ? [] : [{ latenessMs, entries }]))

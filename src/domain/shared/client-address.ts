@@ -4,12 +4,12 @@ const BRACKETED = /^\[([^\]]*)\](?::\d{1,5})?$/
 /** The longest form: an IPv4-mapped address in brackets, with a zone and a port. */
 const MAX_LENGTH = 100
 const GROUPS = 8
-/** The part of an IPv6 address that names a network; its holder chooses the other half. */
+/** Groups that identify the network of an IPv6 address. Its subscriber chooses the others. */
 const NETWORK_GROUPS = 4
 
 /**
- * The canonical text of an IP address: IPv6 compressed and in lower case, IPv4-mapped IPv6 as IPv4, without port, brackets or zone.
- * `null` means: this is no IP address.
+ * Returns the canonical text of an IP address: IPv6 compressed and in lower case, IPv4-mapped IPv6 as IPv4, without port,
+ * brackets or zone. Returns null when the text is not an IP address.
  */
 export function normalizeAddress(text: string): string | null {
   if (text.length > MAX_LENGTH) return null
@@ -21,8 +21,8 @@ export function normalizeAddress(text: string): string | null {
 }
 
 /**
- * The key under which limits count a client. All addresses of an IPv6 /64 count as one, because one subscriber holds them all. Text
- * that is no IP address counts as it is.
+ * Returns the key by which rate limits count a client. All addresses of an IPv6 /64 share one key, because one subscriber holds
+ * them all. Text that is not an IP address is its own key.
  */
 export function toNetwork(address: string): string {
   const normalized = normalizeAddress(address) ?? address
@@ -37,13 +37,13 @@ function withoutPort(text: string): string {
   return zone === -1 ? address : address.slice(0, zone)
 }
 
-/** The WHATWG parser of hosts validates and compresses IPv6 addresses. */
+/** Validates and compresses an IPv6 address with the WHATWG host parser. Returns null when it is invalid. */
 function toIpv6Hostname(text: string): string | null {
   const url = /^[\da-f:.]+$/i.test(text) && text.includes(':') ? `http://[${text}]/` : ''
   return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : null
 }
 
-/** The eight numbers of an address in the form that `ipv6Hostname` returns. */
+/** Returns the eight numbers of an address in the form that `toIpv6Hostname` returns. */
 function parseGroups(hostname: string): number[] {
   const [head = '', tail] = hostname.split('::')
   const numbers = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))

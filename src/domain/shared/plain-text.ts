@@ -16,10 +16,10 @@ export function toPlainLine(text: string): string {
 }
 
 const LONGEST_EXCERPT = 60
-/** No more of a text is read: what follows would be cut off in almost any case. */
+/** Characters read of a text. Anything after them would almost always be cut anyway. */
 const MAX_READ = 400
 
-/** Returns the beginning of a user's text as plain text of at most 60 characters; empty when nothing readable is there. */
+/** Returns the beginning of a user's text as plain text of at most 60 characters; empty when it has no visible characters. */
 export function toExcerpt(text: string): string {
   const plain = toPlainLine(text.slice(0, MAX_READ).toWellFormed())
   if (plain === '') return ''

@@ -4,26 +4,26 @@ export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
-/** A time to wait as users read it, such as `40 seconds` or `12 minutes`. */
+/** Formats a waiting time for users, such as `40 seconds` or `12 minutes`. */
 export function formatWait(seconds: number): string {
   const [count, unit] = seconds < 100 ? [seconds, 'second'] : [Math.ceil((seconds * SECOND) / MINUTE), 'minute']
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
 
-/** Returns the date in UTC as `YYYY-MM-DD`: for keys and operators. */
+/** Formats the date in UTC as `YYYY-MM-DD`, for keys and operators. */
 export function formatIsoDate(instant: Date): string {
   return instant.toISOString().slice(0, 10)
 }
 
 const formatters = new Map<string, Intl.DateTimeFormat>()
 
-/** Returns a date as people read it on the clocks of a timezone, such as `1 May 2026`. */
+/** Formats a date in a timezone for users, such as `1 May 2026`. */
 export function formatDate(instant: Date, timezone: string): string {
   const { day, month, year } = formatParts(instant, timezone)
   return `${day} ${month} ${year}`
 }
 
-/** Returns a time as people read it on the clocks of a timezone, such as `1 May 2026, 09:30 (Europe/Berlin)`. */
+/** Formats a time in a timezone for users, such as `1 May 2026, 09:30 (Europe/Berlin)`. */
 export function formatTime(instant: Date, timezone: string): string {
   const { hour, minute } = formatParts(instant, timezone)
   return `${formatDate(instant, timezone)}, ${hour}:${minute} (${timezone})`

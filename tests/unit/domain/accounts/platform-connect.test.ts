@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { buildCallbackUrl, buildSettingsUrl } from '../../../../src/domain/accounts/platform-connect.ts'
 
-it('has one address for the callback of a platform, however the public address ends', () => {
+it('a platform has one callback URL whether or not the public URL ends in a slash', () => {
   expect(buildCallbackUrl('https://api.test', 'mastodon')).toBe('https://api.test/api/platform/mastodon/callback')
   expect(buildCallbackUrl('https://api.test/', 'threads')).toBe('https://api.test/api/platform/threads/callback')
   expect(buildCallbackUrl('https://test/postonce/', 'tumblr')).toBe(
@@ -9,7 +9,7 @@ it('has one address for the callback of a platform, however the public address e
   )
 })
 
-it('ends on the settings page with the words of the contract', () => {
+it('a callback redirects to the settings page with its outcome and reason', () => {
   expect(buildSettingsUrl('https://app.test/', 'mastodon', 'connected', null)).toBe(
     'https://app.test/settings?success=mastodon_connected#',
   )

@@ -34,7 +34,7 @@ const counts: fc.Arbitrary<PostCounts> = fc.record({
 })
 const known: fc.Arbitrary<LastKnown> = fc.record({ likes: count, comments: count, shares: count })
 
-describe('what is derived from counts', () => {
+describe('derived metrics', () => {
   it.each<[Partial<PostCounts>, number | null, object]>([
     [{ likes: 6, shares: 3, comments: 1 }, 200, { totalEngagement: 10, engagementRate: 0.05, virality: 0.3 }],
     [{ likes: 6 }, 200, { totalEngagement: 6, engagementRate: 0.03, virality: null }],
@@ -43,11 +43,11 @@ describe('what is derived from counts', () => {
     [{ likes: 6, shares: 2 }, 0, { totalEngagement: 8, engagementRate: null, virality: 0.25 }],
     [{ likes: 6, shares: 2 }, null, { totalEngagement: 8, engagementRate: null, virality: 0.25 }],
     [{ impressions: 500, reach: 40, saved: 3 }, 200, { totalEngagement: null, engagementRate: null, virality: null }],
-  ])('%j with %j followers', (some, followers, expected) => {
+  ])('%j with %j followers derives the expected metrics', (some, followers, expected) => {
     expect(deriveMetrics({ ...NO_COUNTS, ...some }, followers)).toEqual(expected)
   })
 
-  it('is never a number that nobody told, and never none', () => {
+  it('derived metrics are null exactly when their inputs are unknown', () => {
     fc.assert(
       fc.property(counts, count, (told, followers) => {
         const { totalEngagement, engagementRate, virality } = deriveMetrics(told, followers)
@@ -103,7 +103,7 @@ describe('windows and days', () => {
     ['America/Santiago', '2026-09-06', 23 * HOUR],
     ['America/Santiago', '2026-04-04', 25 * HOUR],
     ['Asia/Kolkata', '2026-03-29', 24 * HOUR],
-  ])('%s has %s as long as the clocks say', (timezone, date, length) => {
+  ])('a day in %s on %s has its real length', (timezone, date, length) => {
     const noon = new Date(`${date}T12:00:00Z`)
     const days = listDays(
       { start: new Date(noon.getTime() - 3 * DAY), end: new Date(noon.getTime() + 3 * DAY) },
@@ -113,7 +113,7 @@ describe('windows and days', () => {
     expect(days[index + 1]!.start.getTime() - days[index]!.start.getTime()).toBe(length)
   })
 
-  it('names every day once, in order, from the window’s first instant to its last', () => {
+  it('listDays returns every day of a window once and in order', () => {
     const zones = fc.constantFrom(
       'UTC',
       'Europe/Berlin',
@@ -143,7 +143,7 @@ describe('windows and days', () => {
     )
   })
 
-  it('knows the hour of the week on the clocks of the user', () => {
+  it('the hour of the week uses the timezone of the user', () => {
     const instant = new Date('2026-03-29T00:30:00Z')
     expect(toHourOfWeek(instant, 'UTC')).toEqual({ day: 0, hour: 0 })
     expect(toHourOfWeek(instant, 'America/New_York')).toEqual({ day: 6, hour: 20 })
@@ -155,15 +155,15 @@ const likes = (value: number | null): LastKnown => ({ ...NOTHING_KNOWN, likes: v
 
 describe('gains', () => {
   it.each<[string, number | null, (number | null)[], number[]]>([
-    ['count the very first from 0', null, [7, 9], [7, 2]],
-    ['count on from what was known before the window', 5, [7, 9], [2, 2]],
-    ['pass over what was not told', 5, [null, 9, null, 10], [0, 4, 0, 1]],
-    ['are never negative', 10, [8, 12], [0, 4]],
+    ['the very first value counts from 0', null, [7, 9], [7, 2]],
+    ['a value counts from the last one before the window', 5, [7, 9], [2, 2]],
+    ['unreported values are skipped', 5, [null, 9, null, 10], [0, 4, 0, 1]],
+    ['gains are never negative', 10, [8, 12], [0, 4]],
   ])('%s', (_, before, values, expected) => {
     expect(computeGains(likes(before), values.map(likes)).map((gains) => gains.likes)).toEqual(expected)
   })
 
-  it('of counts that only grow add up to what there is now', () => {
+  it('gains of growing counts add up to the current counts', () => {
     fc.assert(
       fc.property(
         known,
@@ -186,7 +186,7 @@ describe('gains', () => {
     )
   })
 
-  it('are none without anything told, whatever was known', () => {
+  it('gains are 0 without new values, whatever was known before', () => {
     fc.assert(
       fc.property(known, fc.nat(5), (before, length) => {
         const nothing = Array.from({ length }, () => NOTHING_KNOWN)
@@ -199,7 +199,7 @@ describe('gains', () => {
 const days = listDays({ start: new Date('2026-03-01T12:00:00Z'), end: new Date('2026-03-04T12:00:00Z') }, 'UTC')
 
 describe('the timeline', () => {
-  it('has every day, also those on which nothing was, and takes days in their order', () => {
+  it('the timeline includes days without data and processes days in order', () => {
     const pairs = [
       {
         before: likes(2),
@@ -228,7 +228,7 @@ describe('growth', () => {
     takenAt: new Date(at),
   })
 
-  it('carries the last count forward, from before the window as well, and says nothing of days without any', () => {
+  it('growth carries the last count forward, even from before the window, and omits days without any count', () => {
     const late = [counted(1, 'bluesky', 10, '2026-03-02T06:00:00Z'), counted(3, 'bluesky', 12, '2026-03-04T06:00:00Z')]
     expect(buildGrowth(days, late, {})).toEqual([
       { _id: '2026-03-02', totalFollowers: 10, breakdown: { bluesky: 10 } },
@@ -239,7 +239,7 @@ describe('growth', () => {
     expect(buildGrowth(days, early, {}).map(({ totalFollowers }) => totalFollowers)).toEqual([5, 15, 15, 17])
   })
 
-  it('ends with the day of the disconnect, and begins anew with the first count after it', () => {
+  it('growth ends on the day of a disconnect and restarts with the next count', () => {
     const counts = [
       counted(-1, 'bluesky', 10, '2026-02-02T06:00:00Z'),
       counted(3, 'bluesky', 12, '2026-03-04T06:00:00Z'),
@@ -254,7 +254,7 @@ describe('growth', () => {
     ])
   })
 
-  it('now counts the connected accounts, and does not know what nobody counted since the account is another', () => {
+  it('current followers cover connected accounts and are unknown for a replaced account without a count', () => {
     const latest = [
       counted(0, 'bluesky', 10, '2026-03-02T06:00:00Z'),
       counted(0, 'mastodon', 5, '2026-03-02T06:00:00Z'),
@@ -282,7 +282,7 @@ const figures = (changes: Partial<PairMetrics>): PairMetrics => ({
 })
 
 describe('the performance of platforms', () => {
-  it('counts pairs, sums what is known, and puts the best first and equals by name', () => {
+  it('platforms are ranked by known engagement, and by name when it is equal', () => {
     const pairs = [
       figures({ platform: 'tumblr', totalEngagement: 4, engagementRate: 0.5 }),
       figures({ platform: 'tumblr', postId: 'two', totalEngagement: null }),
@@ -297,7 +297,7 @@ describe('the performance of platforms', () => {
     ])
   })
 
-  it('the overview reports null for impressions that no platform tells, and compares what two windows brought', () => {
+  it('the overview has null for unreported impressions and compares the gains of two windows', () => {
     const before = likes(10)
     const compared = [
       { latest: figures({ totalEngagement: 25, reach: 7 }), before, previous: likes(14), current: likes(25) },
@@ -324,7 +324,7 @@ describe('the performance of platforms', () => {
     expect(buildOverview([], 0).stats).toMatchObject({ bestPlatform: null, totalImpressions: null, totalReach: null })
   })
 
-  it('by hour has a cell for every hour of the week, and means over what is known', () => {
+  it('the heatmap has a cell for every hour of the week with the mean of the known values', () => {
     const pairs = [
       figures({ totalEngagement: 4 }),
       figures({ postId: 'two', totalEngagement: 7 }),

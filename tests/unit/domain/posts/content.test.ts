@@ -4,13 +4,13 @@ import { resolveContent } from '../../../../src/domain/posts/content.ts'
 const item = { storageKey: 'posts/u/a.png', storageUrl: 'http://s/posts/u/a.png', mimeType: 'image/png' }
 const content = { text: 'common', mediaItems: [item] }
 
-it('gives a platform the common content when it has no override', () => {
+it('a platform without an override gets the common content', () => {
   expect(resolveContent({ content, platformSpecificContent: { threads: { text: 'other' } } }, 'bluesky')).toEqual(
     content,
   )
 })
 
-it('replaces text and media singly, and by empty values too', () => {
+it('an override replaces text and media separately, even with empty values', () => {
   const post = {
     content,
     platformSpecificContent: { bluesky: { text: 'own' }, threads: { mediaItems: [] }, tumblr: { text: '' } },

@@ -189,7 +189,7 @@ function holds(before: Post, post: Post): void {
   }
 }
 
-it('keeps I1, I3 and I5 under random interleavings of workers, crashes, cancels, edits and retries', () => {
+it('invariants I1, I3 and I5 hold under random interleavings of workers, crashes, cancels, edits and retries', () => {
   fc.assert(
     fc.property(fc.subarray(PLATFORMS, { minLength: 1 }), actions, (platforms, steps) => {
       const { post, ledger } = play(platforms, steps)
@@ -203,7 +203,7 @@ it('keeps I1, I3 and I5 under random interleavings of workers, crashes, cancels,
   )
 })
 
-it('tells every status, attempt, retry and end of all that in the timeline', () => {
+it('the timeline contains every status, attempt, retry and end of random interleavings', () => {
   fc.assert(
     fc.property(fc.subarray(PLATFORMS, { minLength: 1 }), actions, (platforms, steps) => {
       const { post, timeline } = play(platforms, steps)

@@ -6,14 +6,14 @@ describe('a new password', () => {
     ['1234567', 'must have at least 8 characters'],
     ['👩‍👩‍👧‍👦', 'must have at least 8 characters'],
     ['x'.repeat(1_025), 'must have at most 1024 characters'],
-    ['password', 'is one of those that are guessed first'],
-    ['PassWord', 'is one of those that are guessed first'],
-    ['ＰＡＳＳＷＯＲＤ', 'is one of those that are guessed first'],
-    ['iloveyou1', 'is one of those that are guessed first'],
+    ['password', 'is too common and easy to guess'],
+    ['PassWord', 'is too common and easy to guess'],
+    ['ＰＡＳＳＷＯＲＤ', 'is too common and easy to guess'],
+    ['iloveyou1', 'is too common and easy to guess'],
     ['correct horse battery staple', null],
     ['x'.repeat(1_024), null],
     [' password', null],
-  ])('%j: %s', (password, problem) => {
+  ])('the password %j: %s', (password, problem) => {
     expect(findPasswordProblem(password)).toBe(problem)
   })
 })

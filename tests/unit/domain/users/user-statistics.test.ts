@@ -12,11 +12,11 @@ describe('the growth of a month', () => {
     [5, 3, 66.67],
     [3, 3, 0],
     [1_001, 1_000, 0.1],
-  ])('is for %d users after %d: %d percent', (createdThisMonth, createdLastMonth, percent) => {
+  ])('monthly growth with %d users after %d is %d percent', (createdThisMonth, createdLastMonth, percent) => {
     expect(computeUserStatistics({ ...none, createdThisMonth, createdLastMonth }).monthlyGrowth).toBe(percent)
   })
 
-  it('goes by the calendar of UTC, also over the turn of a year', () => {
+  it('months follow the UTC calendar, even across a new year', () => {
     expect(findMonthStarts(new Date('2026-01-31T23:59:59.999Z'))).toEqual({
       thisMonth: new Date('2026-01-01T00:00:00Z'),
       lastMonth: new Date('2025-12-01T00:00:00Z'),
@@ -30,6 +30,6 @@ it.each([
   [4, 2, 'Free'],
   [5, 3, 'Professional'],
   [5, 2, 'Free'],
-])('the plan that most of %d users have, %d of them on Pro, is %s', (total, pro, topPlan) => {
+])('the top plan of %d users with %d on Pro is %s', (total, pro, topPlan) => {
   expect(computeUserStatistics({ ...none, total, pro }).topPlan).toBe(topPlan)
 })
