@@ -80,7 +80,8 @@ function readCode(source: string, path: string): Passage[] {
     ts.forEachChild(node, visit)
   }
   visit(file)
-  for (const { 0: text, index } of withoutTexts.matchAll(/\/\/.*|\/\*[\s\S]*?\*\//g)) passages.push({ text, start: index })
+  for (const { 0: text, index } of withoutTexts.matchAll(/\/\/.*|\/\*[\s\S]*?\*\//g))
+    passages.push({ text, start: index })
   return passages
 }
 
