@@ -45,6 +45,7 @@ export function createConnectStates(secret: string) {
       // Compared as text: another spelling of the same bytes is no state of ours.
       const isOurs = timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(purpose, userId, nonce, expiry)))
       const isOver = Number(expiry) * SECOND <= now.getTime()
+      // guard: state MAC
       return isOurs && !isOver ? { userId, nonce } : null
     },
   }

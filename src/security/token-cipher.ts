@@ -30,6 +30,7 @@ export function createTokenCipher(keys: string) {
   const keysById = new Map(ring)
 
   return {
+    // guard: seal
     seal(plain: string, context: Context): string {
       const iv = randomBytes(IV_BYTES)
       const cipher = createCipheriv(ALGORITHM, writingKey, iv, { authTagLength: TAG_BYTES })
@@ -42,6 +43,7 @@ export function createTokenCipher(keys: string) {
       ].join('.')
     },
 
+    // guard: open
     /** @throws SecretUnreadableError when the key is unknown, the text was changed, or it was sealed for another context */
     open(sealed: string, context: Context): string {
       const [format, kid, ...encoded] = sealed.split('.')

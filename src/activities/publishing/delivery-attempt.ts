@@ -192,6 +192,7 @@ export function createDeliver(deps: DeliverDeps) {
           ),
           input.platform,
         )!
+        // guard: claimed attempt
         const from = { round: input.round, attempt: claimed.delivery.attempt }
         if (leaseUntil.getTime() - clock.now().getTime() < timeoutMs) {
           return { from, error: new Crowded(input.platform) }

@@ -41,6 +41,7 @@ export function createSettleDoubt(deps: DoubtDeps) {
   ): Promise<DeliveryResult | null> {
     const from = { round: input.round, attempt: entry.delivery.attempt }
     const calledAt = entry.lastAttemptAt ?? entry.delivery.startedAt ?? clock.now()
+    // guard: reconciliation
     const found = await look()
     if (typeof found === 'object') {
       note('found')

@@ -74,6 +74,7 @@ export function createSweepActivities(deps: SweepDeps) {
       limit: MOST_PER_RUN,
     })
     let takenUp = 0
+    // guard: sweep
     for (let first = 0; first < stranded.length; first += STARTS_AT_ONCE) {
       const started = await Promise.all(
         stranded.slice(first, first + STARTS_AT_ONCE).map(async (post) => {

@@ -131,6 +131,7 @@ export function createAccountCredentials(deps: Dependencies) {
 
     const holder = randomUUID()
     const until = after(renewalTimeoutMs + LEASE_MARGIN_MS)
+    // guard: renewal lease
     if (!(await accounts.takeLease(userId, platform, version, holder, until))) {
       return await awaitOther(userId, platform, version)
     }

@@ -66,6 +66,7 @@ export async function createPost(
   try {
     await deps.storePost(post)
   } catch (error) {
+    // guard: taken idempotency key
     if (!isDuplicateKey(error) || !request.idempotency) throw error
     const data = await findFirstAnswer(deps, request.userId, request.idempotency)
     if (!data) throw error

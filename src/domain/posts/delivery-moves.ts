@@ -58,10 +58,13 @@ export function claim(platform: Platform, wanted: Claim): Move {
     const entry = findOpenEntry(post, platform, wanted.round)
     if (!entry) throw new ClaimRefused('not-deliverable')
     const { delivery } = entry
+    // guard: due time
     if (post.dueAt === null || post.dueAt > now) throw new ClaimRefused('not-due')
+    // guard: lease
     if (delivery.leaseUntil !== null && delivery.leaseUntil > now) throw new ClaimRefused('leased')
     if (needsReconciliation(delivery, now)) throw new ClaimRefused('in-doubt')
     if (delivery.nextAttemptAt !== null && delivery.nextAttemptAt > now) throw new ClaimRefused('not-yet')
+    // guard: content version
     if (post.contentVersion !== wanted.contentVersion) throw new ClaimRefused('stale')
     return updateEntry(post, platform, {
       status: 'processing',
@@ -70,6 +73,7 @@ export function claim(platform: Platform, wanted: Claim): Move {
       lastAttemptAt: now,
       delivery: {
         ...delivery,
+        // guard: first key
         key: delivery.key ?? wanted.key,
         startedAt: delivery.startedAt ?? now,
         attempt: delivery.attempt + 1,

@@ -12,6 +12,7 @@ export function rollUp(statuses: readonly { status: DeliveryStatus }[]): PostSta
   if (statuses.some(({ status }) => status === 'pending' || status === 'processing')) return 'PROCESSING'
   const failed = statuses.filter(({ status }) => status === 'failed').length
   if (failed === 0) return 'COMPLETED'
+  // guard: roll-up
   return failed === statuses.length ? 'FAILED' : 'PARTIAL_SUCCESS'
 }
 
@@ -84,6 +85,7 @@ export function hasBegun(post: Post): boolean {
 
 /** Returns the platform's entry while its delivery in this round is open, else null. */
 export function findOpenEntry(post: Post, platform: Platform, round: number): PlatformStatus | null {
+  // guard: open post
   if (post.status !== 'PENDING' && post.status !== 'SCHEDULED' && post.status !== 'PROCESSING') return null
   const entry = findEntry(post, platform)
   if (!entry || entry.delivery.round !== round) return null

@@ -106,6 +106,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     const input = {
       repo: account.accountId,
       collection: POST_COLLECTION,
+      // guard: record key
       rkey: keyOf(delivery),
       record,
       // Create only; the same record again is no change and gets the same answer.

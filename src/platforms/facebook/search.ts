@@ -52,6 +52,7 @@ export function createSearch({ api, times }: SearchDeps) {
     for (const one of found) if (!(await isExplained(one, options))) candidates.push(one)
     // Of several alike the oldest: the others belong to posts that are yet to be looked for.
     const match = candidates.toReversed().find((one) => isOurs(one, post, delivery))
+    // guard: search in page
     if (match) return match
     const settleMs = isVideo(post) ? times.videoSettleMs : times.settleMs
     if (!isSettled(options, false, { ...times, settleMs })) return 'unsettled'

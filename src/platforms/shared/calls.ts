@@ -29,6 +29,7 @@ export function createCalls(http: HttpClient, { label, refusalOf, isOwnError }: 
     })
     if (answer.status < 200 || answer.status >= 300) {
       const isOwn = isOwnError(answer)
+      // guard: foreign response
       if (!isOwn && isRefusalOfPlatform(answer.status)) throw foreignAnswer(label, answer)
       const refusal = withoutSecrets(refusalOf(answer), call)
       refusal.answered = isOwn || answer.status < 500

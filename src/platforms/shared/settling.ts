@@ -19,5 +19,6 @@ export function isSettled(
   { settleMs = SETTLE_MS, unansweredSettleMs = UNANSWERED_SETTLE_MS }: SettleTimes,
 ): boolean {
   const elapsedMs = Date.now() - calledAt.getTime()
+  // guard: settling time
   return elapsedMs >= (wasAnswered || recognisesRepeats ? Math.min(settleMs, unansweredSettleMs) : unansweredSettleMs)
 }

@@ -50,6 +50,7 @@ const notificationSchema = new Schema<Notification>(
   { ...schemaOptions, timestamps: false },
 )
 
+// guard: unique notification
 notificationSchema.index({ dedupeKey: 1 }, { unique: true })
 notificationSchema.index({ userId: 1, createdAt: -1, _id: -1 })
 // Only what is unread: counting it, and marking it as read, looks at nothing else.

@@ -80,12 +80,14 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
   async function replace(stored: Post, post: Post, events: TimelineEvent[]): Promise<boolean | 'taken'> {
     try {
       const { matchedCount } = await collection().updateOne(
+        // guard: revision
         { _id: stored._id, revision: stored.revision },
         {
           $set: difference(stored, post),
           $push: { timeline: { $each: events, $slice: -TIMELINE_LENGTH } },
         },
       )
+      // guard: lost write
       return matchedCount === 1
     } catch (error) {
       if (isDuplicateKey(error)) return 'taken'

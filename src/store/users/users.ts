@@ -336,6 +336,7 @@ export type UserStore = ReturnType<typeof createUserStore>
 
 function withRoomFor(kind: AllowanceKind, userId: string, count: number) {
   const { usage, limit } = ALLOWANCES[kind]
+  // guard: allowance
   return { _id: userId, $expr: { $lte: [{ $add: [`$usage.${usage}`, count] }, `$limits.${limit}`] } }
 }
 

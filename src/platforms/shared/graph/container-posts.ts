@@ -81,6 +81,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     { signal }: CallOptions,
   ): Promise<Published> {
     const container = containers.take(delivery)
+    // guard: published container
     if (container.isPublished) {
       throw new PlatformError('duplicate', `The post is on ${api.label} already`, { certain: false })
     }
@@ -139,6 +140,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     if (!container) return 'absent'
     const { state } = await containers.look(container.id, account, options)
     if (state === 'gone') return 'undecidable'
+    // guard: unpublished container
     if (state !== 'published') return isSettled(options, true, { settleMs }) ? 'absent' : 'unsettled'
     const found = await search(post, account, container.createdAt - CLOCK_TOLERANCE_MS, options)
     return found ? published(found.id, found.permalink, account) : 'undecidable'
