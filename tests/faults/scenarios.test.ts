@@ -159,9 +159,8 @@ it('a worker frozen past its lease between claim and call, and thawed when anoth
     'worker-slow',
     copySource(join(dir, 'slow'), [
       {
-        file: 'activities/publishing/delivery-attempt.ts',
-        find: 'const from = { round: input.round, attempt: claimed.delivery.attempt }',
-        put: 'await new Promise((go) => setTimeout(go, 2_000))\nconst from = { round: input.round, attempt: claimed.delivery.attempt }',
+        anchor: 'claimed attempt',
+        change: (code) => `await new Promise((go) => setTimeout(go, 2_000))\n${code}`,
       },
     ]),
     // With its slot taken it asks for nothing more: a frozen worker swallows what is handed to its open requests.
