@@ -50,7 +50,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
   const { createContext } = (await load('context.ts')) as typeof ContextModule
   const { buildApp } = (await load('api/app.ts')) as typeof AppModule
   const { createActivities } = (await load('activities/index.ts')) as typeof ActivitiesModule
-  const { readConfig } = (await load('config.ts')) as typeof ConfigModule
+  const { readConfig } = (await load('config/schema.ts')) as typeof ConfigModule
   const database = new URL(mongoUrl)
   database.pathname = `/${unique('planted')}`
 
