@@ -186,7 +186,7 @@ async function mergedInto(name: string, measured: Results): Promise<Results> {
   }
 }
 
-/** The full results are shown in the README; what a short run drew is only looked at. */
+/** The README shows the full results only, not those of a short run. */
 async function show(name: string): Promise<void> {
   if (name === 'full') return updateFigures(false)
   const { charts } = JSON.parse(await readFile(new URL(`${name}.json`, FOLDER), 'utf8')) as Results

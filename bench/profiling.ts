@@ -97,7 +97,7 @@ function profilesOf(folder: string, pid: number): CpuProfile[] {
 
 const microseconds = (): number => Number(process.hrtime.bigint() / 1_000n)
 
-/** Processor time of each thread so far; nothing where the system does not tell. */
+/** Returns the processor time of each thread; empty where the system does not report it. */
 function threadTimes(pid: number): Map<string, { name: string; ms: number }> {
   const times = new Map<string, { name: string; ms: number }>()
   try {

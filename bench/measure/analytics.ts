@@ -30,7 +30,7 @@ const WARM_UP = 10
 const NO_LIMIT = '1000000000'
 
 interface Read {
-  /** False where every answer is worked out anew. */
+  /** False when every response is computed again. */
   isKept?: false
   path(history: UserHistory): string
   aggregation(history: UserHistory, now: Date): Aggregation
@@ -77,7 +77,7 @@ interface Reader {
   headers: { authorization: string }
 }
 
-/** What each read of a full database costs, where its answer has to be worked out and where it was kept. */
+/** Measures each read of a full database, with and without the response in the cache. */
 export async function measureAnalytics(world: World, size: AnalyticsSize): Promise<Figure[]> {
   const config = await world.config({ RATE_LIMIT_PER_ADDRESS: NO_LIMIT, RATE_LIMIT_PER_USER: NO_LIMIT })
   const context = await createContext(config)

@@ -55,14 +55,14 @@ export function buildUser(): User {
   return { ...user, usage: { postsCreated: 7, captionGenerations: 3 } }
 }
 
-/** What the processor has: a test changes it and looks again. */
+/** The state of the processor. A test changes it and syncs again. */
 export interface Truth {
   subscriptions: ProcessorSubscription[]
   invoices?: ProcessorInvoice[]
   checkout?: { status: 'open' | 'complete' | 'expired'; subscriptionId: string | null }
 }
 
-/** One look as the command takes it, without servers. */
+/** Syncs once like the command, without servers. */
 export function look(user: User, truth: Truth, event: PaymentEvent | null = null): { user: User; step: BillingUpdate } {
   const checkout = user.billing.checkoutId === null ? null : (truth.checkout ?? null)
   const ids = listSubscriptionIds(user satisfies BillingRecord, event, checkout?.subscriptionId ?? null)

@@ -91,7 +91,7 @@ export async function deliver(
     }
     if (outcome === 'refused') {
       const from = { round, attempt: findEntry(claimed, platform)!.delivery.attempt }
-      const reason = { code: 'validation', message: 'The platform said no' } as const
+      const reason = { code: 'validation', message: 'The platform refused it' } as const
       await posts.transition(postId, refuse(platform, reason, from))
     }
   }

@@ -13,7 +13,7 @@ interface Published {
   platformPostId?: string
 }
 
-/** A post as it is stored once it is out, without anybody having published it. */
+/** A post in its stored form after publishing, without a publication. */
 export function publishedPost({ userId, on = ['bluesky'], completedAt = new Date(), ...of }: Published): Post {
   const post = buildPost({ userId, selectedPlatforms: on }, completedAt)
   const platformStatuses = post.platformStatuses.map((entry) => ({

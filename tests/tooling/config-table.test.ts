@@ -19,7 +19,7 @@ describe('the configuration table of the README', () => {
     expect(rows.filter((row) => /\|\s*\|$/.test(row))).toEqual([])
   })
 
-  test('replaces what stands between the markers and nothing else', () => {
+  test('the table replaces only the text between its markers', () => {
     const readme = 'before\n<!-- config:start -->\nold\n<!-- config:end -->\nafter\n'
     const once = withSection(readme, 'config', '| new |')
     expect(once).toBe('before\n<!-- config:start -->\n| new |\n<!-- config:end -->\nafter\n')

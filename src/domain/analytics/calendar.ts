@@ -11,7 +11,7 @@ export interface CalendarDay {
 
 const PERIOD_DAYS: Record<Period, number> = { '7d': 7, '30d': 30 }
 
-/** Returns the window of a period: whole days in the user's timezone, of which today is the last. */
+/** Returns the window of a period: whole days in the user's timezone, ending today. */
 export function toPeriodWindow(period: Period, now: Date, timezone: string): Window {
   const today = toZoned(now, timezone).toPlainDate()
   return { start: toStartOfDay(today.subtract({ days: PERIOD_DAYS[period] - 1 }), timezone), end: now }

@@ -14,7 +14,7 @@ export type BillingEvent =
   | { kind: 'planChanged' | 'paymentFailed' | 'paymentRecovered' | 'planEnding' | 'planContinues' }
   | { kind: 'secondSubscription'; subscriptionId: string }
 
-/** The changes to apply to a user's record. Only fields that change are set, so that concurrent changes of others are kept. */
+/** The changes to apply to a user's record. Only fields that change are set, so that concurrent changes of other fields stay. */
 export interface BillingUpdate {
   subscription: Partial<Subscription>
   /** The limits of the new plan; null when the plan does not change, which keeps the user's limits. */

@@ -33,6 +33,7 @@ export function fitCaptions(captions: string[], platform: Platform | null, rules
   return [...new Set(fitted)].slice(0, CAPTIONS_PER_REQUEST)
 }
 
+// words-ok: template captions are informal on purpose
 const PLAIN = ['Good to know: {topic}', 'New: {topic}', '{topic}\n\nWhat do you think?', 'Have a look: {topic}']
 const BY_TONE: Record<string, string[]> = {
   professional: [
@@ -48,10 +49,12 @@ const BY_TONE: Record<string, string[]> = {
     'We thought of you: {topic}',
     '{topic}\n\nTell us what you think!',
   ],
+  // words-ok: template captions are informal on purpose
   funny: ['{topic} 😄', 'Plot twist: {topic}', 'Nobody asked, but: {topic}', '{topic}\n\nYes, really.'],
   excited: [
     'Big news: {topic}!',
     'It is here: {topic} 🎉',
+    // words-ok: template captions are informal on purpose
     'We could not wait to tell you: {topic}',
     '{topic}\n\nWho is in?',
   ],

@@ -5,7 +5,7 @@ import type { Stage } from './stage.ts'
 
 const SECOND = 1_000
 
-/** Short stories, each of which is clean as long as its guard stands. */
+/** Short scenarios. Each is clean with its guard in place. */
 export const SCENARIOS = {
   async 'two workers deliver the same posts concurrently'(stage: Stage) {
     const posts = await createSome(stage, 4)
@@ -82,7 +82,7 @@ export const SCENARIOS = {
     const posts = await createSome(stage, 6)
     await stage.platform.control.expire(stage.account.accountId)
     stage.renewals.due = 1
-    // Long enough for everybody to find out.
+    // Long enough for all callers to notice.
     await stage.fault('renew', { delayMs: SECOND })
     await Promise.all(posts.map((postId, number) => stage.deliver(number, postId)))
   },
@@ -106,7 +106,7 @@ export const SCENARIOS = {
   },
 } satisfies Record<string, (stage: Stage) => Promise<void>>
 
-/** Those that count calls which name no account, so that nobody else may make any meanwhile. */
+/** Scenarios that count calls without an account, so that no other scenario may run concurrently. */
 export const ALONE: ReadonlySet<ScenarioName> = new Set([
   'a valid callback arrives five times concurrently',
   'a callback comes with another MAC',
@@ -135,8 +135,8 @@ async function deliverAll(stage: Stage): Promise<void> {
 }
 
 /**
- * An attempt waits for the instant; the change comes when it has looked at the post for the last time. Where the machine was too slow
- * for that the post goes out unchanged, and another one is given more time.
+ * An attempt waits for the due time. The change arrives after it has read the post for the last time. If the machine was too slow
+ * the post is published unchanged, and another one gets more time.
  */
 async function whileArmed(stage: Stage, change: (postId: string, marker: string) => Promise<unknown>): Promise<void> {
   for (const leadMs of [3 * SECOND, 6 * SECOND, 12 * SECOND]) {

@@ -147,7 +147,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
   await first.context.users.insert(user)
   const logIn = () =>
     first.app.inject({ method: 'POST', url: '/api/auth/login', payload: { email: user.email, password } })
-  // Many stages start at once, and a request that takes too long is answered with 503, to be repeated.
+  // Many stages start concurrently, and a request that takes too long gets a 503 and is repeated.
   let login = await logIn()
   while (login.statusCode === 503) login = await logIn()
   expect(login.statusCode, login.body).toBe(200)
@@ -217,13 +217,13 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
     client: (number = 0) => clients[number % clients.length]!.client,
     deliver,
 
-    /** A post of this user, `n` to tell it by; returns its id. */
+    /** Creates a post of this user with the mark `n` and returns its id. */
     async create(text: string, wish: object = {}): Promise<string> {
       const answer = await clients[0]!.client.create({ text, platforms: [platform.platform], ...wish })
       return (answer!.body as { data: { postId: string } }).data.postId
     },
 
-    /** Somebody at a browser of their own begins to connect the account anew, and says yes on the platform's page. */
+    /** Reconnects the account with a browser of its own, and consents on the platform's page. */
     async beginConnect() {
       exchangedBefore ??= (await exchangeCalls()).length
       const headers = { authorization: `Bearer ${token}`, origin: config.FRONTEND_URL }

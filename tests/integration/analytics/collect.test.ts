@@ -105,7 +105,7 @@ describe('what is listed', () => {
       return Array.from({ length: count }, () => publishedPost({ userId, on: ['bluesky', 'mastodon'] }))
     }
     const few = () => Array.from({ length: 200 }, () => owner(4)).flat()
-    // Ids grow, so the one with many stands between the others.
+    // Ids increase, so the user with many posts is between the others.
     const all = [...few(), ...owner(1_230), ...few()]
     await storePosts(context, all)
     const { pages, batches } = await listRun()
@@ -155,7 +155,7 @@ describe('what is listed', () => {
     expect(listed.map(({ next }) => next?.ageClass)).toEqual([1, 1, 0, 1, 1])
   })
 
-  it('may take long to be found: the worker is heard of meanwhile', async () => {
+  it('a long search for due posts sends heartbeats', async () => {
     const listDue = () => new Promise<[]>((resolve) => setTimeout(resolve, 1_200, []))
     const worker = environment()
     const beats = once(worker, 'heartbeat')
@@ -202,7 +202,7 @@ describe('a post', () => {
     expect((await entry(gone, 'threads')).status).toBe('deleted')
   })
 
-  it('of which the platform says nothing gets no snapshot, and is left alone until the next slot', async () => {
+  it('a post without reported metrics gets no snapshot and is skipped until the next slot', async () => {
     const { userId, post } = await published(['bluesky'])
     platforms.tell('bluesky').default = null
     expect(await collectRun()).toMatchObject([{ saved: 0, skipped: 1 }])
@@ -247,7 +247,7 @@ describe('a post', () => {
     expect((await entry(post, 'bluesky')).lastAnalyticsFetch).toBeNull()
   })
 
-  it('keeps what was seen last, when a look that began before it ends after it', async () => {
+  it('an older collection that ends later does not replace a newer snapshot', async () => {
     const { post } = await published(['bluesky'])
     const told = platforms.tell('bluesky')
     told.default = { likes: 1 }
@@ -261,7 +261,7 @@ describe('a post', () => {
     expect(await snapshotsOf(post._id)).toMatchObject([{ likes: 2 }])
   })
 
-  it('of an account that is disabled, or not connected, is asked about by nobody', async () => {
+  it('posts of disabled or disconnected accounts are not collected', async () => {
     const { userId } = await published(['bluesky'])
     await context.database.connection
       .collection<{ _id: string }>('users')

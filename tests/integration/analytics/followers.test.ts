@@ -15,7 +15,7 @@ afterEach(async () => {
 })
 afterAll(() => context.close())
 
-/** What a whole run comes to. */
+/** The result of a whole run. */
 async function everyone({ on, now, pauses = {} }: { on?: Platform[]; now?: () => Date; pauses?: Pauses } = {}) {
   const { collectFollowersPage } = activities(now)
   const totals = { taken: 0, skipped: 0, failed: 0, paused: 0 }
@@ -28,7 +28,7 @@ async function everyone({ on, now, pauses = {} }: { on?: Platform[]; now?: () =>
   }
 }
 
-it('are asked for once a day on every connected platform that tells them', async () => {
+it('followers are collected once a day on every connected platform that reports them', async () => {
   const { _id: userId } = await connectedUser(context, ['bluesky', 'threads', 'tumblr'])
   platforms.tell('threads').followers = null
   expect(await everyone()).toMatchObject({ taken: 2, skipped: 1 })
@@ -42,7 +42,7 @@ it('are asked for once a day on every connected platform that tells them', async
   ])
 })
 
-it('that cannot be had keep nobody from the counts, and are not asked for with every call', async () => {
+it('unavailable followers do not block other counts and are not requested with every call', async () => {
   const { posts } = await published(['threads'], 4)
   platforms.tell('threads').followers = null
   expect(await collectRun()).toMatchObject([{ saved: 4 }])
@@ -79,7 +79,7 @@ it('are left out while their platform wants to be left alone, and asked for once
   expect(platforms.followerCalls).toEqual(Array.from({ length: paused }, () => 'bluesky'))
 })
 
-it('are asked of everybody else on a platform while one of its servers is down', async () => {
+it('followers of other servers are collected while a server of the platform is down', async () => {
   for (let user = 0; user < 12; user++) await connectedUser(context, ['mastodon'])
   platforms.tell('mastodon').followerTroubles.push(new Crowded('mastodon'))
   expect(await everyone()).toMatchObject({ taken: 11, paused: 1, pauses: { mastodon: expect.any(Number) } })

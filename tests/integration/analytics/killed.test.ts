@@ -8,7 +8,7 @@ import { readHistories } from '../../faults/gather.ts'
 import { createProcesses, said } from '../../support/processes.ts'
 import { snapshotsIn, startMastodonWorld, type MastodonWorld } from './mastodon-world.ts'
 
-/** Two collectors at once, whose workers are killed at random instants until another one is alone with their work. */
+/** Two concurrent collectors, whose workers are killed at random times until another worker finishes their work. */
 const AUTHORS = 16
 const POSTS = 45
 const COLLECTORS = ['one', 'two']

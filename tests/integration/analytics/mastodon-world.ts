@@ -32,7 +32,7 @@ export async function startMastodonWorld(overrides: Partial<Config> = {}) {
     control: controlOf(mastodon.control),
     client: new Client({ connection: temporal, namespace }),
 
-    /** A user whose posts are out on Mastodon. */
+    /** A user with published posts on Mastodon. */
     async author(
       count: number,
       completedAt = new Date(),

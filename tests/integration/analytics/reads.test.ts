@@ -34,7 +34,7 @@ import { explain, isScan } from '../../support/query-plans.ts'
 const IS_FULL = process.env['HISTORY'] === 'full'
 const SIZE = IS_FULL ? { users: 1_000, posts: 50, snapshots: 12 } : { users: 20, posts: 10, snapshots: 12 }
 const WITHIN_MS = IS_FULL ? 30 * MINUTE : MINUTE
-/** So many of a user's posts are looked at one by one. */
+/** Number of a user's posts that are compared one by one. */
 const POSTS = 3
 const BEST = 12
 const EXPLAINED = 10
@@ -48,7 +48,7 @@ const ENDS = [
 ]
 type End = (typeof ENDS)[number]
 
-/** One user after the other, and the same again each time: all at once would be too many to keep. */
+/** One user at a time with the same history, because all together would not fit in memory. */
 const usersUntil = ({ end, share }: End) =>
   inventHistory({ ...SIZE, users: SIZE.users * share }, { seed: end.getMonth(), end })
 
@@ -84,13 +84,13 @@ function noteWhatIsIn({ posts, postSnapshots, connected, endings }: UserHistory)
   found.snapshots += postSnapshots.length
   for (const { platformStatuses } of posts) for (const { status } of platformStatuses) found.statuses.add(status)
   for (const { totalEngagement, engagementRate, likes } of postSnapshots) {
-    if (totalEngagement === null) found.oddities.add('nothing was told')
+    if (totalEngagement === null) found.oddities.add('no metrics were reported')
     if (engagementRate === null && likes !== null) found.oddities.add('no followers were known')
   }
   if (connected.some((platform) => endings[platform])) found.oddities.add('an account came back')
 }
 
-describe('a history that was made up', () => {
+describe('a sample history', () => {
   it('has everything in it that could go wrong', () => {
     expect(found.statuses).toEqual(new Set(['completed', 'failed', 'deleted', 'pending']))
     expect(found.oddities.size).toBe(3)
@@ -192,7 +192,7 @@ describe('no read', () => {
   }
   const planOf = (aggregation: Aggregation) => explain(world.context.database.connection, aggregation)
 
-  it.each(Object.keys(reads))('scans a collection, or looks at anything of other users (%s)', async (name) => {
+  it.each(Object.keys(reads))('a read scans a collection or reads documents of other users (%s)', async (name) => {
     const looks = new Set<number>()
     for (const { history, end } of some) {
       const facts = await planOf(reads[name]!(history, end))

@@ -12,7 +12,7 @@ import { testContext } from '../../support/servers.ts'
 import { toldPlatforms } from '../../support/scripted-platforms.ts'
 
 const ON: Platform[] = ['bluesky', 'mastodon', 'threads']
-/** The clocks of the tests stand in the beginning of a slot, however late in one they run. */
+/** The clocks of the tests start at the beginning of a slot. */
 const AHEAD_MS = toSlot(new Date(), 15 * MINUTE).getTime() + 16 * MINUTE - Date.now()
 export const later = (ms: number) => () => new Date(Date.now() + AHEAD_MS + ms)
 
@@ -22,7 +22,7 @@ interface Line {
   attributes: unknown
 }
 
-/** The activities of the collection over a database of the file's own, and platforms that say what they are told. */
+/** The activities of the collection with a database of their own and scripted platforms. */
 export async function startToldCollection() {
   const platforms = toldPlatforms(
     { bluesky: 25, mastodon: 20, threads: 1, tumblr: 0 },

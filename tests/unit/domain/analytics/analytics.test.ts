@@ -75,7 +75,7 @@ describe('windows and days', () => {
   it.each([
     ['7d', 7],
     ['30d', 30],
-  ] as const)("a period of %s has exactly %i days, the last of which is the user's today", (period, length) => {
+  ] as const)("a period of %s has exactly %i days, ending on the user's today", (period, length) => {
     const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'Pacific/Apia', 'America/Santiago', 'Africa/Cairo')
     const instants = fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2030, 0) })
     fc.assert(

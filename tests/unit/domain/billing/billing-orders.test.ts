@@ -85,7 +85,7 @@ function processor() {
   }
 }
 
-/** Lets it happen; `watch` sees the record before and after each look. */
+/** Plays an event; `watch` gets the record before and after each sync. */
 function happen(happenings: Happening[], watch: (before: User, after: User, truth: ProcessorSubscription) => void) {
   const theirs = processor()
   let user = buildUser()

@@ -20,7 +20,7 @@ const one = (fields: Parameters<typeof buildSubscription>[0] = {}): Truth => ({
   subscriptions: [buildSubscription(fields)],
 })
 const event = buildEvent()
-/** A user after looks at these truths, one after the other, with what was used in between. */
+/** Returns a user after syncs with these states in order, with usage in between. */
 const userAfter = (...truths: Truth[]): User =>
   truths.reduce((user, truth) => ({ ...look(user, truth, event).user, usage: used }), buildUser())
 const pro = () => userAfter(one())

@@ -27,7 +27,7 @@ const image = {
 }
 const post = buildPost({ content: { text: MARKUP, mediaItems: [image] } })
 const words = (text: string) => ({ text, mediaItems: [] })
-const of = (code: FailureCode) => failure(code, 'The platform said no.')
+const of = (code: FailureCode) => failure(code, 'The platform refused it.')
 
 describe('notifications of posts', () => {
   it('a notification states whether a new post is pending or when it is scheduled', () => {
@@ -66,7 +66,7 @@ describe('notifications of posts', () => {
   ] as const)('a failed delivery is reported with platform, cause and next step: %s', (code, step) => {
     expect(postFailed(post, 'bluesky', 0, of(code))).toMatchObject({
       type: 'error',
-      message: `Posting on Bluesky failed: The platform said no. ${step}.`,
+      message: `Posting on Bluesky failed: The platform refused it. ${step}.`,
     })
   })
 
@@ -78,7 +78,7 @@ describe('notifications of posts', () => {
   ] as const)('an early warning names the step that can still help: %s', (code, step) => {
     expect(preparationFailed(post, 'bluesky', 0, of(code))).toMatchObject({
       type: 'warning',
-      message: `Your scheduled post may fail on Bluesky: The platform said no. ${step}.`,
+      message: `Your scheduled post may fail on Bluesky: The platform refused it. ${step}.`,
     })
   })
 
