@@ -5,11 +5,11 @@ interface Fence {
   folder: string
   /** Files whose values may be imported; files of the same folder always may. */
   may: string[]
-  /** Files of which only types may be imported. */
+  /** Files with types that may be imported, but no values. */
   types?: string[]
   /** Packages and Node built-ins that may be imported. */
   packages: string[] | 'any'
-  /** Packages of which only types may be imported. */
+  /** Packages with types that may be imported, but no values. */
   packageTypes?: string[]
   /** Sub-folders that all sub-folders of this folder may import. */
   shared: string[]
@@ -233,7 +233,7 @@ export default defineConfig({
     'eslint/no-var': 'error',
     'eslint/prefer-const': 'error',
     // These warn of what this code does on purpose: methods of factories use no `this`, text is counted and cut by code
-    // points, and anything with a toString may stand in a template; spread groups arguments that belong together.
+    // points, and anything with a toString may be in a template; spread groups arguments that belong together.
     'typescript/unbound-method': 'off',
     'typescript/no-misused-spread': 'off',
     'typescript/restrict-template-expressions': 'off',

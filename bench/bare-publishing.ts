@@ -5,7 +5,7 @@ import type { Author } from './platform-world.ts'
 
 const LONGEST_MS = 120_000
 
-/** What a service does that keeps no records: the adapters' calls one after the other, on all platforms at once. */
+/** Publishes like a service without records: the adapters' calls in order, on all platforms concurrently. */
 export async function publishBarely(
   { credentials, platforms, storage }: Context,
   { userId, media }: Author,

@@ -11,7 +11,7 @@ export const LANES = 20
  * so that the first workflow task of each is over by then.
  */
 export const LONGEST_LEAD_MS = 10 * SECOND
-/** Time for a burst to be over before the next one of its row is due. */
+/** Time between the bursts of a row, so that each ends before the next is due. */
 const PAUSE_MS = 500
 const PAUSE_MS_PER_POST = 5
 export const GIVE_UP_AFTER_MS = 180 * SECOND

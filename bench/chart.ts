@@ -1,4 +1,4 @@
-/** What a chart shows, as it stands in the results. */
+/** The data of a chart, as stored in the results. */
 export interface Chart {
   /** Name of its file. */
   id: string

@@ -44,7 +44,7 @@ export async function openCollection(world: World) {
   const schedule = new ScheduleClient({ connection, namespace }).getHandle(COLLECTION)
   const workflows = new WorkflowClient({ connection, namespace })
   const posts = context.database.connection.collection<Post>('posts')
-  // It runs when it is told to, and not at the quarters of an hour as well.
+  // Collections start on request only, not every quarter of an hour.
   await schedule.pause()
 
   async function makeAuthor(platform: CountedPlatform, count: number): Promise<Author> {

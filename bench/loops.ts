@@ -1,6 +1,6 @@
 /**
  * Runs the work again and again, so many at a time; returns when all are done. A lane does one piece after the other. After a
- * failure nothing new is begun, and it is told once the other lanes have come to their end.
+ * failure no new job starts, and the failure is thrown once the other lanes have ended.
  */
 export async function closedLoop(
   count: number,

@@ -7,7 +7,7 @@ import { platformSettings } from '../src/config/platforms.ts'
 import { createPlatformRegistry, type PlatformRegistry } from '../src/platforms/registry.ts'
 import { toUserAgent } from '../src/config/user-agent.ts'
 
-/** Platforms that answer at once, beside the real Bluesky. Their rules allow a short text. */
+/** Platforms that respond immediately, in addition to the real Bluesky. Their rules allow a short text. */
 export const INSTANT_PLATFORMS = ['mastodon', 'threads', 'tumblr'] as const satisfies Platform[]
 
 async function noMedia(): Promise<never> {

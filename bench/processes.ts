@@ -18,7 +18,7 @@ export interface Child {
   ready: unknown
   /** Rejects when it ends before it was stopped: what waits for its work would wait for ever. */
   failed: Promise<never>
-  /** What its main thread holds when nothing is left that nobody needs, bytes. */
+  /** Heap of its main thread after a garbage collection, bytes. */
   liveHeap(): Promise<number>
   stop(): Promise<void>
 }
@@ -84,7 +84,7 @@ export function setting(name: string): string {
   return value
 }
 
-/** Memory that a process holds now, bytes; null where the system does not tell. */
+/** Returns the resident memory of a process, bytes; null where the system does not report it. */
 export function residentBytes(pid: number): number | null {
   try {
     const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
@@ -94,7 +94,7 @@ export function residentBytes(pid: number): number | null {
   }
 }
 
-/** Processor time that a process has used so far, milliseconds; null where the system does not tell. */
+/** Returns the processor time used by a process, milliseconds; null where the system does not report it. */
 export function cpuMs(pid: number): number | null {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []

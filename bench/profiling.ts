@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { addSelfTimes, noSelfTimes, type CpuProfile, type SelfTimes, type Window } from './cpu-profile.ts'
-import type { Child } from './processes.ts'
 
 const ROWS = 20
 const TICKS_PER_SECOND = 100
@@ -20,7 +19,7 @@ export interface Profiling {
   /** What Node is started with to write a profile of each of its threads when it ends. */
   nodeArguments: string[]
   /** Notes which part of the process's life counts: start, warm-up and end do not. */
-  measure<T>(label: string, child: Child, count: (result: T) => number, work: () => Promise<T>): Promise<T>
+  measure<T>(label: string, process: { pid: number }, count: (result: T) => number, work: () => Promise<T>): Promise<T>
   /** Where the time went, once the processes have ended. */
   report(): string
 }
@@ -98,7 +97,7 @@ function profilesOf(folder: string, pid: number): CpuProfile[] {
 
 const microseconds = (): number => Number(process.hrtime.bigint() / 1_000n)
 
-/** Processor time of each thread so far; nothing where the system does not tell. */
+/** Returns the processor time of each thread; empty where the system does not report it. */
 function threadTimes(pid: number): Map<string, { name: string; ms: number }> {
   const times = new Map<string, { name: string; ms: number }>()
   try {

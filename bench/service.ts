@@ -9,7 +9,7 @@ import { settingsOf, startChild } from './processes.ts'
 import type { World } from './world.ts'
 
 interface ServiceOptions {
-  /** The file of bench/processes with the simulators, and what it is told. */
+  /** The file of bench/processes with the simulators, and its settings. */
   simulators: string
   env?: Record<string, string>
   settings?: Record<string, string>
@@ -37,7 +37,7 @@ export async function openService(world: World, { simulators: name, env: told = 
   return {
     context,
     worker,
-    /** What the simulators said when they were ready. */
+    /** The message of the simulators when they were ready. */
     ready: simulators.ready,
 
     async stop(): Promise<void> {

@@ -26,7 +26,7 @@ export interface Side {
   schedule(lane: number, dueAt: number): Promise<string>
   /** @throws when anything that was due was not done and recorded, or not at the first attempt: a fast run that dropped posts is void */
   verify(): Promise<void>
-  /** What is known of work that did not come to its end, for whoever looks for the reason. */
+  /** Details of unfinished work, to find the reason. */
   explain(ids: string[]): Promise<string>
   stop(): Promise<void>
 }
@@ -186,7 +186,7 @@ interface Made {
   due: string[]
 }
 
-/** Looks again for a while: the outcome of the last calls is written a moment after they arrived. */
+/** Repeats the query for a while, because outcomes are written a moment after the calls arrive. */
 async function verify(context: Context, made: Made): Promise<void> {
   const giveUpAt = Date.now() + RECORDED_WITHIN_MS
   for (;;) {

@@ -1,7 +1,7 @@
 import type { Connection } from 'mongoose'
-import { deriveFrom, type PostCounts } from '../src/domain/analytics/analytics.ts'
+import { deriveMetrics, type PostCounts } from '../src/domain/analytics/analytics.ts'
 import { newPost } from '../src/domain/posts/post-moves.ts'
-import { publishedKey } from '../src/domain/posts/post-entries.ts'
+import { toPublishedKey } from '../src/domain/posts/post-entries.ts'
 import type { PlatformStatus, Post } from '../src/domain/posts/post.ts'
 import { PLATFORMS, type Platform } from '../src/domain/shared/platforms.ts'
 import { DAY, HOUR, MINUTE } from '../src/domain/shared/times.ts'
@@ -166,7 +166,7 @@ function inventPost({ userId, used, count, chance, end }: Writing) {
     inventSnapshots({ post, entry, count: Math.round(count / out.length), chance, end }),
   )
   const status = out.length === entries.length ? 'COMPLETED' : out.length === 0 ? 'FAILED' : 'PARTIAL_SUCCESS'
-  const publishedKeys = out.map(({ platform, platformPostId }) => publishedKey(platform, platformPostId!))
+  const publishedKeys = out.map(({ platform, platformPostId }) => toPublishedKey(platform, platformPostId!))
   const published: Post = {
     ...post,
     status,
@@ -238,7 +238,7 @@ function inventSnapshots({ post, entry, count, chance, end }: Published): PostSn
         takenAt: new Date(Math.min(slot + chance.between(0, 14 * MINUTE), end.getTime())),
         completedAt,
         ...known,
-        ...deriveFrom(known, followers),
+        ...deriveMetrics(known, followers),
         followerCountAtSnapshot: followers,
       }
     })

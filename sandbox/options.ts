@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { listed } from '../src/domain/shared/lists.ts'
+import { parseList } from '../src/domain/shared/lists.ts'
 
 export const PROJECT_ROOT = resolve(import.meta.dirname, '..')
 
@@ -47,7 +47,7 @@ export function readOptions(args: string[], calledFrom: string, env: NodeJS.Proc
     port: values.port === undefined ? undefined : readPort(values.port),
     firstPost: !values['no-first-post'],
     frontend: frontend === '' && source === 'FRONTEND_URL' ? null : readWebAddress(frontend, source),
-    corsOrigins: listed(env['CORS_ORIGINS'] ?? '').map((origin) => readOrigin(origin)),
+    corsOrigins: parseList(env['CORS_ORIGINS'] ?? '').map((origin) => readOrigin(origin)),
   }
 }
 

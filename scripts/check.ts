@@ -75,7 +75,7 @@ async function run(check: Check): Promise<Result> {
   return { check, failed: code !== 0, seconds, output: `${stdout}${stderr}`.trim() }
 }
 
-/** Runs them with as many at a time as there are cores, and tells of each as it ends. */
+/** Runs as many checks concurrently as there are cores, and prints each result as it ends. */
 async function runAll(selected: Check[]): Promise<Result[]> {
   const waiting = [...selected]
   const results: Result[] = []

@@ -1,5 +1,5 @@
 // Run after `npm install` where a registry does not carry every build of a package: npm then leaves the optional builds for
-// other machines out of package-lock.json, and `npm ci` refuses such a lockfile everywhere. Their exact versions stand in
+// other machines out of package-lock.json, and `npm ci` refuses such a lockfile everywhere. Their exact versions are in
 // the package that wants them; only the checksum is missing, which npm does not insist on.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath, URL } from 'node:url'
@@ -28,7 +28,7 @@ export function missingFrom(lockfile) {
 }
 
 /**
- * Looks where Node would: beside the package, then in every folder above.
+ * Searches like Node: next to the package, then in every folder above.
  * @param {Lockfile} lockfile
  * @param {string} path
  * @param {string} name
@@ -50,9 +50,7 @@ function entryFor(path, version) {
   const os = SYSTEMS.filter((system) => words.includes(system))
   const cpu = PROCESSORS.filter((processor) => words.includes(processor))
   if (!/^\d+\.\d+\.\d+/.test(version) || os.length !== 1 || cpu.length !== 1) {
-    throw new Error(
-      `${path}@${version} is missing from the lockfile, and its name does not tell for which machine it is`,
-    )
+    throw new Error(`${path}@${version} is missing from the lockfile, and its name does not contain its machine`)
   }
   const libc = words.includes('musl') || words.includes('musleabihf') ? 'musl' : 'glibc'
   return { version, cpu, optional: true, os, ...(os[0] === 'linux' ? { libc: [libc] } : {}) }

@@ -6,7 +6,7 @@
  */
 import { CONNECT_REASONS, type ConnectReason } from '../src/domain/accounts/platform-connect.ts'
 import { FAILURE_CODES, type FailureCode } from '../src/domain/posts/failure.ts'
-import { SERVICE_ERROR_CODES, statusOf, type ServiceErrorCode } from '../src/domain/shared/service-error.ts'
+import { SERVICE_ERROR_CODES, toHttpStatus, type ServiceErrorCode } from '../src/domain/shared/service-error.ts'
 import { runSectionScript, updateSection, type Section } from './document-section.ts'
 
 const PAGE = 'docs/reference/error-codes.md'
@@ -107,7 +107,7 @@ export function errorCodeSections(): Section[] {
       name: 'service-errors',
       content: table(
         ['Status', 'Code', 'Meaning'],
-        SERVICE_ERROR_CODES.map((code) => [String(statusOf(code)), `\`${code}\``, SERVICE_ERRORS[code]]),
+        SERVICE_ERROR_CODES.map((code) => [String(toHttpStatus(code)), `\`${code}\``, SERVICE_ERRORS[code]]),
       ),
     },
     { page: PAGE, name: 'delivery-failures', content: meanings(FAILURE_CODES, FAILURES) },

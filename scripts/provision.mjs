@@ -24,7 +24,7 @@ const LOCK_TOUCHED_EVERY_MS = 5_000
 const LOCK_STALE_AFTER_MS = 60_000
 const TAIL_LINES = 12
 
-/** Where everything fetched for this project is kept between clones, by name and version. */
+/** The folder for everything that this project downloads, shared by all clones, by name and version. */
 export function cacheFolder() {
   const { POSTONCE_CACHE, XDG_CACHE_HOME } = process.env
   return POSTONCE_CACHE || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'postonce')
@@ -125,7 +125,7 @@ export function tail(text, lines = TAIL_LINES) {
 }
 
 /**
- * Some programs tell what is wrong first and others last.
+ * Some programs print the error first and others last.
  * @param {string} text
  */
 function excerpt(text) {
@@ -143,7 +143,7 @@ export function indent(text) {
  * Lets one process at a time do `work`; the others wait. A lock whose owner is dead is taken over.
  * @template T
  * @param {string} lockFile
- * @param {string} label what the one who waits is told
+ * @param {string} label progress text for the user
  * @param {() => Promise<T>} work
  * @returns {Promise<T>}
  */
@@ -219,8 +219,8 @@ export function isAlive(pid) {
 }
 
 /**
- * Removes a dead owner's lock. Several may find it dead at once, and a slower one could hit the lock of a faster one: what
- * was moved away is looked at again, and put back if it was not the dead owner's.
+ * Removes a dead owner's lock. Several processes may find it dead concurrently, and a slower one could remove the lock of a faster one: what
+ * was moved away is checked again, and restored if it was not the dead owner's.
  * @param {string} lockFile
  * @param {number} owner
  */

@@ -25,7 +25,7 @@ if (major < OLDEST_HOST_MAJOR) {
 if (process.platform === 'win32') {
   fail('postonce runs on Linux and macOS. On Windows, use it inside WSL.')
 }
-// Not before the checks above: an older Node could fail while loading it, with a message nobody understands.
+// Not before the checks above: an older Node could fail while loading it, with an unhelpful message.
 const { cacheFolder, findOnPath, isExecutable, leashed, run, say, secondsSince, step, withLock } =
   await import('./provision.mjs')
 
@@ -130,7 +130,7 @@ function nodeHome() {
 }
 
 /**
- * The one of an earlier start, from wherever it came.
+ * Returns the Node that an earlier start fetched.
  * @returns {Node | null}
  */
 function fetchedNode() {
@@ -219,7 +219,7 @@ async function installNode() {
 // --- packages
 
 /**
- * Whether anything had to be installed. The stamp tells for which Node and lockfile the folder was filled: what is compiled
+ * Returns true when packages were installed. The stamp contains Node and lockfile of the last installation: what is compiled
  * for another Node does not load.
  * @param {Node} node
  */
@@ -251,7 +251,7 @@ function packagesFit(stampFile, wanted) {
   const stamp = readJson(stampFile)
   if (stamp?.node !== wanted.node || stamp.machine !== wanted.machine) return false
   if (stamp.lockfile === wanted.lockfile) return true
-  // Somebody changed the lockfile with npm, which then changed the folder as well.
+  // npm changed the lockfile and the folder together.
   if (!folderMatchesLockfile()) return false
   writeFileSync(stampFile, JSON.stringify(wanted))
   return true

@@ -1,8 +1,11 @@
 /**
- * `npm test [-- <vitest arguments>]`: makes sure of the servers that the chosen tests need, then runs vitest once.
+ * `npm test [-- <vitest arguments>]`: provides the servers that the chosen tests need, then runs vitest once.
+ * `npm run test:unit`, `test:watch`, `test:changed` and `test:integration` run a part of the tests with the same arguments.
  */
-import { spawn } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { findChromium } from '../sandbox/servers/chromium.ts'
 import { findFuzzer } from '../sandbox/servers/fuzzer.ts'
 import { findMongod } from '../sandbox/servers/mongod.ts'
@@ -12,23 +15,79 @@ import { findTemporal } from '../sandbox/servers/temporal.ts'
 import { findTestServer } from '../sandbox/servers/test-server.ts'
 import { leashed, say } from './provision.mjs'
 
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
+const VITEST = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
+
 const WITHOUT_SERVERS = /^(\.\/)?tests\/(unit|tooling|simulators|workflows)\b/
 const IN_A_BROWSER = /^(\.\/)?tests\/browser\b/
 const OF_PAYMENTS = /^(\.\/)?tests\/integration(\/integrations|$|\/$)/
 const OF_THE_FUZZER = /^(\.\/)?tests\/integration(\/fuzz|$|\/$)/
 const TIME_SKIPPING = /^(\.\/)?tests\/workflows\b/
 
-const args = process.argv.slice(2)
+/** The vitest command and the tests of each npm script. Without tests, vitest runs all of them. */
+const LOOPS: Record<string, { command: string[]; paths: string[] }> = {
+  unit: { command: ['run', '--project', 'unit'], paths: ['tests/unit'] },
+  watch: { command: ['watch', '--project', 'unit'], paths: ['tests/unit'] },
+  integration: { command: ['run', '--project', 'integration'], paths: ['tests/integration', 'tests/security'] },
+  changed: { command: ['run', '--passWithNoTests'], paths: [] },
+}
+
+const [loop = '', ...rest] = process.argv.slice(2)
+const { command, paths } = LOOPS[loop] ?? { command: ['run'], paths: [] }
+const args = loop in LOOPS ? rest : process.argv.slice(2)
 
 try {
-  await findServers(args.filter((arg) => !arg.startsWith('-')))
+  const chosen = args.filter((arg) => !arg.startsWith('-'))
+  const files = loop === 'changed' ? await listChangedTests() : [...(chosen.length > 0 ? chosen : paths)]
+  if (loop === 'changed' && files.length === 0) {
+    say('No test depends on the files that changed since the last commit on main.')
+    process.exit(0)
+  }
+  await findServers(files)
+  const ofNoSimulator = files.length === 0 && !runsSimulators() ? ['--project', '!simulators'] : []
+  runVitest([...command, ...ofNoSimulator, ...(loop === 'changed' ? files : []), ...args])
 } catch (error) {
   say(`\n${error instanceof Error ? error.message : error}`)
   process.exit(1)
 }
-runVitest()
 
-/** Before vitest, which would otherwise print over the progress. */
+/** Returns the test files that import a file that differs from the last commit on main. */
+async function listChangedTests(): Promise<string[]> {
+  const list = ['list', '--filesOnly', '--json', '--changed', baseCommit() ?? 'HEAD']
+  const { stdout } = await promisify(execFile)(process.execPath, [VITEST, ...list], { cwd: ROOT, maxBuffer: 1e8 })
+  const files = JSON.parse(stdout.slice(stdout.indexOf('['))) as { file: string }[]
+  return [...new Set(files.map(({ file }) => relative(ROOT, file)))]
+}
+
+/** The tests of the simulators take minutes, so they run where the simulators may have changed, and always in CI. */
+function runsSimulators(): boolean {
+  const base = baseCommit()
+  if (process.env['CI'] || base === null || hasChanged(base, ['sandbox', 'tests/simulators'])) return true
+  say(
+    'The tests of the simulators are skipped, because sandbox/ is as on main: `npm test -- tests/simulators` runs them.',
+  )
+  return false
+}
+
+/** The last commit on main, here or at the remote; null where neither is known. */
+function baseCommit(): string | null {
+  for (const branch of ['main', 'origin/main']) {
+    const { status, stdout } = git('rev-parse', '--verify', '--quiet', branch)
+    if (status === 0) return stdout.trim()
+  }
+  return null
+}
+
+function hasChanged(base: string, folders: string[]): boolean {
+  const isTracked = git('diff', '--quiet', base, '--', ...folders).status !== 0
+  return isTracked || git('status', '--porcelain', '--', ...folders).stdout !== ''
+}
+
+function git(...gitArgs: string[]) {
+  return spawnSync('git', gitArgs, { cwd: ROOT, encoding: 'utf8' })
+}
+
+/** Runs before vitest, which would otherwise overwrite the progress lines. */
 async function findServers(chosen: string[]): Promise<void> {
   const all = chosen.length === 0
   if (all || chosen.some((path) => !WITHOUT_SERVERS.test(path))) {
@@ -42,14 +101,13 @@ async function findServers(chosen: string[]): Promise<void> {
   if (all || chosen.some((path) => TIME_SKIPPING.test(path))) await findTestServer()
 }
 
-/** Not every machine can have it, and most tests do without: those that need it fail by themselves. */
+/** Some machines cannot provide this server. Only the tests that need it fail then. */
 async function unlessUnavailable(find: () => Promise<string>): Promise<void> {
   await find().catch((error: unknown) => say(`\n${error instanceof Error ? error.message : error}\n`))
 }
 
-function runVitest(): void {
-  const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
-  const child = spawn(...leashed(process.execPath, [vitest, 'run', ...args]), { stdio: 'inherit' })
+function runVitest(vitestArgs: string[]): void {
+  const child = spawn(...leashed(process.execPath, [VITEST, ...vitestArgs]), { stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
   child.once('exit', (code) => process.exit(code ?? 1))
 }

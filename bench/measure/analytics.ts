@@ -1,6 +1,6 @@
 import { inventHistory, storeHistory, type UserHistory } from '../../sandbox/analytics-history.ts'
 import { createContext, type Context } from '../../src/context.ts'
-import { daysOf, periodWindow } from '../../src/domain/analytics/calendar.ts'
+import { listDays, toPeriodWindow } from '../../src/domain/analytics/calendar.ts'
 import {
   comparedPairs,
   followerCounts,
@@ -30,15 +30,15 @@ const WARM_UP = 10
 const NO_LIMIT = '1000000000'
 
 interface Read {
-  /** False where every answer is worked out anew. */
+  /** False when every response is computed again. */
   isKept?: false
   path(history: UserHistory): string
   aggregation(history: UserHistory, now: Date): Aggregation
 }
 
 const everything = ({ userId }: UserHistory) => ({ userId, platform: null })
-const month = ({ timezone }: UserHistory, now: Date) => periodWindow('30d', now, timezone)
-const daysFor = (history: UserHistory, now: Date) => daysOf(month(history, now), history.timezone)
+const month = ({ timezone }: UserHistory, now: Date) => toPeriodWindow('30d', now, timezone)
+const daysFor = (history: UserHistory, now: Date) => listDays(month(history, now), history.timezone)
 
 const READS: Record<string, Read> = {
   overview: {
@@ -77,7 +77,7 @@ interface Reader {
   headers: { authorization: string }
 }
 
-/** What each read of a full database costs, where its answer has to be worked out and where it was kept. */
+/** Measures each read of a full database, with and without the response in the cache. */
 export async function measureAnalytics(world: World, size: AnalyticsSize): Promise<Figure[]> {
   const config = await world.config({ RATE_LIMIT_PER_ADDRESS: NO_LIMIT, RATE_LIMIT_PER_USER: NO_LIMIT })
   const context = await createContext(config)

@@ -1,4 +1,4 @@
-import { chunks } from '../../src/domain/shared/lists.ts'
+import { splitIntoChunks } from '../../src/domain/shared/lists.ts'
 import { platformLabel } from '../../src/domain/shared/platforms.ts'
 import { SECOND } from '../../src/domain/shared/times.ts'
 import { openCollection, type Author, type Collection, type CountedPlatform } from '../collecting.ts'
@@ -81,7 +81,7 @@ async function measurePlatform(
   return [speed, ...heapFigure(due, heaps), ...residentFigure(due, samples)]
 }
 
-/** What each call takes at least: the same ones of the same adapters, as many at a time, with nothing looked up before or kept of them. */
+/** The lower bound of each call: the same adapter calls with the same concurrency, without reading or storing anything. */
 async function readBarely(
   { context: { collection, credentials, platforms } }: Collection,
   platform: CountedPlatform,
@@ -89,14 +89,14 @@ async function readBarely(
 ): Promise<void> {
   const metrics = platforms.find(platform)!.metrics!
   const calls = authors.flatMap(({ userId, postIds }) =>
-    chunks(postIds, metrics.perCall).map((ids) => ({ userId, ids })),
+    splitIntoChunks(postIds, metrics.perCall).map((ids) => ({ userId, ids })),
   )
   await closedLoop(calls.length, collection.callsInFlight, async (index) => {
     const { userId, ids } = calls[index]!
     const options = { signal: AbortSignal.timeout(LONGEST_CALL_MS) }
     const account = (await credentials.get(userId, platform, options))!
     const { size } = await metrics.read(ids, account, options)
-    if (size !== ids.length) throw new Error(`${size} of ${ids.length} posts were told of`)
+    if (size !== ids.length) throw new Error(`${size} of ${ids.length} posts were reported`)
   })
 }
 
@@ -117,7 +117,7 @@ function heapFigure(posts: number, heaps: number[]): Figure[] {
   return [figure({ ...ofMemory, name, ours: last, baseline: first, aim: flat })]
 }
 
-/** What the system has given the worker, of which it returns little. Nothing where the system does not tell. */
+/** Memory that the system has given the worker, which returns little. Empty where the system does not report it. */
 function residentFigure(posts: number, samples: number[]): Figure[] {
   const size = Math.ceil(samples.length / 10)
   const tenths = Array.from({ length: 10 }, (_, index) => samples.slice(index * size, (index + 1) * size))

@@ -90,7 +90,7 @@ function figuresOf(what: string, ours: Footprint[], bare: Footprint[]): Figure[]
     baseline: bare.map(({ readyMs }) => readyMs),
     aim: { text: `at most ${AIM_READY_MS / 1_000} s`, met: ({ ours: readyMs }) => readyMs <= AIM_READY_MS },
   })
-  // Where the system does not tell, there is nothing to say.
+  // Some systems do not report it.
   if (quiet.length === 0 || bareQuiet.length === 0) return [ready]
   const memory = figureOfRounds({
     group: 'footprint',

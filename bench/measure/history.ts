@@ -11,7 +11,7 @@ export interface HistorySize {
   posts: number
 }
 
-/** How much Temporal has to keep of an immediate post to three platforms: the real Bluesky and two that answer at once. */
+/** Measures what Temporal stores of an immediate post to three platforms: the real Bluesky and two that respond immediately. */
 export async function measureHistory(world: World, { posts }: HistorySize): Promise<Figure[]> {
   const ours = await openOurs(world, { lanes: 1 })
   const { context } = ours

@@ -21,7 +21,7 @@ const AIMS = new Map([
 
 export interface LatenessSize {
   lone: number
-  /** Posts due at one instant, and how often; what stands in one row is scheduled together. */
+  /** Numbers of posts that are due together. The bursts of one row are scheduled together. */
   rows: Burst[][]
 }
 

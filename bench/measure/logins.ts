@@ -31,7 +31,7 @@ const UNLIMITED = {
   TRUSTED_PROXIES: '127.0.0.1',
 }
 
-/** What a stranger can learn from the time an answer takes, and what many logins at once cost everybody else. */
+/** Measures what response times reveal to a stranger, and how concurrent logins slow down other users. */
 export async function measureLogins(world: World, size: LoginsSize): Promise<Figure[]> {
   const config = await world.config(UNLIMITED)
   const context = await createContext(config)
@@ -97,7 +97,7 @@ async function compareAddresses(
   })
 }
 
-/** Reads of other users while so many logins arrive at once, again and again. */
+/** Measures reads of other users during repeated bursts of concurrent logins. */
 async function measureCrowd({ parallel, rounds }: LoginsSize, url: string, context: Context, user: User) {
   const { accessToken } = await openTestSession(context, user)
   const read = async () => {
@@ -133,7 +133,7 @@ async function measureCrowd({ parallel, rounds }: LoginsSize, url: string, conte
   }
   return figure({
     group: 'logins',
-    name: `reads while ${parallel} people log in at once, p95 (baseline: without them)`,
+    name: `reads while ${parallel} people log in concurrently, p95 (baseline: without them)`,
     unit: 'ms',
     ours: percentile(crowded!, 0.95),
     baseline: percentile(quiet!, 0.95),

@@ -6,7 +6,7 @@ import { openBare, openOurs, publishAll, type Side } from '../sides.ts'
 import { median, rounded } from '../stats.ts'
 import type { World } from '../world.ts'
 
-/** What one round leaves to be done after its last answer belongs to nobody. */
+/** Work that a round leaves after its last response counts for no side. */
 const SETTLE_MS = 500
 
 export interface ThroughputSize {

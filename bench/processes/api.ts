@@ -4,7 +4,7 @@ import { createContext } from '../../src/context.ts'
 import type { PublishOrchestrator } from '../../src/integrations/temporal/orchestrator.ts'
 import { serve } from '../processes.ts'
 
-/** Answers at once, so that what Temporal costs can be told from what the route costs. */
+/** Responds immediately, which separates the cost of Temporal from that of the route. */
 const noTemporal: PublishOrchestrator = {
   start: async () => true,
   signal: async () => true,

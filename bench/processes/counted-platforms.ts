@@ -10,11 +10,11 @@ import { connectByPage, type UserApi } from '../../sandbox/platforms/sandbox-pla
 import { startThreads } from '../../sandbox/platforms/threads.ts'
 import { userApi } from '../../sandbox/seed.ts'
 import { readConfig } from '../../src/config/schema.ts'
-import { callbackUrl } from '../../src/domain/accounts/platform-connect.ts'
+import { buildCallbackUrl } from '../../src/domain/accounts/platform-connect.ts'
 import type { CountedPlatform, Owned, OwnRequest } from '../collecting.ts'
 import { serve, setting } from '../processes.ts'
 
-/** Accounts that posted long ago, on platforms that tell of 25, of 20 and of one of their posts a call. */
+/** Accounts with old posts, on platforms that report 25 posts, 20 posts and one post per call. */
 const config = readConfig(process.env)
 const dir = setting('BENCH_DIR')
 const plenty = { max: 1_000_000, seconds: 300 }
@@ -72,8 +72,14 @@ const server = createServer((request, response) => {
   })().catch((error: unknown) => response.writeHead(500).end(String(error)))
 })
 const ownUrl = await listenOnLoopback(server)
-const mastodonApp = mastodon.createApp({ name: 'postonce', redirectUris: [callbackUrl(config.PUBLIC_URL, 'mastodon')] })
-const threadsApp = threads.createApp({ name: 'postonce', redirectUris: [callbackUrl(config.PUBLIC_URL, 'threads')] })
+const mastodonApp = mastodon.createApp({
+  name: 'postonce',
+  redirectUris: [buildCallbackUrl(config.PUBLIC_URL, 'mastodon')],
+})
+const threadsApp = threads.createApp({
+  name: 'postonce',
+  redirectUris: [buildCallbackUrl(config.PUBLIC_URL, 'threads')],
+})
 
 serve(
   {

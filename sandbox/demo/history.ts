@@ -1,10 +1,10 @@
-import { deriveFrom, NO_COUNTS, type PostCounts } from '../../src/domain/analytics/analytics.ts'
-import { ageClassAt, slotAt, slotFor, type AgeClass } from '../../src/domain/analytics/collection.ts'
+import { deriveMetrics, NO_COUNTS, type PostCounts } from '../../src/domain/analytics/analytics.ts'
+import { findAgeClass, toSlot, resolveSlot, type AgeClass } from '../../src/domain/analytics/collection.ts'
 import { accept, claim, markDeleted, refuse } from '../../src/domain/posts/delivery-moves.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { newPost } from '../../src/domain/posts/post-moves.ts'
 import type { MediaItem, Move, PlatformStatus, Published } from '../../src/domain/posts/post.ts'
-import { eventsOf, firstEvent } from '../../src/domain/posts/timeline.ts'
+import { deriveEvents, createFirstEvent } from '../../src/domain/posts/timeline.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/shared/times.ts'
 import type { StoredPost } from '../../src/store/posts/post-schema.ts'
 import { newId } from '../../src/store/shared/schema.ts'
@@ -100,7 +100,7 @@ function write({ userId, timezone, picture }: DemoOwner, { text, on, at, planned
     createdAt,
   )
   // Its workflow has started and ended.
-  return { ...post, startPending: false, timeline: [firstEvent(post)] }
+  return { ...post, startPending: false, timeline: [createFirstEvent(post)] }
 }
 
 /** Applies the transitions of a delivery, each at its time. */
@@ -128,7 +128,7 @@ function deliver(written: StoredPost, demo: DemoPost, accounts: DemoAccounts, pu
 
 function applyMove(post: StoredPost, move: Move, at: Date): StoredPost {
   const after = move(post, at)
-  const timeline = [...post.timeline, ...eventsOf(post, after, at)]
+  const timeline = [...post.timeline, ...deriveEvents(post, after, at)]
   return { ...post, ...after, timeline, revision: post.revision + 1, updatedAt: at }
 }
 
@@ -167,7 +167,7 @@ function buildSnapshots(
       takenAt,
       completedAt: completedAt!,
       ...counts,
-      ...deriveFrom(counts, followers),
+      ...deriveMetrics(counts, followers),
       followerCountAtSnapshot: followers,
       removeAt: new Date(takenAt.getTime() + retentionMs),
     }
@@ -179,14 +179,14 @@ function listSnapshotTimes(completedAt: Date, until: Date, ages: AgeClass[]): { 
   const found = new Map<number, Date>()
   const look = (takenAt: Date) => {
     const last = [...found.keys()].at(-1)
-    const slot = slotFor(ages, { completedAt, ...(last !== undefined && { metricsSlot: new Date(last) }) }, takenAt)
+    const slot = resolveSlot(ages, { completedAt, ...(last !== undefined && { metricsSlot: new Date(last) }) }, takenAt)
     found.set(slot.getTime(), takenAt)
   }
   for (let at = completedAt.getTime() + 20 * SECOND; at < until.getTime();) {
-    const { everyMs } = ageClassAt(ages, completedAt, new Date(at))
+    const { everyMs } = findAgeClass(ages, completedAt, new Date(at))
     look(new Date(at))
     const pauseMs = Math.max(everyMs, pauseAt(at - completedAt.getTime()))
-    at = slotAt(new Date(at + pauseMs), everyMs).getTime() + 20 * SECOND
+    at = toSlot(new Date(at + pauseMs), everyMs).getTime() + 20 * SECOND
   }
   look(until)
   return [...found].map(([slot, takenAt]) => ({ slot: new Date(slot), takenAt }))
@@ -203,7 +203,7 @@ function buildFollowerSnapshots(
   { now, retentionMs }: Collecting,
 ): AccountSnapshot[] {
   const audience = audienceOn(platform)
-  const today = slotAt(now, DAY).getTime()
+  const today = toSlot(now, DAY).getTime()
   return Array.from({ length: DAYS + 1 }, (_, index) => DAYS - index)
     .filter((daysAgo) => platform !== GAP.platform || daysAgo !== GAP.daysAgo)
     .map((daysAgo) => {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { callbackUrl } from '../../src/domain/accounts/platform-connect.ts'
+import { buildCallbackUrl } from '../../src/domain/accounts/platform-connect.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { startAll } from '../start-all.ts'
 import { startBluesky } from './bluesky.ts'
@@ -71,7 +71,7 @@ async function mastodon(dir: string, behaviour: Behaviour): Promise<RunningPlatf
   return {
     fronts: { mastodon: { url, control } },
     env(publicUrl) {
-      const app = createApp({ name: 'postonce', redirectUris: [callbackUrl(publicUrl, 'mastodon')] })
+      const app = createApp({ name: 'postonce', redirectUris: [buildCallbackUrl(publicUrl, 'mastodon')] })
       return {
         MASTODON_INSTANCE_URL: url,
         MASTODON_CLIENT_ID: app.clientId,
@@ -99,7 +99,7 @@ async function tumblr(dir: string, { crowdOn = noCrowd }: Behaviour): Promise<Ru
   return {
     fronts: { tumblr: { url, control } },
     env(publicUrl) {
-      const app = createApp({ name: 'postonce', callbackUrl: callbackUrl(publicUrl, 'tumblr') })
+      const app = createApp({ name: 'postonce', callbackUrl: buildCallbackUrl(publicUrl, 'tumblr') })
       return {
         TUMBLR_CONSUMER_KEY: app.consumerKey,
         TUMBLR_CONSUMER_SECRET: app.consumerSecret,
@@ -126,7 +126,7 @@ async function threads(dir: string, { processingMs, crowdOn = noCrowd }: Behavio
   return {
     fronts: { threads: { url, control } },
     env(publicUrl) {
-      const app = createApp({ name: 'postonce', redirectUris: [callbackUrl(publicUrl, 'threads')] })
+      const app = createApp({ name: 'postonce', redirectUris: [buildCallbackUrl(publicUrl, 'threads')] })
       return {
         THREADS_APP_ID: app.id,
         THREADS_APP_SECRET: app.secret,
@@ -153,7 +153,7 @@ async function meta(dir: string, { processingMs, crowdOn = noCrowd }: Behaviour)
   return {
     fronts: { facebook, instagram },
     env(publicUrl) {
-      const app = createApp({ name: 'postonce', redirectUris: [callbackUrl(publicUrl, 'facebook')] })
+      const app = createApp({ name: 'postonce', redirectUris: [buildCallbackUrl(publicUrl, 'facebook')] })
       return {
         FACEBOOK_APP_ID: app.id,
         FACEBOOK_APP_SECRET: app.secret,

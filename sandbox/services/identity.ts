@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { startSimulator, type SimulatorPlace } from '../platforms/shared/simulator.ts'
-import { identityCallbackUrl } from '../../src/domain/users/identity-login.ts'
+import { buildIdentityCallbackUrl } from '../../src/domain/users/identity-login.ts'
 import { createProvider, type Spoil } from './identity/provider.ts'
 import { createIdentityServer } from './identity/server.ts'
 import { openState, randomText, type Client, type Person } from './identity/state.ts'
@@ -51,7 +51,7 @@ export async function startIdentity(place: SimulatorPlace = {}) {
     url,
     control,
     env(publicUrl: string): Record<string, string> {
-      const { id, secret } = identity.createApp({ id: 'postonce', redirectUris: [identityCallbackUrl(publicUrl)] })
+      const { id, secret } = identity.createApp({ id: 'postonce', redirectUris: [buildIdentityCallbackUrl(publicUrl)] })
       return { GOOGLE_ISSUER_URL: url, GOOGLE_CLIENT_ID: id, GOOGLE_CLIENT_SECRET: secret }
     },
   }

@@ -3,7 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type RouteOptions } from 'fastify'
 import type { Config } from '../config/schema.ts'
 import type { ApiContext, Context } from '../context.ts'
-import { listed } from '../domain/shared/lists.ts'
+import { parseList } from '../domain/shared/lists.ts'
 import { SECOND } from '../domain/shared/times.ts'
 import { adminRoutes } from './admin/routes.ts'
 import { analyticsRoutes } from './analytics/routes.ts'
@@ -160,6 +160,6 @@ function closeConnectionsOnShutdown(app: FastifyInstance, { SHUTDOWN_GRACE_MS }:
 }
 
 function readTrustedProxies(config: Config): string[] | false {
-  const proxies = listed(config.TRUSTED_PROXIES).filter((proxy) => proxy !== 'none')
+  const proxies = parseList(config.TRUSTED_PROXIES).filter((proxy) => proxy !== 'none')
   return proxies.length > 0 ? proxies : false
 }

@@ -1,6 +1,6 @@
 import { readConfig } from '../config/schema.ts'
 import { createContext, type Context } from '../context.ts'
-import { listed } from '../domain/shared/lists.ts'
+import { parseList } from '../domain/shared/lists.ts'
 import { runProcess } from './run-process.ts'
 
 /**
@@ -12,7 +12,7 @@ await runProcess(async () => {
   const context = await createContext(config)
   try {
     await context.database.createIndexes()
-    await context.storage.ensureBucket([config.FRONTEND_URL, ...listed(config.CORS_ORIGINS)])
+    await context.storage.ensureBucket([config.FRONTEND_URL, ...parseList(config.CORS_ORIGINS)])
     await createSearchAttributes(context)
     await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS, context.collection.intervalMs)
     context.logger.info('Setup finished. Start the API and the worker next.')

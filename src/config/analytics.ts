@@ -1,5 +1,5 @@
 import type { Config } from './schema.ts'
-import { ageClasses } from '../domain/analytics/collection.ts'
+import { parseAgeClasses } from '../domain/analytics/collection.ts'
 import { DAY, SECOND } from '../domain/shared/times.ts'
 
 /**
@@ -7,7 +7,7 @@ import { DAY, SECOND } from '../domain/shared/times.ts'
  * @throws Error when the ages cannot be parsed
  */
 export function collectionSettings(config: Config) {
-  const ages = ageClasses(config.ANALYTICS_AGES)
+  const ages = parseAgeClasses(config.ANALYTICS_AGES)
   return {
     ages,
     /** The interval of the collection runs. */

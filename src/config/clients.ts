@@ -1,4 +1,4 @@
-import { listed } from '../domain/shared/lists.ts'
+import { parseList } from '../domain/shared/lists.ts'
 import { SECOND } from '../domain/shared/times.ts'
 import {
   createProviderCaptions,
@@ -84,7 +84,7 @@ export function createPaymentsIfConfigured(
     url: config.STRIPE_API_URL,
     userAgent: toUserAgent(config),
     priceId: config.STRIPE_PRICE_ID,
-    webhookSecrets: listed(config.STRIPE_WEBHOOK_SECRETS),
+    webhookSecrets: parseList(config.STRIPE_WEBHOOK_SECRETS),
     timeoutMs: config.PAYMENTS_TIMEOUT_MS,
     onCall: paymentCallEnded,
   })

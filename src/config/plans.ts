@@ -1,5 +1,5 @@
 import type { Config } from './schema.ts'
-import type { Limits, SubscriptionPlan } from '../domain/users/user.ts'
+import type { Limits, SubscriptionPlan } from '../domain/billing/subscription.ts'
 
 /** The limits of new accounts and of accounts set to a plan now. Existing accounts keep the limits on their record. */
 export function planLimits(config: Config): Record<SubscriptionPlan, Limits> {

@@ -1,5 +1,5 @@
 import type { Config } from './schema.ts'
-import { listed } from '../domain/shared/lists.ts'
+import { parseList } from '../domain/shared/lists.ts'
 import type { PlatformSettings } from '../platforms/registry.ts'
 
 /** The settings of each platform. */
@@ -16,7 +16,7 @@ export function platformSettings(config: Config): PlatformSettings {
 
 function bluesky(config: Config): PlatformSettings['bluesky'] {
   const { BLUESKY_ENTRY_URL, BLUESKY_ACCOUNT_HOSTS, BLUESKY_VIDEO_URL, BLUESKY_APP_URL } = config
-  const accountHosts = listed(BLUESKY_ACCOUNT_HOSTS)
+  const accountHosts = parseList(BLUESKY_ACCOUNT_HOSTS)
   return { entryUrl: BLUESKY_ENTRY_URL, accountHosts, videoUrl: BLUESKY_VIDEO_URL, appUrl: BLUESKY_APP_URL }
 }
 
@@ -60,7 +60,7 @@ function facebook(config: Config): PlatformSettings['facebook'] {
     version: config.GRAPH_API_VERSION,
     appId: config.FACEBOOK_APP_ID,
     appSecret: config.FACEBOOK_APP_SECRET,
-    extraScopes: listed(config.META_EXTRA_SCOPES),
+    extraScopes: parseList(config.META_EXTRA_SCOPES),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { PlatformErrorClass } from '../domain/posts/failure.ts'
-import { connectReasonOf, type ConnectReason } from '../domain/accounts/platform-connect.ts'
-import { platformReason, type PlatformReason } from '../domain/posts/platform-reason.ts'
+import { toConnectReason, type ConnectReason } from '../domain/accounts/platform-connect.ts'
+import { toPlatformReason, type PlatformReason } from '../domain/posts/platform-reason.ts'
 
 interface PlatformErrorOptions {
   /**
@@ -16,7 +16,7 @@ interface PlatformErrorOptions {
   /** The wait that the platform asks for, milliseconds. */
   retryAfterMs?: number
   /** Code and text of the platform's response, unchanged. Defaults to those of `cause`. */
-  reason?: Parameters<typeof platformReason>[0]
+  reason?: Parameters<typeof toPlatformReason>[0]
   /** Why an account cannot be connected, if the class does not say it. */
   connectReason?: ConnectReason
   cause?: unknown
@@ -43,8 +43,8 @@ export class PlatformError extends Error {
     this.certain = options.certain
     this.answered = options.answered ?? false
     this.retryAfterMs = options.retryAfterMs
-    this.connectReason = options.connectReason ?? connectReasonOf(errorClass)
-    this.platformReason = options.reason ? platformReason(options.reason) : inheritReason(options.cause)
+    this.connectReason = options.connectReason ?? toConnectReason(errorClass)
+    this.platformReason = options.reason ? toPlatformReason(options.reason) : inheritReason(options.cause)
   }
 }
 

@@ -1,6 +1,6 @@
 import { SECOND } from '../domain/shared/times.ts'
 import type { Platform } from '../domain/shared/platforms.ts'
-import { hideEchoes } from '../domain/posts/platform-reason.ts'
+import { maskEchoes } from '../domain/posts/platform-reason.ts'
 import type { Credentials, OutgoingPost, PlatformAdapter, NotFoundResult } from './contract.ts'
 import { PlatformError } from './errors.ts'
 
@@ -75,7 +75,7 @@ function listSecrets({ content }: OutgoingPost, { accessToken, tokenSecret, refr
 
 function redactSecrets(error: unknown, hidden: string[]): unknown {
   if (error instanceof PlatformError && error.platformReason) {
-    error.platformReason = hideEchoes(error.platformReason, hidden)
+    error.platformReason = maskEchoes(error.platformReason, hidden)
   }
   return error
 }

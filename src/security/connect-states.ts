@@ -45,6 +45,7 @@ export function createConnectStates(secret: string) {
       // Compared as text: another encoding of the same bytes is not a state of ours.
       const isOurs = timingSafeEqual(Buffer.from(mac), Buffer.from(computeMac(purpose, userId, nonce, expiry)))
       const isOver = Number(expiry) * SECOND <= now.getTime()
+      // guard: state MAC
       return isOurs && !isOver ? { userId, nonce } : null
     },
   }

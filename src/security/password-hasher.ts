@@ -20,7 +20,7 @@ const QUEUED_HASHES = 500
  * @throws ServiceError SERVICE_UNAVAILABLE when too many wait
  */
 export function createPasswordHasher({ atOnce = CONCURRENT_HASHES, waiting = QUEUED_HASHES } = {}) {
-  const limit = createFairLimit({ atOnce, waiting })
+  const limit = createFairLimit({ maxRunning: atOnce, waiting })
   /** The hash compared with for unknown addresses, so that they take as long as known ones. */
   const dummyHash = inTurn('', () => hash(randomBytes(16).toString('hex'), COST))
 

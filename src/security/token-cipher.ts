@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes, type KeyObject, createSecretKey } from 'node:crypto'
-import { listed } from '../domain/shared/lists.ts'
+import { parseList } from '../domain/shared/lists.ts'
 import { SecretUnreadableError, type RecordSecretContext, type SecretContext } from '../domain/shared/secrets.ts'
 
 const ALGORITHM = 'aes-256-gcm'
@@ -31,6 +31,7 @@ export function createTokenCipher(keys: string) {
   const keysById = new Map(ring)
 
   return {
+    // guard: seal
     seal(plain: string, context: Context): string {
       const iv = randomBytes(IV_BYTES)
       const cipher = createCipheriv(ALGORITHM, writingKey, iv, { authTagLength: TAG_BYTES })
@@ -43,6 +44,7 @@ export function createTokenCipher(keys: string) {
       ].join('.')
     },
 
+    // guard: open
     /** @throws SecretUnreadableError when the key is unknown, the text was changed, or it was sealed for another context */
     open(sealed: string, context: Context): string {
       const [format, kid, ...encoded] = sealed.split('.')
@@ -82,7 +84,7 @@ function decode(part: string): Buffer | null {
 }
 
 function parseKeys(keys: string): [kid: string, key: KeyObject][] {
-  const ring = listed(keys).map(parseKey)
+  const ring = parseList(keys).map(parseKey)
   const ids = ring.map(([kid]) => kid)
   const repeated = ids.findIndex((kid, index) => ids.indexOf(kid) < index)
   if (repeated >= 0) throw new Error(`TOKEN_ENCRYPTION_KEYS, key ${repeated + 1}: its key id is already taken`)

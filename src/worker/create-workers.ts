@@ -6,7 +6,7 @@ import { createActivityMetrics, countArmedWaits } from './activity-metrics.ts'
 import { createActivities } from '../activities/index.ts'
 import type { Config } from '../config/schema.ts'
 import type { Context } from '../context.ts'
-import { listed } from '../domain/shared/lists.ts'
+import { parseList } from '../domain/shared/lists.ts'
 import { SECOND } from '../domain/shared/times.ts'
 import type { Logger } from '../logger.ts'
 import { installSdkRuntime } from './sdk-runtime.ts'
@@ -137,7 +137,7 @@ export function toWorkerOptions(
 }
 
 function parseQueues(names: string): TaskQueue[] {
-  const wanted = listed(names)
+  const wanted = parseList(names)
   const unknown = wanted.filter((name) => !TASK_QUEUES.some((queue) => queue === name))
   if (unknown.length > 0) throw new Error(`WORKER_QUEUES names unknown task queues: ${unknown.join(', ')}`)
   return wanted.length > 0 ? (wanted as TaskQueue[]) : [...TASK_QUEUES]

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startIdentity, type IdentitySandbox } from '../../sandbox/services/identity.ts'
 import { startMailCatcher } from '../../sandbox/services/mail.ts'
-import { identityCallbackUrl } from '../../src/domain/users/identity-login.ts'
+import { buildIdentityCallbackUrl } from '../../src/domain/users/identity-login.ts'
 import { newNotification } from '../support/notifications.ts'
 import { unique } from '../support/servers.ts'
 import { giveDemo } from './analytics.ts'
@@ -22,7 +22,7 @@ beforeAll(async () => {
     ...mails.env(),
     ...google.env(publicUrl),
   }))
-  callbackUrl = identityCallbackUrl(world.publicUrl)
+  callbackUrl = buildIdentityCallbackUrl(world.publicUrl)
 }, 300_000)
 
 afterAll(async () => {

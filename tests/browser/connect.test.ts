@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startMastodon, type Mastodon } from '../../sandbox/platforms/mastodon.ts'
 import { startTumblr, type Tumblr } from '../../sandbox/platforms/tumblr.ts'
-import { callbackUrl } from '../../src/domain/accounts/platform-connect.ts'
+import { buildCallbackUrl } from '../../src/domain/accounts/platform-connect.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
 import { unique } from '../support/servers.ts'
 import { startBrowserWorld, type BrowserWorld } from './world.ts'
@@ -27,8 +27,11 @@ interface Connectable {
 beforeAll(async () => {
   ;[mastodon, tumblr] = await Promise.all([startMastodon(), startTumblr()])
   world = await startBrowserWorld((publicUrl) => {
-    const mastodonApp = mastodon.createApp({ name: 'postonce', redirectUris: [callbackUrl(publicUrl, 'mastodon')] })
-    const tumblrApp = tumblr.createApp({ name: 'postonce', callbackUrl: callbackUrl(publicUrl, 'tumblr') })
+    const mastodonApp = mastodon.createApp({
+      name: 'postonce',
+      redirectUris: [buildCallbackUrl(publicUrl, 'mastodon')],
+    })
+    const tumblrApp = tumblr.createApp({ name: 'postonce', callbackUrl: buildCallbackUrl(publicUrl, 'tumblr') })
     return {
       MASTODON_INSTANCE_URL: mastodon.url,
       MASTODON_CLIENT_ID: mastodonApp.clientId,
@@ -132,7 +135,7 @@ describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) =>
     await victim.goto(page.url())
     await victim.selectOption('select[name=account]', { label: name })
     const [callback] = await Promise.all([
-      victim.waitForRequest((request) => request.url().startsWith(callbackUrl(world.publicUrl, platform))),
+      victim.waitForRequest((request) => request.url().startsWith(buildCallbackUrl(world.publicUrl, platform))),
       victim.click('button[value=allow]'),
     ])
     await victim.waitForURL(`${world.frontend.url}/settings?*`)

@@ -16,7 +16,7 @@ const USAGE = `npm run chaos [-- --seeds <n>] [--seed <s>] [--churn <posts>] [--
 
   --seeds <n>      how many runs (default: 10)
   --seed <s>       the first seed; the others follow it (default: by the clock)
-  --churn <posts>  instead: so many posts due at once, while a worker is killed every three seconds
+  --churn <posts>  instead: posts that are due together, while a worker is killed every three seconds
   --matrix         instead: on every platform, answers lost in every way once, and workers killed after
                    the platform accepted once a seed
   --keep           keeps logs and journal of clean runs, too`
@@ -24,7 +24,7 @@ const USAGE = `npm run chaos [-- --seeds <n>] [--seed <s>] [--churn <posts>] [--
 /** The sweeper takes up what crashes left behind; the sooner, the sooner a run is over. */
 const ENVIRONMENT = { SWEEP_INTERVAL_MS: '5000' }
 const KILL_EVERY_MS = 3_000
-/** What earlier kills left behind is still being looked into when the later ones come. */
+/** Reconciliations after earlier kills are still running during later ones. */
 const KILLS_BEFORE_REST = 5
 
 interface Options {
@@ -152,7 +152,7 @@ function read(args: string[]): Options | null {
   }
 }
 
-/** The run that is under way comes to its end. */
+/** The current run finishes first. */
 function stopRequested(): { isStopping: boolean } {
   const state = { isStopping: false }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (state.isStopping = true))

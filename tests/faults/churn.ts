@@ -5,11 +5,11 @@ import type { FaultWorld } from './world.ts'
 
 const DUE_IN_MS = 4_000
 const AT_ONCE = 10
-/** Then it is over with the killing: looks after lost answers come minutes apart, and would take that long themselves. */
+/** Ends the kills, because reconciliations of lost answers are minutes apart. */
 const MOST_KILLS = 12
 
 export interface ChurnReport {
-  /** From the instant until the last one was out, milliseconds. */
+  /** From the due time until the last post was published, milliseconds. */
   drainMs: number
   kills: number
   violations: string[]
@@ -40,7 +40,7 @@ export async function churn(world: FaultWorld, posts: number, killEveryMs: numbe
   while (killEveryMs !== null && !isOver && kills < MOST_KILLS) {
     const victim = workers[kills++ % workers.length]!
     await victim.kill()
-    // It has to be at work again before the next one goes, or nobody would be.
+    // It has to work again before the next one is killed, or no worker would be left.
     await Promise.all([victim.start(), Promise.race([delay(killEveryMs), resting])])
   }
   await resting

@@ -5,7 +5,7 @@ import type { Canary } from './judge/evidence.ts'
 const SOME = 65_536
 const NOTHING = Buffer.alloc(SOME)
 
-/** Looks for secrets in every file below the folders, byte by byte; one sentence for each that stands somewhere. */
+/** Searches every file in the folders for secrets, byte by byte. Returns a sentence per finding. */
 export function findInFiles(folders: string[], canaries: Canary[]): string[] {
   const values = [...new Map(canaries.map(({ name, value }) => [value, name]))]
   return folders.flatMap((folder) =>
@@ -14,7 +14,7 @@ export function findInFiles(folders: string[], canaries: Canary[]): string[] {
       .flatMap(({ parentPath, name }) => {
         const file = join(parentPath, name)
         const bytes = withoutEmptyEnd(readFileSync(file))
-        return values.filter(([value]) => bytes.includes(value)).map(([, what]) => `${what} stands in ${file}`)
+        return values.filter(([value]) => bytes.includes(value)).map(([, what]) => `${what} is in ${file}`)
       }),
   )
 }

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import type { Outage, ProcessExit } from './judge/evidence.ts'
 
-/** What was done to the world and what became of it, kept for the judge and written as JSON lines for whoever looks later. */
+/** Records operations and their results for the judge, and writes them as JSON lines for later analysis. */
 export function createJournal(file: string) {
   const outages: Outage[] = []
   const exits: ProcessExit[] = []

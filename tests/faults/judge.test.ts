@@ -152,7 +152,7 @@ describe('I1', () => {
       evidence.notifications = [told('post-created:p1'), told('post-failed:p1:bluesky:0')]
     }))
 
-  it('a record that nobody asked for', () =>
+  it('the judge reports a record without a request', () =>
     breaks('I1', /which no stored or acknowledged post asked for/, ({ platforms }) => {
       platforms[0]!.ledger.push(record('at://two', words('other')))
     }))
@@ -165,7 +165,7 @@ describe('I1', () => {
       evidence.notifications.push(told('post-created:p2', 'p2'), told('post-published:p2:bluesky', 'p2'))
     }))
 
-  it('is content when the user was told that nobody knows', () =>
+  it('the judge accepts a missing post whose outcome was reported as unknown', () =>
     passes((evidence) => {
       evidence.posts = [
         post({ status: 'FAILED' }, { status: 'failed', platformPostId: null, errorCode: 'OUTCOME_UNKNOWN' }),
@@ -185,10 +185,10 @@ describe('I1', () => {
 })
 
 describe('I2', () => {
-  it('a due post that has come to no end', () =>
+  it('the judge reports a due post without an end', () =>
     breaks('I2', /still PENDING/, (evidence) => unsent(evidence, 'PENDING')))
 
-  it('a delivery that stands still', () =>
+  it('the judge reports a delivery without progress', () =>
     breaks('I2', /still PROCESSING \(bluesky processing\)/, (evidence) => {
       unsent(evidence, 'PROCESSING')
       evidence.posts[0]!.platformStatuses[0]!.status = 'processing'
@@ -299,7 +299,7 @@ describe('I3', () => {
 
   it('is content with what came in time, or may have', () => {
     passes((evidence) => scheduled(evidence, 1))
-    // Nobody knows whether an edit without an answer was done.
+    // The result of an edit without a response is unknown.
     passes((evidence) => {
       const wish = { text: words('one', 'bye'), scheduledAt: at(30) }
       evidence.operations.push(operation('edit', { sentAt: at(0.5), answeredAt: null, status: null, wish }))
@@ -366,7 +366,7 @@ describe('I6', () => {
       notifications.push(notifications[1]!)
     }))
 
-  it('one publication told for two rounds', () =>
+  it('the judge accepts one notification for a publication in two rounds', () =>
     breaks('I6', /2 notifications of post-published:p1:bluesky/, ({ notifications }) => {
       notifications.push(told('post-published:p1:bluesky:1'))
     }))
@@ -391,7 +391,7 @@ describe('I6 of a post with several platforms', () => {
       evidence.notifications = evidence.notifications.filter(({ dedupeKey }) => dedupeKey !== 'post-ended:p1:0')
     }))
 
-  it('its end told for two rounds of which there was one', () =>
+  it('the judge reports a second end notification for a single round', () =>
     breaks('I6', /2 notifications of post-ended:p1, and should have 1/, (evidence) => {
       everywhere(evidence, wish)
       evidence.notifications.push(told('post-ended:p1:1'))
@@ -409,7 +409,7 @@ describe('I7', () => {
       operations.push(operation('other', { body: { data: { password: 'canary-1' } } }))
     }))
 
-  it('is content where it may stand', () =>
+  it('the judge accepts a secret where it is allowed', () =>
     passes(({ documents }) => documents.push({ where: 'the vault of ann', text: 'canary-1' })))
 })
 

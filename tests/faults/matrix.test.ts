@@ -44,7 +44,7 @@ it('an answer that is lost, on every platform in every way: one record each, and
 })
 
 describe('in the files of every server and the logs', () => {
-  it('no secret of any platform stands in plain', () => {
+  it('no secret of any platform is stored in plain text', () => {
     const { folders, canaries, platforms } = world
     for (const { platform } of platforms) {
       const names = canaries.filter(({ name }) => name.endsWith(` of ${platform}`)).map(({ name }) => name)

@@ -24,14 +24,14 @@ const WAYS: Record<string, FaultAction> = {
   '500 after accept': { statusAfterAccept: 500, body: { error: 'InternalServerError' } },
   hang: { hang: true },
   'hang after accept': { holdAfterAccept: true },
-  // The client went away long before, and has looked in vain twice.
+  // The client disconnected long before, and two reconciliations found nothing.
   'accept late': { delayMs: SETTLE_MS * (2 / 3) },
   ...Object.fromEntries(FOREIGN.map((name) => [`${name} instead`, insteadOf(name)])),
   ...Object.fromEntries(FOREIGN.map((name) => [`${name} after accept`, afterAccept(name)])),
 }
 
 const KILL = 'worker killed after accept'
-/** A busy machine heard of the answer's deadline first. */
+/** On a busy machine the deadline can pass before the response is read. */
 export const LATE = 'worker killed too late'
 
 /** One platform and one thing that went wrong, and what it came to. */
@@ -86,7 +86,7 @@ const ARMED_IN_MS = 5_000
 const ACCEPTED_WITHIN_MS = 30_000
 
 /**
- * Every worker is killed when all platforms have accepted and none has been heard: posts of one user, one for all platforms or
+ * Every worker is killed when all platforms have accepted and no response was received: posts of one user, one for all platforms or
  * one for each, by the seed.
  * @returns what to ask for the outcome when everything is at rest
  */

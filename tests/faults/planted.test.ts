@@ -12,7 +12,7 @@ import { openStage, PUBLIC_URL } from './planted/stage.ts'
 import { startFaultPlatforms, type FaultPlatforms } from './platforms.ts'
 import { copySource, type Replacement } from './source.ts'
 
-/** A guard whose absence nobody notices is none, or is not judged: each is taken away once, and must be missed. */
+/** Removes each guard of the service once. The judge must report the violation, or the guard is useless or not judged. */
 
 const dir = mkdtempSync(join(tmpdir(), 'postonce-planted-'))
 let mongod: Mongod
@@ -51,12 +51,12 @@ async function play(
   }
 }
 
-it('names every guard in the README', () => {
+it('the README lists every guard', () => {
   const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8').replaceAll(/ +/g, ' ')
   for (const { guard, scenario, breaks } of GUARDS) expect(readme).toContain(`| ${guard} | ${scenario} | ${breaks} |`)
 })
 
-/** Each scenario once with nothing taken away, and once without each guard. */
+/** Plays each scenario once with all guards, and once without each guard. */
 function all(guards: Guard[]): void {
   const cleanRuns = new Map(
     guards.map(({ scenario, platform = 'bluesky', without = [] }) => [
@@ -66,13 +66,13 @@ function all(guards: Guard[]): void {
   )
 
   it.each([...cleanRuns.values()])(
-    '$platform: nothing is reported when $scenario',
+    'the judge reports nothing on $platform when $scenario',
     async ({ scenario, platform, without }) => {
       expect(sentencesOf(await play(scenario, without, platform))).toEqual([])
     },
   )
 
-  it.each(guards)('without this it is: $guard: $breaks', async (planted) => {
+  it.each(guards)('without the guard "$guard" the judge reports $breaks', async (planted) => {
     const { guard, removed, scenario, breaks, platform, without = [] } = planted
     const violations = await play(scenario, [...without, ...removed], platform)
     const reported = [...new Set(violations.map(({ invariant }) => invariant))]

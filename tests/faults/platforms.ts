@@ -12,11 +12,11 @@ type Calls = Required<Pick<Fault, 'method' | 'path'>>
 /** What a fault run has to know of a platform beside how it is started. */
 interface Traits {
   /**
-   * The calls that faults aim at: the visible one, the look for its trace, the renewal of tokens where there is one, and what a
+   * The calls that faults aim at: the visible one, its reconciliation, the renewal of tokens where there is one, and what a
    * callback is exchanged by where there are callbacks.
    */
   calls: { publish: Calls; reconcile: Calls; renew: Calls | null; exchange: Calls | null }
-  /** How it says no for good, and for now. */
+  /** Its permanent and its temporary refusal. */
   refusals: { definite: FaultAction; limited: FaultAction }
   /** Whether every post of it has an image or a video. */
   needsMedia: boolean
@@ -129,7 +129,7 @@ export async function startFaultPlatforms(dir: string, publicUrl: string, behavi
   return {
     platforms: running.flatMap(platformsOf),
     fronts: listFronts(running),
-    /** What the service's processes have to be told of them. */
+    /** The settings that the service's processes need for them. */
     env,
     secrets: Object.fromEntries(Object.entries(env).filter(([name]) => name.includes('SECRET'))),
 
@@ -166,14 +166,14 @@ function platformsOf({ fronts }: RunningPlatform): FaultPlatform[] {
   }))
 }
 
-/** How somebody deals with the service: requests of a login, and pages that are gone to. */
+/** A user's access to the service: requests with a login, and page visits. */
 export interface Browser {
   send: Send
   /** Goes where a platform's page leads back to, and returns where it is sent from there. */
   goTo(address: string): Promise<string>
 }
 
-/** What a callback is told so that the account can be had with it. */
+/** The callback parameters that connect the account. */
 const BROUGHT = { 'an OAuth code': 'code', 'an OAuth verifier': 'oauth_verifier', 'an OAuth state': 'state' }
 
 function watched({ send, goTo }: Browser): { api: UserApi; brought: Record<string, string> } {

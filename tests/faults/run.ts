@@ -29,7 +29,7 @@ export interface RunReport {
   seconds: number
 }
 
-/** One seed: the same work and the same faults each time, judged when everything has come to rest. */
+/** Runs one seed: the same work and the same faults each time, judged once everything is idle. */
 export async function runSeed(world: FaultWorld, seed: number, size: RunSize = USUAL_SIZE): Promise<RunReport> {
   const begunAt = Date.now()
   const { journal } = world
@@ -82,12 +82,12 @@ async function cause(event: FaultEvent, world: FaultWorld, session: Session, clo
     await clock.at(event.atMs + event.lastsMs)
     await takeBack?.()
   } catch (error) {
-    // Another fault may stand in its way, such as MongoDB away while a worker starts; healing makes up for it.
+    // Another fault may interfere, such as missing MongoDB while a worker starts. Healing repairs that.
     world.journal.write({ event: event.name, failed: String(error) })
   }
 }
 
-/** Every step at its time; those of one post wait for its create, whose answer tells its id. */
+/** Every step at its time; those of one post wait for its create, whose response has the id. */
 async function carryOut(steps: Step[], session: Session, clock: Clock): Promise<void> {
   const created = new Map<number, Promise<string | null>>()
   await Promise.all(
@@ -129,7 +129,7 @@ async function unsent({ posts }: Session): Promise<string[]> {
   )
 }
 
-/** A client with an idempotency key asks again until it is told; one without it never knows. */
+/** A client with an idempotency key repeats a request until it gets a response. One without a key never knows. */
 async function create(clients: (attempt: number) => Client, wish: Wish): Promise<string | null> {
   for (let attempt = 0; ; attempt++) {
     const answer = await clients(attempt).create(wish)

@@ -45,7 +45,7 @@ async function create(session: Session, wish: Partial<Wish> = {}, api = 0): Prom
   if (answer?.status !== 201) throw new Error(`The create was answered ${JSON.stringify(answer)}`)
 }
 
-/** All of it is out, and nothing is to be said against how. */
+/** Everything is published, and the judge reports nothing. */
 async function expectDelivered(session: Session): Promise<void> {
   await session.rest()
   expect((await session.posts()).map(({ status }) => status)).toSatisfy((all: string[]) =>
@@ -64,7 +64,7 @@ const callArrives = async (before: number) =>
 
 const requestCount = async () => (await bluesky().control.requests()).length
 
-describe('what Temporal was never told of', () => {
+describe('posts that Temporal never received', () => {
   let session: Session
   let backAt: number
 
@@ -88,7 +88,7 @@ describe('what Temporal was never told of', () => {
     backAt = Date.now()
   })
 
-  describe('meanwhile an answer that does not tell', () => {
+  describe('with an inconclusive answer meanwhile', () => {
     it.each([
       ['is dropped', { dropAfterAccept: true }],
       ['breaks off', { truncate: true }],
@@ -106,7 +106,7 @@ describe('what Temporal was never told of', () => {
     })
   })
 
-  it('is delivered once within 60 s: the create without an answer, and the one that was told 201', async () => {
+  it('a post is delivered once within 60 s, whether or not its create got a response', async () => {
     await expectDelivered(session)
     const posts = await session.posts()
     expect(posts).toHaveLength(2)
@@ -159,9 +159,8 @@ it('a worker frozen past its lease between claim and call, and thawed when anoth
     'worker-slow',
     copySource(join(dir, 'slow'), [
       {
-        file: 'activities/publishing/send-post.ts',
-        find: 'const claimed = { round, attempt: delivery.attempt }',
-        put: 'await new Promise((go) => setTimeout(go, 2_000))\nconst claimed = { round, attempt: delivery.attempt }',
+        anchor: 'claimed attempt',
+        change: (code) => `await new Promise((go) => setTimeout(go, 2_000))\n${code}`,
       },
     ]),
     // With its slot taken it asks for nothing more: a frozen worker swallows what is handed to its open requests.
@@ -185,7 +184,7 @@ it('a worker frozen past its lease between claim and call, and thawed when anoth
     ([post]) => post?.status === 'COMPLETED',
   )
   slow.thaw()
-  // It comes to its call, or rather does not.
+  // It continues with its call, which must not happen.
   await delay(3 * SECOND)
   await slow.stop()
   await expectDelivered(session)
@@ -193,7 +192,7 @@ it('a worker frozen past its lease between claim and call, and thawed when anoth
   expect(post!.platformStatuses[0]).toMatchObject({ delivery: { attempt: 2 } })
 })
 
-it('workers killed in turn under many posts that are due at once: each goes out once', async () => {
+it('each post is published once while workers are killed in turn and many posts are due together', async () => {
   const calm = await churn(world, CHURNED, null)
   expect(calm.violations).toEqual([])
   const churned = await churn(world, CHURNED, 2 * SECOND)

@@ -117,7 +117,7 @@ export async function openSession(world: FaultWorld, options: { users: number; m
     posts,
     evidence,
 
-    /** Waits until nothing moves any more; gives up after a bound, and then the judge says what did not come to rest. */
+    /** Waits until everything is idle, or until a deadline. The judge then reports what is still active. */
     async rest(withinMs = REST_WITHIN_MS): Promise<void> {
       for (const end = Date.now() + withinMs; Date.now() < end; await delay(REST_POLL_MS)) {
         if ((await posts()).some(({ status }) => !FINAL.includes(status))) continue

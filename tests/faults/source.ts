@@ -1,33 +1,57 @@
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import ts from 'typescript-5'
 import { PROJECT_ROOT } from '../../sandbox/options.ts'
 
-/** One place of the source, found by its text, which must stand there exactly once. */
+/** A change of the statement, property or argument that follows the comment `// guard: <anchor>` in `src`. */
 export interface Replacement {
-  /** Below `src`. */
-  file: string
-  find: string
-  put: string
+  anchor: string
+  /** Returns the new code for the marked one. Returning the same code is an error. */
+  change: (code: string) => string
 }
 
 /**
- * A copy of the service's source that can be run, with these places replaced.
- * @throws a sentence that names the place when its text is not there exactly once
+ * Copies the service's source so that it can run, and applies the replacements.
+ * @throws Error that names the anchor when it is missing, not unique or without effect
  */
 export function copySource(root: string, replacements: Replacement[]): string {
   mkdirSync(root, { recursive: true })
   cpSync(join(PROJECT_ROOT, 'src'), join(root, 'src'), { recursive: true })
   cpSync(join(PROJECT_ROOT, 'package.json'), join(root, 'package.json'))
   symlinkSync(join(PROJECT_ROOT, 'node_modules'), join(root, 'node_modules'))
-  for (const { file, find, put } of replacements) {
-    const path = join(root, 'src', file)
-    const source = readFileSync(path, 'utf8')
-    const found = source.split(find).length - 1
-    if (found !== 1) throw new Error(`src/${file} has ${found} times what should be there once: ${find}`)
-    writeFileSync(
-      path,
-      source.replace(find, () => put),
-    )
-  }
+  const paths = globSync('src/**/*.ts', { cwd: root }).map((path) => join(root, path))
+  for (const replacement of replacements) replaceAnchored(paths, replacement)
   return root
+}
+
+function replaceAnchored(paths: string[], { anchor, change }: Replacement): void {
+  const found = paths.flatMap((path) => {
+    const source = readFileSync(path, 'utf8')
+    const comments = source.matchAll(/^ *\/\/ guard: (.+)$/gm)
+    return [...comments]
+      .filter(([, name]) => name === anchor)
+      .map(({ 0: { length }, index }) => ({ path, source, end: index + length }))
+  })
+  if (found.length !== 1)
+    throw new Error(`src has ${found.length} comments "// guard: ${anchor}"; exactly one is needed`)
+  const { path, source, end } = found[0]!
+  const marked = findMarked(source, end)
+  if (marked === null) throw new Error(`"// guard: ${anchor}" in ${path} marks no code`)
+  const code = source.slice(marked.start, marked.end)
+  const changed = change(code)
+  if (changed === code) throw new Error(`The change of "// guard: ${anchor}" in ${path} has no effect on: ${code}`)
+  writeFileSync(path, source.slice(0, marked.start) + changed + source.slice(marked.end))
+}
+
+/** Returns the largest piece of syntax that starts right after a position; null at the end of a block. */
+function findMarked(source: string, position: number): { start: number; end: number } | null {
+  const file = ts.createSourceFile('source.ts', source, ts.ScriptTarget.Latest, true)
+  let marked: ts.Node | null = null
+  const visit = (node: ts.Node): void => {
+    if (marked) return
+    if (node.getFullStart() <= position && node.getStart(file) > position) marked = node
+    else if (node.end > position) ts.forEachChild(node, visit)
+  }
+  ts.forEachChild(file, visit)
+  return marked && { start: (marked as ts.Node).getStart(file), end: (marked as ts.Node).end }
 }

@@ -92,7 +92,7 @@ function nextAct(random: Random, marker: string, places: Places, name: string, i
   const kind = isDraft ? 'publish' : random.weighted(ACTS)
   switch (kind) {
     case 'edit':
-      // Equal words stay equal, or they could not be told apart from each other's edits.
+      // Equal words stay equal, or they could not be distinguished from each other's edits.
       return marker.startsWith('twin')
         ? { kind: 'read' }
         : { kind, wish: { text: marked(marker, `edited ${name}`), ...imageOf(places) }, inMs: undefined }

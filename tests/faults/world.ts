@@ -22,10 +22,10 @@ import type { Canary, Document } from './judge/evidence.ts'
 import { createPart, type Part } from './part.ts'
 import { startFaultPlatforms } from './platforms.ts'
 
-/** Short deadlines, so that what is lost is looked for soon. The lease outlives the call by two seconds. */
+/** Short deadlines, so that lost calls are reconciled soon. The lease outlives the call by two seconds. */
 const PUBLISH_TIMEOUT_MS = 3_000
 const LEASE_MS = PUBLISH_TIMEOUT_MS + 2_000
-/** How late a call that was given up may still be accepted, and is found: the third look is the first to believe that there is none. */
+/** How late an abandoned call may still be accepted and found. The third reconciliation is the first to accept its absence. */
 export const SETTLE_MS = 30_000
 
 export interface FaultWorldOptions {
@@ -38,7 +38,7 @@ export interface FaultWorldOptions {
   env?: Record<string, string>
 }
 
-/** The whole service as processes of its own on real servers, each of which can be taken away and given back. */
+/** The whole service as processes of its own on real servers, which can be stopped and started separately. */
 export async function startFaultWorld({
   dir,
   apis = 2,
@@ -113,7 +113,7 @@ export async function startFaultWorld({
       secrets: { ...settings.secrets, ...outside.secrets },
       /** What every session so far had to keep secret. */
       canaries: [] as Canary[],
-      /** Where secrets may stand in no file: all but what the platforms and the storage keep of their own. */
+      /** Folders whose files must contain no secret: all except those of the platforms and the storage. */
       folders: ['mongodb', 'temporal', 'logs'].map((folder) => join(dir, folder)),
 
       part(name: string): Part {
@@ -165,7 +165,7 @@ export async function startFaultWorld({
 
 export type FaultWorld = Awaited<ReturnType<typeof startFaultWorld>>
 
-/** Ports stay the same over restarts, and are nobody's usual ones: a sandbox may run beside. */
+/** Ports stay the same over restarts, and are not the default ones, so that a sandbox can run concurrently. */
 async function settle(): Promise<Pick<Settings, 'ports' | 'secrets'>> {
   const names = ['api', 'frontend', 'mongod', 'temporal', 'temporalUi', 'storage'] as const
   const ports = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await freePort()] as const)))

@@ -10,7 +10,7 @@ import { failure } from '../../src/domain/posts/failure.ts'
 import * as fitText from '../../src/domain/shared/fit-text.ts'
 import * as html from '../../src/domain/shared/html.ts'
 import * as links from '../../src/domain/shared/links.ts'
-import { listed } from '../../src/domain/shared/lists.ts'
+import { parseList } from '../../src/domain/shared/lists.ts'
 import * as mailAddresses from '../../src/domain/users/mail-addresses.ts'
 import * as names from '../../src/domain/users/names.ts'
 import * as newPasswords from '../../src/domain/users/new-passwords.ts'
@@ -88,8 +88,8 @@ const MODULES: {
           { content: content(given), platformSpecificContent: {}, selectedPlatforms: [...PLATFORMS] },
           new Set(),
         ),
-      contentFindings: (given: string) => preflight.contentFindings('tumblr', content(given), POSTING_RULES.tumblr),
-      textProblems: (given: string) => preflight.textProblems('threads', content(given), POSTING_RULES.threads),
+      contentFindings: (given: string) => preflight.checkContent('tumblr', content(given), POSTING_RULES.tumblr),
+      textProblems: (given: string) => preflight.checkText('threads', content(given), POSTING_RULES.threads),
     },
     exempt: ['schedulingProblem'],
   },
@@ -102,26 +102,26 @@ const MODULES: {
       ),
       templateCaptions: {
         text: (given: string) =>
-          captions.templateCaptions(
+          captions.buildTemplateCaptions(
             { prompt: given, text: given, tone: given, platform: 'threads' },
             POSTING_RULES.threads,
           ),
         prompt: (given: string) =>
-          captions.templateCaptions({ prompt: `Write ${given}`, text: null, tone: null, platform: null }, null),
+          captions.buildTemplateCaptions({ prompt: `Write ${given}`, text: null, tone: null, platform: null }, null),
       },
     },
   },
   {
     file: 'src/domain/shared/plain-text.ts',
     module: plainText,
-    calls: { oneLine: plainText.oneLine, toPlainLine: plainText.toPlainLine, toExcerpt: plainText.toExcerpt },
+    calls: { oneLine: plainText.toOneLine, toPlainLine: plainText.toPlainLine, toExcerpt: plainText.toExcerpt },
   },
   {
     file: 'src/domain/shared/fit-text.ts',
     module: fitText,
     calls: {
       cutToFit: (given: string) => fitText.cutToFit(given, (cut) => cut.length <= 500),
-      firstCharacters: (given: string) => fitText.firstCharacters(given, LONGEST_TEXT),
+      firstCharacters: (given: string) => fitText.takeCharacters(given, LONGEST_TEXT),
     },
   },
   {
@@ -129,16 +129,16 @@ const MODULES: {
     module: text,
     calls: {
       countCodePoints: text.countCodePoints,
-      firstCodePoints: (given: string) => text.firstCodePoints(given, LONGEST_TEXT),
+      firstCodePoints: (given: string) => text.takeCodePoints(given, LONGEST_TEXT),
       trimEndWhere: (given: string) => text.trimEndWhere(given, (character) => character.trim() === ''),
-      withoutTrailingSlashes: text.withoutTrailingSlashes,
-      withoutFullStop: text.withoutFullStop,
+      withoutTrailingSlashes: text.trimTrailingSlashes,
+      withoutFullStop: text.trimFullStop,
     },
   },
   {
     file: 'src/domain/shared/links.ts',
     module: links,
-    calls: { findLinks: links.findLinks, withoutPunctuation: links.withoutPunctuation },
+    calls: { findLinks: links.findLinks, withoutPunctuation: links.trimPunctuation },
   },
   { file: 'src/domain/shared/html.ts', module: html, calls: { escapeHtml: html.escapeHtml } },
   {
@@ -146,8 +146,8 @@ const MODULES: {
     module: names,
     calls: {
       normalizeName: names.normalizeName,
-      nameProblems: names.nameProblems,
-      firstUsableName: (given: string) => names.firstUsableName([given], 'Ann'),
+      nameProblems: names.findNameProblems,
+      firstUsableName: (given: string) => names.pickUsableName([given], 'Ann'),
     },
   },
   {
@@ -160,8 +160,8 @@ const MODULES: {
     file: 'src/domain/users/new-passwords.ts',
     module: newPasswords,
     calls: {
-      passwordProblem: newPasswords.passwordProblem,
-      passwordProblems: (given: string) => newPasswords.passwordProblems(given),
+      passwordProblem: newPasswords.findPasswordProblem,
+      passwordProblems: (given: string) => newPasswords.findPasswordProblems(given),
     },
   },
   {
@@ -173,10 +173,10 @@ const MODULES: {
     file: 'src/domain/posts/platform-reason.ts',
     module: platformReasons,
     calls: {
-      platformReason: (given: string) => platformReasons.platformReason({ code: given, text: given }),
+      platformReason: (given: string) => platformReasons.toPlatformReason({ code: given, text: given }),
       // A sanitized text beside a post or a secret of any length.
       hideEchoes: (given: string) =>
-        platformReasons.hideEchoes({ code: null, text: 'The text is too long. '.repeat(12) }, [given]),
+        platformReasons.maskEchoes({ code: null, text: 'The text is too long. '.repeat(12) }, [given]),
     },
     exempt: ['inPlatformWords'],
   },
@@ -185,7 +185,7 @@ const MODULES: {
     module: timezones,
     calls: {
       isTimezone: timezones.isTimezone,
-      timezoneProblem: timezones.timezoneProblem,
+      timezoneProblem: timezones.findTimezoneProblem,
       isInstant: each(['', '2026-01-01T00:00', '2026-01-01T00:00:00Z'], (start, given) =>
         timezones.isInstant(start + given),
       ),
@@ -203,8 +203,8 @@ const MODULES: {
     calls: {
       isMediaType: storageKeys.isMediaType,
       isAvatarType: storageKeys.isAvatarType,
-      avatarTypeOf: each(['', `avatars/${USER}/`], (start, given) => storageKeys.avatarTypeOf(USER, start + given)),
-      ownerOf: storageKeys.ownerOf,
+      avatarTypeOf: each(['', `avatars/${USER}/`], (start, given) => storageKeys.parseAvatarType(USER, start + given)),
+      ownerOf: storageKeys.parseOwnerId,
       isOwnMediaKey: each(['', `posts/${USER}/`], (start, given) => storageKeys.isOwnMediaKey(USER, start + given)),
     },
     exempt: ['avatarKey', 'mediaKey', 'copyKey', 'foldersOf', 'removedKey', 'originalKey'],
@@ -262,7 +262,7 @@ const OTHERS: Record<string, Run> = {
   readIdempotency: (given) => parseIdempotency({ headers: { 'idempotency-key': given }, body: { given } }),
   readDataUrl: (given) => readDataUrl(`data:${given};base64,${given}`),
   failure: (given) => failure('INTERNAL', given),
-  listed,
+  listed: parseList,
   retryAfterMs: (given) => retryAfterMs({ header: () => given }),
 }
 

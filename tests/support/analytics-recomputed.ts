@@ -1,7 +1,7 @@
 import type { UserHistory } from '../../sandbox/analytics-history.ts'
 
 /*
- * What the analytics reads should answer, worked out slowly and as plainly as it can be said, from all the snapshots of a user.
+ * The expected analytics, computed slowly and plainly from all snapshots of a user.
  * Nothing here is shared with the service: days and hours come from the runtime's own formatter.
  */
 

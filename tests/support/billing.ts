@@ -1,6 +1,6 @@
 import type { ProcessorInvoice, ProcessorSubscription } from '../../src/domain/billing/billing.ts'
-import { subscriptionsToAsk, type Billed } from '../../src/domain/billing/billing-look.ts'
-import { followProcessor, type BillingStep } from '../../src/domain/billing/billing-rule.ts'
+import { listSubscriptionIds, type BillingRecord } from '../../src/domain/billing/processor-snapshot.ts'
+import { decideBillingUpdate, type BillingUpdate } from '../../src/domain/billing/billing-update.ts'
 import type { PaymentEvent } from '../../src/domain/billing/payment-events.ts'
 import { newUser, type User } from '../../src/domain/users/user.ts'
 import { after, T0 } from './posts.ts'
@@ -55,19 +55,19 @@ export function buildUser(): User {
   return { ...user, usage: { postsCreated: 7, captionGenerations: 3 } }
 }
 
-/** What the processor has: a test changes it and looks again. */
+/** The state of the processor. A test changes it and syncs again. */
 export interface Truth {
   subscriptions: ProcessorSubscription[]
   invoices?: ProcessorInvoice[]
   checkout?: { status: 'open' | 'complete' | 'expired'; subscriptionId: string | null }
 }
 
-/** One look as the command takes it, without servers. */
-export function look(user: User, truth: Truth, event: PaymentEvent | null = null): { user: User; step: BillingStep } {
+/** Syncs once like the command, without servers. */
+export function look(user: User, truth: Truth, event: PaymentEvent | null = null): { user: User; step: BillingUpdate } {
   const checkout = user.billing.checkoutId === null ? null : (truth.checkout ?? null)
-  const ids = subscriptionsToAsk(user satisfies Billed, event, checkout?.subscriptionId ?? null)
+  const ids = listSubscriptionIds(user satisfies BillingRecord, event, checkout?.subscriptionId ?? null)
   const invoices = [...truth.subscriptions.flatMap((one) => one.latestInvoice ?? []), ...(truth.invoices ?? [])]
-  const step = followProcessor(
+  const step = decideBillingUpdate(
     user,
     {
       subscriptions: new Map(ids.map((id) => [id, truth.subscriptions.find((one) => one.id === id) ?? null])),
@@ -80,7 +80,7 @@ export function look(user: User, truth: Truth, event: PaymentEvent | null = null
   return { user: apply(user, step), step }
 }
 
-function apply(user: User, { subscription, limits, resetsUsage, billing }: BillingStep): User {
+function apply(user: User, { subscription, limits, resetsUsage, billing }: BillingUpdate): User {
   return {
     ...user,
     subscription: { ...user.subscription, ...subscription },

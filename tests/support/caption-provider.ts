@@ -12,7 +12,7 @@ export interface AskedFor {
 
 type Reply = (response: ServerResponse) => void
 
-/** A small server that speaks as OpenAI's API does, and answers what it is told to. */
+/** A small server with OpenAI's API and scripted responses. */
 export async function startCaptionProvider() {
   const asked: AskedFor[] = []
   let reply: Reply = completion({ content: captionsOf('One', 'Two') })

@@ -13,7 +13,7 @@ export function outcomeIn(location: string): string {
 
 /** Users who connect an account on the page of a platform, through the routes of `app`. */
 export function connecting(platform: Platform, context: Context, app: FastifyInstance) {
-  /** Follows the redirect to the callback, and answers what the settings page is told. */
+  /** Follows the redirect to the callback, and returns the query of the settings page. */
   async function follow(location: string): Promise<string> {
     const { pathname, search } = new URL(location)
     const response = await app.inject({ url: `${pathname}${search}` })
@@ -52,7 +52,7 @@ export function connecting(platform: Platform, context: Context, app: FastifyIns
 
 interface Connections {
   platform: Platform
-  /** Somebody with an account of their own, connected. */
+  /** A user with a connected account. */
   connected(): Promise<
     Awaited<ReturnType<ReturnType<typeof connecting>['someone']>> & { login: string; accountId: string }
   >

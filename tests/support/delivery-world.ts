@@ -12,7 +12,7 @@ export const NO_LIMITS = { RATE_LIMIT_PER_USER: 100_000, RATE_LIMIT_PER_ADDRESS:
 
 /**
  * The whole service in this process, on the servers of the test run, with a Bluesky server of the file's own: faults
- * are seen by nobody else. Requests go through the real routes.
+ * are invisible to other files. Requests use the real routes.
  */
 export async function startDeliveryWorld(overrides: Partial<Config> = {}, parts: { logger?: Logger } = {}) {
   const bluesky = await startBluesky()
@@ -28,7 +28,7 @@ export async function startDeliveryWorld(overrides: Partial<Config> = {}, parts:
     bluesky,
     control: controlOf(bluesky.control),
 
-    /** A user who is logged in, with Bluesky connected unless told otherwise. */
+    /** A logged-in user, by default with Bluesky connected. */
     async user(options: { connected?: boolean } = {}) {
       const user = await logIn()
       const account = await bluesky.createAccount({ handle: `${unique('u')}.test` })

@@ -2,7 +2,7 @@ interface Film {
   width?: number
   height?: number
   isTurned?: boolean
-  /** Where the header with the size stands: cameras write it last, editors first. */
+  /** Position of the header with the size: cameras write it last, editors first. */
   headerFirst?: boolean
   /** 64-bit lengths and instants, as long films have them. */
   isLong?: boolean
@@ -13,7 +13,7 @@ interface Film {
 
 const ONE = 65_536
 
-/** An MP4 file as far as anybody looks who does not play it. */
+/** Builds an MP4 file that is valid for everything except playing it. */
 export function film(options: Film = {}): Buffer<ArrayBuffer> {
   const { headerFirst = false, isLong = false, bytes = 1_000, value = 7 } = options
   const moov = box('moov', box('mvhd', Buffer.alloc(100)), track(0, 0, options), track(64, 36, options))

@@ -12,7 +12,7 @@ interface Member {
   stop(): Promise<number>
 }
 
-/** So many API processes of one deployment, and beside them a context that stands where the worker is. */
+/** Starts API processes of one deployment, and a context in the role of the worker. */
 export async function startFleet(size: number, overrides: Partial<Config> = {}) {
   const context = await testContext({
     RATE_LIMIT_PER_ADDRESS: 1_000_000,

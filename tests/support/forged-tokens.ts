@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 
 export interface Forgery {
   header?: object
-  /** An object's fields replace those of the token; anything else stands in place of the whole payload. */
+  /** An object's fields replace those of the token; anything else replaces the whole payload. */
   payload?: unknown
   secret?: string
   hash?: string

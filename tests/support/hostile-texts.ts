@@ -60,7 +60,7 @@ const PATTERNS = [
   ...['\ud83da', '\udc4d\ud83d', '1 ', '00', '1.', '1:', '-1', 'T1', 'Z[', 'Aa', 'ſ', 'İ', 'ΣΣ.'],
 ]
 
-/** Beginnings that set a parser going, before a run that never lets it come to an end. */
+/** Prefixes that start a parser, before a run that never lets it finish. */
 const HEADS = [
   '@',
   '@a@',
@@ -86,7 +86,7 @@ const runs = [...CHARACTERS, ...PATTERNS].map((pattern): HostileText => ({
   make: (length) => repeat(pattern, length),
 }))
 
-/** Every run once more with an end of another kind: what looks for the end of a run at the end of the text fails there. */
+/** Every run with another kind of end, for patterns that search the end of a run at the end of the text. */
 const ended = CHARACTERS.map((character): HostileText => ({
   name: `${JSON.stringify(character)} repeated, then a letter`,
   make: (length) => `${repeat(character, length - 1)}b`,

@@ -10,7 +10,7 @@ interface Choice {
 }
 
 /**
- * What somebody does at a browser of their own on the page of the sandbox's identity provider that `address` leads to.
+ * Signs in with a browser on the page of the sandbox's identity provider at `address`.
  * @returns where the provider sends the browser in the end
  */
 export async function signInAtProvider(address: string, choice: Choice = {}): Promise<string> {

@@ -31,7 +31,7 @@ export function judgedWorld(world: DeliveryWorld) {
       return { ...user, posts }
     },
 
-    /** One sentence for every violation; for when everything has come to rest. `extra` adds to what is known, such as outages. */
+    /** Returns a sentence per violation, once everything is idle. `extra` adds evidence, such as outages. */
     async verdict(extra: Partial<Evidence> = {}): Promise<string[]> {
       const { config, database } = world.context
       const { document, ...stored } = await readDatabase(database.connection.db!)

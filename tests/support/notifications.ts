@@ -3,7 +3,7 @@ import type { NewNotification } from '../../src/domain/notifications/notificatio
 import type { Notification } from '../../src/store/notifications/notifications.ts'
 import { unique } from './servers.ts'
 
-/** An event as the worker raises it, which nobody else has raised. */
+/** Returns a notification as the worker creates it, with a unique event. */
 export function newNotification(userId: string, changes: Partial<NewNotification> = {}): NewNotification {
   return {
     userId,

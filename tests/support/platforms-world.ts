@@ -54,7 +54,7 @@ export async function startPlatformsWorld(overrides: Partial<Config> = {}, behav
           )
         },
 
-        /** As they do who were told that a connection ended. */
+        /** Reconnects the account, like a user after a notification about the expired connection. */
         reconnect: (platform: Platform) => outside.connect(name, browser, platform),
 
         /** @returns the post's id */

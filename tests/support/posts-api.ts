@@ -2,7 +2,7 @@ import type { InjectOptions } from 'fastify'
 import type { Context } from '../../src/context.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { accept, claim, refuse } from '../../src/domain/posts/delivery-moves.ts'
-import { entryOf } from '../../src/domain/posts/post-entries.ts'
+import { findEntry } from '../../src/domain/posts/post-entries.ts'
 import { newId } from '../../src/store/shared/schema.ts'
 import { apiWorld, signIn, type ApiWorld } from './api.ts'
 
@@ -74,7 +74,7 @@ export async function deliver(
 ): Promise<void> {
   for (const [platform, outcome] of Object.entries(outcomes) as [Platform, string][]) {
     const post = (await posts.find(postId))!
-    const { round } = entryOf(post, platform)!.delivery
+    const { round } = findEntry(post, platform)!.delivery
     const claimed = await posts.transition(
       postId,
       claim(platform, {
@@ -90,8 +90,8 @@ export async function deliver(
       await posts.transition(postId, accept(platform, published))
     }
     if (outcome === 'refused') {
-      const from = { round, attempt: entryOf(claimed, platform)!.delivery.attempt }
-      const reason = { code: 'validation', message: 'The platform said no' } as const
+      const from = { round, attempt: findEntry(claimed, platform)!.delivery.attempt }
+      const reason = { code: 'validation', message: 'The platform refused it' } as const
       await posts.transition(postId, refuse(platform, reason, from))
     }
   }

@@ -1,5 +1,5 @@
 import { claim } from '../../src/domain/posts/delivery-moves.ts'
-import { entryOf } from '../../src/domain/posts/post-entries.ts'
+import { findEntry } from '../../src/domain/posts/post-entries.ts'
 import { newPost, type NewPost } from '../../src/domain/posts/post-moves.ts'
 import type { Post } from '../../src/domain/posts/post.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
@@ -36,7 +36,7 @@ export function buildPost(fields: Partial<NewPost> = {}, now: Date = T0): Post {
 /** The claim an attempt would ask for at `now`. */
 export function claimOf(post: Post, platform: Platform, now: Date, leaseMs = 10_000) {
   return claim(platform, {
-    round: entryOf(post, platform)?.delivery.round ?? 0,
+    round: findEntry(post, platform)?.delivery.round ?? 0,
     key: `key-${newId()}`,
     leaseUntil: after(now, leaseMs),
     accountId: 'did:plc:someone',

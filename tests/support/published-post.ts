@@ -1,4 +1,4 @@
-import { publishedKey } from '../../src/domain/posts/post-entries.ts'
+import { toPublishedKey } from '../../src/domain/posts/post-entries.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import type { Post } from '../../src/domain/posts/post.ts'
 import { newId } from '../../src/store/shared/schema.ts'
@@ -13,7 +13,7 @@ interface Published {
   platformPostId?: string
 }
 
-/** A post as it is stored once it is out, without anybody having published it. */
+/** A post in its stored form after publishing, without a publication. */
 export function publishedPost({ userId, on = ['bluesky'], completedAt = new Date(), ...of }: Published): Post {
   const post = buildPost({ userId, selectedPlatforms: on }, completedAt)
   const platformStatuses = post.platformStatuses.map((entry) => ({
@@ -24,7 +24,7 @@ export function publishedPost({ userId, on = ['bluesky'], completedAt = new Date
     completedAt,
     delivery: { ...entry.delivery, accountId: of.accountId ?? accountIdOf(entry.platform, userId) },
   }))
-  const publishedKeys = platformStatuses.map(({ platform, platformPostId }) => publishedKey(platform, platformPostId))
+  const publishedKeys = platformStatuses.map(({ platform, platformPostId }) => toPublishedKey(platform, platformPostId))
   return { ...post, status: 'COMPLETED', platformStatuses, publishedKeys }
 }
 

@@ -18,7 +18,7 @@ export async function connectedUser(context: Context, platforms: Platform[]): Pr
   return user
 }
 
-/** Such accounts for somebody who is there already. */
+/** Connects such accounts for an existing user. */
 export async function connectAccounts(context: Context, userId: string, platforms: readonly Platform[]): Promise<void> {
   const auth = { refreshToken: null, expiresAt: null, endsAt: null }
   for (const platform of platforms) {

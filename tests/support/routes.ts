@@ -15,11 +15,11 @@ export interface RouteCase {
   access: 'public' | 'user' | 'admin'
   /** A body that the route takes. */
   body?: object
-  /** How large it may be, where neither 64 KiB for everybody nor 1 MiB for users holds. */
+  /** Maximal size of the body, where neither 64 KiB for anonymous clients nor 1 MiB for users applies. */
   maxBodyMiB?: number
   /** A query that the route wants. */
   query?: string
-  /** Makes a record that the path names, the owner's or for admins somebody else's, and answers the values of its parameters. */
+  /** Creates the record that the path names, for admins one of another user, and returns the path parameters. */
   record?: (context: Context, owner: SignedIn) => Promise<Record<string, string>>
   /** Whether the stored record is still as it was; asked after strangers tried. */
   fingerprint?: (context: Context, params: Record<string, string>) => Promise<unknown>
@@ -181,10 +181,10 @@ export const ROUTES: Record<string, RouteCase> = {
   'PATCH /api/notifications/:id/read': notificationRoute(200),
   'PATCH /api/notifications/read-all': userRoute(200),
   'GET /api/profile/export': userRoute(200),
-  // Nobody in these tests has a password.
+  // No user of these tests has a password.
   'DELETE /api/profile': userRoute(400, { password: 'wrong password' }),
   'POST /api/profile/upload-url': userRoute(200, { contentType: 'image/png', sizeBytes: 1_000 }),
-  // Names a picture that nobody uploaded.
+  // Names a picture that was never uploaded.
   'PUT /api/profile/update-avatar': userRoute(400, { imageUrl: 'https://example.test/avatar.png' }),
   'DELETE /api/profile/delete-avatar': userRoute(200),
   'PUT /api/profile/change-timezone': userRoute(200, { timezone: 'Asia/Tokyo' }),
@@ -251,7 +251,7 @@ export function requestOf(route: string, params: Record<string, string> = {}): {
   const [method, pattern] = route.split(' ') as [NonNullable<InjectOptions['method']>, string]
   const { query } = ROUTES[route]!
   const path = pattern.replace(/:(\w+)/g, (_, name: string) => params[name] ?? `:${name}`)
-  // `inject` wants a literal; the table holds what Fastify itself told.
+  // `inject` wants a literal; the table has the methods that Fastify reported.
   return { method: method as 'GET', url: query === undefined ? path : `${path}?${query}` }
 }
 

@@ -14,7 +14,7 @@ export function unique(prefix: string): string {
 }
 
 /**
- * A configuration on the servers of the test run, with a database, a bucket and a Temporal namespace that nobody else uses.
+ * A configuration on the servers of the test run, with a database, a bucket and a Temporal namespace of its own.
  * The namespace and the bucket exist after `testContext`, or after `registerNamespace` and `storage.ensureBucket`.
  */
 export function testConfig(overrides: Partial<Config> = {}): Config {
@@ -58,7 +58,7 @@ export async function testContext(
   return context
 }
 
-/** Makes the namespace of a configuration: a few milliseconds, and it can be used at once. */
+/** Makes the namespace of a configuration: takes a few milliseconds, and it can be used immediately. */
 export async function registerNamespace(config: Config): Promise<void> {
   const connection = await Connection.connect({ address: config.TEMPORAL_ADDRESS })
   try {

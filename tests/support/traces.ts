@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import type { Context } from '../../src/context.ts'
 import { createLogger } from '../../src/logger.ts'
 
-/** What planted secrets are looked for in (invariant I7). */
+/** Everything that is searched for planted secrets (invariant I7). */
 
 /** A logger, and all that it wrote. */
 export function keepLog() {

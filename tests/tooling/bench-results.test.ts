@@ -38,15 +38,6 @@ test('a chart shows every point, names each line at its end and keeps the names 
   expect(Math.abs(heights[0]! - heights[1]!)).toBeGreaterThanOrEqual(16)
 })
 
-test('a logarithmic chart gives each power of ten the same room, a linear one begins at zero', () => {
-  const gridOf = (svg: string) => [...svg.matchAll(/class="grid"[^>]* y1="([\d.]+)"/g)].map(([, y]) => Number(y))
-  const [one, ten, hundred, thousand] = gridOf(drawChart(chart))
-  expect(one! - ten!).toBeCloseTo(ten! - hundred!, 0)
-  expect(ten! - hundred!).toBeCloseTo(hundred! - thousand!, 0)
-  const linear = drawChart({ ...chart, y: { label: 'posts/s', log: false } })
-  expect(linear).toMatch(/text-anchor="end">0</)
-})
-
 test('the ratio of several rounds is the median of theirs, so that a slow moment of the machine does not decide', () => {
   const figure = figureOfRounds({ group: 'g', name: 'n', unit: '1/s', ours: [50, 40, 10], baseline: [100, 50, 40] })
   expect(figure).toMatchObject({ ours: 40, baseline: 50, ratio: 0.5 })

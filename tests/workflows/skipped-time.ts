@@ -14,7 +14,7 @@ import { createActivities, type Activities } from '../../src/activities/index.ts
 import type { Clock } from '../../src/clock.ts'
 import type { NewNotification } from '../../src/domain/notifications/notifications.ts'
 import type { Move, Post, Published } from '../../src/domain/posts/post.ts'
-import { planOf } from '../../src/domain/posts/publish-plan.ts'
+import { toPublishPlan } from '../../src/domain/posts/publish-plan.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { ServiceError } from '../../src/domain/shared/service-error.ts'
 import { SECOND } from '../../src/domain/shared/times.ts'
@@ -198,7 +198,7 @@ async function startScenario(
   const running = worker.run()
   const workflowId = publishPostWorkflowId(postId)
   const client = env.client.workflow
-  const plan = () => planOf(stored!)!
+  const plan = () => toPublishPlan(stored!)!
   const options_ = { workflowId, taskQueue, workflowIdConflictPolicy: 'USE_EXISTING' as const }
   let handle: WorkflowHandle = await client.start('publishPost', { ...options_, args: [plan()] })
 

@@ -218,10 +218,10 @@ it('month 12: the subscription and its workflow end', async () => {
   await workflow().result()
   const news = await context.notifications.listOf(who.user._id, 100)
   expect(news.map(({ message }) => message).toReversed()).toEqual([
-    expect.stringContaining('on the Pro plan now'),
-    expect.stringContaining('did not go through'),
+    expect.stringContaining('is now on the Pro plan'),
+    expect.stringContaining('The payment for your Pro plan failed'),
     expect.stringContaining('went through'),
     expect.stringContaining('Your Pro plan ends on'),
-    expect.stringContaining('on the Free plan now'),
+    expect.stringContaining('is now on the Free plan'),
   ])
 })

@@ -1,6 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
-import { chunks } from '../../domain/shared/lists.ts'
+import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
 import type { FollowersPage, Pauses } from '../../workflows/messages/analytics.ts'
@@ -28,7 +28,7 @@ export function createCollectFollowersPage({ accounts, clock, followers }: Colle
       followers.listSupported(owner, on).map((platform) => ({ userId: owner.userId, platform })),
     )
     const done: FollowersPage = { next: null, pauses: { ...pauses }, taken: 0, skipped: 0, failed: 0, paused: 0 }
-    for (const some of chunks(due, MAX_CONCURRENT_CALLS)) {
+    for (const some of splitIntoChunks(due, MAX_CONCURRENT_CALLS)) {
       await Promise.all(
         some.map(async ({ userId, platform }) => {
           const now = clock.now().getTime()

@@ -1,6 +1,6 @@
 import { log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
-import { slotAt } from '../../domain/analytics/collection.ts'
+import { toSlot } from '../../domain/analytics/collection.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { DAY, MINUTE } from '../../domain/shared/times.ts'
 import { PlatformError } from '../../platforms/errors.ts'
@@ -55,7 +55,7 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
       signal,
     )
     if (count === null) return null
-    const slot = slotAt(takenAt, DAY)
+    const slot = toSlot(takenAt, DAY)
     await snapshotWriter.saveFollowers({ userId, platform, slot, takenAt, followers: count })
     return count
   }
@@ -72,7 +72,7 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
 
   async function isCollectedToday(userId: string, platform: Platform): Promise<boolean> {
     const { latest } = await findLatest(userId, platform)
-    return latest !== null && latest.slot >= slotAt(clock.now(), DAY)
+    return latest !== null && latest.slot >= toSlot(clock.now(), DAY)
   }
 
   return {

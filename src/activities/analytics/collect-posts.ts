@@ -1,9 +1,9 @@
 import { log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
-import { deriveFrom, type PostCounts } from '../../domain/analytics/analytics.ts'
-import { boundsOf, canBeDeleted, type AgeClass } from '../../domain/analytics/collection.ts'
+import { deriveMetrics, type PostCounts } from '../../domain/analytics/analytics.ts'
+import { listDueBounds, canBeDeleted, type AgeClass } from '../../domain/analytics/collection.ts'
 import { markDeleted } from '../../domain/posts/delivery-moves.ts'
-import { chunks } from '../../domain/shared/lists.ts'
+import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
@@ -97,7 +97,7 @@ export function createCollectPosts(deps: CollectPostsDeps) {
         await markPostDeleted(postId, platform)
         deleted += 1
       } else if (counts) {
-        const derived = deriveFrom(counts, followerCount)
+        const derived = deriveMetrics(counts, followerCount)
         rows.push({ postId, completedAt, ...counts, ...derived, followerCountAtSnapshot: followerCount })
       }
     }
@@ -121,7 +121,7 @@ export function createCollectPosts(deps: CollectPostsDeps) {
         log.warn('metrics skipped, permission missing', { userId, platform })
       }
       // The other due posts of the account would fail the same way in this run.
-      for (const bounds of boundsOf(collection.ages, [platform], clock.now()))
+      for (const bounds of listDueBounds(collection.ages, [platform], clock.now()))
         await published.markDueDone(userId, bounds)
       await published.markSlotDone(platform, postIds, new Date(slot))
       return { ...skipped, end: 'account' }
@@ -155,7 +155,7 @@ export function createCollectPosts(deps: CollectPostsDeps) {
    */
   return async function collectPosts(batch: DueBatch, signal: AbortSignal, isAsked = false): Promise<CollectedBatch> {
     const total = { ...NOTHING }
-    for (const postIds of chunks(batch.postIds, platforms.find(batch.platform)?.metrics?.perCall ?? 1)) {
+    for (const postIds of splitIntoChunks(batch.postIds, platforms.find(batch.platform)?.metrics?.perCall ?? 1)) {
       const { end, pauseMs, ...done } = await collectOnce({ ...batch, postIds }, isAsked, signal)
       for (const name of Object.keys(done) as (keyof typeof done)[]) total[name] += done[name]
       if (end !== 'done') return { ...total, end, ...(pauseMs !== undefined && { pauseMs }) }

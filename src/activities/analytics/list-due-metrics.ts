@@ -1,7 +1,7 @@
 import { log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
-import { boundsOf, isDue, slotAt, type AgeClass, type DueBounds } from '../../domain/analytics/collection.ts'
-import { chunks } from '../../domain/shared/lists.ts'
+import { listDueBounds, isDue, toSlot, type AgeClass, type DueBounds } from '../../domain/analytics/collection.ts'
+import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { PublishedPost, DueMetricsStore } from '../../store/analytics/due-metrics.ts'
@@ -24,7 +24,7 @@ export function createListDueMetrics({ published, platforms, clock, ages }: List
   /** @param place null at the beginning */
   return async function listDueMetrics(place: DuePlace | null): Promise<DuePage> {
     const at = place ?? (await findFirstPlace())
-    const bounds = boundsOf(ages, listMetricsPlatforms(place === null), clock.now())[at.ageClass]
+    const bounds = listDueBounds(ages, listMetricsPlatforms(place === null), clock.now())[at.ageClass]
     if (!bounds) return { accounts: [], slot: 0, next: null }
     const { posts, next } = await listPage(bounds, at)
     return { accounts: groupByAccount(posts, bounds), slot: bounds.slot.getTime(), next: findNextPlace(at, next) }
@@ -60,7 +60,7 @@ export function createListDueMetrics({ published, platforms, clock, ages }: List
   }
 
   function getYoungestSlot(): number {
-    return slotAt(clock.now(), ages[0]!.everyMs).getTime()
+    return toSlot(clock.now(), ages[0]!.everyMs).getTime()
   }
 
   /** Starts at a random owner, so that a rate limit does not exclude the same owners in every run. */
@@ -98,7 +98,7 @@ export function createListDueMetrics({ published, platforms, clock, ages }: List
     return [...found.values()].map(({ userId, platform, postIds }) => ({
       userId,
       platform,
-      batches: chunks(postIds, computeBatchSize(platforms.find(platform)?.metrics?.perCall ?? 1)),
+      batches: splitIntoChunks(postIds, computeBatchSize(platforms.find(platform)?.metrics?.perCall ?? 1)),
     }))
   }
 }

@@ -1,6 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
-import { slotFor, type AgeClass } from '../../domain/analytics/collection.ts'
+import { resolveSlot, type AgeClass } from '../../domain/analytics/collection.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { DueMetricsStore } from '../../store/analytics/due-metrics.ts'
 import type { CollectedBatch } from '../../workflows/messages/analytics.ts'
@@ -21,7 +21,7 @@ export function createRefreshMetrics({ published, clock, ages, collectPosts }: R
     const entry = post?.platformStatuses.find((one) => one.platform === platform)
     if (!post || entry?.status !== 'completed' || !entry.completedAt) return null
     const { completedAt, metricsSlot } = entry
-    const slot = slotFor(ages, { completedAt, ...(metricsSlot && { metricsSlot }) }, clock.now()).getTime()
+    const slot = resolveSlot(ages, { completedAt, ...(metricsSlot && { metricsSlot }) }, clock.now()).getTime()
     return collectPosts({ userId: post.userId, platform, postIds: [postId], slot }, cancellationSignal(), true)
   }
 }

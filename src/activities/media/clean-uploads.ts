@@ -1,6 +1,6 @@
 import { cancellationSignal, heartbeat } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
-import { FOLDERS, originalKey, ownerOf, removedKey } from '../../domain/media/storage-keys.ts'
+import { FOLDERS, originalKey, parseOwnerId, removedKey } from '../../domain/media/storage-keys.ts'
 import { DAY } from '../../domain/shared/times.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
@@ -32,7 +32,7 @@ type Cleaner = (keys: string[]) => Promise<(key: string) => Promise<CleanupResul
  */
 export function createCleanUploadsActivities({ storage, posts, users, uploads, clock }: CleanUploadsDeps) {
   async function findUsedAvatars(keys: string[]): Promise<Set<string | null>> {
-    const avatars = await users.findAvatars([...new Set(keys.map(ownerOf))])
+    const avatars = await users.findAvatars([...new Set(keys.map(parseOwnerId))])
     return new Set(avatars.map((avatar) => storage.toKey(avatar)))
   }
 

@@ -1,7 +1,7 @@
 import { activityInfo, log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
 import { openPushToken } from '../../commands/notifications/push-devices.ts'
-import { PUSH_LIFE_MS, pushMessageOf, type PushMessage, type PushState } from '../../domain/notifications/push.ts'
+import { PUSH_LIFE_MS, toPushMessage, type PushMessage, type PushState } from '../../domain/notifications/push.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Push, PushOutcome } from '../../integrations/push/push.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
@@ -74,7 +74,7 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
     const owner = await users.findById(userId)
     if (!owner || owner.isDisabled) return { state: 'failed', reason: 'the account is disabled or deleted' }
     const left = (await pushTokens.listOf(userId)).filter(({ _id }) => !served.has(_id))
-    const message = pushMessageOf(notification)
+    const message = toPushMessage(notification)
     const outcomes = await allSettledOrThrow(left.map((device) => pushTo(userId, device, message, remember)))
 
     const late = outcomes.filter((outcome) => outcome.kind === 'later')

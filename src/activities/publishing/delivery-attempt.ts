@@ -1,7 +1,7 @@
 import { platformLabel } from '../../domain/shared/platforms.ts'
 import { failure, type Failure } from '../../domain/posts/failure.ts'
 import { ClaimRefused } from '../../domain/posts/delivery-moves.ts'
-import { deliverable, isInDoubt } from '../../domain/posts/post-entries.ts'
+import { findOpenEntry, needsReconciliation } from '../../domain/posts/post-entries.ts'
 import type { PlatformStatus } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials, PlatformAdapter } from '../../platforms/contract.ts'
@@ -73,7 +73,7 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
   async function tryOnce(input: DeliveryInput, activity: DeliveryActivity): Promise<AttemptResult> {
     const post = await posts.find(input.postId)
     if (!post) return POST_DELETED
-    const entry = deliverable(post, input.platform, input.round)
+    const entry = findOpenEntry(post, input.platform, input.round)
     if (!entry) return outcomes.endDelivery(post, input)
     const ref = { round: input.round, attempt: entry.delivery.attempt }
     const attempt: Attempt = { input, post, entry, activity, ref }
@@ -91,7 +91,7 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
     if (wait) return wait
 
     const adapter = platforms.find(input.platform)
-    if (isInDoubt(entry.delivery, now)) return reconcileDelivery(attempt, adapter)
+    if (needsReconciliation(entry.delivery, now)) return reconcileDelivery(attempt, adapter)
     if (!adapter) {
       const why = `${platformLabel(input.platform)} is not set up here`
       return outcomes.recordRefused(attempt, failure('PLATFORM_NOT_SUPPORTED', why))

@@ -2,9 +2,9 @@ import { activityInfo } from '@temporalio/activity'
 import { failure } from '../../domain/posts/failure.ts'
 import { postEnded, postFailed } from '../../domain/notifications/notifications.ts'
 import { giveUp } from '../../domain/posts/delivery-moves.ts'
-import { entryOf, failureOf } from '../../domain/posts/post-entries.ts'
+import { findEntry, toFailure } from '../../domain/posts/post-entries.ts'
 import { cancel } from '../../domain/posts/post-moves.ts'
-import { planOf } from '../../domain/posts/publish-plan.ts'
+import { toPublishPlan } from '../../domain/posts/publish-plan.ts'
 import type { DiscardPrepared } from '../../commands/posts/discard-prepared.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -25,7 +25,7 @@ export function createPostActivities({ posts, notifications, metrics, discardPre
   return {
     async readPost(postId: string): Promise<PostState> {
       const post = await posts.find(postId)
-      return post ? { status: post.status, plan: planOf(post) } : { status: 'DELETED', plan: null }
+      return post ? { status: post.status, plan: toPublishPlan(post) } : { status: 'DELETED', plan: null }
     },
 
     /** Handles a cancel in Temporal like the cancel route: a post that is already claimed is published all the same. */
@@ -44,10 +44,10 @@ export function createPostActivities({ posts, notifications, metrics, discardPre
       if (!post) return { outcome: 'void', status: 'DELETED', revision: 0 }
       const reason = failure('INTERNAL', 'The delivery was lost inside the service')
       const moved = await posts.transition(postId, giveUp(platform, reason, round), getRun())
-      const entry = entryOf(moved, platform)
+      const entry = findEntry(moved, platform)
       if (entry?.status === 'failed' && entry.delivery.round === round) {
         metrics.deliveryRecorded(platform, 'failed', entry.errorCode)
-        await notifications.insertOnce(postFailed(moved, platform, round, failureOf(entry) ?? reason))
+        await notifications.insertOnce(postFailed(moved, platform, round, toFailure(entry) ?? reason))
         const ending = postEnded(moved)
         if (ending) await notifications.insertOnce(ending)
       }

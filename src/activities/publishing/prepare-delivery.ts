@@ -1,11 +1,16 @@
 import type { Clock } from '../../clock.ts'
 import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
 import { withFreshLogin } from '../../commands/accounts/fresh-login.ts'
-import { effectiveContent } from '../../domain/posts/content.ts'
+import { resolveContent } from '../../domain/posts/content.ts'
 import { explainFailure, failure, type Failure } from '../../domain/posts/failure.ts'
 import { preparationFailed } from '../../domain/notifications/notifications.ts'
-import { ClaimRefused, saveHandle } from '../../domain/posts/delivery-moves.ts'
-import { deliverable, handlesFor, isInDoubt, outdatedHandles } from '../../domain/posts/post-entries.ts'
+import { ClaimRefused, saveCheckpoint } from '../../domain/posts/delivery-moves.ts'
+import {
+  findOpenEntry,
+  selectHandles,
+  needsReconciliation,
+  findOutdatedHandles,
+} from '../../domain/posts/post-entries.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials, OutgoingPost, PlatformAdapter } from '../../platforms/contract.ts'
@@ -92,7 +97,7 @@ export function createPrepareDelivery({
     adapter: PlatformAdapter,
     account: Credentials,
   ): Promise<void> {
-    const handles = outdatedHandles(delivery, { accountId: account.accountId, contentVersion })
+    const handles = findOutdatedHandles(delivery, { accountId: account.accountId, contentVersion })
     if (!handles || !adapter.discard) return
     try {
       await adapter.discard({ get: (name) => handles[name] }, account, { signal })
@@ -103,14 +108,17 @@ export function createPrepareDelivery({
   }
 
   function createLog({ post, entry, input }: DeliveryTarget, account: Credentials) {
-    const handles = new Map(Object.entries(handlesFor(entry.delivery, account.accountId, post.contentVersion)))
+    const handles = new Map(Object.entries(selectHandles(entry.delivery, account.accountId, post.contentVersion)))
     return {
       get: (name: string) => handles.get(name),
       async save(name: string, value: string): Promise<void> {
         const { round } = input
         const { accountId } = account
         const { contentVersion } = post
-        await posts.transition(post._id, saveHandle(input.platform, { round, accountId, contentVersion, name, value }))
+        await posts.transition(
+          post._id,
+          saveCheckpoint(input.platform, { round, accountId, contentVersion, name, value }),
+        )
         handles.set(name, value)
       },
     }
@@ -128,9 +136,9 @@ export function createPrepareDelivery({
     activity: PrepareDeliveryIo,
   ): Promise<(AttemptResult & { kind: 'retryIn' }) | null> {
     const post = await posts.find(input.postId)
-    const entry = post && deliverable(post, input.platform, input.round)
+    const entry = post && findOpenEntry(post, input.platform, input.round)
     const adapter = platforms.find(input.platform)
-    if (!post || !entry || !adapter || isInDoubt(entry.delivery, clock.now())) return null
+    if (!post || !entry || !adapter || needsReconciliation(entry.delivery, clock.now())) return null
     let obstacle: Failure
     try {
       const prepared = await prepareAccount({ input, post, entry, activity }, adapter)
@@ -158,7 +166,7 @@ export function createPrepareDelivery({
 export type PrepareDelivery = ReturnType<typeof createPrepareDelivery>
 
 export function toOutgoingPost(post: Post, { platform }: DeliveryInput): OutgoingPost {
-  return { postId: post._id, content: effectiveContent(post, platform) }
+  return { postId: post._id, content: resolveContent(post, platform) }
 }
 
 /** Throws an error of `save` again after `work`, because an adapter may swallow or wrap it. */

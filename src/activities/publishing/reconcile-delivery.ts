@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
 import { failure } from '../../domain/posts/failure.ts'
-import { giveUp, markAbsent, publishAnew, RECONCILE_WAITS_MS } from '../../domain/posts/delivery-moves.ts'
+import { giveUp, markAbsent, publishAgain, RECONCILE_WAITS_MS } from '../../domain/posts/delivery-moves.ts'
 import type { Published } from '../../domain/posts/post.ts'
 import type { PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
@@ -44,6 +44,7 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
     const { input, entry, ref } = attempt
     const { platform } = input
     const calledAt = entry.lastAttemptAt ?? entry.delivery.startedAt ?? clock.now()
+    // guard: reconciliation
     const found = await findEarlierCall(attempt, adapter, calledAt)
     if (typeof found === 'object') {
       addEvent('found')
@@ -52,7 +53,7 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
     const next = entry.delivery.repeatAllowed ? allowRepeat(found) : found
     if (next === 'absent' || next === 'anew') {
       addEvent(found === 'absent' ? 'absent' : 'unknown')
-      const move = next === 'absent' ? markAbsent : publishAnew
+      const move = next === 'absent' ? markAbsent : publishAgain
       await outcomes.applyMove(attempt, move(platform, ref))
       return RELOAD
     }

@@ -3,7 +3,7 @@ import { explainFailure, failure, type Failure } from '../../domain/posts/failur
 import { postEnded, postFailed, postPublished } from '../../domain/notifications/notifications.ts'
 import { accept, ClaimRefused, defer, EffectTaken, markUnknown, refuse } from '../../domain/posts/delivery-moves.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
-import { deliverable, entryOf, failureOf } from '../../domain/posts/post-entries.ts'
+import { findOpenEntry, findEntry, toFailure } from '../../domain/posts/post-entries.ts'
 import type { Move, Post, Published } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -63,7 +63,7 @@ export function createOutcomeRecorder({ posts, notifications, clock, metrics }: 
     }
     const moved = await applyMove(attempt, refuse(input.platform, reason, ref))
     // The entry is still open when another attempt claimed it meanwhile. Then this refusal does not count.
-    if (deliverable(moved, input.platform, input.round)) return RELOAD
+    if (findOpenEntry(moved, input.platform, input.round)) return RELOAD
     countOutcome(moved, input, 'failed')
     logFailure('delivery failed', attempt, reason)
     return endDelivery(moved, input)
@@ -99,7 +99,7 @@ export function createOutcomeRecorder({ posts, notifications, clock, metrics }: 
     waitedMs: number | null = null,
   ): Promise<AttemptResult> {
     const { post, input, activity } = attempt
-    const tries = entryOf(post, input.platform)?.delivery.tries ?? 0
+    const tries = findEntry(post, input.platform)?.delivery.tries ?? 0
     const decision = classifyFailure(error, tries, Math.random(), waitedMs)
     if (decision.reason.code === 'INTERNAL') activity.report('delivery failed unexpectedly', error)
     if (decision.kind === 'defer') return recordDeferred(attempt, decision.reason, decision)
@@ -120,7 +120,7 @@ export function createOutcomeRecorder({ posts, notifications, clock, metrics }: 
     outcome: 'deferred' | 'unknown',
     reason: Failure,
   ): Promise<AttemptResult> {
-    const entry = deliverable(moved, input.platform, input.round)
+    const entry = findOpenEntry(moved, input.platform, input.round)
     countOutcome(moved, input, outcome)
     if (!entry) return endDelivery(moved, input)
     const waitMs = (entry.delivery.nextAttemptAt?.getTime() ?? 0) - clock.now().getTime()
@@ -132,28 +132,28 @@ export function createOutcomeRecorder({ posts, notifications, clock, metrics }: 
     { platform, round }: DeliveryInput,
     outcome: 'failed' | 'deferred' | 'unknown',
   ): void {
-    const entry = entryOf(moved, platform)
+    const entry = findEntry(moved, platform)
     if (entry?.status === 'failed') metrics.deliveryRecorded(platform, 'failed', entry.errorCode)
-    else if (deliverable(moved, platform, round)) metrics.deliveryRecorded(platform, outcome)
+    else if (findOpenEntry(moved, platform, round)) metrics.deliveryRecorded(platform, outcome)
   }
 
   /** Ends the delivery of an entry that is no longer open. An earlier attempt may have died before it notified the user. */
   async function endDelivery(post: Post, input: DeliveryInput): Promise<AttemptResult> {
     await notifyEnd(post, input)
-    const status = entryOf(post, input.platform)?.status
+    const status = findEntry(post, input.platform)?.status
     return status === 'completed' || status === 'failed'
       ? { kind: 'done', result: toDeliveryResult(post, input.platform, status) }
       : { kind: 'superseded', result: toDeliveryResult(post, input.platform, 'void') }
   }
 
   async function notifyEnd(post: Post, { platform, round }: DeliveryInput): Promise<void> {
-    const entry = entryOf(post, platform)
+    const entry = findEntry(post, platform)
     if (!entry || entry.delivery.round !== round) return
     if (entry.status === 'completed' && entry.platformPostUrl) {
       await notifications.insertOnce(postPublished(post, platform, entry.platformPostUrl))
     }
     if (entry.status === 'failed') {
-      await notifications.insertOnce(postFailed(post, platform, round, failureOf(entry) ?? UNKNOWN_FAILURE))
+      await notifications.insertOnce(postFailed(post, platform, round, toFailure(entry) ?? UNKNOWN_FAILURE))
     }
     await notifyPostEnd(post)
   }
@@ -186,8 +186,8 @@ export type OutcomeRecorder = ReturnType<typeof createOutcomeRecorder>
 
 /** The activity result for one platform's delivery, with the reason of a failed one. */
 export function toDeliveryResult(post: Post, platform: Platform, outcome: DeliveryResult['outcome']): DeliveryResult {
-  const entry = entryOf(post, platform)
-  const reason = entry && failureOf(entry)
+  const entry = findEntry(post, platform)
+  const reason = entry && toFailure(entry)
   return {
     outcome,
     status: post.status,

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts'
 import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
 import { failure } from '../../domain/posts/failure.ts'
 import { claim, defer } from '../../domain/posts/delivery-moves.ts'
-import { entryOf } from '../../domain/posts/post-entries.ts'
+import { findEntry } from '../../domain/posts/post-entries.ts'
 import type { AttemptRef, Published } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials, DeliveryCheckpoints, PlatformAdapter } from '../../platforms/contract.ts'
@@ -85,7 +85,8 @@ export function createSendPost(deps: SendPostDeps) {
       accountId: account.accountId,
       contentVersion: post.contentVersion,
     })
-    const { delivery } = entryOf(await outcomes.applyMove({ input, post, entry, activity, ref }, move), platform)!
+    const { delivery } = findEntry(await outcomes.applyMove({ input, post, entry, activity, ref }, move), platform)!
+    // guard: claimed attempt
     const claimed = { round, attempt: delivery.attempt }
     // The claim was so slow that its lease no longer covers the call.
     if (leaseUntil.getTime() - clock.now().getTime() < timeoutMs) {

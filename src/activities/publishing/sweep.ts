@@ -75,6 +75,7 @@ export function createSweepActivities(deps: SweepDeps) {
       limit: MAX_PER_RUN,
     })
     let takenUp = 0
+    // guard: sweep
     for (let first = 0; first < stranded.length; first += CONCURRENT_STARTS) {
       const started = await Promise.all(
         stranded.slice(first, first + CONCURRENT_STARTS).map(async (post) => {

@@ -33,7 +33,7 @@ export function createServerLimiter<T>(maxConcurrentCalls: number, isServerFailu
       breaker: new ConsecutiveBreaker(FAILURES_TO_OPEN),
     },
   )
-  const limit = createFairLimit({ atOnce: maxConcurrentCalls, waiting: MAX_QUEUED_CALLS })
+  const limit = createFairLimit({ maxRunning: maxConcurrentCalls, waiting: MAX_QUEUED_CALLS })
 
   return {
     /** @throws CapacityExceeded before `call` runs, and what `call` throws */

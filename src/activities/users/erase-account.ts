@@ -6,7 +6,7 @@ import { endPayments, hasPayments } from '../../commands/billing/end-payments.ts
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { foldersOf } from '../../domain/media/storage-keys.ts'
+import { listUserFolders } from '../../domain/media/storage-keys.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { ConnectedAccount } from '../../store/accounts/platform-accounts.ts'
 import { backgroundWorkflowId } from '../../workflows/background-work.ts'
@@ -136,7 +136,7 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
   }
 
   async function removeFiles(userId: string): Promise<void> {
-    for (const folder of foldersOf(userId)) {
+    for (const folder of listUserFolders(userId)) {
       for (;;) {
         const listed = await storage.list(folder, { after: null, limit: PAGE })
         if (listed.length === 0) break

@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts'
 import type { Actor } from '../../domain/users/audit.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
-import { monthsOf, userStatistics } from '../../domain/users/user-statistics.ts'
+import { findMonthStarts, computeUserStatistics } from '../../domain/users/user-statistics.ts'
 import { presentRecord } from '../auth/present.ts'
 import { getClientAddress } from '../shared/client-address.ts'
 import { createJsonStream } from '../shared/json-stream.ts'
@@ -107,8 +107,8 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     },
     async () => {
       try {
-        const counts = await context.userStatistics.count(monthsOf(context.clock.now()))
-        return { message: 'Analytics found', data: userStatistics(counts) }
+        const counts = await context.userStatistics.count(findMonthStarts(context.clock.now()))
+        return { message: 'Analytics found', data: computeUserStatistics(counts) }
       } catch (cause) {
         throw new ServiceError('INTERNAL', 'Failed to retrieve analytics', { cause })
       }

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts'
 import type { Period, Ranking, Window } from '../../domain/analytics/analytics.ts'
-import { daysOf, periodWindow } from '../../domain/analytics/calendar.ts'
-import { timelineOf } from '../../domain/analytics/engagement.ts'
-import { followersOf, growthOf, type Endings } from '../../domain/analytics/growth.ts'
-import { heatmapOf, overviewOf, performanceOf } from '../../domain/analytics/performance.ts'
+import { listDays, toPeriodWindow } from '../../domain/analytics/calendar.ts'
+import { buildEngagementTimeline } from '../../domain/analytics/engagement.ts'
+import { countFollowers, buildGrowth, type Endings } from '../../domain/analytics/growth.ts'
+import { buildHeatmap, buildOverview, rankPlatforms } from '../../domain/analytics/performance.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { PlatformAccounts } from '../../store/accounts/platform-accounts.ts'
@@ -52,7 +52,7 @@ export function createAnalyticsReader({ accounts, analytics, clock }: AnalyticsR
   }
 
   const toWindow = ({ timezone }: AnalyticsUser, { period }: PeriodQuery): Window =>
-    periodWindow(period, now(), timezone)
+    toPeriodWindow(period, now(), timezone)
 
   return {
     overview: cached('overview', async (user, query: PeriodQuery) => {
@@ -63,26 +63,26 @@ export function createAnalyticsReader({ accounts, analytics, clock }: AnalyticsR
         analytics.comparedPairs(userId, window),
       ])
       return {
-        ...overviewOf(pairs, publishedPosts),
-        followers: followersOf(listConnectedPlatforms(connected), followers, listEndings(connected)),
+        ...buildOverview(pairs, publishedPosts),
+        followers: countFollowers(listConnectedPlatforms(connected), followers, listEndings(connected)),
         period: { start: window.start.toISOString(), end: window.end.toISOString() },
       }
     }),
 
     timeline: cached('timeline', async (user, query: PlatformQuery) => {
       const window = toWindow(user, query)
-      const days = daysOf(window, user.timezone)
+      const days = listDays(window, user.timezone)
       const { pairs, completions } = await analytics.timelinePairs(toScope(user, query), window, days)
-      return timelineOf(days, pairs, completions)
+      return buildEngagementTimeline(days, pairs, completions)
     }),
 
     growth: cached('growth', async (user, query: PlatformQuery) => {
-      const days = daysOf(toWindow(user, query), user.timezone)
+      const days = listDays(toWindow(user, query), user.timezone)
       const [connected, counts] = await Promise.all([
         accounts.find(user.userId),
         analytics.followerCounts(toScope(user, query), days),
       ])
-      return growthOf(days, counts, listEndings(connected))
+      return buildGrowth(days, counts, listEndings(connected))
     }),
 
     top: cached('top', async (user, query: TopQuery) => {
@@ -92,11 +92,11 @@ export function createAnalyticsReader({ accounts, analytics, clock }: AnalyticsR
     }),
 
     platforms: cached('platforms', async (user, query: PeriodQuery) =>
-      performanceOf(await analytics.latestPairs(user.userId, toWindow(user, query))),
+      rankPlatforms(await analytics.latestPairs(user.userId, toWindow(user, query))),
     ),
 
     heatmap: cached('heatmap', async (user, query: PeriodQuery) =>
-      heatmapOf(await analytics.latestPairs(user.userId, toWindow(user, query)), user.timezone),
+      buildHeatmap(await analytics.latestPairs(user.userId, toWindow(user, query)), user.timezone),
     ),
   }
 }

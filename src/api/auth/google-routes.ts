@@ -6,9 +6,9 @@ import { finishIdentityLogin } from '../../commands/users/finish-identity-login.
 import type { ApiContext } from '../../context.ts'
 import {
   IdentityError,
-  identityCallbackUrl,
-  loggedInUrl,
-  loginRefusedUrl,
+  buildIdentityCallbackUrl,
+  buildLoggedInUrl,
+  buildLoginRefusedUrl,
   type LoginRefusal,
 } from '../../domain/users/identity-login.ts'
 import { SECOND } from '../../domain/shared/times.ts'
@@ -32,7 +32,7 @@ interface GoogleRoutesOptions {
  */
 export const googleRoutes: FastifyPluginAsyncTypebox<GoogleRoutesOptions> = async (app, { context, refreshCookie }) => {
   const { config, identity } = context
-  const redirectUri = identityCallbackUrl(config.PUBLIC_URL)
+  const redirectUri = buildIdentityCallbackUrl(config.PUBLIC_URL)
   const binding = createBindingCookie(redirectUri)
 
   function refuse(request: FastifyRequest, reply: FastifyReply, refusal: LoginRefusal, cause?: unknown) {
@@ -41,7 +41,7 @@ export const googleRoutes: FastifyPluginAsyncTypebox<GoogleRoutesOptions> = asyn
       const reasonFields = { platformCode: reason?.code, platformText: reason?.text }
       request.log.warn({ refusal, ...reasonFields, err: cause }, 'google login refused')
     }
-    return reply.redirect(loginRefusedUrl(config.FRONTEND_URL, refusal))
+    return reply.redirect(buildLoginRefusedUrl(config.FRONTEND_URL, refusal))
   }
 
   const errorHandler = (error: Error, request: FastifyRequest, reply: FastifyReply) =>
@@ -103,7 +103,7 @@ export const googleRoutes: FastifyPluginAsyncTypebox<GoogleRoutesOptions> = asyn
       }
       binding.clear(reply)
       refreshCookie.set(reply, finished.tokens)
-      return reply.redirect(loggedInUrl(config.FRONTEND_URL, finished.tokens.accessToken))
+      return reply.redirect(buildLoggedInUrl(config.FRONTEND_URL, finished.tokens.accessToken))
     },
   )
 }

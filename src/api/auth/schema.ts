@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { MAX_PASSWORD_LENGTH } from '../../domain/users/passwords.ts'
-import { AUTH_PROVIDERS, ROLES, SUBSCRIPTION_PLANS, SUBSCRIPTION_STATUSES } from '../../domain/users/user.ts'
+import { SUBSCRIPTION_PLANS, SUBSCRIPTION_STATUSES } from '../../domain/billing/subscription.ts'
+import { AUTH_PROVIDERS, ROLES } from '../../domain/users/user.ts'
 import { Instant, nullable, stringEnum, PersonName } from '../shared/schemas/common.ts'
 
 export const LogInBody = Type.Object(

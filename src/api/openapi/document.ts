@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { statusOf, type ServiceErrorCode } from '../../domain/shared/service-error.ts'
+import { toHttpStatus, type ServiceErrorCode } from '../../domain/shared/service-error.ts'
 import { deriveErrorCodes, type DeclaredHeader, type DescribedRoute } from './operation.ts'
 
 /** A part of an OpenAPI 3.1 document. */
@@ -148,7 +148,7 @@ function describeResponses(given: Record<string, DocumentNode>, facts: RouteFact
       headers: toHeaderReferences(Number(status), facts),
     },
   ])
-  const codes = Map.groupBy(facts.errors, statusOf)
+  const codes = Map.groupBy(facts.errors, toHttpStatus)
   const failures = [...codes].map(([status, errors]) => [status, describeErrors(status, { ...facts, errors }, shared)])
   return Object.fromEntries([...successes, ...failures])
 }

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { SUBSCRIPTION_PLANS } from '../../domain/users/user.ts'
+import { SUBSCRIPTION_PLANS } from '../../domain/billing/subscription.ts'
 import { UserSchema } from '../auth/schema.ts'
 import { stringEnum } from '../shared/schemas/common.ts'
 

@@ -4,9 +4,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ATTEMPT_INVALID, finishConnect } from '../../commands/accounts/finish-connect.ts'
 import type { Context } from '../../context.ts'
 import {
-  callbackUrl,
+  buildCallbackUrl,
   CONNECT_REASONS,
-  settingsUrl,
+  buildSettingsUrl,
   type ConnectOutcome,
   type ConnectReason,
 } from '../../domain/accounts/platform-connect.ts'
@@ -32,10 +32,10 @@ export const callbackRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
   const { config } = context
 
   for (const { platform } of REDIRECT_PLATFORMS) {
-    const redirectUri = callbackUrl(config.PUBLIC_URL, platform)
+    const redirectUri = buildCallbackUrl(config.PUBLIC_URL, platform)
     const cookie = createBindingCookie(redirectUri)
     const redirectToSettings = (reply: FastifyReply, outcome: ConnectOutcome, reason: ConnectReason | null) =>
-      reply.redirect(settingsUrl(config.FRONTEND_URL, platform, outcome, reason))
+      reply.redirect(buildSettingsUrl(config.FRONTEND_URL, platform, outcome, reason))
 
     app.get(
       `/${platform}/callback`,

@@ -1,4 +1,4 @@
-import { accountHealth } from '../../domain/accounts/account-health.ts'
+import { toAccountHealth } from '../../domain/accounts/account-health.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { MAX_UPLOAD_BYTES, type MediaKind, type PlatformRules } from '../../domain/posts/posting-rules.ts'
 import type { ConnectedAccount, PlatformAccount, PlatformAccounts } from '../../store/accounts/platform-accounts.ts'
@@ -15,7 +15,7 @@ const OWN_FIELDS: Partial<Record<Platform, (account: ConnectedAccount) => Partia
 export function presentAccount(platform: Platform, account: PlatformAccount | undefined, now: Date): PresentedAccount {
   if (!account?.connected) return { connected: false }
   const { accountId, profile, health, auth, connectedAt } = account
-  const { status, needsReconnection, lastError, checkedAt, expiresAt } = accountHealth(health, auth.endsAt, now)
+  const { status, needsReconnection, lastError, checkedAt, expiresAt } = toAccountHealth(health, auth.endsAt, now)
   return {
     connected: true,
     platformId: accountId,

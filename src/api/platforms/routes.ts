@@ -6,7 +6,7 @@ import { currentRules } from '../../commands/posts/current-rules.ts'
 import { disconnectPlatform } from '../../commands/accounts/disconnect-platform.ts'
 import { refreshPlatform } from '../../commands/accounts/refresh-platform.ts'
 import type { Context } from '../../context.ts'
-import { callbackUrl } from '../../domain/accounts/platform-connect.ts'
+import { buildCallbackUrl } from '../../domain/accounts/platform-connect.ts'
 import { PLATFORMS, platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { isFromBrowser, createBindingCookie } from '../shared/binding-cookie.ts'
@@ -72,7 +72,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
 
   for (const { platform, urlField } of REDIRECT_PLATFORMS) {
     const label = platformLabel(platform)
-    const redirectUri = callbackUrl(config.PUBLIC_URL, platform)
+    const redirectUri = buildCallbackUrl(config.PUBLIC_URL, platform)
     const cookie = createBindingCookie(redirectUri)
 
     app.get(

@@ -4,7 +4,7 @@ import helmet from '@fastify/helmet'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import type { Config } from '../../config/schema.ts'
-import { listed } from '../../domain/shared/lists.ts'
+import { parseList } from '../../domain/shared/lists.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 
 /** Adds security headers, CORS for exactly the configured origins, and cookies. Responses are not cached unless their route allows it. */
@@ -32,7 +32,7 @@ export const browserSecurity = fastifyPlugin(
 
 /** Lists the origins whose pages may call the API with credentials. */
 function listFrontendOrigins(config: Config): string[] {
-  return listed(`${config.FRONTEND_URL},${config.CORS_ORIGINS}`).map((origin) => new URL(origin).origin)
+  return parseList(`${config.FRONTEND_URL},${config.CORS_ORIGINS}`).map((origin) => new URL(origin).origin)
 }
 
 /**

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import type { Config } from '../../config/schema.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { MINUTE, SECOND, waitInWords } from '../../domain/shared/times.ts'
+import { MINUTE, SECOND, formatWait } from '../../domain/shared/times.ts'
 import { getClientNetwork } from '../shared/client-address.ts'
 
 declare module 'fastify' {
@@ -59,7 +59,7 @@ async function countRequest(
   appendHeader(reply, 'ratelimit', `"${bucket}";r=${state.remaining};t=${state.ttlInSeconds}`)
   if (state.isExceeded) {
     const retryAfterSeconds = Math.max(1, state.ttlInSeconds)
-    const message = `Too many requests from this ${bucket}. Try again in ${waitInWords(retryAfterSeconds)}.`
+    const message = `Too many requests from this ${bucket}. Try again in ${formatWait(retryAfterSeconds)}.`
     throw new ServiceError('RATE_LIMITED', message, {
       retryAfterSeconds,
       details: { bucket },

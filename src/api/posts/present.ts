@@ -10,7 +10,7 @@ import {
 } from '../../domain/posts/post.ts'
 import { explainFailure } from '../../domain/posts/failure.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
-import { deliverable, failureOf } from '../../domain/posts/post-entries.ts'
+import { findOpenEntry, toFailure } from '../../domain/posts/post-entries.ts'
 import type { TimelineEvent } from '../../domain/posts/timeline.ts'
 import type { ListedPost } from '../../store/posts/shorten-posts.ts'
 import type { PostSnapshot } from '../../store/analytics/snapshots.ts'
@@ -91,8 +91,8 @@ export function presentTimeline(postId: string, events: TimelineEvent[]): PostTi
 }
 
 function presentPlatformStatus(post: Post, entry: PlatformStatus): PlatformStatusView {
-  const reason = failureOf(entry)
-  const isOpen = deliverable(post, entry.platform, entry.delivery.round) !== null
+  const reason = toFailure(entry)
+  const isOpen = findOpenEntry(post, entry.platform, entry.delivery.round) !== null
   return {
     platform: entry.platform,
     status: entry.status,

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { REDIRECT_ATTEMPT_MS } from '../../domain/shared/redirects.ts'
+import { REDIRECT_LIFETIME_MS } from '../../domain/shared/redirects.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 
 const NAME = 'connectBinding'
@@ -24,7 +24,7 @@ export function createBindingCookie(callback: string) {
     read: (request: FastifyRequest): string | undefined => request.cookies[NAME],
 
     set(reply: FastifyReply, binding: string): void {
-      reply.setCookie(NAME, binding, { ...attributes, maxAge: REDIRECT_ATTEMPT_MS / SECOND })
+      reply.setCookie(NAME, binding, { ...attributes, maxAge: REDIRECT_LIFETIME_MS / SECOND })
     },
 
     clear(reply: FastifyReply): void {

@@ -1,7 +1,8 @@
 import type { ApiContext } from '../../context.ts'
 import type { AccessClaims, VerifiedClaims } from '../../domain/users/access-tokens.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import type { Limits, Role, Usage } from '../../domain/users/user.ts'
+import type { Limits, Usage } from '../../domain/billing/subscription.ts'
+import type { Role } from '../../domain/users/user.ts'
 
 /** The authenticated caller, from the user record at the time of the request. */
 export interface RequestUser {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Context } from '../../context.ts'
-import { summarizePunctuality, type Punctuality } from '../../domain/posts/slo.ts'
+import { summarizeSlo, type SloSummary } from '../../domain/posts/slo.ts'
 import { DAY, SECOND } from '../../domain/shared/times.ts'
 import { operation } from '../openapi/operation.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
@@ -13,7 +13,7 @@ const CACHE_TTL_MS = 5 * SECOND
 /** Longer than the deadline of the database read. */
 const DEADLINE_MS = 12 * SECOND
 
-interface Slo extends Punctuality {
+interface Slo extends SloSummary {
   since: string
   until: string
   isComplete: boolean
@@ -51,7 +51,7 @@ async function measureSlo({ slo: punctuality, clock, config }: Context): Promise
     until: until.toISOString(),
     isComplete: since.getTime() === windowStart.getTime(),
     missAfterMs,
-    ...summarizePunctuality(groups, missAfterMs),
+    ...summarizeSlo(groups, missAfterMs),
   }
 }
 

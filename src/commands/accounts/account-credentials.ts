@@ -135,6 +135,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
 
     const holder = randomUUID()
     const until = after(renewalTimeoutMs + LEASE_MARGIN_MS)
+    // guard: renewal lease
     if (!(await accounts.takeLease({ userId, platform, version }, holder, until))) {
       return await waitForOtherRenewal(userId, platform, version)
     }

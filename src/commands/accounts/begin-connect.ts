@@ -3,7 +3,7 @@ import type { ConnectStates } from '../../security/connect-states.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { ConnectAttemptStore } from '../../store/accounts/connect-attempts.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
-import { REDIRECT_ATTEMPT_MS } from '../../domain/shared/redirects.ts'
+import { REDIRECT_LIFETIME_MS } from '../../domain/shared/redirects.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { RedirectConnect } from '../../platforms/contract.ts'
@@ -44,7 +44,7 @@ export async function beginConnect(
   if (!redirect) {
     throw new ServiceError('PLATFORM_NOT_SUPPORTED', `${platformLabel(platform)} cannot be connected here`)
   }
-  const expiresAt = new Date(deps.clock.now().getTime() + REDIRECT_ATTEMPT_MS)
+  const expiresAt = new Date(deps.clock.now().getTime() + REDIRECT_LIFETIME_MS)
   const { state, nonce } = deps.connectStates.issue({ platform, redirectUri }, userId, expiresAt)
   const { url, secrets, lookup } = await begin(redirect, platform, { state, redirectUri })
   const binding = isBound ? newSecret() : null

@@ -1,4 +1,4 @@
-import { withCompanions } from '../../domain/accounts/platform-connect.ts'
+import { listWithCompanions } from '../../domain/accounts/platform-connect.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
 import { endUnusedSession, openSecretsIfReadable } from './account-secrets.ts'
@@ -19,7 +19,7 @@ export async function disconnectPlatform(
 ): Promise<void> {
   const { accounts, posts, users, cipher } = deps
   const forgotten = []
-  for (const one of withCompanions(platform)) {
+  for (const one of listWithCompanions(platform)) {
     forgotten.push({ platform: one, account: await accounts.disconnect(userId, one) })
   }
   await posts.invalidatePrepared(userId)

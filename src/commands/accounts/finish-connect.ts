@@ -3,7 +3,7 @@ import type { ConnectStates } from '../../security/connect-states.ts'
 import type { SessionStore } from '../../store/users/sessions.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import type { ConnectOutcome, ConnectReason } from '../../domain/accounts/platform-connect.ts'
-import { platformReason, type PlatformReason } from '../../domain/posts/platform-reason.ts'
+import { toPlatformReason, type PlatformReason } from '../../domain/posts/platform-reason.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
@@ -136,6 +136,6 @@ function refusedByPlatform({ error, error_description: text }: Record<string, st
     outcome: 'auth_failed',
     reason: error === 'access_denied' ? 'DENIED' : 'LOGIN_REFUSED',
     cause: new Error('The platform sent an error instead of a login'),
-    platformReason: platformReason({ code: error, text }),
+    platformReason: toPlatformReason({ code: error, text }),
   }
 }

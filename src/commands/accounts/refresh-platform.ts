@@ -1,4 +1,4 @@
-import { withCompanions } from '../../domain/accounts/platform-connect.ts'
+import { listWithCompanions } from '../../domain/accounts/platform-connect.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
@@ -27,7 +27,7 @@ export async function refreshPlatform(
   userId: string,
   platform: Platform,
 ): Promise<ConnectedAccount> {
-  const companions = withCompanions(platform).filter((one) => one !== platform)
+  const companions = listWithCompanions(platform).filter((one) => one !== platform)
   const refreshing = refreshAccount(deps, userId, platform)
   // The response waits for all of them, so that its reader sees every result.
   await Promise.allSettled([refreshing, ...companions.map((one) => refreshAccount(deps, userId, one))])

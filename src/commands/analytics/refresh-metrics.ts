@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
-import { entryOf } from '../../domain/posts/post-entries.ts'
+import { findEntry } from '../../domain/posts/post-entries.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import { SECOND } from '../../domain/shared/times.ts'
@@ -47,7 +47,7 @@ export async function refreshMetrics(
   const { userId, postId, platform } = refresh
   const post = await posts.findOwned(userId, postId)
   if (!post) throw postNotFound()
-  const entry = entryOf(post, platform)
+  const entry = findEntry(post, platform)
   if (entry?.status !== 'completed' || entry.platformPostId === null) {
     throw new ServiceError('BAD_REQUEST', `The post is not published on ${platformLabel(platform)}`)
   }

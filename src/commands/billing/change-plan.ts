@@ -1,6 +1,7 @@
 import type { Actor } from '../../domain/users/audit.ts'
 import { planChanged } from '../../domain/notifications/notifications.ts'
-import type { Limits, SubscriptionPlan, User } from '../../domain/users/user.ts'
+import type { Limits, SubscriptionPlan } from '../../domain/billing/subscription.ts'
+import type { User } from '../../domain/users/user.ts'
 import { changeUser, type ChangeUserDeps } from '../users/change-user.ts'
 
 interface ChangePlanDeps extends ChangeUserDeps {

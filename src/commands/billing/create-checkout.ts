@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import { billingOf, STANDINGS } from '../../domain/billing/billing-look.ts'
+import { getBilling, STANDING_BY_STATE } from '../../domain/billing/processor-snapshot.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
@@ -44,7 +44,7 @@ async function findOrOpen(
     const user = await deps.users.findById(userId)
     if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
     if (user.subscription.processorSubscriptionId !== null) throw alreadySubscribed()
-    const { revision, checkoutId } = billingOf(user)
+    const { revision, checkoutId } = getBilling(user)
 
     const last = checkoutId === null ? null : await payments.readCheckout(checkoutId)
     if (last?.status === 'open' && last.url !== null) return { url: last.url }
@@ -74,7 +74,7 @@ async function open(
       customerId,
       successUrl: `${config.FRONTEND_URL}/payment/success?session_id={CHECKOUT_SESSION_ID}`,
       cancelUrl: `${config.FRONTEND_URL}/payment/cancel`,
-      idempotencyKey: toMinuteKey(`${kind}/${userId}/${billingOf(user).revision}`, clock.now()),
+      idempotencyKey: toMinuteKey(`${kind}/${userId}/${getBilling(user).revision}`, clock.now()),
     })
   try {
     return await openFor(subscription.processorCustomerId, 'checkout')
@@ -89,7 +89,7 @@ async function open(
 async function isPaid(payments: CheckoutPayments, { status, subscriptionId }: Checkout): Promise<boolean> {
   if (status !== 'complete' || subscriptionId === null) return false
   const subscription = await payments.readSubscription(subscriptionId)
-  return subscription !== null && STANDINGS[subscription.state] !== 'cancelled'
+  return subscription !== null && STANDING_BY_STATE[subscription.state] !== 'cancelled'
 }
 
 function alreadySubscribed(): ServiceError {

@@ -1,5 +1,5 @@
 import type { ProcessorSubscription } from '../../domain/billing/billing.ts'
-import { billingOf } from '../../domain/billing/billing-look.ts'
+import { getBilling } from '../../domain/billing/processor-snapshot.ts'
 import type { User } from '../../domain/users/user.ts'
 import type { Payments } from '../../integrations/payments/payments.ts'
 
@@ -9,7 +9,7 @@ import type { Payments } from '../../integrations/payments/payments.ts'
  * @throws PaymentsError
  */
 export async function endPayments(payments: Payments, user: User): Promise<void> {
-  const { checkoutId, subscriptions, customerIds } = billingOf(user)
+  const { checkoutId, subscriptions, customerIds } = getBilling(user)
   const paid = checkoutId === null ? null : await closeCheckout(payments, checkoutId)
   const all = [...subscriptions, ...(paid ? [paid] : [])]
   await endSubscriptions(payments, all, [...customerIds, user.subscription.processorCustomerId])
@@ -27,7 +27,7 @@ export async function endSubscriptions(
 }
 
 export function hasPayments(user: User): boolean {
-  const { checkoutId, subscriptions, customerIds } = billingOf(user)
+  const { checkoutId, subscriptions, customerIds } = getBilling(user)
   return (
     checkoutId !== null ||
     subscriptions.length > 0 ||

@@ -1,11 +1,12 @@
 import type { Clock } from '../../clock.ts'
 import type { BillingState, ProcessorInvoice } from '../../domain/billing/billing.ts'
-import { billingOf, subscriptionsToAsk, type ProcessorLook } from '../../domain/billing/billing-look.ts'
-import { describeStep, followProcessor, type BillingStep } from '../../domain/billing/billing-rule.ts'
+import { getBilling, listSubscriptionIds, type ProcessorSnapshot } from '../../domain/billing/processor-snapshot.ts'
+import { describeBillingUpdate, decideBillingUpdate, type BillingUpdate } from '../../domain/billing/billing-update.ts'
 import { billingChanged, secondSubscription } from '../../domain/notifications/notifications.ts'
 import type { PaymentEvent } from '../../domain/billing/payment-events.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import type { Limits, SubscriptionPlan, User } from '../../domain/users/user.ts'
+import type { Limits, SubscriptionPlan } from '../../domain/billing/subscription.ts'
+import type { User } from '../../domain/users/user.ts'
 import type { Payments } from '../../integrations/payments/payments.ts'
 import type { Logger } from '../../logger.ts'
 import type { Database } from '../../store/shared/database.ts'
@@ -52,7 +53,7 @@ export function createSyncSubscription(deps: SyncSubscriptionDeps): SyncSubscrip
         if (subscription) continue
         deps.logger.warn({ userId, subscriptionId }, 'subscription unknown to processor')
       }
-      const step = followProcessor(user, state, deps.planLimits)
+      const step = decideBillingUpdate(user, state, deps.planLimits)
       if (!event && !step.isChanged) return toBillingState(user, step)
       try {
         if (await writeStep(deps, user, step, event)) return toBillingState(user, step)
@@ -82,10 +83,10 @@ async function readProcessor(
   payments: NonNullable<SyncSubscriptionDeps['payments']>,
   user: User,
   event: PaymentEvent | null,
-): Promise<ProcessorLook> {
-  const { checkoutId, endedIds } = billingOf(user)
+): Promise<ProcessorSnapshot> {
+  const { checkoutId, endedIds } = getBilling(user)
   const checkout = checkoutId === null ? null : await payments.readCheckout(checkoutId)
-  const ids = subscriptionsToAsk(user, event, checkout?.subscriptionId ?? null)
+  const ids = listSubscriptionIds(user, event, checkout?.subscriptionId ?? null)
   const subscriptions = new Map(
     await Promise.all(ids.map(async (id) => [id, await payments.readSubscription(id)] as const)),
   )
@@ -97,7 +98,7 @@ async function readProcessor(
 async function findInvoice(
   payments: NonNullable<SyncSubscriptionDeps['payments']>,
   event: PaymentEvent | null,
-  subscriptions: ProcessorLook['subscriptions'],
+  subscriptions: ProcessorSnapshot['subscriptions'],
   endedIds: string[],
 ): Promise<ProcessorInvoice | null> {
   if (!event?.invoiceId || endedIds.includes(event.subscriptionId ?? '')) return null
@@ -113,10 +114,10 @@ async function findInvoice(
 async function writeStep(
   deps: SyncSubscriptionDeps,
   user: User,
-  step: BillingStep,
+  step: BillingUpdate,
   event: PaymentEvent | undefined,
 ): Promise<boolean> {
-  const { revision } = billingOf(user)
+  const { revision } = getBilling(user)
   const news = await toNotifications(deps, user, step)
   const records = await deps.notifications.toRecords(news)
   const isWritten = await deps.database.transaction(async (session) => {
@@ -131,7 +132,7 @@ async function writeStep(
   return true
 }
 
-function toBillingChange({ subscription, limits, resetsUsage, billing }: BillingStep): BillingChange {
+function toBillingChange({ subscription, limits, resetsUsage, billing }: BillingUpdate): BillingChange {
   return {
     ...underKey('subscription', subscription),
     ...(limits && { limits }),
@@ -144,7 +145,7 @@ function underKey(key: string, fields: object): BillingChange {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [`${key}.${name}`, value]))
 }
 
-async function toNotifications({ users }: SyncSubscriptionDeps, user: User, { news, ...step }: BillingStep) {
+async function toNotifications({ users }: SyncSubscriptionDeps, user: User, { news, ...step }: BillingUpdate) {
   if (news.length === 0) return []
   const changed = {
     _id: user._id,
@@ -152,7 +153,7 @@ async function toNotifications({ users }: SyncSubscriptionDeps, user: User, { ne
     subscription: { ...user.subscription, ...step.subscription },
     limits: step.limits ?? user.limits,
   }
-  const changeId = `${user._id}:${billingOf(user).revision + 1}`
+  const changeId = `${user._id}:${getBilling(user).revision + 1}`
   const first = changed.subscription.processorSubscriptionId
   const admins = news.some(({ kind }) => kind === 'secondSubscription') ? await users.listAdmins() : []
   return news.flatMap((one) =>
@@ -162,22 +163,27 @@ async function toNotifications({ users }: SyncSubscriptionDeps, user: User, { ne
   )
 }
 
-function logStep({ logger }: SyncSubscriptionDeps, user: User, step: BillingStep, event?: PaymentEvent): void {
+function logStep(
+  { logger }: SyncSubscriptionDeps,
+  user: User,
+  step: BillingUpdate,
+  event?: PaymentEvent,
+): void {
   const about = { userId: user._id, ...(event && { eventId: event.id, type: event.type }) }
   for (const one of step.news) {
     if (one.kind !== 'secondSubscription') continue
     logger.warn({ ...about, subscriptionId: one.subscriptionId }, 'second subscription found')
   }
-  logger.info({ ...about, change: describeStep(user, step) }, 'subscription synced')
+  logger.info({ ...about, change: describeBillingUpdate(user, step) }, 'subscription synced')
 }
 
-function toBillingState(user: User, step: BillingStep | null): BillingState {
+function toBillingState(user: User, step: BillingUpdate | null): BillingState {
   const { plan, status, processorSubscriptionId, currentPeriodEnd } = { ...user.subscription, ...step?.subscription }
   return {
     plan,
     status,
     isLive: processorSubscriptionId !== null,
     currentPeriodEnd,
-    change: step ? describeStep(user, step) : 'nothing',
+    change: step ? describeBillingUpdate(user, step) : 'nothing',
   }
 }

@@ -4,9 +4,9 @@ import type { Avatars } from '../../integrations/storage/avatars.ts'
 import type { Logger } from '../../logger.ts'
 import type { RateLimit } from '../../store/shared/rate-limits.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import { fitCaptions, type CaptionWish } from '../../domain/captions/captions.ts'
-import { allowanceOf, limitReached, type Allowance } from '../../domain/billing/plans.ts'
-import type { Limits, Usage } from '../../domain/users/user.ts'
+import { fitCaptions, type CaptionInput } from '../../domain/captions/captions.ts'
+import { getAllowance, toLimitError, type Allowance } from '../../domain/billing/plans.ts'
+import type { Limits, Usage } from '../../domain/billing/subscription.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
 import { currentRules, type CurrentRulesDeps } from '../posts/current-rules.ts'
 
@@ -19,7 +19,7 @@ interface GenerateCaptionsDeps extends CurrentRulesDeps {
   logger: Pick<Logger, 'warn'>
 }
 
-interface GenerateCaptions extends CaptionWish {
+interface GenerateCaptions extends CaptionInput {
   /** As authenticated for this request. */
   user: { userId: string; usage: Usage; limits: Limits }
   /** Data URLs. */
@@ -38,8 +38,8 @@ export async function generateCaptions(
   { signal }: { signal: AbortSignal },
 ): Promise<{ captions: string[]; usage: Allowance }> {
   const pictures = await readPictures(deps, media)
-  const before = allowanceOf('captions', user)
-  if (before.used >= before.limit) throw limitReached('captions', before)
+  const before = getAllowance('captions', user)
+  if (before.used >= before.limit) throw toLimitError('captions', before)
 
   const { userId } = user
   await deps.limits.captions.take(userId)
@@ -49,13 +49,13 @@ export async function generateCaptions(
     deps,
   )
   const { taken, ...usage } = await deps.users.takeAllowance('captions', userId)
-  if (!taken) throw limitReached('captions', usage)
+  if (!taken) throw toLimitError('captions', usage)
   return { captions, usage }
 }
 
 async function generate(
   deps: GenerateCaptionsDeps,
-  wish: CaptionWish,
+  wish: CaptionInput,
   pictures: { type: string; bytes: Uint8Array }[],
   signal: AbortSignal,
 ): Promise<string[]> {

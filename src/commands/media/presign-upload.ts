@@ -1,4 +1,4 @@
-import { fileTooLarge } from '../../domain/posts/posting-rules.ts'
+import { describeTooLargeFile } from '../../domain/posts/posting-rules.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import { reserveUpload, type UploadQuotaDeps } from './upload-quota.ts'
@@ -35,7 +35,7 @@ export async function presignUpload(
   { storageKey, maxBytes }: { storageKey: string; maxBytes: number },
 ): Promise<Upload> {
   if (sizeBytes !== undefined && sizeBytes > maxBytes) {
-    const message = fileTooLarge(maxBytes)
+    const message = describeTooLargeFile(maxBytes)
     throw new ServiceError('VALIDATION_FAILED', message, {
       errors: [{ path: 'sizeBytes', code: 'MEDIA_TOO_LARGE', message }],
     })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { MAX_UPLOAD_BYTES, mediaKind } from '../../domain/posts/posting-rules.ts'
+import { MAX_UPLOAD_BYTES, toMediaKind } from '../../domain/posts/posting-rules.ts'
 import { isMediaType, mediaKey } from '../../domain/media/storage-keys.ts'
 import { invalidMediaType, presignUpload, type Upload, type UploadDeps, type UploadRequest } from './presign-upload.ts'
 
@@ -11,5 +11,5 @@ export async function requestMediaUpload(deps: UploadDeps, request: UploadReques
   const { userId, contentType } = request
   if (!isMediaType(contentType)) throw invalidMediaType()
   const storageKey = mediaKey(userId, randomUUID(), contentType)
-  return presignUpload(deps, request, { storageKey, maxBytes: MAX_UPLOAD_BYTES[mediaKind(contentType)] })
+  return presignUpload(deps, request, { storageKey, maxBytes: MAX_UPLOAD_BYTES[toMediaKind(contentType)] })
 }

@@ -1,8 +1,8 @@
-import type { MailWords } from '../../domain/notifications/mails.ts'
+import type { MailBody } from '../../domain/notifications/mails.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 
 /** The parts of a mail that are stored encrypted. */
-export interface MailContent extends MailWords {
+export interface MailContent extends MailBody {
   /** Null for a mail without a recipient. */
   to: string | null
 }

@@ -1,6 +1,6 @@
 import { newPost } from '../../domain/posts/post-moves.ts'
 import type { FirstAnswer, Post } from '../../domain/posts/post.ts'
-import { preflight, schedulingProblem } from '../../domain/posts/preflight.ts'
+import { preflight, findSchedulingProblem } from '../../domain/posts/preflight.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import type { PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
@@ -66,6 +66,7 @@ export async function createPost(
   try {
     await deps.storePost(post)
   } catch (error) {
+    // guard: taken idempotency key
     if (!isDuplicateKey(error) || !request.idempotency) throw error
     const data = await findIdempotentResult(deps, request.userId, request.idempotency)
     if (!data) throw error
@@ -99,7 +100,7 @@ async function buildPost(deps: CreatePostDeps, { userId, input, source, idempote
     },
     now,
   )
-  refuseProblem(schedulingProblem(input.status, post, warnings))
+  refuseProblem(findSchedulingProblem(input.status, post, warnings))
   const answered: FirstAnswer = {
     status: post.status,
     scheduledAt: post.scheduledAt,

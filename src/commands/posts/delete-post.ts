@@ -1,4 +1,4 @@
-import { mediaKeys } from '../../domain/posts/content.ts'
+import { collectMediaKeys } from '../../domain/posts/content.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
@@ -31,7 +31,7 @@ export async function deletePost(deps: DeletePostDeps, userId: string, postId: s
   const post = await removeAll(deps, userId, postId)
   if (!post) throw postNotFound()
   void discardPrepared(post, post.platformStatuses)
-  await deps.uploads.setNamed([...mediaKeys(post)], false)
+  await deps.uploads.setNamed([...collectMediaKeys(post)], false)
   // The workflow would notice when the post is due; the signal ends it now.
   const isWaited = post.status === 'PENDING' || post.status === 'SCHEDULED' || post.status === 'PROCESSING'
   if (isWaited) await orchestrator.signal({ ...post, revision: post.revision + 1 }, 'cancel')

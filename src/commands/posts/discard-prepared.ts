@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts'
-import { isInDoubt } from '../../domain/posts/post-entries.ts'
+import { needsReconciliation } from '../../domain/posts/post-entries.ts'
 import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { SECOND } from '../../domain/shared/times.ts'
@@ -47,5 +47,5 @@ export function createDiscardPrepared({ credentials, platforms, clock, logger }:
 function canDiscard({ status, delivery }: PlatformStatus, now: Date): boolean {
   if (status !== 'pending' && status !== 'failed') return false
   const isPrepared = Object.keys(delivery.handles).length > 0 && delivery.accountId !== null
-  return isPrepared && delivery.leaseUntil === null && !isInDoubt(delivery, now)
+  return isPrepared && delivery.leaseUntil === null && !needsReconciliation(delivery, now)
 }

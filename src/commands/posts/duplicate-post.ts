@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts'
-import { canGiveAllowance, duplicateOf } from '../../domain/posts/post-moves.ts'
+import { canTransferAllowance, copyAsDraft } from '../../domain/posts/post-moves.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
@@ -26,8 +26,8 @@ export async function duplicatePost(
 ): Promise<Post> {
   const original = await deps.posts.findOwned(request.userId, request.postId)
   if (!original) throw postNotFound()
-  const draft = duplicateOf(original, { _id: newId(), metadata: { source: request.source } }, deps.clock.now())
-  if (canGiveAllowance(original)) await storeInPlaceOf(deps, original, draft)
+  const draft = copyAsDraft(original, { _id: newId(), metadata: { source: request.source } }, deps.clock.now())
+  if (canTransferAllowance(original)) await storeInPlaceOf(deps, original, draft)
   else await deps.storePost(draft)
   return draft
 }

@@ -2,12 +2,12 @@ import type { NewPost, PostChange } from '../../domain/posts/post-moves.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { Content, ContentOverride, MediaItem, Post } from '../../domain/posts/post.ts'
 import { SCHEDULED_IN_PAST } from '../../domain/posts/preflight.ts'
-import { fileTooLarge, MAX_UPLOAD_BYTES, mediaKind } from '../../domain/posts/posting-rules.ts'
-import { sizeProblems } from '../../domain/posts/post-size.ts'
+import { describeTooLargeFile, MAX_UPLOAD_BYTES, toMediaKind } from '../../domain/posts/posting-rules.ts'
+import { findSizeProblems } from '../../domain/posts/post-size.ts'
 import { ServiceError, type Problem } from '../../domain/shared/service-error.ts'
 import { isOwnMediaKey } from '../../domain/media/storage-keys.ts'
 import { DAY } from '../../domain/shared/times.ts'
-import { parseInstant, timezoneProblem } from '../../domain/shared/timezones.ts'
+import { parseInstant, findTimezoneProblem } from '../../domain/shared/timezones.ts'
 
 /** A media item as clients send it; the service adds its address. */
 export type MediaItemInput = Omit<MediaItem, 'storageUrl'>
@@ -61,7 +61,7 @@ export function readWholePost(
   const { content, platformSpecificContent = {}, timezone = DEFAULT_TIMEZONE, ...rest } = value
   return {
     ...findings,
-    problems: [...findings.problems, ...sizeProblems(value)],
+    problems: [...findings.problems, ...findSizeProblems(value)],
     value: {
       ...('scheduledAt' in rest ? { scheduledAt: rest.scheduledAt ?? null } : {}),
       content: { text: input.content.text, mediaItems: content?.mediaItems ?? [] },
@@ -107,7 +107,7 @@ export function refuseProblem(problem: Problem | null): void {
 }
 
 function readTimezone(timezone: string | undefined, problems: Problem[]): string | undefined {
-  const problem = timezone === undefined ? null : timezoneProblem(timezone)
+  const problem = timezone === undefined ? null : findTimezoneProblem(timezone)
   if (!problem) return timezone
   problems.push(problem)
   return undefined
@@ -169,12 +169,12 @@ function mediaItemProblems(item: MediaItemInput, path: string, userId: string): 
     const message = 'The file does not belong to this account. Upload it again and use the storageKey of that upload.'
     problems.push({ path: `${path}.storageKey`, code: 'STORAGE_KEY_INVALID', message })
   }
-  const max = MAX_UPLOAD_BYTES[mediaKind(item.mimeType)]
+  const max = MAX_UPLOAD_BYTES[toMediaKind(item.mimeType)]
   if (item.sizeBytes !== undefined && item.sizeBytes > max) {
     problems.push({
       path: `${path}.sizeBytes`,
       code: 'MEDIA_TOO_LARGE',
-      message: fileTooLarge(max),
+      message: describeTooLargeFile(max),
     })
   }
   return problems

@@ -1,4 +1,4 @@
-import { limitReached } from '../../domain/billing/plans.ts'
+import { toLimitError } from '../../domain/billing/plans.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { Database } from '../../store/shared/database.ts'
@@ -76,7 +76,7 @@ export function createStorePost({ database, posts, notifications, users }: Store
         await posts.insert([post], session)
         await insertNotifications(session)
         const { taken, ...allowance } = await users.takeAllowance('posts', post.userId, session)
-        if (!taken) throw limitReached('posts', allowance)
+        if (!taken) throw toLimitError('posts', allowance)
       }),
     )
   }

@@ -1,9 +1,9 @@
 import type { Clock } from '../../clock.ts'
-import { mediaKeys } from '../../domain/posts/content.ts'
+import { collectMediaKeys } from '../../domain/posts/content.ts'
 import { edit, type PostChange } from '../../domain/posts/post-moves.ts'
 import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
-import { sizeProblems } from '../../domain/posts/post-size.ts'
-import { preflight, SCHEDULED_IN_PAST, schedulingProblem } from '../../domain/posts/preflight.ts'
+import { findSizeProblems } from '../../domain/posts/post-size.ts'
+import { preflight, SCHEDULED_IN_PAST, findSchedulingProblem } from '../../domain/posts/preflight.ts'
 import type { Problem } from '../../domain/shared/service-error.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
@@ -66,20 +66,20 @@ export async function updatePost(
   let warnings: Problem[] = []
   const post = await deps.posts.transition(postId, (current, now) => {
     before = current.platformStatuses
-    mediaBefore = mediaKeys(current)
+    mediaBefore = collectMediaKeys(current)
     const change = toChange(current)
     const edited = edit(change)(current, now)
     const checked = preflight(edited, connected, rules)
     const losesTime = edited.status === 'PENDING' && current.status === 'DRAFT' && isPast(current.scheduledAt, now)
     const timing = losesTime && update.input.scheduledAt === undefined ? [SCHEDULED_IN_PAST] : timeWarnings
     // Posts stored by older versions may be larger; the limit applies when their texts change.
-    if (change.content || change.platformSpecificContent) refuseProblems(sizeProblems(edited))
+    if (change.content || change.platformSpecificContent) refuseProblems(findSizeProblems(edited))
     if (edited.status !== 'DRAFT') refuseProblems(checked.errors)
-    refuseProblem(schedulingProblem(update.input.status, edited, timing))
+    refuseProblem(findSchedulingProblem(update.input.status, edited, timing))
     warnings = [...timing, ...checked.warnings]
     return edited
   })
-  const mediaNow = mediaKeys(post)
+  const mediaNow = collectMediaKeys(post)
   await deps.uploads.setNamed(
     [...mediaBefore].filter((key) => !mediaNow.has(key)),
     false,

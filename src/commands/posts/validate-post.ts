@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts'
-import { preflight, schedulingProblem, type Preflight } from '../../domain/posts/preflight.ts'
+import { preflight, findSchedulingProblem, type Preflight } from '../../domain/posts/preflight.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import type { PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
 import { currentRules, type CurrentRulesDeps } from './current-rules.ts'
@@ -24,7 +24,11 @@ export async function validatePost(
     currentRules(deps, value.selectedPlatforms),
   ])
   const checked = preflight(value, connected, rules)
-  const unscheduled = schedulingProblem(input.status, { status: value.scheduledAt ? 'SCHEDULED' : 'PENDING' }, warnings)
+  const unscheduled = findSchedulingProblem(
+    input.status,
+    { status: value.scheduledAt ? 'SCHEDULED' : 'PENDING' },
+    warnings,
+  )
   const errors = [...problems, ...(unscheduled ? [unscheduled] : []), ...checked.errors]
   return { ...checked, errors, warnings: [...warnings, ...checked.warnings], valid: errors.length === 0 }
 }

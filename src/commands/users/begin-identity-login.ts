@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { IdentityAttemptStore } from '../../store/users/identity-attempts.ts'
-import { REDIRECT_ATTEMPT_MS } from '../../domain/shared/redirects.ts'
+import { REDIRECT_LIFETIME_MS } from '../../domain/shared/redirects.ts'
 import type { IdentityProvider } from '../../integrations/openid/openid.ts'
 import { identityAttemptContext, sealAttemptSecrets } from '../shared/attempt-secrets.ts'
 import { hashSecret, newSecret } from '../../security/random.ts'
@@ -30,7 +30,7 @@ export async function beginIdentityLogin(
     _id,
     secrets: sealAttemptSecrets(cipher, identityAttemptContext({ _id }), secrets),
     bindingHash: hashSecret(binding),
-    expiresAt: new Date(clock.now().getTime() + REDIRECT_ATTEMPT_MS),
+    expiresAt: new Date(clock.now().getTime() + REDIRECT_LIFETIME_MS),
     consumedAt: null,
   })
   return { url, binding }

@@ -1,5 +1,5 @@
 import type { UserStore } from '../../store/users/users.ts'
-import { nameProblems, normalizeName } from '../../domain/users/names.ts'
+import { findNameProblems, normalizeName } from '../../domain/users/names.ts'
 import { validationFailed } from '../../domain/shared/service-error.ts'
 
 /** @throws ServiceError VALIDATION_FAILED */
@@ -7,7 +7,7 @@ export async function changeName(
   { users }: { users: Pick<UserStore, 'setName'> },
   { userId, name }: { userId: string; name: string },
 ): Promise<void> {
-  const problems = nameProblems(name)
+  const problems = findNameProblems(name)
   if (problems.length > 0) throw validationFailed(problems)
   await users.setName(userId, normalizeName(name))
 }

@@ -1,5 +1,5 @@
 import type { UserStore } from '../../store/users/users.ts'
-import { passwordProblems } from '../../domain/users/new-passwords.ts'
+import { findPasswordProblems } from '../../domain/users/new-passwords.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
 import { checkPassword, type CheckPasswordDeps } from './check-password.ts'
 import { storePassword, type StorePasswordDeps } from './store-password.ts'
@@ -24,7 +24,7 @@ type ChangePasswordDeps = CheckPasswordDeps &
 export async function changePassword(deps: ChangePasswordDeps, input: ChangePassword): Promise<void> {
   const { users } = deps
   const { userId, sessionId, ipAddress, currentPassword, newPassword } = input
-  const problems = passwordProblems(newPassword, 'newPassword')
+  const problems = findPasswordProblems(newPassword, 'newPassword')
   if (problems.length > 0) throw validationFailed(problems)
   const user = await users.findById(userId)
   if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')

@@ -1,10 +1,11 @@
 import type { Clock } from '../../clock.ts'
 import type { PasswordHasher } from '../../security/password-hasher.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import { passwordProblem } from '../../domain/users/new-passwords.ts'
+import { findPasswordProblem } from '../../domain/users/new-passwords.ts'
 import { normalizePassword } from '../../domain/users/passwords.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { newUser, type Limits, type User } from '../../domain/users/user.ts'
+import type { Limits } from '../../domain/billing/subscription.ts'
+import { newUser, type User } from '../../domain/users/user.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import { newId } from '../../store/shared/schema.ts'
 
@@ -32,7 +33,7 @@ export async function createUser(
   { password, ...account }: NewAccount,
   store: (user: User) => Promise<void> = users.insert,
 ): Promise<User> {
-  const problem = passwordProblem(password)
+  const problem = findPasswordProblem(password)
   if (problem) throw new ServiceError('VALIDATION_FAILED', `The password ${problem}`)
   const passwordHash = await passwords.hash(normalizePassword(password), account.email)
   const user = newUser({ _id: newId(), ...account, passwordHash }, clock.now())

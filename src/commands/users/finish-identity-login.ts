@@ -3,8 +3,9 @@ import type { IdentityAttemptStore } from '../../store/users/identity-attempts.t
 import type { UserStore } from '../../store/users/users.ts'
 import type { LoginRefusal } from '../../domain/users/identity-login.ts'
 import { isMailAddress } from '../../domain/users/mail-addresses.ts'
-import { firstUsableName } from '../../domain/users/names.ts'
-import { newUser, type Limits, type User } from '../../domain/users/user.ts'
+import { pickUsableName } from '../../domain/users/names.ts'
+import type { Limits } from '../../domain/billing/subscription.ts'
+import { newUser, type User } from '../../domain/users/user.ts'
 import type { Identity, IdentityProvider } from '../../integrations/openid/openid.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import { newId } from '../../store/shared/schema.ts'
@@ -82,7 +83,7 @@ async function createFor(
     {
       _id: newId(),
       email,
-      name: firstUsableName([name, email.split('@')[0]!], DEFAULT_NAME),
+      name: pickUsableName([name, email.split('@')[0]!], DEFAULT_NAME),
       passwordHash: null,
       limits: planLimits.free,
       auth: { provider: 'google', subject },

@@ -1,7 +1,7 @@
 import type { OneTimeCodes } from '../../security/one-time-codes.ts'
 import type { PasswordResetStore } from '../../store/users/password-resets.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import { passwordProblems } from '../../domain/users/new-passwords.ts'
+import { findPasswordProblems } from '../../domain/users/new-passwords.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
 import { normalizeEmail } from '../../domain/users/user.ts'
 import { hashSecret } from '../../security/random.ts'
@@ -29,7 +29,7 @@ export async function resetPassword(
   { token, email, password }: ResetPassword,
 ): Promise<string> {
   const { users, oneTimeCodes, passwordResets } = deps
-  const problems = passwordProblems(password)
+  const problems = findPasswordProblems(password)
   if (problems.length > 0) throw validationFailed(problems)
   const key = oneTimeCodes.addressKey(normalizeEmail(email))
   const hash = hashSecret(token)

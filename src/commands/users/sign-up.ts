@@ -5,10 +5,11 @@ import type { OneTimeCodes } from '../../security/one-time-codes.ts'
 import type { Database } from '../../store/shared/database.ts'
 import type { AddressCodeStore } from '../../store/users/address-codes.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import { nameProblems, normalizeName } from '../../domain/users/names.ts'
-import { passwordProblems } from '../../domain/users/new-passwords.ts'
+import { findNameProblems, normalizeName } from '../../domain/users/names.ts'
+import { findPasswordProblems } from '../../domain/users/new-passwords.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
-import { normalizeEmail, type Limits, type User } from '../../domain/users/user.ts'
+import type { Limits } from '../../domain/billing/subscription.ts'
+import { normalizeEmail, type User } from '../../domain/users/user.ts'
 import { newId } from '../../store/shared/schema.ts'
 import { createUser, type CreateUserDeps } from './create-user.ts'
 import { openSession, type Client, type OpenSessionDeps, type SessionTokens } from './open-session.ts'
@@ -83,7 +84,7 @@ export async function signUp(deps: SignUpDeps, input: SignUp): Promise<SessionTo
 }
 
 function findProblems({ name, password, confirmPassword }: SignUp): Problem[] {
-  const problems = [...passwordProblems(password), ...nameProblems(name)]
+  const problems = [...findPasswordProblems(password), ...findNameProblems(name)]
   if (confirmPassword !== undefined && confirmPassword !== password) {
     problems.push({
       path: 'confirmPassword',

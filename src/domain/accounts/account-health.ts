@@ -1,9 +1,9 @@
 import { DAY } from '../shared/times.ts'
 
-/** What is stored about a connection's health. `expiring` is never stored: time alone makes and ends it. */
+/** Stored health of a connection. `expiring` is derived from the time and never stored. */
 export interface StoredHealth {
   status: 'active' | 'expired' | 'error'
-  /** A sentence for people. */
+  /** A sentence for users. */
   lastError: string | null
   checkedAt: Date | null
 }
@@ -18,11 +18,14 @@ export interface AccountHealth {
   expiresAt: Date | null
 }
 
-/** With so much life left or less a connection is about to end. */
+/** A connection with this much time left, or less, is `expiring`. */
 export const EXPIRING_MS = 7 * DAY
 
-/** Health as a client sees it (contract section 5). `endsAt` is when the connection ends unless it is renewed before. */
-export function accountHealth(
+/**
+ * Returns the health of a connection for API responses.
+ * @param endsAt when the connection ends unless it is renewed; null when it does not end
+ */
+export function toAccountHealth(
   { status, lastError, checkedAt }: StoredHealth,
   endsAt: Date | null,
   now: Date,
@@ -30,6 +33,12 @@ export function accountHealth(
   const seen = { checkedAt, expiresAt: endsAt }
   if (status !== 'active') return { status, needsReconnection: true, lastError, ...seen }
   const leftMs = endsAt ? endsAt.getTime() - now.getTime() : Infinity
-  if (leftMs <= 0) return { status: 'expired', needsReconnection: true, lastError: 'The connection has ended', ...seen }
+  if (leftMs <= 0)
+    return {
+      status: 'expired',
+      needsReconnection: true,
+      lastError: 'The connection has expired. Reconnect the account.',
+      ...seen,
+    }
   return { status: leftMs <= EXPIRING_MS ? 'expiring' : 'active', needsReconnection: false, lastError, ...seen }
 }

@@ -1,24 +1,24 @@
 import type { PlatformErrorClass } from '../posts/failure.ts'
 import type { Platform } from '../shared/platforms.ts'
-import { below } from '../shared/redirects.ts'
+import { joinUrl } from '../shared/redirects.ts'
 
-/** Platforms whose accounts come and go with that of another one (spec 4.5). */
+/** Platforms whose accounts are connected and disconnected together with another platform's. */
 const COMPANIONS: Partial<Record<Platform, Platform[]>> = { facebook: ['instagram'] }
 
-/** The platform itself, and those that are connected and disconnected with it. */
-export function withCompanions(platform: Platform): Platform[] {
+/** Returns the platform and those that are connected and disconnected with it. */
+export function listWithCompanions(platform: Platform): Platform[] {
   return [platform, ...(COMPANIONS[platform] ?? [])]
 }
 
-/** Where a platform sends users back to (spec 4.5): what is registered there has to be this, to the letter. */
-export function callbackUrl(publicUrl: string, platform: Platform): string {
-  return below(publicUrl, `/api/platform/${platform}/callback`)
+/** Returns the OAuth redirect URL of a platform. It must be registered at the platform exactly as it is. */
+export function buildCallbackUrl(publicUrl: string, platform: Platform): string {
+  return joinUrl(publicUrl, `/api/platform/${platform}/callback`)
 }
 
-/** What came of an attempt; the words of the query that the frontend's settings page is given (contract section 5). */
+/** Result of a connect attempt, as in the query of the frontend's settings page. */
 export type ConnectOutcome = 'connected' | 'auth_failed' | 'connect_failed' | 'state_invalid'
 
-/** Why an account was not connected; the frontend gets it as `reason`, beside `error`. */
+/** Why an account was not connected. The frontend gets it as query parameter `reason`, next to `error`. */
 export const CONNECT_REASONS = [
   'DENIED',
   'LOGIN_REFUSED',
@@ -32,8 +32,8 @@ export const CONNECT_REASONS = [
 
 export type ConnectReason = (typeof CONNECT_REASONS)[number]
 
-/** The reason that a failure of the platform stands for where it names none itself. */
-export function connectReasonOf(errorClass: PlatformErrorClass): ConnectReason {
+/** Returns the reason for a platform error that has none of its own. */
+export function toConnectReason(errorClass: PlatformErrorClass): ConnectReason {
   switch (errorClass) {
     case 'permission':
       return 'MISSING_PERMISSION'
@@ -47,10 +47,10 @@ export function connectReasonOf(errorClass: PlatformErrorClass): ConnectReason {
 }
 
 /**
- * Where a callback ends. Nothing in it comes from the request, the fragment included: browsers keep that of the callback's address
- * (Facebook appends `#_=_`) unless the redirect has one, and an empty one is enough.
+ * Returns the page of the frontend that a callback redirects to. It contains nothing from the request. Its empty fragment keeps
+ * browsers from carrying over the callback's own (Facebook appends `#_=_`).
  */
-export function settingsUrl(
+export function buildSettingsUrl(
   frontendUrl: string,
   platform: Platform,
   outcome: ConnectOutcome,
@@ -58,5 +58,5 @@ export function settingsUrl(
 ): string {
   const field = outcome === 'connected' ? 'success' : 'error'
   const why = reason === null ? '' : `&reason=${reason}`
-  return below(frontendUrl, `/settings?${field}=${platform}_${outcome}${why}#`)
+  return joinUrl(frontendUrl, `/settings?${field}=${platform}_${outcome}${why}#`)
 }

@@ -1,4 +1,4 @@
-/** What a platform counts of one post; null is what it does not tell (spec section 2). */
+/** A platform's metrics of one post; null when the platform does not report one. */
 export interface PostCounts {
   likes: number | null
   shares: number | null
@@ -17,25 +17,25 @@ export const NO_COUNTS: PostCounts = {
   saved: null,
 }
 
-/** The counts that are engagement. */
+/** The metrics that count as engagement. */
 export const ENGAGEMENTS = ['likes', 'comments', 'shares'] as const satisfies (keyof PostCounts)[]
 
-/** The sum of the known values; null when none is known. */
-export function knownSum(values: (number | null)[]): number | null {
+/** Returns the sum of the known values; null when none is known. */
+export function sumKnown(values: (number | null)[]): number | null {
   return values.reduce((sum, value) => (value === null ? sum : (sum ?? 0) + value), null)
 }
 
-export interface DerivedFigures {
-  /** Of the known counts; null when none is known. */
+export interface DerivedMetrics {
+  /** Sum of the reported engagement metrics; null when none is reported. */
   totalEngagement: number | null
-  /** A fraction of the followers; null when there are none, or nobody knows. */
+  /** Engagement per follower; null when the account has no followers or their number is unknown. */
   engagementRate: number | null
-  /** Which part of the engagement are shares; null without shares. */
+  /** Shares as a fraction of the engagement; null without shares. */
   virality: number | null
 }
 
-export function deriveFrom(counts: PostCounts, followers: number | null): DerivedFigures {
-  const totalEngagement = knownSum(ENGAGEMENTS.map((name) => counts[name]))
+export function deriveMetrics(counts: PostCounts, followers: number | null): DerivedMetrics {
+  const totalEngagement = sumKnown(ENGAGEMENTS.map((name) => counts[name]))
   return {
     totalEngagement,
     engagementRate: totalEngagement === null || !followers ? null : totalEngagement / followers,
@@ -43,7 +43,7 @@ export function deriveFrom(counts: PostCounts, followers: number | null): Derive
   }
 }
 
-/** What the best posts may be ranked by. */
+/** Metrics by which the best posts can be ranked. */
 export const RANKINGS = [
   'totalEngagement',
   'engagementRate',
@@ -53,7 +53,7 @@ export const RANKINGS = [
   'impressions',
   'reach',
   'saved',
-] as const satisfies (keyof PostCounts | keyof DerivedFigures)[]
+] as const satisfies (keyof PostCounts | keyof DerivedMetrics)[]
 
 export type Ranking = (typeof RANKINGS)[number]
 
@@ -61,13 +61,13 @@ export const PERIODS = ['7d', '30d'] as const
 
 export type Period = (typeof PERIODS)[number]
 
-/** The time that an analytics read covers: whole days of the user, of which today ends now. */
+/** The period of an analytics query: whole days in the user's timezone, ending now. */
 export interface Window {
   start: Date
   end: Date
 }
 
-/** The window of the same length that ends where this one starts. */
-export function windowBefore({ start, end }: Window): Window {
+/** Returns the window of the same length that ends where this one starts. */
+export function toPrecedingWindow({ start, end }: Window): Window {
   return { start: new Date(2 * start.getTime() - end.getTime()), end: start }
 }

@@ -1,9 +1,9 @@
-import { listed } from '../shared/lists.ts'
+import { parseList } from '../shared/lists.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { PlatformStatus } from '../posts/post.ts'
 import { DAY, MINUTE } from '../shared/times.ts'
 
-/** Posts of this age, which counts from their completion, are asked about so often. */
+/** How often the metrics of posts of an age are collected. The age counts from the completion of the delivery. */
 export interface AgeClass {
   fromMs: number
   untilMs: number
@@ -11,48 +11,52 @@ export interface AgeClass {
 }
 
 /**
- * Reads `days:minutes` pairs: up to so many days of age, so many minutes between two snapshots.
+ * Parses `days:minutes` pairs: the maximal age of a class and the time between its snapshots.
  * @throws Error when it is not a list of such pairs with growing ages
  */
-export function ageClasses(line: string): AgeClass[] {
+export function parseAgeClasses(line: string): AgeClass[] {
   let fromMs = 0
-  const classes = listed(line).map((pair) => {
+  const classes = parseList(line).map((pair) => {
     const [days, minutes] = /^(\d+):(\d+)$/.exec(pair)?.slice(1).map(Number) ?? []
     const ageClass = { fromMs, untilMs: (days ?? 0) * DAY, everyMs: (minutes ?? 0) * MINUTE }
-    if (ageClass.untilMs <= fromMs || ageClass.everyMs === 0) throw new Error(`${pair} is no age and interval`)
+    if (ageClass.untilMs <= fromMs || ageClass.everyMs === 0)
+      throw new Error(`${pair} is not a days:minutes pair with growing days`)
     fromMs = ageClass.untilMs
     return ageClass
   })
-  if (classes.length === 0) throw new Error('It names no age and interval')
+  if (classes.length === 0) throw new Error('The list has no days:minutes pair')
   return classes
 }
 
-/** The class of a post's age; what is older than all of them counts as the oldest. */
-export function ageClassAt(classes: AgeClass[], completedAt: Date, now: Date): AgeClass {
+/** Returns the class of a post's age. Posts older than all classes belong to the oldest. */
+export function findAgeClass(classes: AgeClass[], completedAt: Date, now: Date): AgeClass {
   const ageMs = now.getTime() - completedAt.getTime()
   return classes.find(({ untilMs }) => ageMs < untilMs) ?? classes.at(-1)!
 }
 
-/** The instant rounded down: what is taken until the next one is the same snapshot. */
-export function slotAt(now: Date, everyMs: number): Date {
+/** Rounds a time down to its slot. All metrics collected within a slot belong to one snapshot. */
+export function toSlot(now: Date, everyMs: number): Date {
   return new Date(Math.floor(now.getTime() / everyMs) * everyMs)
 }
 
 /**
- * The slot that somebody who asks now gets a snapshot of. Slots grow longer with a post's age, so the one of now may have begun
- * before the last one that was seen to: then it is still that one, since a later slot is always a later look.
+ * Returns the time slot that a manual refresh writes to. Slots grow longer with a post's age, so the current slot may start before
+ * the last collected one. The last collected slot is then used, so that slots never go backwards.
  */
-export function slotFor(classes: AgeClass[], entry: { completedAt: Date; metricsSlot?: Date }, now: Date): Date {
-  const slot = slotAt(now, ageClassAt(classes, entry.completedAt, now).everyMs)
+export function resolveSlot(classes: AgeClass[], entry: { completedAt: Date; metricsSlot?: Date }, now: Date): Date {
+  const slot = toSlot(now, findAgeClass(classes, entry.completedAt, now).everyMs)
   return entry.metricsSlot && entry.metricsSlot > slot ? entry.metricsSlot : slot
 }
 
-/** A platform may not show yet what is just out, and a deletion is final: it counts once the post has been out for so long. */
+/**
+ * Returns true when a missing post counts as deleted. Platforms may not show a new post immediately and a deletion is final, so
+ * posts younger than `graceMs` do not count.
+ */
 export function canBeDeleted(completedAt: Date, graceMs: number, now: Date): boolean {
   return now.getTime() - completedAt.getTime() >= graceMs
 }
 
-/** Entries on these platforms that were published in this time, and whose metrics of this slot nobody has seen to. */
+/** Selects entries on `platforms` that were published within the bounds and whose metrics of `slot` are not collected yet. */
 export interface DueBounds {
   platforms: Platform[]
   completedAfter: Date
@@ -60,13 +64,13 @@ export interface DueBounds {
   slot: Date
 }
 
-/** What is due now, an age class each. */
-export function boundsOf(classes: AgeClass[], platforms: Platform[], now: Date): DueBounds[] {
+/** Returns the bounds of the entries that are due now, one per age class. */
+export function listDueBounds(classes: AgeClass[], platforms: Platform[], now: Date): DueBounds[] {
   return classes.map(({ fromMs, untilMs, everyMs }) => ({
     platforms,
     completedAfter: new Date(now.getTime() - untilMs),
     completedUntil: new Date(now.getTime() - fromMs),
-    slot: slotAt(now, everyMs),
+    slot: toSlot(now, everyMs),
   }))
 }
 
@@ -79,6 +83,6 @@ export function isDue(entry: MetricsEntry, { platforms, completedAfter, complete
   return platforms.includes(entry.platform) && !(metricsSlot && metricsSlot >= slot)
 }
 
-/** What the collection is asked for (spec 6.3). */
+/** Kinds of metrics that are collected. */
 export const MESSAGE_TYPES = ['post', 'account'] as const
 export type MessageType = (typeof MESSAGE_TYPES)[number]

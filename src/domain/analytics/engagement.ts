@@ -1,20 +1,20 @@
 import { ENGAGEMENTS } from './analytics.ts'
 import type { CalendarDay } from './calendar.ts'
 
-/** By metric what was last known of a pair of post and platform in some interval; null where nothing was known in it. */
+/** The last known values of a post on a platform within an interval, by metric; null where none was known. */
 export type LastKnown = Record<(typeof ENGAGEMENTS)[number], number | null>
 
-/** By metric what an interval brought. */
+/** The increase within an interval, by metric. */
 export type Gains = Record<(typeof ENGAGEMENTS)[number], number>
 
 export const NOTHING_KNOWN: LastKnown = { likes: null, comments: null, shares: null }
 
 /**
- * What each interval brought over what was known before it; the intervals in order of time. The very first known value counts
- * from 0, and what a platform takes back is no gain. Only the last value of an interval counts: a platform whose counts waver
- * would otherwise seem to gain with every look.
+ * Computes the gains of each interval over the values known before it. Intervals are in order of time. The first known value
+ * counts from 0, and decreases count as 0. Only the last value of an interval counts, because fluctuating counts would otherwise
+ * appear to gain with every snapshot.
  */
-export function gainsOf(before: LastKnown, intervals: LastKnown[]): Gains[] {
+export function computeGains(before: LastKnown, intervals: LastKnown[]): Gains[] {
   const known = { ...before }
   return intervals.map((interval) => {
     const gains = { likes: 0, comments: 0, shares: 0 }
@@ -28,11 +28,11 @@ export function gainsOf(before: LastKnown, intervals: LastKnown[]): Gains[] {
   })
 }
 
-export function totalOf({ likes, comments, shares }: Gains): number {
+export function sumGains({ likes, comments, shares }: Gains): number {
   return likes + comments + shares
 }
 
-/** What is known of one pair, by the days of a window that it has snapshots of. */
+/** Known values of a post on a platform, for the days of a window that have snapshots. */
 export interface PairHistory {
   before: LastKnown
   days: (LastKnown & { day: number })[]
@@ -44,8 +44,11 @@ export interface TimelineDay extends Gains {
   postCount: number
 }
 
-/** `completions` has by day how many deliveries were completed. */
-export function timelineOf(
+/**
+ * Builds the engagement timeline of a window.
+ * @param completions completed deliveries by index of the day
+ */
+export function buildEngagementTimeline(
   days: CalendarDay[],
   pairs: PairHistory[],
   completions: ReadonlyMap<number, number>,
@@ -53,14 +56,14 @@ export function timelineOf(
   const sums = days.map(() => ({ likes: 0, comments: 0, shares: 0 }))
   for (const { before, days: known } of pairs) {
     const inOrder = known.toSorted((one, other) => one.day - other.day)
-    gainsOf(before, inOrder).forEach((gains, index) => {
+    computeGains(before, inOrder).forEach((gains, index) => {
       const sum = sums[inOrder[index]!.day]!
       for (const name of ENGAGEMENTS) sum[name] += gains[name]
     })
   }
   return days.map(({ date }, day) => {
     const { likes, comments, shares } = sums[day]!
-    const totalEngagement = totalOf(sums[day]!)
+    const totalEngagement = sumGains(sums[day]!)
     return { _id: date, totalEngagement, likes, comments, shares, postCount: completions.get(day) ?? 0 }
   })
 }

@@ -1,4 +1,4 @@
-import { knownSum } from './analytics.ts'
+import { sumKnown } from './analytics.ts'
 import type { CalendarDay } from './calendar.ts'
 import { PLATFORMS, type Platform } from '../shared/platforms.ts'
 
@@ -8,7 +8,7 @@ export interface FollowerCount {
   followers: number
 }
 
-/** By platform when its account was disconnected or gave way to another. */
+/** Times at which a platform's account was disconnected or replaced by another. */
 export type Endings = Partial<Record<Platform, Date[]>>
 
 export interface GrowthDay {
@@ -17,58 +17,58 @@ export interface GrowthDay {
   breakdown: Partial<Record<Platform, number>>
 }
 
-/** The last counts of days, by their place in `days`; what was last counted before them has a negative one. */
+/** The last count of a day. `day` is the index in `days`; the last count before the first day has a negative one. */
 export type DailyCount = FollowerCount & { day: number }
 
 /**
- * How many followers there were on each day: a day without a count has the one before it, until the account is gone. Days on
- * which nothing was known of any account are left out, since a zero would be a lie.
+ * Returns the followers of each day. A day without a count repeats the previous one until the account is disconnected or replaced.
+ * Days without any known count are omitted, because 0 would be wrong.
  */
-export function growthOf(days: CalendarDay[], counts: DailyCount[], endings: Endings): GrowthDay[] {
-  const standing = new Map<Platform, FollowerCount>()
-  const stand = (wanted: (day: number) => boolean) => {
-    for (const count of counts) if (wanted(count.day)) standing.set(count.platform, count)
+export function buildGrowth(days: CalendarDay[], counts: DailyCount[], endings: Endings): GrowthDay[] {
+  const latest = new Map<Platform, FollowerCount>()
+  const applyCounts = (wanted: (day: number) => boolean) => {
+    for (const count of counts) if (wanted(count.day)) latest.set(count.platform, count)
   }
-  stand((day) => day < 0)
+  applyCounts((day) => day < 0)
   return days.flatMap(({ date, start }, index) => {
-    for (const [platform, count] of standing) {
-      if (hasEnded(count, endings, start)) standing.delete(platform)
+    for (const [platform, count] of latest) {
+      if (hasEnded(count, endings, start)) latest.delete(platform)
     }
-    stand((day) => day === index)
-    if (standing.size === 0) return []
-    const breakdown = byPlatform((platform) => standing.get(platform)?.followers)
-    return { _id: date, totalFollowers: totalFollowers(breakdown) ?? 0, breakdown }
+    applyCounts((day) => day === index)
+    if (latest.size === 0) return []
+    const breakdown = collectByPlatform((platform) => latest.get(platform)?.followers)
+    return { _id: date, totalFollowers: sumFollowers(breakdown) ?? 0, breakdown }
   })
 }
 
 export interface Followers {
-  /** The sum of the known counts: null when accounts are connected and none of their counts is known. */
+  /** Sum of the known counts; null when accounts are connected but no count is known. */
   total: number | null
-  /** Null where the count is not known yet. */
+  /** Count by platform; null where it is not known yet. */
   breakdown: Partial<Record<Platform, number | null>>
 }
 
-/** How many followers the connected accounts have, by what was counted last. */
-export function followersOf(connected: ReadonlySet<Platform>, latest: FollowerCount[], endings: Endings): Followers {
-  const breakdown = byPlatform((platform) => {
+/** Returns the followers of the connected accounts by their latest counts. */
+export function countFollowers(connected: ReadonlySet<Platform>, latest: FollowerCount[], endings: Endings): Followers {
+  const breakdown = collectByPlatform((platform) => {
     if (!connected.has(platform)) return undefined
     const count = latest.find((one) => one.platform === platform)
     return count && !hasEnded(count, endings) ? count.followers : null
   })
-  return { total: totalFollowers(breakdown), breakdown }
+  return { total: sumFollowers(breakdown), breakdown }
 }
 
-/** Whether the account that was counted is no longer the one that is connected, before an instant or at all. */
+/** Returns true when the counted account was disconnected or replaced after the count (and before `before`, if given). */
 function hasEnded({ platform, takenAt }: FollowerCount, endings: Endings, before?: Date): boolean {
   return (endings[platform] ?? []).some((at) => at >= takenAt && (!before || at < before))
 }
 
-function byPlatform<T>(valueOf: (platform: Platform) => T | undefined): Partial<Record<Platform, T>> {
+function collectByPlatform<T>(valueOf: (platform: Platform) => T | undefined): Partial<Record<Platform, T>> {
   const entries = PLATFORMS.map((platform) => [platform, valueOf(platform)] as const)
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Partial<Record<Platform, T>>
 }
 
-function totalFollowers(breakdown: Partial<Record<Platform, number | null>>): number | null {
+function sumFollowers(breakdown: Partial<Record<Platform, number | null>>): number | null {
   const counts = Object.values(breakdown)
-  return counts.length === 0 ? 0 : knownSum(counts)
+  return counts.length === 0 ? 0 : sumKnown(counts)
 }

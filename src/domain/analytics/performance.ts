@@ -1,10 +1,10 @@
-import { knownSum } from './analytics.ts'
-import { gainsOf, totalOf, type LastKnown } from './engagement.ts'
-import { hourOfWeek } from './calendar.ts'
+import { sumKnown } from './analytics.ts'
+import { computeGains, sumGains, type LastKnown } from './engagement.ts'
+import { toHourOfWeek } from './calendar.ts'
 import type { Platform } from '../shared/platforms.ts'
 
-/** The latest snapshot inside a window of one post on one platform. */
-export interface PairFigures {
+/** The latest snapshot of one post on one platform within a window. */
+export interface PairMetrics {
   postId: string
   platform: Platform
   completedAt: Date
@@ -17,29 +17,29 @@ export interface PairFigures {
 export interface PlatformPerformance {
   _id: Platform
   totalEngagement: number
-  /** Of pairs: a post counts once on each platform. */
+  /** Published posts; a post counts once per platform. */
   totalPosts: number
   avgEngagementRate: number | null
 }
 
-/** The best platform first. */
-export function performanceOf(pairs: PairFigures[]): PlatformPerformance[] {
+/** Summarizes the platforms, the one with the most engagement first. */
+export function rankPlatforms(pairs: PairMetrics[]): PlatformPerformance[] {
   const platforms = [...Map.groupBy(pairs, ({ platform }) => platform)].map(([platform, its]) => ({
     _id: platform,
-    totalEngagement: sumOf(its.map(({ totalEngagement }) => totalEngagement)),
+    totalEngagement: sumOrZero(its.map(({ totalEngagement }) => totalEngagement)),
     totalPosts: its.length,
-    avgEngagementRate: meanOf(its.map(({ engagementRate }) => engagementRate)),
+    avgEngagementRate: averageKnown(its.map(({ engagementRate }) => engagementRate)),
   }))
   return platforms.toSorted(
     (one, other) => other.totalEngagement - one.totalEngagement || (one._id < other._id ? -1 : 1),
   )
 }
 
-/** One pair over two windows, one after the other. */
+/** One post on one platform over two consecutive windows. */
 export interface ComparedPair {
-  /** Null when there is none inside the current window. */
-  latest: PairFigures | null
-  /** What was last known before both windows, in the first, and in the current one. */
+  /** Latest snapshot of the current window; null when there is none. */
+  latest: PairMetrics | null
+  /** Last known values before both windows, in the first, and in the current one. */
   before: LastKnown
   previous: LastKnown
   current: LastKnown
@@ -47,7 +47,7 @@ export interface ComparedPair {
 
 export interface OverviewStats {
   bestPlatform: Platform | null
-  /** Distinct posts that a platform accepted in the window. */
+  /** Distinct posts published in the window. */
   totalPosts: number
   totalEngagement: number
   /** Null when no platform reports any. */
@@ -55,12 +55,12 @@ export interface OverviewStats {
   /** Null when no platform reports any. */
   totalReach: number | null
   avgEngagementRate: number | null
-  /** Of what the window brought; null when the one before brought nothing to compare with. */
+  /** Change of the gained engagement against the preceding window; null when that one gained none. */
   engagementChangePercent: number | null
 }
 
 /** @param publishedPosts how many distinct posts were published in the current window */
-export function overviewOf(
+export function buildOverview(
   compared: ComparedPair[],
   publishedPosts: number,
 ): {
@@ -68,26 +68,26 @@ export function overviewOf(
   platformPerformance: PlatformPerformance[]
 } {
   const pairs = compared.flatMap(({ latest }) => latest ?? [])
-  const platformPerformance = performanceOf(pairs)
+  const platformPerformance = rankPlatforms(pairs)
   const stats = {
     bestPlatform: platformPerformance[0]?._id ?? null,
     totalPosts: publishedPosts,
-    totalEngagement: sumOf(pairs.map(({ totalEngagement }) => totalEngagement)),
-    totalImpressions: knownSum(pairs.map(({ impressions }) => impressions)),
-    totalReach: knownSum(pairs.map(({ reach }) => reach)),
-    avgEngagementRate: meanOf(pairs.map(({ engagementRate }) => engagementRate)),
-    engagementChangePercent: changeOf(compared),
+    totalEngagement: sumOrZero(pairs.map(({ totalEngagement }) => totalEngagement)),
+    totalImpressions: sumKnown(pairs.map(({ impressions }) => impressions)),
+    totalReach: sumKnown(pairs.map(({ reach }) => reach)),
+    avgEngagementRate: averageKnown(pairs.map(({ engagementRate }) => engagementRate)),
+    engagementChangePercent: computeChangePercent(compared),
   }
   return { stats, platformPerformance }
 }
 
-/** To two decimals. */
-function changeOf(compared: ComparedPair[]): number | null {
+/** Returns the change in percent with two decimals; null when the preceding window gained no engagement. */
+function computeChangePercent(compared: ComparedPair[]): number | null {
   let [before, now] = [0, 0]
   for (const pair of compared) {
-    const [previous, current] = gainsOf(pair.before, [pair.previous, pair.current])
-    before += totalOf(previous!)
-    now += totalOf(current!)
+    const [previous, current] = computeGains(pair.before, [pair.previous, pair.current])
+    before += sumGains(previous!)
+    now += sumGains(current!)
   }
   return before === 0 ? null : Math.round(((now - before) / before) * 10_000) / 100
 }
@@ -96,35 +96,35 @@ export interface HeatCell {
   /** 0 is Sunday. */
   day: number
   hour: number
-  /** Mean engagement of what was published in that hour, as far as it is known. */
+  /** Mean known engagement of the posts published in that hour. */
   value: number
   postCount: number
 }
 
 const HOURS = 24
 
-/** All hours of a week on the user's clocks. */
-export function heatmapOf(pairs: PairFigures[], timezone: string): HeatCell[] {
+/** Builds the cells of all hours of a week in the user's timezone. */
+export function buildHeatmap(pairs: PairMetrics[], timezone: string): HeatCell[] {
   const cells = Array.from({ length: 7 * HOURS }, (): (number | null)[] => [])
   for (const { completedAt, totalEngagement } of pairs) {
-    const { day, hour } = hourOfWeek(completedAt, timezone)
+    const { day, hour } = toHourOfWeek(completedAt, timezone)
     cells[day * HOURS + hour]!.push(totalEngagement)
   }
   return cells.map((engagements, index) => ({
     day: Math.floor(index / HOURS),
     hour: index % HOURS,
-    value: meanOf(engagements) ?? 0,
+    value: averageKnown(engagements) ?? 0,
     postCount: engagements.length,
   }))
 }
 
-/** The sum of the known values: 0 when none is known. */
-function sumOf(values: (number | null)[]): number {
-  return knownSum(values) ?? 0
+/** Returns the sum of the known values; 0 when none is known. */
+function sumOrZero(values: (number | null)[]): number {
+  return sumKnown(values) ?? 0
 }
 
-/** The mean of the known values; null when none is known. */
-function meanOf(values: (number | null)[]): number | null {
-  const sum = knownSum(values)
+/** Returns the mean of the known values; null when none is known. */
+function averageKnown(values: (number | null)[]): number | null {
+  const sum = sumKnown(values)
   return sum === null ? null : sum / values.filter((value) => value !== null).length
 }

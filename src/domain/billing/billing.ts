@@ -1,6 +1,6 @@
-import type { SubscriptionPlan, Subscription } from '../users/user.ts'
+import type { SubscriptionPlan, Subscription } from './subscription.ts'
 
-/** Where a subscription stands, in the words of the payment processor. */
+/** States of a subscription at the payment processor. */
 export const PROCESSOR_STATES = [
   'incomplete',
   'incomplete_expired',
@@ -10,58 +10,58 @@ export const PROCESSOR_STATES = [
   'unpaid',
   'paused',
   'canceled',
-  // Whatever else it may come to say.
+  // Any state that the processor adds later.
   'unknown',
 ] as const
 export type ProcessorState = (typeof PROCESSOR_STATES)[number]
 
 export interface ProcessorInvoice {
   id: string
-  /** Null for an invoice of something else. */
+  /** Null for an invoice without a subscription. */
   subscriptionId: string | null
   customerId: string | null
-  /** The one that began the subscription. */
+  /** True for the invoice that started the subscription. */
   isFirst: boolean
   isPaid: boolean
 }
 
-/** A subscription as the payment processor has it. */
+/** A subscription at the payment processor. */
 export interface ProcessorSubscription {
   id: string
   customerId: string
-  /** Our user, as the checkout noted it. */
+  /** Id of the user, from the metadata that the checkout set; null without it. */
   userId: string | null
   state: ProcessorState
   createdAt: Date
   currentPeriodStart: Date | null
   currentPeriodEnd: Date | null
-  /** Null where nothing is said of it. */
+  /** Null when the processor does not state it. */
   cancelAtPeriodEnd: boolean | null
   latestInvoice: ProcessorInvoice | null
 }
 
 export interface KnownSubscription extends Pick<ProcessorSubscription, 'id' | 'customerId' | 'createdAt'> {
-  /** The newest event that was heard of it: what an older one says of it has passed. */
+  /** The newest event about it. The payloads of older events are ignored. */
   heard?: { eventId: string; at: Date }
-  /** User and admins were told that it runs beside another one. */
+  /** True once user and admins were notified that it is active next to another subscription. */
   isFlagged?: true
 }
 
-/** What the service keeps of a user's dealings with the processor; nobody is shown it. */
+/** Internal billing state of a user. No API response contains it. */
 export interface Billing {
-  /** Grows with every change of it or of the subscription: writes are conditional on it. */
+  /** Incremented by every change of this state or of the subscription. Writes are conditional on it. */
   revision: number
-  /** Known and not ended, the oldest first: the oldest that is paid for is the record's. */
+  /** Known subscriptions that have not ended, oldest first. The oldest paid one determines the user's plan. */
   subscriptions: KnownSubscription[]
-  /** What plan, status and limits were last set by; an admin's override stands until it differs. */
+  /** The state that last set plan, status and limits. An admin's override stays until the state changes. */
   applied: { subscriptionId: string; state: ProcessorState } | null
-  /** Those that ended last: they never come back. */
+  /** Ids of recently ended subscriptions, which never resume. */
   endedIds: string[]
-  /** Paid invoices that reset the usage, or must not. */
+  /** Paid invoices that were processed and must not reset the usage again. */
   countedInvoiceIds: string[]
-  /** Everybody the user ever was at the processor: an erasure has it forget them all. */
+  /** All customer ids that the user ever had at the processor. Erasing the account deletes them there. */
   customerIds: string[]
-  /** The last checkout that was made for the user. */
+  /** The user's last checkout; null when there is none. */
   checkoutId: string | null
 }
 
@@ -75,13 +75,13 @@ export const NO_BILLING: Billing = {
   checkoutId: null,
 }
 
-/** What a look at the processor came to. */
+/** Result of a synchronization with the processor. */
 export interface BillingState {
   plan: SubscriptionPlan
   status: Subscription['status']
-  /** There is a subscription to watch. */
+  /** True when there is a subscription to watch. */
   isLive: boolean
   currentPeriodEnd: Date | null
-  /** What this look changed, for operators. */
+  /** Changes made by this synchronization, for operators. */
   change: string
 }

@@ -1,6 +1,6 @@
 import type { ProcessorInvoice, ProcessorSubscription } from './billing.ts'
 
-/** The events of the payment processor that mean anything here (spec 6.1). */
+/** The events of the payment processor that this service handles. */
 const PAYMENT_EVENT_TYPES = [
   'checkout.session.completed',
   'invoice.payment_succeeded',
@@ -15,17 +15,17 @@ export function isPaymentEventType(type: string): type is PaymentEventType {
   return (PAYMENT_EVENT_TYPES as readonly string[]).includes(type)
 }
 
-/** A signed event, without anything personal. What it is about is asked from the processor afterwards. */
+/** A signed event without personal data. The current state of its subject is fetched from the processor afterwards. */
 export interface PaymentEvent {
   id: string
   type: string
   createdAt: Date
-  /** As the checkout noted it on session and subscription. */
+  /** Id of the user, from the metadata that the checkout set on session and subscription. */
   userId: string | null
   customerId: string | null
   subscriptionId: string | null
   invoiceId: string | null
-  /** What the payload says of the subscription: it counts only where the processor no longer knows it. */
+  /** The subscription in the event's payload. It counts only when the processor no longer knows the subscription. */
   told: ProcessorSubscription | null
   toldInvoice: ProcessorInvoice | null
 }

@@ -1,12 +1,12 @@
 interface PaymentsErrorOptions {
   isRefused: boolean
-  /** The processor's word for it. */
+  /** The processor's own error code. */
   reason?: string | null
 }
 
-/** What the payment processor would not do, or did not answer. The message holds nothing personal. */
+/** Thrown when the payment processor refused a request or did not respond. The message has no personal data. */
 export class PaymentsError extends Error {
-  /** It will answer the same again, and nothing happened. Else it may have done it, and asking again is right. */
+  /** True when the request had no effect and a retry would be refused again. False when it may have succeeded: retry it. */
   readonly isRefused: boolean
   readonly reason: string | null
 

@@ -1,13 +1,13 @@
 import { ServiceError, type ServiceErrorCode } from '../shared/service-error.ts'
-import type { Limits, Usage } from '../users/user.ts'
+import type { Limits, Usage } from './subscription.ts'
 
-/** How far a user's allowance is spent (spec section 8). */
+/** Used and available amount of a plan's allowance. */
 export interface Allowance {
   used: number
   limit: number
 }
 
-/** What a plan allows so much of: where it is counted, and what the refusal is called. */
+/** The allowances of a plan: the fields that count them, and the error when one is used up. */
 export const ALLOWANCES = {
   posts: { usage: 'postsCreated', limit: 'maxPosts', code: 'POST_LIMIT_REACHED', label: 'Post' },
   captions: {
@@ -20,15 +20,19 @@ export const ALLOWANCES = {
 
 export type AllowanceKind = keyof typeof ALLOWANCES
 
-export function allowanceOf(kind: AllowanceKind, user: { usage: Usage; limits: Limits }): Allowance {
+export function getAllowance(kind: AllowanceKind, user: { usage: Usage; limits: Limits }): Allowance {
   const { usage, limit } = ALLOWANCES[kind]
   return { used: user.usage[usage], limit: user.limits[limit] }
 }
 
-/** The refusal of what goes beyond the plan's allowance (contract section 4). */
-export function limitReached(kind: AllowanceKind, { used, limit }: Allowance): ServiceError {
+/** Returns the error for a request that exceeds the plan's allowance. */
+export function toLimitError(kind: AllowanceKind, { used, limit }: Allowance): ServiceError {
   const { code, label } = ALLOWANCES[kind]
-  return new ServiceError(code, `${label} limit of your plan reached (${used}/${limit})`, {
-    details: { usage: used, limit },
-  })
+  return new ServiceError(
+    code,
+    `${label} limit of your plan reached (${used}/${limit}). Upgrade your plan or contact support.`,
+    {
+      details: { usage: used, limit },
+    },
+  )
 }

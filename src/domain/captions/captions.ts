@@ -1,38 +1,39 @@
-import { cutToFit, firstCharacters } from '../shared/fit-text.ts'
+import { cutToFit, takeCharacters } from '../shared/fit-text.ts'
 import type { Platform } from '../shared/platforms.ts'
 import { countText, type PostingRules } from '../posts/posting-rules.ts'
-import { textProblems } from '../posts/preflight.ts'
+import { checkText } from '../posts/preflight.ts'
 
-/** What a user asks captions for. */
-export interface CaptionWish {
+/** The user's input for caption suggestions. */
+export interface CaptionInput {
   prompt: string
-  /** The post as it is so far. */
+  /** The text that the user has written so far. */
   text: string | null
   tone: string | null
   platform: Platform | null
 }
 
-/** Where captions come from: a language model, or templates where no provider is configured. */
+/** Source of captions: a language model, or templates when no provider is configured. */
 export const CAPTION_SOURCES = ['model', 'template'] as const
 export type CaptionSource = (typeof CAPTION_SOURCES)[number]
 
-/** How many are made at a time. */
-export const CAPTIONS_AT_ONCE = 4
+/** Number of captions suggested per request. */
+export const CAPTIONS_PER_REQUEST = 4
 
-/** In characters as people count them, also where a platform takes more: nobody reads on. */
-export const LONGEST_CAPTION = 2_200
-/** Enough for that many characters; what is longer need not be counted. */
-const LONGEST_LOOKED_AT = 50_000
+/** Maximal graphemes of a caption, even where a platform allows more. */
+export const MAX_CAPTION_LENGTH = 2_200
+/** UTF-16 units read of a text: enough for a caption of maximal length. */
+const MAX_READ_LENGTH = 50_000
 
-/** Captions as they can be posted: no two alike, none empty, each within what the platform takes. */
+/** Returns captions ready to post: distinct, non-empty and within the platform's limits. */
 export function fitCaptions(captions: string[], platform: Platform | null, rules: PostingRules | null): string[] {
-  const fits = fitsWhere(platform, rules)
+  const fits = createFitCheck(platform, rules)
   const fitted = captions
-    .map((caption) => cutToFit(beginning(caption.trim()), fits))
+    .map((caption) => cutToFit(cutToReadLength(caption.trim()), fits))
     .filter((caption) => caption !== '')
-  return [...new Set(fitted)].slice(0, CAPTIONS_AT_ONCE)
+  return [...new Set(fitted)].slice(0, CAPTIONS_PER_REQUEST)
 }
 
+// words-ok: template captions are informal on purpose
 const PLAIN = ['Good to know: {topic}', 'New: {topic}', '{topic}\n\nWhat do you think?', 'Have a look: {topic}']
 const BY_TONE: Record<string, string[]> = {
   professional: [
@@ -48,16 +49,18 @@ const BY_TONE: Record<string, string[]> = {
     'We thought of you: {topic}',
     '{topic}\n\nTell us what you think!',
   ],
+  // words-ok: template captions are informal on purpose
   funny: ['{topic} 😄', 'Plot twist: {topic}', 'Nobody asked, but: {topic}', '{topic}\n\nYes, really.'],
   excited: [
     'Big news: {topic}!',
     'It is here: {topic} 🎉',
+    // words-ok: template captions are informal on purpose
     'We could not wait to tell you: {topic}',
     '{topic}\n\nWho is in?',
   ],
 }
 
-/** For a prompt that names no topic. */
+/** Captions for a prompt without a topic. */
 const WITHOUT_TOPIC = [
   'There is news to share. Stay tuned!',
   'Something new is on its way.',
@@ -65,40 +68,43 @@ const WITHOUT_TOPIC = [
   'More about this soon. What would you like to know?',
 ]
 
-/** The beginning of a prompt that tells what to do, such as `Please write a short caption` or `Make it funnier`. */
+/** The beginning of an instruction, such as `Please write a short caption` or `Make it funnier`. */
 const INSTRUCTION =
   /^(?:please |can you |could you )*(?:add|change|create|draft|generate|give|improve|make|refine|remove|rephrase|rewrite|shorten|suggest|translate|turn|use|write)\b/i
 const TOPIC = /(?:\b(?:about|announcing|on|for)|:) (.+)$/i
 
 /**
- * Captions from templates: the words of the post, or the topic of the prompt, in phrases that suit the tone. Never repeats an
- * instruction, such as `make it shorter`.
+ * Builds captions from templates: the post's text, or the topic of the prompt, in phrases that match the tone. Never repeats
+ * an instruction, such as `make it shorter`.
  */
-export function templateCaptions({ prompt, text, tone, platform }: CaptionWish, rules: PostingRules | null): string[] {
+export function buildTemplateCaptions(
+  { prompt, text, tone, platform }: CaptionInput,
+  rules: PostingRules | null,
+): string[] {
   const topic = text?.trim() ? toLine(text) : findTopic(toLine(prompt))
-  const fits = fitsWhere(platform, rules)
+  const fits = createFitCheck(platform, rules)
   if (topic === null) return WITHOUT_TOPIC.filter(fits)
   const phrases = BY_TONE[tone?.trim().toLowerCase() ?? ''] ?? PLAIN
   return phrases.map((phrase) => cutToFit(topic, fits, (cut) => phrase.replace('{topic}', () => cut)))
 }
 
-/** Null when the prompt is an instruction without a topic. */
+/** Returns the topic of a prompt; null for an instruction without a topic. */
 function findTopic(prompt: string): string | null {
   return INSTRUCTION.test(prompt) ? (TOPIC.exec(prompt)?.[1] ?? null) : prompt
 }
 
 function toLine(text: string): string {
-  return beginning(text.trim().replace(/\s+/g, ' '))
+  return cutToReadLength(text.trim().replace(/\s+/g, ' '))
 }
 
-function fitsWhere(platform: Platform | null, rules: PostingRules | null): (text: string) => boolean {
+function createFitCheck(platform: Platform | null, rules: PostingRules | null): (text: string) => boolean {
   return (text) => {
-    if (countText(text, 'graphemes', LONGEST_CAPTION + 1) > LONGEST_CAPTION) return false
-    return !platform || !rules || text === '' || textProblems(platform, { text, mediaItems: [] }, rules).length === 0
+    if (countText(text, 'graphemes', MAX_CAPTION_LENGTH + 1) > MAX_CAPTION_LENGTH) return false
+    return !platform || !rules || text === '' || checkText(platform, { text, mediaItems: [] }, rules).length === 0
   }
 }
 
-/** What is left still shows whether the text is too long. Does not cut between the halves of one character of UTF-16. */
-function beginning(text: string): string {
-  return firstCharacters(text.slice(0, LONGEST_LOOKED_AT), LONGEST_CAPTION + 1).toWellFormed()
+/** Cuts a text to one character more than a caption may have, so that the result still fails a length check. Never leaves a lone surrogate. */
+function cutToReadLength(text: string): string {
+  return takeCharacters(text.slice(0, MAX_READ_LENGTH), MAX_CAPTION_LENGTH + 1).toWellFormed()
 }

@@ -11,7 +11,7 @@ const EXTENSIONS: Record<MediaType, string> = {
   'video/quicktime': 'mov',
 }
 
-/** The folders of object storage. What is in `removed` is on its way out, and can be brought back. */
+/** The folders of object storage. Objects in `removed` are pending deletion and can be restored. */
 export const FOLDERS = { uploads: 'posts/', copies: 'copies/', avatars: 'avatars/', removed: 'removed/' } as const
 
 const MAX_KEY_BYTES = 1_024
@@ -38,48 +38,49 @@ const AVATAR_KEY = new RegExp(
   `^${FOLDERS.avatars}([0-9a-f]{24})/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\\.(png|jpg|webp)$`,
 )
 
-/** What the name of the user's avatar says it is; null for every key that we did not make for this user. */
-export function avatarTypeOf(userId: string, key: string): AvatarType | null {
+/** Returns the media type of a user's avatar by its key; null for a key that this service did not create for the user. */
+export function parseAvatarType(userId: string, key: string): AvatarType | null {
   const [, owner, extension] = AVATAR_KEY.exec(key) ?? []
   return owner === userId ? (AVATAR_TYPES.find((type) => EXTENSIONS[type] === extension) ?? null) : null
 }
 
-/** Object key of a post's media: under its owner's prefix, with nothing of the client's in it. */
+/** Returns the object key of a post's media: under its owner's prefix and without any client input. */
 export function mediaKey(userId: string, uuid: string, type: MediaType): string {
   return `${mediaPrefix(userId)}${uuid}.${EXTENSIONS[type]}`
 }
 
 /**
- * Object key of a converted copy, under the prefix of the one who owns the media it was made of.
- * @param digest of the copy's bytes, so that equal copies are one
+ * Returns the object key of a converted copy, under the prefix of the original's owner.
+ * @param digest hash of the copy's bytes, so that equal copies share one object
  */
 export function copyKey(ownKey: string, digest: string, type: MediaType): string {
-  return `${FOLDERS.copies}${ownerOf(ownKey)}/${digest}.${EXTENSIONS[type]}`
+  return `${FOLDERS.copies}${parseOwnerId(ownKey)}/${digest}.${EXTENSIONS[type]}`
 }
 
-/** Whose media it is, by their key. */
-export function ownerOf(ownKey: string): string {
+/** Returns the id of the user who owns a media object. */
+export function parseOwnerId(ownKey: string): string {
   return ownKey.split('/')[1] ?? ''
 }
 
-/** The folders with everything that belongs to a user. */
-export function foldersOf(userId: string): string[] {
+/** Returns all folders of object storage with a user's objects. */
+export function listUserFolders(userId: string): string[] {
   const own = [FOLDERS.uploads, FOLDERS.copies, FOLDERS.avatars].map((folder) => `${folder}${userId}/`)
   return [...own, ...own.map(removedKey)]
 }
 
-/** Where an upload goes that no post took. */
+/** Returns the key under which an unused upload waits for its deletion. */
 export function removedKey(key: string): string {
   return `${FOLDERS.removed}${key}`
 }
 
+/** Returns the key that a removed object had before. */
 export function originalKey(removed: string): string {
   return removed.slice(FOLDERS.removed.length)
 }
 
 /**
- * Whether the key stays under the user's own prefix, however often a server between us and the object may decode it
- * (safety section 5): no dot segments, encoded or not, no control characters, at most 1,024 bytes.
+ * Returns true when the key stays under the user's own prefix however often a server on the way decodes it. Rejects dot segments
+ * (encoded or not), control characters and keys over 1,024 bytes.
  */
 export function isOwnMediaKey(userId: string, key: string): boolean {
   if (new TextEncoder().encode(key).length > MAX_KEY_BYTES) return false
@@ -99,7 +100,7 @@ function mediaPrefix(userId: string): string {
 }
 
 function isPlainKeyUnder(prefix: string, key: string): boolean {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  // oxlint-disable-next-line no-control-regex -- the pattern must match control characters
   if (!key.startsWith(prefix) || /[\\\u0000-\u001f\u007f]/.test(key)) return false
   return key.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..')
 }

@@ -1,25 +1,25 @@
 import { escapeHtml } from '../shared/html.ts'
-import { CODE_LIFE_MS, RESET_LIFE_MS, type MailWords } from './mails.ts'
-import { below } from '../shared/redirects.ts'
+import { CODE_LIFE_MS, RESET_LIFE_MS, type MailBody } from './mails.ts'
+import { joinUrl } from '../shared/redirects.ts'
 import { MINUTE } from '../shared/times.ts'
 
 type Part = string | { code: string } | { link: string; label: string }
 
-/** Nothing of what users wrote stands in a mail but the address it goes to: nobody can send others words of theirs through us. */
-export function codeMail(code: string): MailWords {
+/** Mails contain no user input except the recipient's address, so that the service cannot be abused to send messages. */
+export function codeMail(code: string): MailBody {
   return compose('Your code for postonce', [
-    'Somebody, probably you, wants to register at postonce with this address. The code is:',
+    'We received a request to register at postonce with this address. Enter this code to confirm it:',
     { code },
-    `It is good for ${CODE_LIFE_MS / MINUTE} minutes. Nobody from postonce will ever ask you for it.`,
-    'If it was not you, there is nothing to do.',
+    `The code is valid for ${CODE_LIFE_MS / MINUTE} minutes. postonce never asks you for it by mail or phone.`,
+    'If you did not request it, ignore this mail.',
   ])
 }
 
-export function addressKnownMail(frontendUrl: string): MailWords {
+export function addressKnownMail(frontendUrl: string): MailBody {
   return compose('You already have an account at postonce', [
-    'Somebody, probably you, wants to register at postonce with this address. It has an account already, so there is no code.',
-    { link: below(frontendUrl, '/login'), label: 'Log in' },
-    'If you forgot your password, ask for a new one there. If it was not you, there is nothing to do.',
+    'We received a request to register at postonce with this address. The address already has an account, so no code is needed.',
+    { link: joinUrl(frontendUrl, '/login'), label: 'Log in' },
+    'If you forgot your password, reset it there. If you did not request this, ignore this mail.',
   ])
 }
 
@@ -29,26 +29,26 @@ interface ResetLink {
   token: string
 }
 
-export function resetMail({ frontendUrl, email, token }: ResetLink): MailWords {
-  const link = below(frontendUrl, `/reset-password?${new URLSearchParams({ token, email })}`)
-  return compose('A new password for postonce', [
-    `Somebody, probably you, asked for a new password for the account of ${email}. Choose it here:`,
+export function resetMail({ frontendUrl, email, token }: ResetLink): MailBody {
+  const link = joinUrl(frontendUrl, `/reset-password?${new URLSearchParams({ token, email })}`)
+  return compose('Reset your postonce password', [
+    `We received a request to reset the password of the account ${email}. Choose a new password here:`,
     { link, label: 'Choose a new password' },
-    `The link is good for ${RESET_LIFE_MS / MINUTE} minutes, and once.`,
-    'If it was not you, there is nothing to do: the password stays as it is.',
+    `The link is valid for ${RESET_LIFE_MS / MINUTE} minutes and can be used once.`,
+    'If you did not request this, ignore this mail. Your password does not change.',
   ])
 }
 
-/** For accounts that have no password to be forgotten. */
-export function resetElsewhereMail(frontendUrl: string): MailWords {
-  return compose('Your account at postonce logs in with Google', [
-    'Somebody, probably you, asked for a new password for the account of this address. It has none: it logs in with Google.',
-    { link: below(frontendUrl, '/login'), label: 'Log in with Google' },
-    'If it was not you, there is nothing to do.',
+/** The reply to a password reset for an account without a password. */
+export function resetElsewhereMail(frontendUrl: string): MailBody {
+  return compose('Your postonce account logs in with Google', [
+    'We received a request to reset the password of the account with this address. The account has no password: log in with Google.',
+    { link: joinUrl(frontendUrl, '/login'), label: 'Log in with Google' },
+    'If you did not request this, ignore this mail.',
   ])
 }
 
-function compose(subject: string, parts: Part[]): MailWords {
+function compose(subject: string, parts: Part[]): MailBody {
   return {
     subject,
     text: `${[...parts.map(asText), '-- \npostonce'].join('\n\n')}\n`,

@@ -1,31 +1,31 @@
 import { DAY, MINUTE } from '../shared/times.ts'
 
-/** What mails are about. `nothing` goes nowhere: it stands where an address that nobody has would get one, and takes as long. */
+/** Kinds of mails. `nothing` is never sent: it takes the place of a mail to an unknown address, so that both take equally long. */
 export const MAIL_KINDS = ['code', 'addressKnown', 'reset', 'resetElsewhere', 'nothing'] as const
 export type MailKind = (typeof MAIL_KINDS)[number]
 
-/** For operators, in the Temporal UI. */
+/** Summary for operators in the Temporal UI. */
 export const MAIL_SUMMARY = 'A mail to one person'
 
 export const CODE_LIFE_MS = 5 * MINUTE
 export const RESET_LIFE_MS = 10 * MINUTE
-/** Of a mail that says nothing of an hour. */
+/** Lifetime of a mail whose text states none. */
 export const MAIL_LIFE_MS = DAY
 
-/** Why a mail was given up. */
+/** Reasons why a mail was abandoned. */
 export const MAIL_FAILURES = ['EXPIRED', 'REFUSED', 'NOBODY', 'UNREADABLE'] as const
 export type MailFailure = (typeof MAIL_FAILURES)[number]
 
-/** A mail as people read it, in both forms. */
-export interface MailWords {
+/** Subject and text of a mail, in both formats. */
+export interface MailBody {
   subject: string
   text: string
   html: string
 }
 
-/** The mail server did not take a mail. `reason` names no address and no word of the mail. */
+/** Thrown when the mail server does not accept a mail. `reason` contains neither the address nor the mail's text. */
 export class MailError extends Error {
-  /** Refused for good, as against a server that may take it later. */
+  /** True for a permanent refusal; false when the server may accept the mail later. */
   readonly isFinal: boolean
   constructor(reason: string, { isFinal, cause }: { isFinal: boolean; cause?: unknown }) {
     super(reason, { cause })

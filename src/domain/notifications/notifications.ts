@@ -1,17 +1,17 @@
-import type { BillingNews } from '../billing/billing-rule.ts'
-import { effectiveContent } from '../posts/content.ts'
+import type { BillingEvent } from '../billing/billing-update.ts'
+import { resolveContent } from '../posts/content.ts'
 import type { Failure } from '../posts/failure.ts'
 import { platformLabel, type Platform } from '../shared/platforms.ts'
 import type { Post } from '../posts/post.ts'
 import { toExcerpt } from '../shared/plain-text.ts'
-import { withoutFullStop } from '../shared/text.ts'
-import { dateInWords, isoDate, timeInWords } from '../shared/times.ts'
+import { trimFullStop } from '../shared/text.ts'
+import { formatDate, formatIsoDate, formatTime } from '../shared/times.ts'
 import type { User } from '../users/user.ts'
 
 export const NOTIFICATION_TYPES = ['success', 'error', 'info', 'warning'] as const
 export type NotificationType = (typeof NOTIFICATION_TYPES)[number]
 
-/** What happened, in a shape that can be stored once: `dedupeKey` names the event (invariant I6). */
+/** A notification to store once. `dedupeKey` identifies its event. */
 export interface NewNotification {
   userId: string
   dedupeKey: string
@@ -22,34 +22,34 @@ export interface NewNotification {
 }
 
 /**
- * Spec 6.2: a post was created and is now pending or scheduled.
+ * Reports that a post was created and is now pending or scheduled.
  * @param timezone of the user
  */
 export function postCreated(post: Post, timezone: string): NewNotification {
   const isScheduled = post.status === 'SCHEDULED' && post.dueAt !== null
-  const state = isScheduled ? `scheduled for ${timeInWords(post.dueAt!, timezone)}` : 'pending'
-  return about(post._id, post.userId, {
+  const state = isScheduled ? `scheduled for ${formatTime(post.dueAt!, timezone)}` : 'pending'
+  return createPostNotification(post._id, post.userId, {
     dedupeKey: `post-created:${post._id}`,
     type: 'success',
-    message: `Your post${quoted(post)} was created and is now ${state}`,
-    options: image(post),
+    message: `Your post${quoteExcerpt(post)} was created and is now ${state}`,
+    options: pickImage(post),
   })
 }
 
 /**
- * Spec 6.2: a platform accepted, which it does once: a round that finds what an earlier one published raises the same event. Takes
- * ids, not the post alone: it is raised for a deleted post as well.
+ * Reports that a platform accepted the post, once per platform: a later round that finds the published post has the same key.
+ * The post's content is optional, because the event is reported for deleted posts as well.
  */
 export function postPublished(
   post: Pick<Post, '_id' | 'userId'> & Partial<Post>,
   platform: Platform,
   platformPostUrl: string,
 ): NewNotification {
-  return about(post._id, post.userId, {
+  return createPostNotification(post._id, post.userId, {
     dedupeKey: `post-published:${post._id}:${platform}`,
     type: 'success',
-    message: `Successfully posted on ${platform}${post.content ? labelled(post as Post, platform) : ''}`,
-    options: { ...(post.content ? image(post as Post, platform) : {}), ...link(platformPostUrl) },
+    message: `Successfully posted on ${platform}${post.content ? quoteAfterColon(post as Post, platform) : ''}`,
+    options: { ...(post.content ? pickImage(post as Post, platform) : {}), ...toLinkOption(platformPostUrl) },
   })
 }
 
@@ -59,76 +59,83 @@ const CONNECT: Partial<Record<Failure['code'], string>> = {
   PLATFORM_NOT_CONNECTED: 'Connect the account in settings',
 }
 
-/** What helps once a delivery has failed: the post can be retried, and no longer edited. */
+/** Next steps after a failed delivery, when the post can be retried but not edited. */
 const AFTER_FAILURE: Partial<Record<Failure['code'], string>> = {
   PLATFORM_NOT_SUPPORTED: 'Retry the post once the platform is set up',
-  OUTCOME_UNKNOWN: 'Look at the platform, and retry only if the post is not there',
+  OUTCOME_UNKNOWN: 'Check the platform, and retry only if the post is not there',
   validation: 'Create a changed post',
   MEDIA_UNAVAILABLE: 'Upload the file again in a new post',
   ACCOUNT_DISABLED: 'Ask an administrator to enable the account',
 }
 
-/** What helps ahead of the instant: the post can be edited, and not yet retried. */
+/** Next steps before the post is due, when it can be edited but not retried. */
 const BEFORE_DUE: Partial<Record<Failure['code'], string>> = {
   validation: 'Change the post before it is due',
   MEDIA_UNAVAILABLE: 'Upload the file again and change the post before it is due',
   ACCOUNT_DISABLED: 'Ask an administrator to enable the account',
 }
 
-/** One per platform and delivery round: names platform, cause and next step (contract section 9). */
+/** Reports a failed delivery, once per platform and round, with its cause and the next step. */
 export function postFailed(post: Post, platform: Platform, round: number, reason: Failure): NewNotification {
-  return about(post._id, post.userId, {
+  return createPostNotification(post._id, post.userId, {
     dedupeKey: `post-failed:${post._id}:${platform}:${round}`,
     type: 'error',
-    message: `Posting${quoted(post, platform)} on ${platformLabel(platform)} failed: ${cause(reason)}. ${stepAfterFailure(reason)}.`,
-    options: image(post, platform),
+    message: `Posting${quoteExcerpt(post, platform)} on ${platformLabel(platform)} failed: ${describeCause(reason)}. ${stepAfterFailure(reason)}.`,
+    options: pickImage(post, platform),
   })
 }
 
-/** An early warning: preparing found what will make the delivery fail unless the user acts. */
+/** Warns that preparation found a problem that will make the delivery fail unless the user acts. */
 export function preparationFailed(post: Post, platform: Platform, round: number, reason: Failure): NewNotification {
-  return about(post._id, post.userId, {
+  return createPostNotification(post._id, post.userId, {
     dedupeKey: `post-warning:${post._id}:${platform}:${round}:${post.contentVersion}`,
     type: 'warning',
-    message: `Your scheduled post${quoted(post, platform)} may fail on ${platformLabel(platform)}: ${cause(reason)}. ${stepBeforeDue(reason)}.`,
-    options: image(post, platform),
+    message: `Your scheduled post${quoteExcerpt(post, platform)} may fail on ${platformLabel(platform)}: ${describeCause(reason)}. ${stepBeforeDue(reason)}.`,
+    options: pickImage(post, platform),
   })
 }
 
 /**
- * How a post with several platforms ended as a whole, once per round of delivery. Null while a delivery is open, and for a post with
- * one platform, whose own notification says it.
+ * Reports how a post with several platforms ended, once per round. Returns null while a delivery is open, and for a post with one
+ * platform, which has a notification of its own.
  */
 export function postEnded(post: Post): NewNotification | null {
-  const ending = endingOf(post)
+  const ending = describeEnding(post)
   if (post.platformStatuses.length < 2 || ending === null) return null
   const round = Math.max(...post.platformStatuses.map(({ delivery }) => delivery.round))
-  return about(post._id, post.userId, { dedupeKey: `post-ended:${post._id}:${round}`, ...ending, options: image(post) })
+  return createPostNotification(post._id, post.userId, {
+    dedupeKey: `post-ended:${post._id}:${round}`,
+    ...ending,
+    options: pickImage(post),
+  })
 }
 
-function endingOf(post: Post): Pick<NewNotification, 'type' | 'message'> | null {
+function describeEnding(post: Post): Pick<NewNotification, 'type' | 'message'> | null {
   const { status, platformStatuses: entries } = post
   const failed = entries.filter((entry) => entry.status === 'failed')
   const labels = failed.map(({ platform }) => platformLabel(platform)).join(', ')
   switch (status) {
     case 'COMPLETED':
-      return { type: 'success', message: `Your post${quoted(post)} was published on all ${entries.length} platforms.` }
+      return {
+        type: 'success',
+        message: `Your post${quoteExcerpt(post)} was published on all ${entries.length} platforms.`,
+      }
     case 'PARTIAL_SUCCESS': {
       const count = `${entries.length - failed.length} of ${entries.length} platforms`
-      const message = `Your post${quoted(post)} was published on ${count} and failed on ${labels}. Open the post to see why.`
+      const message = `Your post${quoteExcerpt(post)} was published on ${count} and failed on ${labels}. Open the post to see why.`
       return { type: 'warning', message }
     }
     case 'FAILED':
       return {
         type: 'error',
-        message: `Your post${quoted(post)} failed on all ${entries.length} platforms. Open the post to see why.`,
+        message: `Your post${quoteExcerpt(post)} failed on all ${entries.length} platforms. Open the post to see why.`,
       }
     default:
       return null
   }
 }
 
-/** Contract section 9: one for every time a connection ends. */
+/** Reports that a connection has expired, once per version of its credentials. */
 export function connectionExpired(userId: string, platform: Platform, credentialVersion: number): NewNotification {
   return {
     userId,
@@ -141,7 +148,7 @@ export function connectionExpired(userId: string, platform: Platform, credential
 }
 
 /**
- * A connection that only a new login keeps alive: once for each end it comes to.
+ * Warns that a connection will end unless the user logs in again, once per end date.
  * @param timezone of the user
  */
 export function connectionEnding(
@@ -150,33 +157,33 @@ export function connectionEnding(
 ): NewNotification {
   return {
     userId,
-    dedupeKey: `connection-ending:${userId}:${platform}:${isoDate(endsAt)}`,
+    dedupeKey: `connection-ending:${userId}:${platform}:${formatIsoDate(endsAt)}`,
     type: 'warning',
-    message: `Your ${platformLabel(platform)} connection ends on ${dateInWords(endsAt, timezone)}. Reconnect the account in settings before.`,
+    message: `Your ${platformLabel(platform)} connection ends on ${formatDate(endsAt, timezone)}. Reconnect the account in settings before then.`,
     reference: { type: 'platform', id: platform, model: 'PlatformAccount' },
     options: {},
   }
 }
 
-/** The plan of a user was changed, by an admin or by a payment: once for each change, which has an id. */
+/** Reports that an admin or a payment changed the user's plan, once per change id. */
 export function planChanged({ _id, subscription, limits }: Payer, changeId: string): NewNotification {
   const isPro = subscription.plan === 'pro'
   const allowance = `${limits.maxPosts} posts and ${limits.maxCaptionGenerations} caption generations`
-  return ofUser(_id, _id, {
+  return createUserNotification(_id, _id, {
     dedupeKey: `plan-changed:${changeId}`,
     type: isPro ? 'success' : 'info',
-    message: `Your account is on the ${isPro ? 'Pro' : 'Free'} plan now: ${allowance}`,
+    message: `Your account is now on the ${isPro ? 'Pro' : 'Free'} plan: ${allowance}. No action is needed.`,
   })
 }
 
 type Payer = Pick<User, '_id' | 'timezone' | 'subscription' | 'limits'>
 
 /**
- * What a change of the subscription means for the user: once for each change, which has an id. They name places, not addresses: those
- * of the processor's pages are made for one visit.
+ * Reports a change of the subscription, once per change id. The texts name the billing portal without a link, because the
+ * processor creates a link for each visit.
  */
 export function billingChanged(
-  kind: Exclude<BillingNews['kind'], 'secondSubscription'>,
+  kind: Exclude<BillingEvent['kind'], 'secondSubscription'>,
   user: Payer,
   changeId: string,
 ): NewNotification {
@@ -186,42 +193,45 @@ export function billingChanged(
     paymentFailed: {
       type: 'warning',
       message:
-        'The payment for your Pro plan did not go through. Your account stays on Pro for now: check your payment method in the billing portal.',
+        'The payment for your Pro plan failed. Your account stays on Pro for now. Check your payment method in the billing portal.',
     },
     paymentRecovered: {
       type: 'success',
-      message: 'The payment for your Pro plan went through. Nothing else is to do.',
+      message: 'The payment for your Pro plan went through. No action is needed.',
     },
     planEnding: {
       type: 'info',
-      message: `Your Pro plan ends${end ? ` on ${dateInWords(end, user.timezone)}` : ' with the paid period'}. You can resume it in the billing portal until then.`,
+      message: `Your Pro plan ends${end ? ` on ${formatDate(end, user.timezone)}` : ' with the paid period'}. You can resume it in the billing portal until then.`,
     },
-    planContinues: { type: 'success', message: 'Your Pro plan goes on and will not end with the paid period.' },
+    planContinues: {
+      type: 'success',
+      message: 'Your Pro plan continues and renews after the paid period. No action is needed.',
+    },
   } as const
-  return ofUser(user._id, user._id, { dedupeKey: `billing:${changeId}:${kind}`, ...texts[kind] })
+  return createUserNotification(user._id, user._id, { dedupeKey: `billing:${changeId}:${kind}`, ...texts[kind] })
 }
 
-/** Two subscriptions run for one account: told to its user, and to every admin by ids alone. */
+/** Reports a second active subscription of one account to its user, and by ids only to every admin. */
 export function secondSubscription(
   userId: string,
   ids: { first: string | null; second: string },
   adminIds: string[],
 ): NewNotification[] {
   const dedupeKey = `second-subscription:${ids.second}`
-  const toUser = ofUser(userId, userId, {
+  const toUser = createUserNotification(userId, userId, {
     dedupeKey: `${dedupeKey}:user`,
     type: 'warning',
     message:
-      'A second Pro subscription runs for your account and is charged as well. End the one you do not need in the billing portal, or ask for help.',
+      'Your account has a second active Pro subscription, and both are charged. Cancel the one you do not need in the billing portal, or contact support.',
   })
-  const message = `User ${userId} pays for a second subscription, ${ids.second}, besides ${ids.first ?? 'the first'}`
+  const message = `User ${userId} pays for a second subscription, ${ids.second}, in addition to ${ids.first ?? 'the first'}. Help the user cancel one.`
   const toAdmins = adminIds.map((adminId) =>
-    ofUser(adminId, userId, { dedupeKey: `${dedupeKey}:admin:${adminId}`, type: 'warning', message }),
+    createUserNotification(adminId, userId, { dedupeKey: `${dedupeKey}:admin:${adminId}`, type: 'warning', message }),
   )
   return [toUser, ...toAdmins]
 }
 
-function ofUser(
+function createUserNotification(
   userId: string,
   aboutId: string,
   event: Pick<NewNotification, 'dedupeKey' | 'type' | 'message'>,
@@ -229,7 +239,7 @@ function ofUser(
   return { ...event, userId, reference: { type: 'user', id: aboutId, model: 'User' }, options: {} }
 }
 
-function about(
+function createPostNotification(
   postId: string,
   userId: string,
   event: Pick<NewNotification, 'dedupeKey' | 'type' | 'message' | 'options'>,
@@ -243,34 +253,34 @@ function stepAfterFailure({ code }: Failure): string {
 
 function stepBeforeDue({ code }: Failure): string {
   if (CONNECT[code]) return `${CONNECT[code]} before the post is due`
-  return BEFORE_DUE[code] ?? 'It is tried again when the post is due'
+  return BEFORE_DUE[code] ?? 'The service retries when the post is due'
 }
 
-/** The reason as a clause. What is said of a file names it, and file names are the user's words: they stay out of here. */
-function cause({ code, message }: Failure): string {
-  if (code === 'MEDIA_UNAVAILABLE') return 'A file of the post is missing, or is not what it was said to be'
-  return withoutFullStop(message)
+/** Returns the reason as a clause. Messages about files contain file names, which are user input and must not be in notifications. */
+function describeCause({ code, message }: Failure): string {
+  if (code === 'MEDIA_UNAVAILABLE') return 'A file of the post is missing or differs from its upload'
+  return trimFullStop(message)
 }
 
-/** The beginning of the post in quotation marks, with a space before; empty for a post without words. */
-function quoted(post: Post, platform?: Platform): string {
-  const excerpt = toExcerpt(platform ? effectiveContent(post, platform).text : post.content.text)
+/** Returns the beginning of the post in quotation marks after a space; empty for a post without text. */
+function quoteExcerpt(post: Post, platform?: Platform): string {
+  const excerpt = toExcerpt(platform ? resolveContent(post, platform).text : post.content.text)
   return excerpt === '' ? '' : ` “${excerpt}”`
 }
 
-/** As `quoted`, behind a colon. */
-function labelled(post: Post, platform: Platform): string {
-  const words = quoted(post, platform)
+/** Returns `quoteExcerpt` after a colon. */
+function quoteAfterColon(post: Post, platform: Platform): string {
+  const words = quoteExcerpt(post, platform)
   return words === '' ? '' : `:${words}`
 }
 
-function image(post: Post, platform?: Platform): { image?: string } {
-  const { mediaItems } = platform ? effectiveContent(post, platform) : post.content
+function pickImage(post: Post, platform?: Platform): { image?: string } {
+  const { mediaItems } = platform ? resolveContent(post, platform) : post.content
   const first = mediaItems.find(({ mimeType }) => mimeType.startsWith('image/'))
   return first && isHttp(first.storageUrl) ? { image: first.storageUrl } : {}
 }
 
-function link(url: string): { link?: string } {
+function toLinkOption(url: string): { link?: string } {
   return isHttp(url) ? { link: url } : {}
 }
 

@@ -1,34 +1,34 @@
 import type { NotificationType } from './notifications.ts'
 import { DAY } from '../shared/times.ts'
 
-/** Where a device gets its messages; how they are shown differs. */
+/** Platforms of devices, which display messages differently. */
 export const PUSH_PLATFORMS = ['ios', 'android', 'web'] as const
 export type PushPlatform = (typeof PUSH_PLATFORMS)[number]
 
 /**
- * What became of a notification's push. `none`: its user had no device; `waiting`: no workflow has taken it up; `started`: one
- * has; `sent`: every device that could be reached has it; `failed`: at least one has not, and it is not tried any more.
+ * Push state of a notification. `none`: the user has no device; `waiting`: no workflow has started; `started`: one has;
+ * `sent`: all reachable devices received it; `failed`: at least one did not, and it is not retried.
  */
 export const PUSH_STATES = ['none', 'waiting', 'started', 'sent', 'failed'] as const
 export type PushState = (typeof PUSH_STATES)[number]
 
-/** News older than this helps nobody: it is not tried any more, and devices that were off for longer do not get it. */
+/** Lifetime of a push message. Older ones are not retried, and devices that were offline for longer do not receive them. */
 export const PUSH_LIFE_MS = DAY
-/** A whole message may have 4,096 bytes. */
+/** Maximal length of a URL in a message, which may have 4,096 bytes in total. */
 const LONGEST_ADDRESS = 1_000
 
-/** A push message as the contract has it (section 9), whatever carries it. */
+/** A push message, independent of the provider. */
 export interface PushMessage {
   title: string
   body: string
   image?: string
   data: { notificationId: string; type: string; referenceType: string; referenceId: string; link: string }
-  /** Devices show one message of this key: one that comes twice takes the place of the first. */
+  /** Devices show one message per key: a duplicate replaces the first. */
   collapseKey: string
   expiresAt: Date
 }
 
-interface Told {
+interface PushSource {
   _id: string
   message: string
   type: NotificationType
@@ -40,11 +40,11 @@ interface Told {
 const TITLES: Record<NotificationType, string> = {
   success: 'Done',
   error: 'Something went wrong',
-  warning: 'Please have a look',
+  warning: 'Action needed',
   info: 'For your information',
 }
 
-export function pushMessageOf({ _id, message, type, reference, options, createdAt }: Told): PushMessage {
+export function toPushMessage({ _id, message, type, reference, options, createdAt }: PushSource): PushMessage {
   const { image, link } = options
   return {
     title: TITLES[type],

@@ -1,8 +1,8 @@
 import type { Platform } from '../shared/platforms.ts'
 import type { Content, Post } from './post.ts'
 
-/** The storage keys of all media that a post names, for all platforms and for one. */
-export function mediaKeys({
+/** Returns the storage keys of all media in a post, including those of platform overrides. */
+export function collectMediaKeys({
   content,
   platformSpecificContent,
 }: Pick<Post, 'content' | 'platformSpecificContent'>): Set<string> {
@@ -10,8 +10,8 @@ export function mediaKeys({
   return new Set(contents.flatMap(({ mediaItems = [] }) => mediaItems.map(({ storageKey }) => storageKey)))
 }
 
-/** What `platform` gets: an override's text and media each replace the common ones (spec section 2). */
-export function effectiveContent(post: Pick<Post, 'content' | 'platformSpecificContent'>, platform: Platform): Content {
+/** Returns the content for one platform: an override's text and media each replace the common ones. */
+export function resolveContent(post: Pick<Post, 'content' | 'platformSpecificContent'>, platform: Platform): Content {
   const override = post.platformSpecificContent[platform]
   return {
     text: override?.text ?? post.content.text,

@@ -1,15 +1,15 @@
 import { failure, type Failure } from './failure.ts'
 import type { Platform } from '../shared/platforms.ts'
 import {
-  causeFields,
-  changed,
-  deliverable,
-  entryOf,
-  handlesFor,
+  toCauseFields,
+  updateEntry,
+  findOpenEntry,
+  findEntry,
+  selectHandles,
   hasBegun,
-  isInDoubt,
-  NOT_CALLED_YET,
-  publishedKey,
+  needsReconciliation,
+  UNCLAIMED,
+  toPublishedKey,
 } from './post-entries.ts'
 import type { AttemptRef, Delivery, Move, PlatformStatus, Post, Published } from './post.ts'
 import { HOUR, MINUTE, SECOND } from '../shared/times.ts'
@@ -17,10 +17,10 @@ import { HOUR, MINUTE, SECOND } from '../shared/times.ts'
 /** Definite failures that allow another try, per round, before the delivery counts as failed. */
 export const MAX_TRIES = 5
 
-/** Waits before the looks for the trace of an unknown outcome; after the last one the user is told it is unknown. */
+/** Waits before each reconciliation of an unknown outcome. After the last one the delivery fails with `OUTCOME_UNKNOWN`. */
 export const RECONCILE_WAITS_MS = [SECOND, 10 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR]
 
-/** Why a claim was not given; the caller acts on `reason`. */
+/** Thrown when a claim is not granted. The caller acts on `reason`. */
 export class ClaimRefused extends Error {
   readonly reason: 'not-due' | 'leased' | 'not-yet' | 'in-doubt' | 'not-deliverable' | 'stale'
   constructor(reason: ClaimRefused['reason']) {
@@ -30,52 +30,56 @@ export class ClaimRefused extends Error {
   }
 }
 
-/** The effect on the platform is already on record as another post's. */
+/** Thrown when another post of this service already recorded the same platform post. */
 export class EffectTaken extends Error {
   constructor() {
-    super('another post of ours holds this platform post')
+    super('another post already recorded this platform post')
     this.name = 'EffectTaken'
   }
 }
 
 export interface Claim {
   round: number
-  /** Used by the first claim only; later ones keep what the first one fixed. */
+  /** Idempotency key. Only the first claim sets it; later claims reuse the stored one. */
   key: string
   leaseUntil: Date
   accountId: string
-  /** The content that was prepared; a claim for other content is stale. */
+  /** Version of the prepared content. A claim for any other version is stale. */
   contentVersion: number
 }
 
 /**
- * The point of no return: whoever gets the claim alone may make the visible call while the lease runs.
- * The first claim of a post ends every chance to cancel or edit it.
+ * Grants the exclusive right to make the visible call while the lease runs.
+ * After a post's first claim it can no longer be cancelled or edited.
  * @throws ClaimRefused
  */
 export function claim(platform: Platform, wanted: Claim): Move {
   return (post, now) => {
-    const entry = deliverable(post, platform, wanted.round)
+    const entry = findOpenEntry(post, platform, wanted.round)
     if (!entry) throw new ClaimRefused('not-deliverable')
     const { delivery } = entry
+    // guard: due time
     if (post.dueAt === null || post.dueAt > now) throw new ClaimRefused('not-due')
+    // guard: lease
     if (delivery.leaseUntil !== null && delivery.leaseUntil > now) throw new ClaimRefused('leased')
-    if (isInDoubt(delivery, now)) throw new ClaimRefused('in-doubt')
+    if (needsReconciliation(delivery, now)) throw new ClaimRefused('in-doubt')
     if (delivery.nextAttemptAt !== null && delivery.nextAttemptAt > now) throw new ClaimRefused('not-yet')
+    // guard: content version
     if (post.contentVersion !== wanted.contentVersion) throw new ClaimRefused('stale')
-    return changed(post, platform, {
+    return updateEntry(post, platform, {
       status: 'processing',
-      ...causeFields(null),
+      ...toCauseFields(null),
       attemptCount: entry.attemptCount + 1,
       lastAttemptAt: now,
       delivery: {
         ...delivery,
+        // guard: first key
         key: delivery.key ?? wanted.key,
         startedAt: delivery.startedAt ?? now,
         attempt: delivery.attempt + 1,
         accountId: wanted.accountId,
         contentVersion: wanted.contentVersion,
-        handles: handlesFor(delivery, wanted.accountId, wanted.contentVersion),
+        handles: selectHandles(delivery, wanted.accountId, wanted.contentVersion),
         leaseUntil: wanted.leaseUntil,
         answered: false,
         repeatAllowed: false,
@@ -86,36 +90,39 @@ export function claim(platform: Platform, wanted: Claim): Move {
   }
 }
 
-/** The platform accepted: a fact, recorded whatever the entry says meanwhile. */
+/** Records that the platform accepted the post, whatever the status of the entry is by then. */
 export function accept(platform: Platform, published: Published): Move {
   return (post, now) => {
-    const entry = entryOf(post, platform)
+    const entry = findEntry(post, platform)
     if (!entry || entry.status === 'completed' || entry.status === 'deleted') return post
-    const accepted = changed(post, platform, {
+    const accepted = updateEntry(post, platform, {
       status: 'completed',
       ...published,
-      ...causeFields(null),
+      ...toCauseFields(null),
       completedAt: now,
       delivery: { ...entry.delivery, outcome: 'accepted', leaseUntil: null, nextAttemptAt: null },
     })
-    const key = publishedKey(platform, published.platformPostId)
+    const key = toPublishedKey(platform, published.platformPostId)
     return { ...accepted, publishedKeys: [...(post.publishedKeys ?? []), key] }
   }
 }
 
-/** The platform, or a rule of ours, definitely refused: final for this round. Not before the instant. */
+/**
+ * Records a definite refusal by the platform or by a rule of this service. It ends the round.
+ * @throws ClaimRefused `not-due` before the post is due
+ */
 export function refuse(platform: Platform, reason: Failure, from: AttemptRef): Move {
   return (post, now) => {
-    const entry = current(post, platform, from)
+    const entry = findCurrentEntry(post, platform, from)
     if (!entry) return post
     if (post.dueAt === null || post.dueAt > now) throw new ClaimRefused('not-due')
-    return failed(post, entry, reason, now, 'refused')
+    return failEntry(post, entry, reason, now, 'refused')
   }
 }
 
 /**
- * Definitely not accepted, and worth another try at `nextAttemptAt`; waits that the platform stated cost no try.
- * A post that no platform has claimed yet stays as it is, so it can still be cancelled while a platform is away.
+ * Schedules another try of a call that was definitely not accepted. Waits that the platform requested do not count as a try.
+ * The status of an unclaimed post does not change, so users can still cancel it during a platform outage.
  */
 export function defer(
   platform: Platform,
@@ -124,15 +131,15 @@ export function defer(
   next: { at: Date; countsAsTry: boolean },
 ): Move {
   return (post, now) => {
-    const entry = current(post, platform, from)
+    const entry = findCurrentEntry(post, platform, from)
     if (!entry) return post
     const isDue = post.dueAt !== null && post.dueAt <= now
     const tries = entry.delivery.tries + (next.countsAsTry && isDue ? 1 : 0)
-    if (tries >= MAX_TRIES) return failed(post, entry, reason, now, 'refused')
+    if (tries >= MAX_TRIES) return failEntry(post, entry, reason, now, 'refused')
     const called = entry.delivery.leaseUntil !== null
-    const deferred = changed(post, platform, {
+    const deferred = updateEntry(post, platform, {
       status: 'pending',
-      ...causeFields(reason),
+      ...toCauseFields(reason),
       delivery: {
         ...entry.delivery,
         tries,
@@ -146,18 +153,19 @@ export function defer(
 }
 
 /**
- * Nobody knows whether the platform accepted: looked into after growing waits, then told to the user as it is.
- * @param answered of a call that just failed: whether it was answered, so that no server still works on it
+ * Records that the outcome of a call is unknown, and schedules its reconciliation after a growing wait.
+ * Once all waits are used up, the delivery fails with `OUTCOME_UNKNOWN`.
+ * @param answered true when the call that just failed got a response, so that no server is still processing it
  */
 export function markUnknown(platform: Platform, reason: Failure, from: AttemptRef, answered?: boolean): Move {
   return (post, now) => {
-    const entry = current(post, platform, from)
+    const entry = findCurrentEntry(post, platform, from)
     if (!entry) return post
     const wait = RECONCILE_WAITS_MS[entry.delivery.reconcileTries]
-    if (wait === undefined) return failed(post, entry, outcomeUnknown(reason), now, 'unknown')
-    return changed(post, platform, {
+    if (wait === undefined) return failEntry(post, entry, toOutcomeUnknown(reason), now, 'unknown')
+    return updateEntry(post, platform, {
       status: 'processing',
-      ...causeFields(reason),
+      ...toCauseFields(reason),
       delivery: {
         ...entry.delivery,
         outcome: 'unknown',
@@ -171,26 +179,26 @@ export function markUnknown(platform: Platform, reason: Failure, from: AttemptRe
   }
 }
 
-/** The platform has no trace of the earlier call: it may be repeated, with the same key. */
+/** Records that the platform has no trace of the earlier call, which may then be repeated with the same key. */
 export function markAbsent(platform: Platform, from: AttemptRef): Move {
-  return endDoubt(platform, from, {})
+  return endReconciliation(platform, from, {})
 }
 
 /**
- * Reconciling cannot decide, and the user asked for the repeat: it goes out as a new publication. What was prepared and the key of the
- * earlier call are dropped, because a platform may refuse them for as long as it remembers that call.
+ * Allows a new publication after a user's retry when reconciliation cannot determine the outcome of the earlier call.
+ * Drops the prepared handles and the key, because the platform may reject them as long as it remembers that call.
  */
-export function publishAnew(platform: Platform, from: AttemptRef): Move {
-  return endDoubt(platform, from, NOT_CALLED_YET)
+export function publishAgain(platform: Platform, from: AttemptRef): Move {
+  return endReconciliation(platform, from, UNCLAIMED)
 }
 
-function endDoubt(platform: Platform, from: AttemptRef, change: Partial<Delivery>): Move {
+function endReconciliation(platform: Platform, from: AttemptRef, change: Partial<Delivery>): Move {
   return (post, now) => {
-    const entry = current(post, platform, from)
-    if (!entry || !isInDoubt(entry.delivery, now)) return post
-    return changed(post, platform, {
+    const entry = findCurrentEntry(post, platform, from)
+    if (!entry || !needsReconciliation(entry.delivery, now)) return post
+    return updateEntry(post, platform, {
       status: 'pending',
-      ...causeFields(null),
+      ...toCauseFields(null),
       delivery: {
         ...entry.delivery,
         ...change,
@@ -204,47 +212,47 @@ function endDoubt(platform: Platform, from: AttemptRef, change: Partial<Delivery
 }
 
 /**
- * The activity is lost for good: ends what its round left open, with the truth about a call that may have gone out.
- * Its lease goes on, since the process that held it may be alive.
+ * Fails what a permanently lost activity left open in its round, as `OUTCOME_UNKNOWN` when a call may have been sent.
+ * The lease stays, because the process that held it may still be alive.
  */
 export function giveUp(platform: Platform, reason: Failure, round: number): Move {
   return (post, now) => {
-    const entry = deliverable(post, platform, round)
+    const entry = findOpenEntry(post, platform, round)
     if (!entry) return post
     const { leaseUntil, outcome } = entry.delivery
-    if (outcome !== 'unknown' && leaseUntil === null) return failed(post, entry, reason, now, 'refused')
-    const ended = failed(post, entry, outcomeUnknown(reason), now, 'unknown')
-    return changed(ended, platform, {
-      delivery: { ...entryOf(ended, platform)!.delivery, leaseUntil },
+    if (outcome !== 'unknown' && leaseUntil === null) return failEntry(post, entry, reason, now, 'refused')
+    const ended = failEntry(post, entry, toOutcomeUnknown(reason), now, 'unknown')
+    return updateEntry(ended, platform, {
+      delivery: { ...findEntry(ended, platform)!.delivery, leaseUntil },
     })
   }
 }
 
-/** The platform reports the published post as deleted. */
+/** Records that the platform reports the published post as deleted. */
 export function markDeleted(platform: Platform): Move {
   return (post) => {
-    const entry = entryOf(post, platform)
+    const entry = findEntry(post, platform)
     if (!entry || entry.status === 'deleted' || !hasBegun(post)) return post
-    return changed(post, platform, { status: 'deleted' })
+    return updateEntry(post, platform, { status: 'deleted' })
   }
 }
 
 /**
- * Remembers one prepared thing. Another account's or another content's handles are dropped first.
- * @throws ClaimRefused `stale` when the post was edited since, `not-deliverable` when it is no longer to be delivered
+ * Stores one result of preparation under its name. Handles of another account or content version are dropped first.
+ * @throws ClaimRefused `stale` when the post was edited since, `not-deliverable` when its delivery has ended
  */
-export function saveHandle(
+export function saveCheckpoint(
   platform: Platform,
   prepared: { round: number; accountId: string; contentVersion: number; name: string; value: string },
 ): Move {
   return (post) => {
-    const entry = deliverable(post, platform, prepared.round)
+    const entry = findOpenEntry(post, platform, prepared.round)
     if (!entry) throw new ClaimRefused('not-deliverable')
     if (post.contentVersion !== prepared.contentVersion) throw new ClaimRefused('stale')
     const { delivery } = entry
     const isOpen = delivery.outcome === 'unknown' || delivery.leaseUntil !== null
     if (isOpen && delivery.accountId !== prepared.accountId) throw new ClaimRefused('in-doubt')
-    const kept = handlesFor(delivery, prepared.accountId, prepared.contentVersion)
+    const kept = selectHandles(delivery, prepared.accountId, prepared.contentVersion)
     const platformStatuses = post.platformStatuses.map((status) =>
       status !== entry
         ? status
@@ -262,16 +270,22 @@ export function saveHandle(
   }
 }
 
-function current(post: Post, platform: Platform, from: AttemptRef): PlatformStatus | null {
-  const entry = deliverable(post, platform, from.round)
+function findCurrentEntry(post: Post, platform: Platform, from: AttemptRef): PlatformStatus | null {
+  const entry = findOpenEntry(post, platform, from.round)
   return entry && entry.delivery.attempt === from.attempt ? entry : null
 }
 
-function failed(post: Post, entry: PlatformStatus, reason: Failure, now: Date, outcome: 'refused' | 'unknown'): Post {
+function failEntry(
+  post: Post,
+  entry: PlatformStatus,
+  reason: Failure,
+  now: Date,
+  outcome: 'refused' | 'unknown',
+): Post {
   const claimed = entry.status === 'processing'
-  return changed(post, entry.platform, {
+  return updateEntry(post, entry.platform, {
     status: 'failed',
-    ...causeFields(reason),
+    ...toCauseFields(reason),
     ...(claimed ? {} : { attemptCount: entry.attemptCount + 1, lastAttemptAt: now }),
     delivery: {
       ...entry.delivery,
@@ -283,10 +297,10 @@ function failed(post: Post, entry: PlatformStatus, reason: Failure, now: Date, o
   })
 }
 
-function outcomeUnknown(reason: Failure): Failure {
+function toOutcomeUnknown(reason: Failure): Failure {
   return failure(
     'OUTCOME_UNKNOWN',
-    `It could not be found out whether the post was published; look at the platform before trying again. ${reason.message}`,
+    `The outcome is unknown: the post may have been published. Check the platform before you retry. ${reason.message}`,
     reason.platformReason,
   )
 }

@@ -1,8 +1,8 @@
-import { inPlatformWords, type PlatformReason } from './platform-reason.ts'
+import { quotePlatform, type PlatformReason } from './platform-reason.ts'
 import { platformLabel, type Platform } from '../shared/platforms.ts'
-import { withoutFullStop } from '../shared/text.ts'
+import { trimFullStop } from '../shared/text.ts'
 
-/** The classes of `PlatformError`: which kind of failure a platform reported decides what follows. */
+/** Classes of `PlatformError`. The retry policy depends on them. */
 export const PLATFORM_ERROR_CLASSES = [
   'unauthorized',
   'permission',
@@ -18,7 +18,7 @@ export const PLATFORM_ERROR_CLASSES = [
 
 export type PlatformErrorClass = (typeof PLATFORM_ERROR_CLASSES)[number]
 
-/** `errorCode` of a platform status: one of the platform's classes, or a reason of our own. */
+/** Values of a platform status's `errorCode`: the class of a platform error, or a reason of this service. */
 export const FAILURE_CODES = [
   ...PLATFORM_ERROR_CLASSES,
   'PLATFORM_NOT_CONNECTED',
@@ -32,32 +32,32 @@ export const FAILURE_CODES = [
 
 export type FailureCode = (typeof FAILURE_CODES)[number]
 
-/** Why a delivery did not happen; `message` is a sentence of ours for people. */
+/** Why a delivery failed. `message` is a sentence for users. */
 export interface Failure {
   code: FailureCode
   message: string
-  /** What the platform itself said. It may name things from the post, so notifications leave it out. */
+  /** The platform's own explanation. It may quote the post, so notifications leave it out. */
   platformReason?: PlatformReason
 }
 
 const MAX_MESSAGE_LENGTH = 500
 
-/** A failure whose message is cut to the 500 characters that records and histories may carry. */
+/** Builds a failure. Cuts its message to the 500 characters that records and histories may hold. */
 export function failure(code: FailureCode, message: string, reason: PlatformReason | null = null): Failure {
   return { code, message: cut(message.replace(/\s+/g, ' ').trim()), ...(reason && { platformReason: reason }) }
 }
 
-/** Returns our sentence and the platform's own words, at most 500 characters. */
+/** Returns the message followed by the platform's explanation, at most 500 characters. */
 export function explainFailure({ message, platformReason }: Omit<Failure, 'code'>, platform: Platform): string {
   if (!platformReason) return message
-  return cut(`${withoutFullStop(message)}. ${inPlatformWords(platformReason, platformLabel(platform))}`)
+  return cut(`${trimFullStop(message)}. ${quotePlatform(platformReason, platformLabel(platform))}`)
 }
 
 function cut(text: string): string {
   return text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH - 1)}…` : text
 }
 
-/** A post's media item is not in object storage, or is not what its record says. Final until the post is changed. */
+/** Thrown when a media item is missing from object storage or differs from its record. Final until the post is edited. */
 export class MediaUnavailableError extends Error {
   constructor(message: string) {
     super(message)

@@ -2,21 +2,22 @@ import { failure, type Failure } from './failure.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { Delivery, DeliveryStatus, PlatformStatus, Post, PostStatus } from './post.ts'
 
-/** Names an effect on a platform among all posts. */
-export function publishedKey(platform: Platform, platformPostId: string): string {
+/** Returns the key that identifies a platform post across all posts. */
+export function toPublishedKey(platform: Platform, platformPostId: string): string {
   return `${platform}:${platformPostId}`
 }
 
-/** The status of a post whose delivery began, from its platform statuses; `deleted` counts as accepted (invariant I5). */
+/** Computes the status of a post after its first claim from its platform statuses. `deleted` counts as accepted. */
 export function rollUp(statuses: readonly { status: DeliveryStatus }[]): PostStatus {
   if (statuses.some(({ status }) => status === 'pending' || status === 'processing')) return 'PROCESSING'
   const failed = statuses.filter(({ status }) => status === 'failed').length
   if (failed === 0) return 'COMPLETED'
+  // guard: roll-up
   return failed === statuses.length ? 'FAILED' : 'PARTIAL_SUCCESS'
 }
 
-/** What the first claim of a publication fixes, and what was prepared for it, before either. */
-export const NOT_CALLED_YET = {
+/** Initial values of the fields that preparation and the first claim set. */
+export const UNCLAIMED = {
   key: null,
   startedAt: null,
   accountId: null,
@@ -24,9 +25,9 @@ export const NOT_CALLED_YET = {
   handles: {},
 } satisfies Partial<Delivery>
 
-export function emptyDelivery(): Delivery {
+export function createDelivery(): Delivery {
   return {
-    ...NOT_CALLED_YET,
+    ...UNCLAIMED,
     round: 0,
     attempt: 0,
     leaseUntil: null,
@@ -38,7 +39,7 @@ export function emptyDelivery(): Delivery {
   }
 }
 
-export function newPlatformStatus(platform: Platform): PlatformStatus {
+export function createPlatformStatus(platform: Platform): PlatformStatus {
   return {
     platform,
     status: 'pending',
@@ -50,24 +51,24 @@ export function newPlatformStatus(platform: Platform): PlatformStatus {
     lastAttemptAt: null,
     completedAt: null,
     lastAnalyticsFetch: null,
-    delivery: emptyDelivery(),
+    delivery: createDelivery(),
   }
 }
 
-/** Whether an earlier visible call may have been accepted without our knowing: it must be reconciled before any repeat. */
-export function isInDoubt(delivery: Delivery, now: Date): boolean {
+/** Returns true when an earlier visible call has an unknown outcome. It must be reconciled before the call is repeated. */
+export function needsReconciliation(delivery: Delivery, now: Date): boolean {
   if (delivery.outcome === 'unknown') return true
   return delivery.leaseUntil !== null && delivery.leaseUntil <= now
 }
 
-/** What was prepared for this very account and content; anything else is worthless. */
-export function handlesFor(delivery: Delivery, accountId: string, contentVersion: number): Record<string, string> {
+/** Returns the handles that were prepared for this account and content version; empty when they belong to another. */
+export function selectHandles(delivery: Delivery, accountId: string, contentVersion: number): Record<string, string> {
   const fits = delivery.accountId === accountId && delivery.contentVersion === contentVersion
   return fits ? delivery.handles : {}
 }
 
-/** What was prepared on this account for words that are no longer those of the post, and is of no use now; null when there is nothing. */
-export function outdatedHandles(
+/** Returns handles prepared on this account for an older content version; null when there are none. */
+export function findOutdatedHandles(
   { accountId, contentVersion, handles }: Delivery,
   of: { accountId: string; contentVersion: number },
 ): Record<string, string> | null {
@@ -75,22 +76,23 @@ export function outdatedHandles(
   return isOutdated && Object.keys(handles).length > 0 ? handles : null
 }
 
-/** Whether any platform was claimed or ended: from then on the status is the roll-up. */
+/** Returns true once any platform was claimed or ended. From then on `rollUp` determines the post's status. */
 export function hasBegun(post: Post): boolean {
   return (
     post.status !== 'DRAFT' && post.status !== 'PENDING' && post.status !== 'SCHEDULED' && post.status !== 'CANCELLED'
   )
 }
 
-/** The entry while its delivery in this round is still open, else null. */
-export function deliverable(post: Post, platform: Platform, round: number): PlatformStatus | null {
+/** Returns the platform's entry while its delivery in this round is open, else null. */
+export function findOpenEntry(post: Post, platform: Platform, round: number): PlatformStatus | null {
+  // guard: open post
   if (post.status !== 'PENDING' && post.status !== 'SCHEDULED' && post.status !== 'PROCESSING') return null
-  const entry = entryOf(post, platform)
+  const entry = findEntry(post, platform)
   if (!entry || entry.delivery.round !== round) return null
   return entry.status === 'pending' || entry.status === 'processing' ? entry : null
 }
 
-/** Whether a platform accepted the post, or may have: what was ever in doubt counts as reached. */
+/** Returns true when a platform accepted the post or may have. An outcome that was ever unknown counts. */
 export function hasReachedAnyPlatform({ publishedKeys, platformStatuses }: Post): boolean {
   if (publishedKeys !== undefined) return true
   return platformStatuses.some(({ status, delivery }) => {
@@ -99,12 +101,12 @@ export function hasReachedAnyPlatform({ publishedKeys, platformStatuses }: Post)
   })
 }
 
-export function entryOf(post: Post, platform: Platform): PlatformStatus | null {
+export function findEntry(post: Post, platform: Platform): PlatformStatus | null {
   return post.platformStatuses.find((entry) => entry.platform === platform) ?? null
 }
 
-/** The fields of an entry that say why it failed, or why it waits. */
-export function causeFields(reason: Failure | null): Pick<PlatformStatus, 'error' | 'errorCode' | 'platformReason'> {
+/** Converts a failure to the fields of an entry; all null for no failure. */
+export function toCauseFields(reason: Failure | null): Pick<PlatformStatus, 'error' | 'errorCode' | 'platformReason'> {
   return {
     error: reason?.message ?? null,
     errorCode: reason?.code ?? null,
@@ -112,14 +114,14 @@ export function causeFields(reason: Failure | null): Pick<PlatformStatus, 'error
   }
 }
 
-/** Returns why an entry failed, or waits; null when nothing went wrong. */
-export function failureOf({ error, errorCode, platformReason }: PlatformStatus): Failure | null {
+/** Reads the failure of an entry that failed or waits for a retry; null when it has none. */
+export function toFailure({ error, errorCode, platformReason }: PlatformStatus): Failure | null {
   return errorCode === null ? null : failure(errorCode, error ?? 'Unknown', platformReason)
 }
 
-/** The post with one entry changed, and the status that follows from it. */
-export function changed(post: Post, platform: Platform, change: Partial<PlatformStatus>): Post {
-  return rolledUp({
+/** Returns the post with one entry changed and its status recomputed. */
+export function updateEntry(post: Post, platform: Platform, change: Partial<PlatformStatus>): Post {
+  return rollUpPost({
     ...post,
     platformStatuses: post.platformStatuses.map((entry) =>
       entry.platform === platform ? { ...entry, ...change } : entry,
@@ -127,7 +129,7 @@ export function changed(post: Post, platform: Platform, change: Partial<Platform
   })
 }
 
-/** The one place where the status of a begun delivery is set. */
-export function rolledUp(post: Post): Post {
+/** Recomputes the post's status. No other code sets the status after the first claim. */
+export function rollUpPost(post: Post): Post {
   return { ...post, status: rollUp(post.platformStatuses) }
 }

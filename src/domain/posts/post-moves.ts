@@ -1,11 +1,11 @@
 import type { Platform } from '../shared/platforms.ts'
 import {
-  causeFields,
-  entryOf,
+  toCauseFields,
+  findEntry,
   hasReachedAnyPlatform,
-  newPlatformStatus,
-  NOT_CALLED_YET,
-  rolledUp,
+  createPlatformStatus,
+  UNCLAIMED,
+  rollUpPost,
 } from './post-entries.ts'
 import type { Content, Delivery, Move, PlatformStatus, Post } from './post.ts'
 import { ServiceError } from '../shared/service-error.ts'
@@ -24,18 +24,18 @@ export type NewPost = Pick<
   | 'metadata'
 > & { draft: boolean }
 
-/** A new post in the status that its time decides (spec section 3): a past `scheduledAt` means now and is stored as null. */
+/** Creates a post. `scheduledAt` determines its status; a past one means now and is stored as null. */
 export function newPost(input: NewPost, now: Date): Post {
   const { draft, ...fields } = input
   const due = draft
     ? { scheduledAt: input.scheduledAt, dueAt: null, status: 'DRAFT' as const }
-    : timing(input.scheduledAt, now)
+    : toSchedule(input.scheduledAt, now)
   return {
     ...fields,
     ...due,
     contentVersion: 0,
-    platformStatuses: input.selectedPlatforms.map(newPlatformStatus),
-    // An immediate post needs no mark: being overdue already brings it to the sweeper.
+    platformStatuses: input.selectedPlatforms.map(createPlatformStatus),
+    // An immediate post needs no mark: the sweeper finds it because it is overdue.
     startPending: due.status === 'SCHEDULED',
     revision: 0,
     createdAt: now,
@@ -43,21 +43,21 @@ export function newPost(input: NewPost, now: Date): Post {
   }
 }
 
-function timing(scheduledAt: Date | null, now: Date): Pick<Post, 'scheduledAt' | 'dueAt' | 'status'> {
+function toSchedule(scheduledAt: Date | null, now: Date): Pick<Post, 'scheduledAt' | 'dueAt' | 'status'> {
   if (scheduledAt && scheduledAt > now) return { scheduledAt, dueAt: scheduledAt, status: 'SCHEDULED' }
   return { scheduledAt: null, dueAt: now, status: 'PENDING' }
 }
 
-/** A draft with the content of another post, without its time. */
-export function duplicateOf(post: Post, draft: Pick<NewPost, '_id' | 'metadata'>, now: Date): Post {
+/** Creates a draft with the content of another post, without its schedule. */
+export function copyAsDraft(post: Post, draft: Pick<NewPost, '_id' | 'metadata'>, now: Date): Post {
   const { userId, content, platformSpecificContent, selectedPlatforms, timezone } = post
   const fields = { userId, content, platformSpecificContent, selectedPlatforms, timezone }
   const unscheduled = { scheduledAt: null, correlationId: null, requestHash: null }
   return newPost({ ...fields, ...draft, ...unscheduled, draft: true }, now)
 }
 
-/** Whether a duplicate may take over the allowance of a post: it ended without reaching any platform, and still has its share. */
-export function canGiveAllowance(post: Post): boolean {
+/** Returns true when a post ended without reaching any platform and its allowance was not transferred to a duplicate yet. */
+export function canTransferAllowance(post: Post): boolean {
   const hasEnded = post.status === 'FAILED' || post.status === 'CANCELLED'
   return hasEnded && post.allowanceMovedTo === undefined && !hasReachedAnyPlatform(post)
 }
@@ -67,14 +67,14 @@ export interface PostChange {
   platformSpecificContent?: Post['platformSpecificContent']
   selectedPlatforms?: Platform[]
   timezone?: string
-  /** Absent keeps the time, null means now. */
+  /** Undefined keeps the time, null means now. */
   scheduledAt?: Date | null
-  /** `DRAFT` keeps a draft a draft; the others publish it. Time decides between PENDING and SCHEDULED. */
+  /** `DRAFT` keeps a draft; the others publish it. `scheduledAt` determines whether it becomes PENDING or SCHEDULED. */
   status?: 'DRAFT' | 'PENDING' | 'SCHEDULED'
 }
 
 /**
- * Changes a post that delivery has not claimed. Publishing a draft resets `createdAt` (spec section 3).
+ * Edits a post that was not claimed yet. Publishing a draft resets `createdAt`.
  * @throws ServiceError POST_NOT_EDITABLE
  */
 export function edit(change: PostChange): Move {
@@ -92,22 +92,25 @@ export function edit(change: PostChange): Move {
       ...fields,
       selectedPlatforms,
       platformStatuses: selectedPlatforms.map((platform) => {
-        const entry = entryOf(post, platform)
-        // Failures before the edit say nothing of what comes after it.
+        const entry = findEntry(post, platform)
+        // Failures before the edit do not apply to the edited post.
         return entry
-          ? { ...entry, ...causeFields(null), delivery: { ...entry.delivery, tries: 0 } }
-          : newPlatformStatus(platform)
+          ? { ...entry, ...toCauseFields(null), delivery: { ...entry.delivery, tries: 0 } }
+          : createPlatformStatus(platform)
       }),
       contentVersion: change.content || change.platformSpecificContent ? post.contentVersion + 1 : post.contentVersion,
     }
     if (isDraft && (status === undefined || status === 'DRAFT')) return { ...edited, scheduledAt }
     const publishing = isDraft ? { createdAt: now } : {}
     const keepsTime = isWaiting && (newTime === undefined || newTime?.getTime() === post.scheduledAt?.getTime())
-    return { ...edited, ...publishing, ...(keepsTime ? {} : timing(scheduledAt, now)), startPending: true }
+    return { ...edited, ...publishing, ...(keepsTime ? {} : toSchedule(scheduledAt, now)), startPending: true }
   }
 }
 
-/** @throws ServiceError NOT_FOUND with the specification's words, when delivery claimed the post or it never waited */
+/**
+ * Cancels a post that was not claimed yet.
+ * @throws ServiceError NOT_FOUND when it was claimed, or is neither pending nor scheduled
+ */
 export function cancel(): Move {
   return (post) => {
     if (post.status !== 'PENDING' && post.status !== 'SCHEDULED') {
@@ -118,8 +121,8 @@ export function cancel(): Move {
 }
 
 /**
- * Sends every failed platform round again. The idempotency key stays whenever an earlier call may have been accepted, until reconciling
- * that call has shown that it cannot be decided.
+ * Starts a new round for every failed platform. A platform whose earlier call may have been accepted keeps its idempotency key
+ * until reconciliation cannot determine the outcome.
  * @throws ServiceError NO_FAILED_PLATFORMS, POST_IN_PROGRESS, POST_DUPLICATED
  */
 export function retry(): Move {
@@ -128,32 +131,38 @@ export function retry(): Move {
       throw new ServiceError('NO_FAILED_PLATFORMS', 'No failed platforms to retry')
     }
     if (post.status === 'PROCESSING') {
-      throw new ServiceError('POST_IN_PROGRESS', 'Post is still being delivered, retry when it has ended')
+      throw new ServiceError('POST_IN_PROGRESS', 'Post is still being delivered. Retry once delivery has ended.')
     }
     if (post.allowanceMovedTo !== undefined) {
-      throw new ServiceError('POST_DUPLICATED', 'A draft took the place of this post; publish the draft instead', {
-        details: { draftId: post.allowanceMovedTo },
-      })
+      throw new ServiceError(
+        'POST_DUPLICATED',
+        'A draft created from this post has replaced it. Publish the draft instead.',
+        {
+          details: { draftId: post.allowanceMovedTo },
+        },
+      )
     }
-    return rolledUp({
+    return rollUpPost({
       ...post,
       dueAt: now,
       startPending: true,
-      platformStatuses: post.platformStatuses.map((entry) => (entry.status === 'failed' ? nextRound(entry) : entry)),
+      platformStatuses: post.platformStatuses.map((entry) =>
+        entry.status === 'failed' ? startNextRound(entry) : entry,
+      ),
     })
   }
 }
 
-function nextRound(entry: PlatformStatus): PlatformStatus {
+function startNextRound(entry: PlatformStatus): PlatformStatus {
   const { delivery } = entry
-  // Whatever became of later calls, one of which nothing is known may have been accepted: each round begins by reconciling it.
+  // A call with an unknown outcome may have been accepted whatever later calls returned, so each round starts by reconciling it.
   const fresh: Partial<Delivery> = delivery.doubted
     ? { outcome: 'unknown', repeatAllowed: true }
-    : { ...NOT_CALLED_YET, outcome: 'none' }
+    : { ...UNCLAIMED, outcome: 'none' }
   return {
     ...entry,
     status: 'pending',
-    ...causeFields(null),
+    ...toCauseFields(null),
     delivery: {
       ...delivery,
       ...fresh,
@@ -161,7 +170,7 @@ function nextRound(entry: PlatformStatus): PlatformStatus {
       tries: 0,
       reconcileTries: 0,
       nextAttemptAt: null,
-      // A lease stays: the attempt that was given up may still be sending until it ends.
+      // The lease stays: the abandoned attempt may still be sending until the lease ends.
     },
   }
 }

@@ -3,7 +3,7 @@ import type { PlatformReason } from './platform-reason.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { Problem } from '../shared/service-error.ts'
 
-/** Post `status` (spec section 3). */
+/** Values of a post's `status`. */
 export const POST_STATUSES = [
   'DRAFT',
   'PENDING',
@@ -17,12 +17,12 @@ export const POST_STATUSES = [
 
 export type PostStatus = (typeof POST_STATUSES)[number]
 
-/** Platform status `status` (spec section 3). */
+/** Values of a platform status's `status`. */
 export const DELIVERY_STATUSES = ['pending', 'processing', 'completed', 'failed', 'deleted'] as const
 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
-/** The types a post's media may have (spec 4.3); `image/jpg` is stored as `image/jpeg`. */
+/** Accepted media types of a post. `image/jpg` is stored as `image/jpeg`. */
 export const MEDIA_TYPES = [
   'image/png',
   'image/jpeg',
@@ -52,37 +52,38 @@ export interface Content {
   mediaItems: MediaItem[]
 }
 
-/** Overrides of one platform: what is given replaces the same part of `content`. */
+/** Content override for one platform. Each present field replaces that of `content`. */
 export type ContentOverride = Partial<Content>
 
-/** What the last visible call, or the search for its trace, came to. */
+/** Result of the last visible call or of its reconciliation. */
 export type Outcome = 'none' | 'accepted' | 'refused' | 'deferred' | 'unknown'
 
-/** The server's own record of one platform's delivery; no response shows it (design section 3). */
+/** Internal delivery state of one platform. No API response contains it. */
 export interface Delivery {
-  /** Stable idempotency key and instant of the first claim; null before it. */
+  /** Idempotency key and time of the first claim; null before it. */
   key: string | null
   startedAt: Date | null
-  /** Grows with every user retry. */
+  /** Incremented by every user retry. */
   round: number
-  /** Grows with every claim; with `round` it names the attempt an outcome belongs to. */
+  /** Incremented by every claim. Together with `round` it identifies the attempt that an outcome belongs to. */
   attempt: number
   accountId: string | null
-  /** The post's `contentVersion` that `handles` were prepared from. */
+  /** The post's `contentVersion` for which `handles` were prepared. */
   contentVersion: number | null
+  /** Results of preparation by name, such as the id of an uploaded file. */
   handles: Record<string, string>
-  /** Until when the attempt that claimed alone may send. */
+  /** End of the claiming attempt's exclusive right to send; null when there is no claim. */
   leaseUntil: Date | null
   outcome: Outcome
-  /** True once a visible call's outcome was ever in doubt: such a delivery keeps its key over a user's retry. */
+  /** True once a visible call's outcome was unknown. Such a delivery keeps its key when the user retries. */
   doubted: boolean
-  /** True when the call whose outcome is unknown was answered, so that no server still works on it; absent means not known. */
+  /** True when the call with the unknown outcome got a response, so that no server is still processing it; absent: not known. */
   answered?: boolean
-  /** True from a user's retry to the next visible call: where reconciling cannot decide, the user has decided. */
+  /** True from a user's retry until the next visible call: the post may be sent again if reconciliation cannot determine the outcome. */
   repeatAllowed?: boolean
-  /** Definite failures in this round that allowed another try. */
+  /** Retryable definite failures in this round. */
   tries: number
-  /** Looks for the trace of an unknown outcome, in this round. */
+  /** Reconciliations of an unknown outcome in this round. */
   reconcileTries: number
   nextAttemptAt: Date | null
 }
@@ -92,16 +93,16 @@ export interface PlatformStatus {
   status: DeliveryStatus
   platformPostId: string | null
   platformPostUrl: string | null
-  /** Why the delivery failed, or why the last attempt did while the next one is waited for; in our words. */
+  /** Why the delivery failed, or why the last attempt failed while the next one is pending. A sentence for users. */
   error: string | null
   errorCode: FailureCode | null
-  /** What the platform itself said of it; absent before there was anything. */
+  /** The platform's own explanation of the failure; absent before the first one. */
   platformReason?: PlatformReason | null
   attemptCount: number
   lastAttemptAt: Date | null
   completedAt: Date | null
   lastAnalyticsFetch: Date | null
-  /** The last slot whose metrics nobody has to ask for any more, with or without a snapshot; absent before the first. */
+  /** The last time slot whose metrics were collected or skipped; absent before the first. */
   metricsSlot?: Date
   delivery: Delivery
 }
@@ -117,46 +118,46 @@ export interface Post {
   userId: string
   content: Content
   platformSpecificContent: Partial<Record<Platform, ContentOverride>>
-  /** Grows with every edit of what is published, and when it may have to be published for somebody else. */
+  /** Incremented by every edit of the content, and when the post may have to be published on another account. */
   contentVersion: number
   selectedPlatforms: Platform[]
   scheduledAt: Date | null
-  /** When delivery is due: `scheduledAt`, else the instant of creation or of the user's retry; null for drafts. */
+  /** When delivery is due: `scheduledAt`, or else the time of creation or of the user's retry; null for drafts. */
   dueAt: Date | null
   timezone: string
   status: PostStatus
   platformStatuses: PlatformStatus[]
   correlationId: string | null
-  /** Hash of the parsed body that came with `correlationId`. */
+  /** Hash of the parsed body of the request with `correlationId`. */
   requestHash: string | null
-  /** What the creating request was answered: its repeats with the same `correlationId` get the same. */
+  /** Response to the creating request. Repeats with the same `correlationId` get the same response. */
   firstAnswer?: FirstAnswer
   metadata: { source: 'web' | 'api' }
   /**
-   * The draft that was made from this post and took over its share of the plan's allowance; absent while the post has its own. Such a post
-   * cannot be retried, so that one share never publishes two posts.
+   * Id of the draft that took over this post's share of the plan's allowance; absent while the post has its own.
+   * Such a post cannot be retried, so that one share never publishes two posts.
    */
   allowanceMovedTo?: string
-  /** True until a workflow start or signal for the latest change is acknowledged. */
+  /** True until Temporal acknowledges the workflow start or signal for the latest change. */
   startPending: boolean
-  /** `publishedKey` of every effect on a platform; no two posts hold the same. Absent before the first. */
+  /** `toPublishedKey` of every platform post, unique across all posts; absent before the first. */
   publishedKeys?: string[]
   revision: number
   createdAt: Date
   updatedAt: Date
 }
 
-/** What a platform answered to the visible call. */
+/** The platform's response to an accepted visible call. */
 export interface Published {
   platformPostId: string
   platformPostUrl: string
 }
 
-/** The attempt an outcome comes from. */
+/** Identifies the attempt that reports an outcome. */
 export interface AttemptRef {
   round: number
   attempt: number
 }
 
-/** A change of a post: pure, returns a new post (or the same one when nothing changes), throws when it is not allowed. */
+/** A pure change of a post. Returns the same object when nothing changes, and throws when the change is not allowed. */
 export type Move = (post: Post, now: Date) => Post

@@ -1,17 +1,17 @@
-import { findLinks, LINK, withoutPunctuation } from '../shared/links.ts'
+import { findLinks, LINK, trimPunctuation } from '../shared/links.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { Content, MediaItem } from './post.ts'
-import { countCodePoints, firstCodePoints } from '../shared/text.ts'
+import { countCodePoints, takeCodePoints } from '../shared/text.ts'
 import { MINUTE } from '../shared/times.ts'
 
-/** How a platform counts a text; `COUNTERS` has one function for each. */
+/** Unit in which a platform measures text. `COUNTERS` has one function for each. */
 export type TextUnit =
   'graphemes' | 'utf8Bytes' | 'utf16Units' | 'codePoints' | 'codePointsEmojiAsBytes' | 'graphemesLinksAs23'
 
 export interface TextLimit {
   unit: TextUnit
   max: number
-  /** What a link counts as with `graphemesLinksAs23`, where a server states another number. */
+  /** Length of a link with `graphemesLinksAs23`, if the server states another number than 23. */
   linkLength?: number
 }
 
@@ -21,47 +21,47 @@ export type MediaKind = 'image' | 'video'
 
 interface KindRule {
   max: number
-  /** Types a post may carry here; the adapter converts where the platform itself wants another. */
+  /** Types that a post may have here. The adapter converts them where the platform requires another one. */
   types: readonly string[]
   maxBytes: number
 }
 
-/** What a text may hold only so many of; `PARTS` tells how each looks. */
+/** Parts of a text whose number is limited. `PARTS` counts each. */
 export type TextPart = 'hashtags' | 'mentions' | 'links'
 
-/** What one platform accepts. Plain data: preflight, adapters and `GET /api/platform/limits` read the same table. */
+/** Content rules of one platform. Preflight, adapters and `GET /api/platform/limits` read the same table. */
 export interface PostingRules {
-  /** All of them hold; the first is the one people know, and the one reports show. */
+  /** All limits apply. Reports show the first, which is the one users know. */
   text: readonly [TextLimit, ...TextLimit[]]
-  /** How many of each a text may hold, where that is limited. */
+  /** Maximal number of each part; a missing part is not limited. */
   parts?: Readonly<Partial<Record<TextPart, number>>>
   media: {
     required: boolean
-    /** Items of all kinds together. */
+    /** Maximal number of images and videos together. */
     max: number
-    /** May images and videos stand in one post? */
+    /** True when a post may have both images and videos. */
     mix: boolean
     image: KindRule
     video: KindRule
   }
-  /** Longer descriptions are cut by the adapter; null where the platform takes none for that kind. */
+  /** Maximal length in code points; the adapter cuts longer descriptions. Null where the platform accepts none. */
   altText: Record<MediaKind, number | null>
 }
 
-/** Code points in one text, whatever the platform: well above every platform's own limit but Tumblr's. */
+/** Maximal code points of one text on any platform: well above every platform's own limit except Tumblr's. */
 export const MAX_TEXT_LENGTH = 100_000
 
-/** Items in one content, whatever the platform (contract section 4). */
+/** Maximal media items of one content on any platform. */
 export const MAX_MEDIA_ITEMS = 20
 
-/** What object storage takes, whatever the platform (contract section 4). */
+/** Maximal size of an upload in bytes, whatever the platform. */
 export const MAX_UPLOAD_BYTES: Record<MediaKind, number> = { image: 10_000_000, video: 512_000_000 }
 
-/** Pixels of an image, all its frames together: decoding more would take too much time and memory. */
+/** Maximal pixels of an image, summed over its frames: decoding more takes too much time and memory. */
 export const MAX_IMAGE_PIXELS = 40_000_000
 
-/** What a user reads about a file that no upload takes. */
-export function fileTooLarge(maxBytes: number): string {
+/** Returns the error message for a file that exceeds the upload limit. */
+export function describeTooLargeFile(maxBytes: number): string {
   return `The file is larger than ${Math.floor(maxBytes / MB)} MB. Upload a smaller one.`
 }
 
@@ -70,10 +70,10 @@ const MIB = 1_048_576
 const IMAGES = ['image/jpeg', 'image/png', 'image/webp'] as const
 const VIDEOS = ['video/mp4', 'video/quicktime'] as const
 
-/** What every platform accepts. */
+/** Rules of all platforms. */
 export type PlatformRules = Readonly<Record<Platform, PostingRules>>
 
-/** Limits of the platform fact sheet. Those of Mastodon are its defaults: instances set their own. */
+/** The platforms' documented limits. Those of Mastodon are its defaults, which instances can change. */
 export const POSTING_RULES: PlatformRules = {
   bluesky: {
     text: [
@@ -85,7 +85,7 @@ export const POSTING_RULES: PlatformRules = {
       max: 4,
       mix: false,
       image: { max: 4, types: IMAGES, maxBytes: 2 * MB },
-      // Its video service is documented for mp4 only, and what the account's server gets must be mp4 (platforms.md 2b).
+      // Bluesky documents its video service for mp4 only, and the account's server accepts only mp4.
       video: { max: 1, types: ['video/mp4'], maxBytes: 300 * MB },
     },
     altText: { image: 2_000, video: 2_000 },
@@ -137,7 +137,7 @@ export const POSTING_RULES: PlatformRules = {
     altText: { image: 1_500, video: 1_500 },
   },
   tumblr: {
-    // Tumblr would take a thousand blocks of 4,096, up to a megabyte; the adapter splits long texts into blocks.
+    // Tumblr accepts 1,000 blocks of 4,096 characters, up to a megabyte. The adapter splits long texts into blocks.
     text: [{ unit: 'codePoints', max: MAX_TEXT_LENGTH }],
     media: {
       required: false,
@@ -150,32 +150,32 @@ export const POSTING_RULES: PlatformRules = {
   },
 }
 
-/** What is wrong with an image of so many pixels, as a sentence; null when nothing is. */
-export function pixelProblem(pixels: number): string | null {
+/** Returns a sentence when an image has too many pixels, else null. */
+export function findPixelProblem(pixels: number): string | null {
   if (pixels <= MAX_IMAGE_PIXELS) return null
   const inMegapixels = (count: number) => Math.ceil(count / 1_000_000)
   return `An image has ${inMegapixels(pixels)} megapixels, and at most ${inMegapixels(MAX_IMAGE_PIXELS)} are accepted: upload it in a smaller size`
 }
 
-export function mediaKind(mimeType: string): MediaKind {
+export function toMediaKind(mimeType: string): MediaKind {
   return mimeType.startsWith('video/') ? 'video' : 'image'
 }
 
-/** The length of a text as a platform counts it. Counting stops at `atMost`, which is then the result. */
+/** Returns the length of a text in a platform's unit. Counting stops at `atMost`, which is then the result. */
 export function countText(text: string, unit: TextUnit, atMost = Infinity, linkLength = LINK_LENGTH): number {
   return Math.min(COUNTERS[unit](text, atMost, linkLength), atMost)
 }
 
-/** Lengths are exact up to this multiple of the limit. How far beyond it a text is helps no user, and counting it takes time. */
+/** Lengths are exact up to this multiple of the limit. Counting further takes time and helps no user. */
 const COUNTED_MULTIPLE = 10
 
-/** The length of a text and the length at which counting stops: a text of that length is that long or longer. */
+/** Returns the length of a text and the length at which counting stops. A text of that length may be longer. */
 export function measureText(text: string, limit: TextLimit): { length: number; countedTo: number } {
   const countedTo = COUNTED_MULTIPLE * limit.max
   return { length: countText(text, limit.unit, countedTo, limit.linkLength), countedTo }
 }
 
-/** They may return more than `atMost`, but do not go on counting there. */
+/** Counters stop at `atMost` and may return slightly more. */
 const COUNTERS: Record<TextUnit, (text: string, atMost: number, linkLength: number) => number> = {
   graphemes: countGraphemes,
   utf8Bytes: countBytes,
@@ -205,10 +205,10 @@ function countBytes(text: string): number {
   return bytes
 }
 
-/** Pictographs, flags and keycaps, also where a text font would show them: counting too much is safe, too little is not. */
+/** Pictographs, flags and keycaps, even those that a font shows as text: overcounting is safe, undercounting is not. */
 const EMOJI = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u{20e3}/u
 
-/** Threads counts an emoji as its UTF-8 bytes (platforms.md section 3d). */
+/** Threads counts an emoji by its UTF-8 bytes. */
 function countEmojiAsBytes(text: string, atMost: number): number {
   let count = 0
   for (const { segment } of segmenter.segment(text)) {
@@ -218,13 +218,13 @@ function countEmojiAsBytes(text: string, atMost: number): number {
   return count
 }
 
-/** Words and separators take turns, so there is one way to match a name: any other form takes quadratic time on long names. */
+/** Words and separators alternate, so that a name matches in only one way. Any other form takes quadratic time on long names. */
 const REMOTE_MENTION = /(^|[^\p{L}\p{N}_/@])@([a-z0-9_]+(?:[.-]+[a-z0-9_]+)*)@[a-z0-9.-]*[a-z0-9]/giu
 
-/** Mastodon counts every link alike, by default as 23 characters, and leaves the server out of `@user@server` (platforms.md section 6d). */
+/** Mastodon counts every link as a fixed length, by default 23 characters, and omits the server of `@user@server`. */
 function shortenLinks(text: string, linkLength: number): string {
   return text
-    .replace(LINK, (found) => 'x'.repeat(linkLength) + found.slice(withoutPunctuation(found).length))
+    .replace(LINK, (found) => 'x'.repeat(linkLength) + found.slice(trimPunctuation(found).length))
     .replace(REMOTE_MENTION, (_, before: string, user: string) => `${before}@${user}`)
 }
 
@@ -234,7 +234,7 @@ const MENTION = /(?<![\p{L}\p{N}_.])@[\p{L}\p{N}_.]+/gu
 const PARTS: Record<TextPart, (text: string) => number> = {
   hashtags: (text) => text.match(HASHTAG)?.length ?? 0,
   mentions: (text) => text.match(MENTION)?.length ?? 0,
-  // The same link again counts once.
+  // A repeated link counts once.
   links: (text) => new Set(findLinks(text).map(({ url }) => url)).size,
 }
 
@@ -242,16 +242,16 @@ export function countParts(text: string, part: TextPart): number {
   return PARTS[part](text)
 }
 
-/** An image's or video's description as the platform takes it: cut to its limit, empty where it takes none. */
+/** Returns the description of an image or video cut to the platform's limit; empty where it accepts none. */
 export function fitAltText(item: MediaItem, rules: PostingRules): string {
-  const max = rules.altText[mediaKind(item.mimeType)]
+  const max = rules.altText[toMediaKind(item.mimeType)]
   const text = item.altText ?? ''
   if (max === null) return ''
-  return countCodePoints(text) <= max ? text : firstCodePoints(text, max - 1) + '…'
+  return countCodePoints(text) <= max ? text : takeCodePoints(text, max - 1) + '…'
 }
 
-/** How long before its instant the invisible work of a post should begin (design section 5), milliseconds. */
+/** Returns how long before a post is due its preparation should start, milliseconds. */
 export function prepareLeadMs(_platform: Platform, content: Content): number {
-  if (content.mediaItems.some((item) => mediaKind(item.mimeType) === 'video')) return 10 * MINUTE
+  if (content.mediaItems.some((item) => toMediaKind(item.mimeType) === 'video')) return 10 * MINUTE
   return content.mediaItems.length > 0 ? MINUTE : 0
 }

@@ -1,12 +1,12 @@
-import { effectiveContent } from './content.ts'
+import { resolveContent } from './content.ts'
 import { platformLabel, type Platform } from '../shared/platforms.ts'
 import type { Content, MediaItem, Post } from './post.ts'
 import {
   countParts,
   countText,
   measureText,
-  mediaKind,
-  pixelProblem,
+  toMediaKind,
+  findPixelProblem,
   POSTING_RULES,
   type MediaKind,
   type PlatformRules,
@@ -17,7 +17,7 @@ import {
 } from './posting-rules.ts'
 import type { Problem } from '../shared/service-error.ts'
 
-/** How one platform sees the post: the text's length as it counts (at most ten times the limit), its limit, and the number of media items. */
+/** Measurements of a post for one platform. `length` uses the platform's unit and stops at ten times `limit`. */
 export interface PlatformReport {
   length: number
   limit: number
@@ -32,18 +32,19 @@ export interface Preflight {
 
 export type PreflightInput = Pick<Post, 'content' | 'platformSpecificContent' | 'selectedPlatforms'>
 
-/** A past time means now, and is stored as null like every other way to say now. */
+/** Warns about a past time, which means now and is stored as null. */
 export const SCHEDULED_IN_PAST: Problem = {
   path: 'scheduledAt',
   code: 'SCHEDULED_IN_PAST',
-  message: 'scheduledAt is in the past and was removed: a draft has no time, any other post is published now',
+  message:
+    'scheduledAt is in the past and was removed: a draft stays unscheduled, any other post is published immediately',
 }
 
 /**
- * Why a post that a client explicitly asked to schedule is not scheduled, or null when it is or was not asked for.
+ * Returns why a post is not scheduled although the client requested it; null when it is, or when the client did not.
  * @param wanted the status in the request
  */
-export function schedulingProblem(
+export function findSchedulingProblem(
   wanted: Post['status'] | undefined,
   { status }: Pick<Post, 'status'>,
   warnings: readonly Problem[],
@@ -59,7 +60,7 @@ export function schedulingProblem(
   }
 }
 
-/** Checks what each selected platform would get against its rules, and reports all problems at once (contract section 4). */
+/** Checks the content of each selected platform against its rules, and returns all problems together. */
 export function preflight(
   post: PreflightInput,
   connected: ReadonlySet<Platform>,
@@ -68,11 +69,11 @@ export function preflight(
   const result: Preflight = { errors: [], warnings: [], platforms: {} }
   post.selectedPlatforms.forEach((platform, index) => {
     const rules = rulesOf[platform]
-    const content = effectiveContent(post, platform)
-    result.errors.push(...contentProblems(post, platform, content, rules))
-    result.warnings.push(...warnings(post, platform, content, rules))
+    const content = resolveContent(post, platform)
+    result.errors.push(...findContentProblems(post, platform, content, rules))
+    result.warnings.push(...findWarnings(post, platform, content, rules))
     if (!connected.has(platform)) {
-      const message = `${platformLabel(platform)} is not connected; connect it before the post is due`
+      const message = `${platformLabel(platform)} is not connected. Connect it before the post is due.`
       result.warnings.push({ path: `selectedPlatforms.${index}`, code: 'PLATFORM_NOT_CONNECTED', message, platform })
     }
     const [main] = rules.text
@@ -85,21 +86,26 @@ export function preflight(
   return result
 }
 
-/** What is wrong with what one platform would get; adapters ask once more, since rules may be newer than a post. */
-export function contentFindings(platform: Platform, content: Content, rules: PostingRules): Finding[] {
-  return [...textProblems(platform, content, rules), ...mediaProblems(platform, content, rules)]
+/** Checks content against one platform's rules. Adapters call it again before publishing, because rules may be newer than a post. */
+export function checkContent(platform: Platform, content: Content, rules: PostingRules): Finding[] {
+  return [...checkText(platform, content, rules), ...checkMedia(platform, content, rules)]
 }
 
-function contentProblems(post: PreflightInput, platform: Platform, content: Content, rules: PostingRules): Problem[] {
+function findContentProblems(
+  post: PreflightInput,
+  platform: Platform,
+  content: Content,
+  rules: PostingRules,
+): Problem[] {
   const problem = (part: keyof Content, code: string, message: string): Problem => ({
-    path: pathOf(post, platform, part),
+    path: toPath(post, platform, part),
     code,
     message,
     platform,
   })
   return [
-    ...textProblems(platform, content, rules).map(({ code, message }) => problem('text', code, message)),
-    ...mediaProblems(platform, content, rules).map(({ code, message }) => problem('mediaItems', code, message)),
+    ...checkText(platform, content, rules).map(({ code, message }) => problem('text', code, message)),
+    ...checkMedia(platform, content, rules).map(({ code, message }) => problem('mediaItems', code, message)),
   ]
 }
 
@@ -117,7 +123,7 @@ const UNIT_WORDS: Record<TextUnit, (limit: TextLimit) => string> = {
   graphemesLinksAs23: ({ linkLength = 23 }) => `characters, links counted as ${linkLength}`,
 }
 
-export function textProblems(platform: Platform, { text, mediaItems }: Content, rules: PostingRules): Finding[] {
+export function checkText(platform: Platform, { text, mediaItems }: Content, rules: PostingRules): Finding[] {
   const label = platformLabel(platform)
   if (text.trim() === '' && mediaItems.length === 0) {
     return [{ code: 'TEXT_REQUIRED', message: `A post on ${label} needs text or media` }]
@@ -146,60 +152,62 @@ export function textProblems(platform: Platform, { text, mediaItems }: Content, 
   return [...tooLong, ...tooMany]
 }
 
-function mediaProblems(platform: Platform, { mediaItems }: Content, { media }: PostingRules): Finding[] {
+function checkMedia(platform: Platform, { mediaItems }: Content, { media }: PostingRules): Finding[] {
   const label = platformLabel(platform)
   const findings: Finding[] = []
   if (media.required && mediaItems.length === 0) {
     findings.push({ code: 'MEDIA_REQUIRED', message: `A post on ${label} needs at least one image or video` })
   }
   const counts = { image: 0, video: 0 }
-  for (const { mimeType } of mediaItems) counts[mediaKind(mimeType)] += 1
-  const tooMany = tooManyMedia(counts, media)
+  for (const { mimeType } of mediaItems) counts[toMediaKind(mimeType)] += 1
+  const tooMany = findExceededMediaLimit(counts, media)
   if (tooMany) findings.push({ code: 'TOO_MANY_MEDIA', message: `${label} takes at most ${tooMany} in a post` })
   if (!media.mix && counts.image > 0 && counts.video > 0) {
     findings.push({ code: 'MEDIA_MIX', message: `${label} takes images or a video in a post, not both` })
   }
   const refused = mediaItems
     .map(({ mimeType }) => mimeType)
-    .filter((type) => !media[mediaKind(type)].types.includes(type))
+    .filter((type) => !media[toMediaKind(type)].types.includes(type))
   for (const type of new Set(refused)) {
     findings.push({ code: 'MEDIA_TYPE', message: `Media of type ${type} cannot be published on ${label}` })
   }
-  const tooLarge = mediaItems.flatMap((item) => pixelProblem(statedPixels(item)) ?? [])
+  const tooLarge = mediaItems.flatMap((item) => findPixelProblem(countStatedPixels(item)) ?? [])
   for (const message of new Set(tooLarge)) findings.push({ code: 'IMAGE_TOO_LARGE', message })
   // Images are converted; a video is passed on as it is.
-  if (mediaItems.some((item) => mediaKind(item.mimeType) === 'video' && (item.sizeBytes ?? 0) > media.video.maxBytes)) {
+  if (
+    mediaItems.some((item) => toMediaKind(item.mimeType) === 'video' && (item.sizeBytes ?? 0) > media.video.maxBytes)
+  ) {
     const megabytes = Math.floor(media.video.maxBytes / 1_000_000)
     findings.push({ code: 'MEDIA_TOO_LARGE', message: `${label} takes videos of at most ${megabytes} MB` })
   }
   return findings
 }
 
-/** As the client stated them; the delivery counts those of the file. */
-function statedPixels({ mimeType, width = 0, height = 0 }: MediaItem): number {
-  return mediaKind(mimeType) === 'image' ? width * height : 0
+/** Pixels as stated by the client. Delivery counts those of the file. */
+function countStatedPixels({ mimeType, width = 0, height = 0 }: MediaItem): number {
+  return toMediaKind(mimeType) === 'image' ? width * height : 0
 }
 
-function tooManyMedia(counts: Record<MediaKind, number>, media: PostingRules['media']): string | null {
+function findExceededMediaLimit(counts: Record<MediaKind, number>, media: PostingRules['media']): string | null {
   if (counts.image > media.image.max) return `${media.image.max} images`
   if (counts.video > media.video.max) return media.video.max === 1 ? 'one video' : `${media.video.max} videos`
   return counts.image + counts.video > media.max ? `${media.max} media items` : null
 }
 
-/** What will be published, but not as it was written. */
-function warnings(post: PreflightInput, platform: Platform, content: Content, rules: PostingRules): Problem[] {
+/** Returns what will be published differently from what the user wrote. */
+function findWarnings(post: PreflightInput, platform: Platform, content: Content, rules: PostingRules): Problem[] {
   return content.mediaItems.flatMap(({ altText = '', mimeType }, index) => {
-    const max = rules.altText[mediaKind(mimeType)]
+    const max = rules.altText[toMediaKind(mimeType)]
     if (max === null || countText(altText, 'codePoints') <= max) return []
     const message = `The description is cut to ${max} characters on ${platformLabel(platform)}`
     return [
-      { path: `${pathOf(post, platform, 'mediaItems')}.${index}.altText`, code: 'ALT_TEXT_CUT', message, platform },
+      { path: `${toPath(post, platform, 'mediaItems')}.${index}.altText`, code: 'ALT_TEXT_CUT', message, platform },
     ]
   })
 }
 
-/** Where in the request the part stands that the platform gets. */
-function pathOf(post: PreflightInput, platform: Platform, part: keyof Content): string {
+/** Returns the path in the request of the content part that the platform receives. */
+function toPath(post: PreflightInput, platform: Platform, part: keyof Content): string {
   const isOverridden = post.platformSpecificContent[platform]?.[part] !== undefined
   return isOverridden ? `platformSpecificContent.${platform}.${part}` : `content.${part}`
 }

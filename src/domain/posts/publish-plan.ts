@@ -1,36 +1,36 @@
-import { effectiveContent } from './content.ts'
+import { resolveContent } from './content.ts'
 import { prepareLeadMs } from './posting-rules.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { Post } from './post.ts'
 import { SECOND } from '../shared/times.ts'
 
-/** What a workflow has to know of a post: ids and instants, never text, tokens or addresses. */
+/** A post as workflows see it: ids and times, never text, tokens or addresses. */
 export interface PublishPlan {
   postId: string
-  /** Messages about lower revisions say nothing new. */
+  /** Workflows ignore messages with a lower revision. */
   revision: number
   /** Milliseconds since the epoch. */
   dueAt: number
-  /** The platforms whose delivery is open. */
+  /** Platforms whose delivery is open. */
   platforms: PlannedPlatform[]
 }
 
 export interface PlannedPlatform {
   platform: Platform
   round: number
-  /** How long before the instant the invisible steps should begin; 0 when the armed activity does them in time. */
+  /** How long before `dueAt` preparation should start; 0 when the armed activity prepares in time. */
   prepareLeadMs: number
 }
 
-/** The plan of a post, or null when nothing of it is left to deliver. */
-export function planOf(post: Post): PublishPlan | null {
+/** Returns the plan of a post; null when there is nothing left to deliver. */
+export function toPublishPlan(post: Post): PublishPlan | null {
   if (post.dueAt === null || post.status === 'DRAFT' || post.status === 'CANCELLED') return null
   const platforms = post.platformStatuses
     .filter(({ status }) => status === 'pending' || status === 'processing')
     .map(({ platform, delivery }) => ({
       platform,
       round: delivery.round,
-      prepareLeadMs: prepareLeadMs(platform, effectiveContent(post, platform)),
+      prepareLeadMs: prepareLeadMs(platform, resolveContent(post, platform)),
     }))
   if (platforms.length === 0) return null
   return { postId: post._id, revision: post.revision, dueAt: post.dueAt.getTime(), platforms }
@@ -40,14 +40,14 @@ const SHORTEST_LEAD_MS = 3 * SECOND
 const LEAD_SPREAD_MS = 7 * SECOND
 
 /**
- * How long before its instant a post is armed, milliseconds. A timer, a workflow task and the dispatch of an activity
- * queue behind each other when many posts share an instant; the spread by id takes them apart (design section 5).
+ * Returns how long before it is due a post is armed, milliseconds. The lead depends on the id, so that timers, workflow tasks and
+ * activities of many posts with one due time do not queue behind each other.
  */
 export function armLeadMs(postId: string): number {
   return SHORTEST_LEAD_MS + (fnv1a(postId) % LEAD_SPREAD_MS)
 }
 
-/** FNV-1a, 32 bit: even enough for a spread, and the same in every process and replay. */
+/** FNV-1a, 32 bit: evenly distributed, and the same in every process and replay. */
 function fnv1a(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) {

@@ -2,20 +2,20 @@ import type { FailureCode } from './failure.ts'
 import { PLATFORMS, type Platform } from '../shared/platforms.ts'
 import type { DeliveryStatus, PostStatus } from './post.ts'
 
-/** Platform entries of scheduled posts that went the same way, counted together. */
+/** Platform entries of scheduled posts with the same result, counted together. */
 export interface EntryGroup {
   platform: Platform
   postStatus: PostStatus
   status: DeliveryStatus
   errorCode: FailureCode | null
-  /** In a later round than the first: its user sent it again. */
+  /** True in a later round than the first: the user retried. */
   isRetried: boolean
-  /** The instant, or that of the retry, is longer ago than the bound. */
+  /** True when the post (or its retry) has been due for longer than the bound. */
   isPastBound: boolean
-  /** From `scheduledAt` until the platform's answer was recorded; null for what is not out. */
+  /** Time from `scheduledAt` until the platform's response was recorded; null for unpublished entries. */
   latenessMs: number | null
   entries: number
-  /** Each post is counted with its first entry only. */
+  /** Number of posts. Each counts with its first entry only. */
   posts: number
 }
 
@@ -27,7 +27,7 @@ export interface Lateness {
   max: number | null
 }
 
-export interface DeliveryFigures {
+export interface DeliveryStats {
   total: number
   onTime: number
   late: number
@@ -42,7 +42,7 @@ export interface DeliveryFigures {
   lateness: Lateness
 }
 
-export interface PostFigures {
+export interface PostStats {
   scheduled: number
   delivered: number
   partiallyDelivered: number
@@ -52,14 +52,14 @@ export interface PostFigures {
   cancelled: number
 }
 
-export interface Punctuality {
-  posts: PostFigures
-  deliveries: DeliveryFigures
-  platforms: Partial<Record<Platform, DeliveryFigures>>
+export interface SloSummary {
+  posts: PostStats
+  deliveries: DeliveryStats
+  platforms: Partial<Record<Platform, DeliveryStats>>
 }
 
-/** Failures that only the user can mend, or that were told before: no scheduler could have sent such a post. */
-const USERS_OWN: ReadonlySet<FailureCode> = new Set([
+/** Failures that only the user can resolve. No scheduler could have published such a post, so they are not misses. */
+const USER_CAUSED: ReadonlySet<FailureCode> = new Set([
   'unauthorized',
   'permission',
   'not_found',
@@ -72,17 +72,17 @@ const USERS_OWN: ReadonlySet<FailureCode> = new Set([
   'MEDIA_UNAVAILABLE',
 ])
 
-/** How scheduled posts kept their instants (ADR 11). */
-export function summarizePunctuality(groups: readonly EntryGroup[], missAfterMs: number): Punctuality {
+/** Summarizes how punctually scheduled posts were delivered (ADR 11). */
+export function summarizeSlo(groups: readonly EntryGroup[], missAfterMs: number): SloSummary {
   const delivered = groups.filter(({ postStatus }) => postStatus !== 'CANCELLED')
   const used = PLATFORMS.filter((name) => delivered.some(({ platform }) => platform === name))
   return {
-    posts: postFigures(groups),
-    deliveries: deliveryFigures(delivered, missAfterMs),
+    posts: countPosts(groups),
+    deliveries: countDeliveries(delivered, missAfterMs),
     platforms: Object.fromEntries(
       used.map((name) => [
         name,
-        deliveryFigures(
+        countDeliveries(
           delivered.filter(({ platform }) => platform === name),
           missAfterMs,
         ),
@@ -91,7 +91,7 @@ export function summarizePunctuality(groups: readonly EntryGroup[], missAfterMs:
   }
 }
 
-function postFigures(groups: readonly EntryGroup[]): PostFigures {
+function countPosts(groups: readonly EntryGroup[]): PostStats {
   const count = (fits: (group: EntryGroup) => boolean) => sum(groups.filter(fits).map(({ posts }) => posts))
   const isOpen = ({ postStatus }: EntryGroup) => ['SCHEDULED', 'PENDING', 'PROCESSING'].includes(postStatus)
   const has = (status: PostStatus) => count(({ postStatus }) => postStatus === status)
@@ -108,24 +108,24 @@ function postFigures(groups: readonly EntryGroup[]): PostFigures {
 
 type Kind = 'onTime' | 'late' | 'failed' | 'overdue' | 'open' | 'refused' | 'retried'
 
-function kindOf(group: EntryGroup, missAfterMs: number): Kind {
+function classifyEntry(group: EntryGroup, missAfterMs: number): Kind {
   if (group.isRetried) return 'retried'
   switch (group.status) {
     case 'completed':
     case 'deleted':
       return (group.latenessMs ?? 0) <= missAfterMs ? 'onTime' : 'late'
     case 'failed':
-      return group.errorCode && USERS_OWN.has(group.errorCode) ? 'refused' : 'failed'
+      return group.errorCode && USER_CAUSED.has(group.errorCode) ? 'refused' : 'failed'
     case 'pending':
     case 'processing':
       return group.isPastBound ? 'overdue' : 'open'
   }
 }
 
-function deliveryFigures(groups: readonly EntryGroup[], missAfterMs: number): DeliveryFigures {
-  const of = (...kinds: Kind[]) => groups.filter((group) => kinds.includes(kindOf(group, missAfterMs)))
+function countDeliveries(groups: readonly EntryGroup[], missAfterMs: number): DeliveryStats {
+  const of = (...kinds: Kind[]) => groups.filter((group) => kinds.includes(classifyEntry(group, missAfterMs)))
   const count = (...kinds: Kind[]) => sum(of(...kinds).map(({ entries }) => entries))
-  const failures: DeliveryFigures['failures'] = {}
+  const failures: DeliveryStats['failures'] = {}
   for (const { errorCode, entries } of of('failed', 'refused')) {
     const code = errorCode ?? 'INTERNAL'
     failures[code] = (failures[code] ?? 0) + entries
@@ -141,12 +141,12 @@ function deliveryFigures(groups: readonly EntryGroup[], missAfterMs: number): De
     retried: count('retried'),
     misses: count('late', 'failed', 'overdue'),
     failures,
-    lateness: latenessOf(of('onTime', 'late')),
+    lateness: summarizeLateness(of('onTime', 'late')),
   }
 }
 
-/** Percentiles by nearest rank: the smallest lateness that at least so many of a hundred deliveries kept. */
-function latenessOf(groups: readonly EntryGroup[]): Lateness {
+/** Percentiles by nearest rank: the smallest lateness that at least that share of deliveries did not exceed. */
+function summarizeLateness(groups: readonly EntryGroup[]): Lateness {
   const ascending = groups
     .flatMap(({ latenessMs, entries }) => (latenessMs === null ? [] : [{ latenessMs, entries }]))
     .toSorted((a, b) => a.latenessMs - b.latenessMs)

@@ -3,15 +3,15 @@ import type { PlatformReason } from './platform-reason.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { PlatformStatus, Post, PostStatus } from './post.ts'
 
-/** How many events a post keeps: the newest. */
+/** Maximal number of stored events of a post. The oldest are dropped. */
 export const TIMELINE_LENGTH = 200
 
 export const TIMELINE_TYPES = ['transition', 'edit', 'retry', 'wait', 'attempt', 'outcome', 'reconcile'] as const
 
-/** What an `outcome` or a `reconcile` came to. */
+/** Results of `outcome` and `reconcile` events. */
 export const TIMELINE_RESULTS = ['accepted', 'refused', 'deferred', 'unknown', 'deleted', 'found', 'absent'] as const
 
-/** One thing that happened to a post, for its owner and for support. Holds nothing of the post's content. */
+/** An event of a post, shown to its owner and to support. Contains nothing of the post's content. */
 export interface TimelineEvent {
   at: Date
   type: (typeof TIMELINE_TYPES)[number]
@@ -20,37 +20,37 @@ export interface TimelineEvent {
   platform?: Platform
   result?: (typeof TIMELINE_RESULTS)[number]
   code?: FailureCode
-  /** What the platform itself said, where it refused. */
+  /** The platform's own explanation of a refusal. */
   platformReason?: PlatformReason
-  /** Which retry of the user's, and which claim, it belongs to. */
+  /** The user's retry and the claim that the event belongs to. */
   round?: number
   attempt?: number
-  /** The end of a `wait`; when an entry that stays open is taken up again. */
+  /** End of a `wait`, or the time of an open entry's next attempt. */
   until?: Date
-  /** The workflow run whose activity did it; absent when a request did. */
+  /** The workflow run whose activity caused the event; absent when a request did. */
   runId?: string
 }
 
-/** What a new post's timeline begins with. */
-export function firstEvent(post: Post): TimelineEvent {
+/** Returns the first event of a new post's timeline. */
+export function createFirstEvent(post: Post): TimelineEvent {
   return { at: post.createdAt, type: 'transition', status: post.status }
 }
 
-/** What only an edit changes. */
+/** Fields that only an edit changes. */
 const EDITABLE = ['contentVersion', 'scheduledAt', 'selectedPlatforms', 'timezone'] as const satisfies (keyof Post)[]
 
-/** What a move did, read off its result, so that no move can forget to tell. */
-export function eventsOf(before: Post, after: Post, at: Date): TimelineEvent[] {
+/** Derives the events of a move by comparing the post before and after, so that no move can omit an event. */
+export function deriveEvents(before: Post, after: Post, at: Date): TimelineEvent[] {
   const events: TimelineEvent[] = EDITABLE.some((name) => after[name] !== before[name]) ? [{ at, type: 'edit' }] : []
   for (const entry of after.platformStatuses) {
     const old = before.platformStatuses.find(({ platform }) => platform === entry.platform)
-    if (old && old !== entry) events.push(...entryEvents(old, entry, at))
+    if (old && old !== entry) events.push(...deriveEntryEvents(old, entry, at))
   }
   if (after.status !== before.status) events.push({ at, type: 'transition', status: after.status })
   return events
 }
 
-function entryEvents(before: PlatformStatus, after: PlatformStatus, at: Date): TimelineEvent[] {
+function deriveEntryEvents(before: PlatformStatus, after: PlatformStatus, at: Date): TimelineEvent[] {
   const { platform, delivery } = after
   const about = { at, platform, round: delivery.round, attempt: delivery.attempt }
   const events: TimelineEvent[] = []
@@ -61,22 +61,22 @@ function entryEvents(before: PlatformStatus, after: PlatformStatus, at: Date): T
     if (after.status === 'deleted') events.push({ ...about, type: 'outcome', result: 'deleted' })
     if (after.status === 'failed') {
       const result = delivery.outcome === 'unknown' ? 'unknown' : 'refused'
-      events.push({ ...about, type: 'outcome', result, ...causeOf(after) })
+      events.push({ ...about, type: 'outcome', result, ...toCause(after) })
     }
   }
   const until = delivery.nextAttemptAt
   if (until && until.getTime() !== before.delivery.nextAttemptAt?.getTime()) {
     const result = delivery.outcome === 'unknown' ? 'unknown' : 'deferred'
-    events.push({ ...about, type: 'outcome', result, ...causeOf(after), until })
+    events.push({ ...about, type: 'outcome', result, ...toCause(after), until })
   }
   return events
 }
 
-function causeOf({ errorCode, platformReason }: PlatformStatus): Pick<TimelineEvent, 'code' | 'platformReason'> {
+function toCause({ errorCode, platformReason }: PlatformStatus): Pick<TimelineEvent, 'code' | 'platformReason'> {
   return { ...(errorCode && { code: errorCode }), ...(platformReason && { platformReason }) }
 }
 
-/** Oldest first. A wait is stored with the move that ends it, so stored order is not the order of events. Equal times keep theirs. */
-export function sortedByTime(events: readonly TimelineEvent[]): TimelineEvent[] {
+/** Sorts events by time, oldest first and stable. Stored order differs, because a wait is stored with the move that ends it. */
+export function sortByTime(events: readonly TimelineEvent[]): TimelineEvent[] {
   return events.toSorted((first, second) => first.at.getTime() - second.at.getTime())
 }

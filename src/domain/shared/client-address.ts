@@ -4,30 +4,30 @@ const BRACKETED = /^\[([^\]]*)\](?::\d{1,5})?$/
 /** The longest form: an IPv4-mapped address in brackets, with a zone and a port. */
 const MAX_LENGTH = 100
 const GROUPS = 8
-/** The part of an IPv6 address that names a network; its holder chooses the other half. */
+/** Groups that identify the network of an IPv6 address. Its subscriber chooses the others. */
 const NETWORK_GROUPS = 4
 
 /**
- * The canonical text of an IP address: IPv6 compressed and in lower case, IPv4-mapped IPv6 as IPv4, without port, brackets or zone.
- * `null` means: this is no IP address.
+ * Returns the canonical text of an IP address: IPv6 compressed and in lower case, IPv4-mapped IPv6 as IPv4, without port,
+ * brackets or zone. Returns null when the text is not an IP address.
  */
 export function normalizeAddress(text: string): string | null {
   if (text.length > MAX_LENGTH) return null
   const bare = withoutPort(text.trim())
   if (IPV4.test(bare)) return bare
-  const hostname = ipv6Hostname(bare)
+  const hostname = toIpv6Hostname(bare)
   if (hostname === null) return null
-  return mappedIpv4(groupsOf(hostname)) ?? hostname
+  return toMappedIpv4(parseGroups(hostname)) ?? hostname
 }
 
 /**
- * The key under which limits count a client. All addresses of an IPv6 /64 count as one, because one subscriber holds them all. Text
- * that is no IP address counts as it is.
+ * Returns the key by which rate limits count a client. All addresses of an IPv6 /64 share one key, because one subscriber holds
+ * them all. Text that is not an IP address is its own key.
  */
 export function toNetwork(address: string): string {
   const normalized = normalizeAddress(address) ?? address
   if (!normalized.includes(':')) return normalized
-  const network = groupsOf(normalized).slice(0, NETWORK_GROUPS)
+  const network = parseGroups(normalized).slice(0, NETWORK_GROUPS)
   return `${network.map((group) => group.toString(16)).join(':')}::/64`
 }
 
@@ -37,14 +37,14 @@ function withoutPort(text: string): string {
   return zone === -1 ? address : address.slice(0, zone)
 }
 
-/** The WHATWG parser of hosts validates and compresses IPv6 addresses. */
-function ipv6Hostname(text: string): string | null {
+/** Validates and compresses an IPv6 address with the WHATWG host parser. Returns null when it is invalid. */
+function toIpv6Hostname(text: string): string | null {
   const url = /^[\da-f:.]+$/i.test(text) && text.includes(':') ? `http://[${text}]/` : ''
   return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : null
 }
 
-/** The eight numbers of an address in the form that `ipv6Hostname` returns. */
-function groupsOf(hostname: string): number[] {
+/** Returns the eight numbers of an address in the form that `toIpv6Hostname` returns. */
+function parseGroups(hostname: string): number[] {
   const [head = '', tail] = hostname.split('::')
   const numbers = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))
   const [before, after] = [numbers(head), numbers(tail ?? '')]
@@ -53,7 +53,7 @@ function groupsOf(hostname: string): number[] {
 }
 
 /** `::ffff:192.0.2.1`, which a socket that listens on both protocols reports for an IPv4 client. */
-function mappedIpv4(groups: number[]): string | null {
+function toMappedIpv4(groups: number[]): string | null {
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
   if (!isMapped) return null
   const bytes = groups.slice(6).flatMap((group) => [group >> 8, group & 255])

@@ -1,15 +1,15 @@
 interface FairLimitOptions {
-  /** Jobs that run concurrently. */
-  atOnce: number
-  /** Concurrent jobs of one key; without it a key may use every place that is free. */
+  /** Maximal number of jobs that run concurrently. */
+  maxRunning: number
+  /** Maximal number of concurrent jobs of one key. Defaults to `maxRunning`. */
   perKey?: number
-  /** Jobs that may wait. When as many wait, only a key with less than an equal share of them may add another. */
+  /** Maximal number of waiting jobs. At that number, only a key with less than an equal share of them may add another. */
   waiting?: number
-  /** Jobs of one key that may wait. */
+  /** Maximal number of waiting jobs of one key. */
   waitingPerKey?: number
 }
 
-/** Thrown before a job starts: its queue is full. */
+/** Thrown before a job starts when its queue is full. */
 export class QueueFull extends Error {
   constructor() {
     super('the queue is full')
@@ -27,23 +27,23 @@ interface Lane {
   jobs: Fifo<Job>
   waiting: number
   running: number
-  /** In the queue of lanes that get a turn. */
+  /** True while the lane is in the queue of lanes that get a turn. */
   isReady: boolean
 }
 
 /**
- * Runs at most `atOnce` jobs concurrently and gives free places to the waiting keys in turn (round robin), so that a key with many
- * jobs delays another key by one job at most. The jobs of one key keep their order. Every operation takes constant time.
+ * Runs at most `maxRunning` jobs concurrently. Waiting keys take turns (round robin), so that a key with many jobs delays another
+ * key by at most one job. The jobs of one key run in order. Every operation takes constant time.
  */
 export function createFairLimit(options: FairLimitOptions) {
-  const { atOnce, perKey = atOnce, waiting: maxWaiting = Infinity, waitingPerKey = Infinity } = options
+  const { maxRunning: atOnce, perKey = atOnce, waiting: maxWaiting = Infinity, waitingPerKey = Infinity } = options
   const lanes = new Map<string, Lane>()
   const ready = createFifo<Lane>()
   let running = 0
   let waiting = 0
   let waitingKeys = 0
 
-  function laneOf(key: string): Lane {
+  function findLane(key: string): Lane {
     const lane = lanes.get(key) ?? { jobs: createFifo(), waiting: 0, running: 0, isReady: false }
     lanes.set(key, lane)
     return lane
@@ -56,7 +56,7 @@ export function createFairLimit(options: FairLimitOptions) {
     if (lane.waiting === 0) waitingKeys -= 1
   }
 
-  function forgetIfIdle(key: string, lane: Lane): void {
+  function deleteIfIdle(key: string, lane: Lane): void {
     if (lane.running === 0 && lane.waiting === 0 && lanes.get(key) === lane) lanes.delete(key)
   }
 
@@ -71,7 +71,7 @@ export function createFairLimit(options: FairLimitOptions) {
     lane.running += 1
   }
 
-  /** Fills the free places. */
+  /** Starts waiting jobs until all places are taken. */
   function startNext(): void {
     while (running < atOnce) {
       const lane = ready.shift()
@@ -86,7 +86,7 @@ export function createFairLimit(options: FairLimitOptions) {
     }
   }
 
-  /** The hard bound is twice the soft one: above that, keys that were never seen before are refused, too. */
+  /** Above twice the limit, new keys are rejected as well. */
   function assertRoom(lane: Lane): void {
     const isOverShare = waiting >= maxWaiting && lane.waiting * waitingKeys >= maxWaiting
     if (isOverShare || waiting >= 2 * maxWaiting || lane.waiting >= waitingPerKey) throw new QueueFull()
@@ -97,7 +97,7 @@ export function createFairLimit(options: FairLimitOptions) {
       const cancel = () => {
         job.isCancelled = true
         addWaiting(lane, -1)
-        forgetIfIdle(key, lane)
+        deleteIfIdle(key, lane)
         reject(signal!.reason as Error)
       }
       const job: Job = {
@@ -121,7 +121,7 @@ export function createFairLimit(options: FairLimitOptions) {
    */
   return async function run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted()
-    const lane = laneOf(key)
+    const lane = findLane(key)
     if (running < atOnce && lane.running < perKey) occupy(lane)
     else {
       assertRoom(lane)
@@ -133,7 +133,7 @@ export function createFairLimit(options: FairLimitOptions) {
       running -= 1
       lane.running -= 1
       makeReady(lane)
-      forgetIfIdle(key, lane)
+      deleteIfIdle(key, lane)
       startNext()
     }
   }

@@ -1,7 +1,7 @@
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** The first characters of a text, as people count them. */
-export function firstCharacters(text: string, count: number): string {
+/** Returns the first `count` characters of a text as people count them (graphemes). */
+export function takeCharacters(text: string, count: number): string {
   let taken = 0
   for (const { index } of segmenter.segment(text)) {
     if (taken === count) return text.slice(0, index)
@@ -10,7 +10,7 @@ export function firstCharacters(text: string, count: number): string {
   return text
 }
 
-/** The longest beginning of a text that fits as `wrap` puts it, with an ellipsis where something was cut; no character is cut apart. */
+/** Returns the longest prefix of a text that fits after `wrap`, with an ellipsis when it was cut. Never splits a grapheme. */
 export function cutToFit(
   text: string,
   fits: (text: string) => boolean,

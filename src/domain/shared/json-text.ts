@@ -1,8 +1,8 @@
 import { ServiceError, validationFailed } from './service-error.ts'
 
-/** Arrays and objects inside one another. */
+/** Maximal nesting of arrays and objects. */
 const MAX_DEPTH = 32
-/** A post with every field filled for every platform has some 1,500 values. */
+/** A post with every field set for every platform has about 1,500 values. */
 const MAX_VALUES = 10_000
 
 const QUOTE = 0x22
@@ -13,8 +13,8 @@ const [OBJECT, OBJECT_END] = [0x7b, 0x7d]
 const SPACE = 0x20
 
 /**
- * Parses a JSON text of bounded depth and number of values, in valid UTF-8, without NUL characters and lone surrogates, which
- * neither the database nor the platforms can hold. `__proto__` is dropped like any other unknown field.
+ * Parses JSON in valid UTF-8 with bounded depth and number of values. Rejects NUL characters and lone surrogates, which neither
+ * the database nor the platforms can store. Drops `__proto__` like any other unknown field.
  * @throws ServiceError BAD_REQUEST, or VALIDATION_FAILED with the path of a text that cannot be stored
  */
 export function parseJson(bytes: Uint8Array): unknown {
@@ -25,8 +25,8 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 /**
- * Counts before anything is built: a megabyte of brackets would become a million objects. Up to the first syntax error the scan
- * finds exactly the values that the parser would build, repeated keys included.
+ * Counts values before parsing, because a megabyte of brackets would become a million objects. Up to the first syntax error the
+ * scan counts exactly the values that the parser would create, including those of repeated keys.
  */
 function assertBounded(bytes: Uint8Array): void {
   let depth = 0
@@ -47,8 +47,10 @@ function assertBounded(bytes: Uint8Array): void {
     if (isFirstChild) depth += 1
     else if (isEnd) depth -= 1
     else if (byte === QUOTE) isInText = true
-    if (depth > MAX_DEPTH) throw new ServiceError('BAD_REQUEST', 'Request body is nested too deeply')
-    if (values > MAX_VALUES) throw new ServiceError('BAD_REQUEST', 'Request body has too many values')
+    if (depth > MAX_DEPTH)
+      throw new ServiceError('BAD_REQUEST', `Request body is nested more than ${MAX_DEPTH} levels deep. Flatten it.`)
+    if (values > MAX_VALUES)
+      throw new ServiceError('BAD_REQUEST', `Request body has more than ${MAX_VALUES} values. Send less data.`)
   }
 }
 
@@ -56,7 +58,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw new ServiceError('BAD_REQUEST', 'Request body is not valid UTF-8')
+    throw new ServiceError('BAD_REQUEST', 'Request body is not valid UTF-8. Encode it as UTF-8.')
   }
 }
 
@@ -64,7 +66,7 @@ function parseText(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new ServiceError('BAD_REQUEST', 'Request body is not valid JSON')
+    throw new ServiceError('BAD_REQUEST', 'Request body is not valid JSON. Correct its syntax.')
   }
 }
 

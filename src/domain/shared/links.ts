@@ -1,21 +1,21 @@
 import { trimEndWhere } from './text.ts'
 
-/** May end in punctuation of the sentence it stands in. */
+/** A match may end in punctuation of the surrounding sentence. */
 export const LINK = /https?:\/\/[^\s/?#<>"]+\.[^\s<>"]+/giu
 
 const PUNCTUATION = new Set(`.,;:!?'"”’)]}`)
 
-/** The link itself, without the punctuation that ends a sentence rather than it. */
-export function withoutPunctuation(link: string): string {
+/** Returns the link without the punctuation of the surrounding sentence at its end. */
+export function trimPunctuation(link: string): string {
   return trimEndWhere(link, (character) => PUNCTUATION.has(character))
 }
 
 export interface FoundLink {
   url: string
-  /** Where it begins, in UTF-16 units as the language counts. */
+  /** Start of the link in the text, in UTF-16 units. */
   index: number
 }
 
 export function findLinks(text: string): FoundLink[] {
-  return [...text.matchAll(LINK)].map(({ 0: found, index }) => ({ url: withoutPunctuation(found), index }))
+  return [...text.matchAll(LINK)].map(({ 0: found, index }) => ({ url: trimPunctuation(found), index }))
 }

@@ -1,12 +1,12 @@
-/** The items in their order, so many a piece. */
-export function chunks<T>(items: readonly T[], size: number): T[][] {
+/** Splits the items in order into chunks of at most `size`. */
+export function splitIntoChunks<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
     items.slice(index * size, (index + 1) * size),
   )
 }
 
-/** The entries of a list in one line, separated by commas; never an empty one. */
-export function listed(line: string): string[] {
+/** Returns the non-empty entries of a comma-separated list. */
+export function parseList(line: string): string[] {
   return line
     .split(',')
     .map((entry) => entry.trim())

@@ -6,20 +6,20 @@ const INVISIBLE = /[\p{Cf}\p{Co}\p{Cs}]/gu
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu
 
 /** Returns the text as one line without invisible and control characters. */
-export function oneLine(text: string): string {
+export function toOneLine(text: string): string {
   return text.replace(INVISIBLE, '').replace(CONTROLS, ' ').trim()
 }
 
 /** Returns the text as one line without markup. Linear in the length of the text. */
 export function toPlainLine(text: string): string {
-  return oneLine(text.replace(TAG, ' ').replace(/[<>]/g, ' '))
+  return toOneLine(text.replace(TAG, ' ').replace(/[<>]/g, ' '))
 }
 
 const LONGEST_EXCERPT = 60
-/** No more of a text is read: what follows would be cut off in almost any case. */
+/** Characters read of a text. Anything after them would almost always be cut anyway. */
 const MAX_READ = 400
 
-/** Returns the beginning of a user's text as plain text of at most 60 characters; empty when nothing readable is there. */
+/** Returns the beginning of a user's text as plain text of at most 60 characters; empty when it has no visible characters. */
 export function toExcerpt(text: string): string {
   const plain = toPlainLine(text.slice(0, MAX_READ).toWellFormed())
   if (plain === '') return ''

@@ -1,4 +1,4 @@
-/** The platform identifiers of spec section 1, in its order. */
+/** The supported platforms, in the order in which they are listed everywhere. */
 export const PLATFORMS = ['bluesky', 'threads', 'instagram', 'facebook', 'mastodon', 'tumblr'] as const
 
 export type Platform = (typeof PLATFORMS)[number]
@@ -12,7 +12,7 @@ const LABELS: Record<Platform, string> = {
   tumblr: 'Tumblr',
 }
 
-/** The platform's own spelling of its name, for sentences that people read. */
+/** Returns the platform's name as the platform itself spells it. */
 export function platformLabel(platform: Platform): string {
   return LABELS[platform]
 }

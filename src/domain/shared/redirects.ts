@@ -1,10 +1,10 @@
-import { withoutTrailingSlashes } from './text.ts'
+import { trimTrailingSlashes } from './text.ts'
 import { MINUTE } from './times.ts'
 
-/** How long a user may take on another site's page. */
-export const REDIRECT_ATTEMPT_MS = 10 * MINUTE
+/** Maximal time that a user may spend on another site's login page. */
+export const REDIRECT_LIFETIME_MS = 10 * MINUTE
 
-/** An address below a configured one, which may end in a slash. */
-export function below(base: string, path: string): string {
-  return withoutTrailingSlashes(base) + path
+/** Appends a path to a configured URL, which may end in a slash. */
+export function joinUrl(base: string, path: string): string {
+  return trimTrailingSlashes(base) + path
 }

@@ -1,6 +1,6 @@
 import type { Platform } from './platforms.ts'
 
-/** What a sealed secret belongs to. A secret moved to another user, platform, field or version can no longer be opened. */
+/** The context that a sealed secret is bound to. A secret moved to another user, platform, field or version cannot be opened. */
 export interface SecretContext {
   userId: string
   platform: Platform
@@ -8,14 +8,14 @@ export interface SecretContext {
   version: number
 }
 
-/** The same for a field of a record that has no platform. */
+/** The context of a secret in a record without a platform. */
 export interface RecordSecretContext {
   collection: string
   id: string
   field: string
 }
 
-/** A stored secret cannot be opened any more: its key is gone, or it is not what was sealed. */
+/** Thrown when a stored secret cannot be opened: its key is missing or its content was changed. */
 export class SecretUnreadableError extends Error {
   constructor() {
     super('A stored secret can no longer be read')

@@ -1,4 +1,4 @@
-/** The closed list of `code` in error bodies, each with its HTTP status. */
+/** All values of `code` in error bodies, each with its HTTP status. */
 const STATUS_BY_CODE = {
   VALIDATION_FAILED: 400,
   BAD_REQUEST: 400,
@@ -55,30 +55,30 @@ const STATUS_BY_CODE = {
 
 export type ServiceErrorCode = keyof typeof STATUS_BY_CODE
 
-/** The HTTP status that goes with an error code. */
-export function statusOf(code: ServiceErrorCode): number {
+/** Returns the HTTP status of an error code. */
+export function toHttpStatus(code: ServiceErrorCode): number {
   return STATUS_BY_CODE[code]
 }
 
-/** One problem of the input, as listed in `errors` of a validation error body. `path` is dotted, like `content.mediaItems.0.mimeType`. */
+/** A problem of the input, listed in `errors` of a validation error body. `path` is dotted, like `content.mediaItems.0.mimeType`. */
 export interface Problem {
   path: string
   code: string
-  /** Sentences with a subject of their own: what is wrong, then what to do. */
+  /** Complete sentences: the problem, then the remedy. */
   message: string
   platform?: string
 }
 
 interface ServiceErrorOptions {
   cause?: unknown
-  /** All problems at once, for validation errors. */
+  /** All problems of the input, for validation errors. */
   errors?: Problem[]
   /** Further top-level fields of the error body, such as `usage` and `limit`. */
   details?: Record<string, string | number>
   retryAfterSeconds?: number
 }
 
-/** The one error type inside the service; `api/errors.ts` turns it into an answer. `message` reaches the client as it is. */
+/** The error type of the service. The API converts it to an error response and sends `message` to the client unchanged. */
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode
   readonly errors: Problem[] | undefined
@@ -95,16 +95,16 @@ export class ServiceError extends Error {
   }
 
   get statusCode(): number {
-    return statusOf(this.code)
+    return toHttpStatus(this.code)
   }
 }
 
-/** Every problem of the input at once. */
+/** Returns an error with all problems of the input. */
 export function validationFailed(errors: Problem[]): ServiceError {
   const [first] = errors
   const message = first ? `Validation failed: ${first.message}` : 'Validation failed'
   return new ServiceError('VALIDATION_FAILED', message, { errors })
 }
 
-/** All codes an error body may carry, for the response schema. */
+/** All codes of error bodies, for the response schema. */
 export const SERVICE_ERROR_CODES = Object.keys(STATUS_BY_CODE) as ServiceErrorCode[]

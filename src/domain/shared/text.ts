@@ -1,29 +1,29 @@
-/** Code points in a text. */
+/** Returns the number of code points in a text. */
 export function countCodePoints(text: string): number {
   let count = 0
   for (const _ of text) count += 1
   return count
 }
 
-/** The first code points of a text; the cost depends on `count`, not on the text. */
-export function firstCodePoints(text: string, count: number): string {
-  // A code point has two units at most.
+/** Returns the first `count` code points of a text. The cost depends on `count`, not on the length of the text. */
+export function takeCodePoints(text: string, count: number): string {
+  // A code point has at most two UTF-16 units.
   return [...text.slice(0, 2 * count)].slice(0, count).join('')
 }
 
-/** The text without the characters at its end that `isDropped` accepts. A regex that ends in `+$` takes quadratic time for this. */
+/** Removes the characters at the end of a text that `isDropped` accepts. A regex that ends in `+$` takes quadratic time for this. */
 export function trimEndWhere(text: string, isDropped: (character: string) => boolean): string {
   let end = text.length
   while (end > 0 && isDropped(text[end - 1]!)) end -= 1
   return text.slice(0, end)
 }
 
-/** An address to put a path behind, which may have been given with slashes at its end. */
-export function withoutTrailingSlashes(address: string): string {
+/** Removes the slashes at the end of a URL, so that a path can be appended. */
+export function trimTrailingSlashes(address: string): string {
   return trimEndWhere(address, (character) => character === '/')
 }
 
-/** A sentence as a part of a longer one: without the full stop and the white space at its end. */
-export function withoutFullStop(sentence: string): string {
+/** Removes the full stop and white space at the end of a sentence, so that it can be part of a longer one. */
+export function trimFullStop(sentence: string): string {
   return trimEndWhere(sentence, (character) => character === '.' || character.trim() === '')
 }

@@ -4,38 +4,38 @@ export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
-/** A time to wait as users read it, such as `40 seconds` or `12 minutes`. */
-export function waitInWords(seconds: number): string {
+/** Formats a waiting time for users, such as `40 seconds` or `12 minutes`. */
+export function formatWait(seconds: number): string {
   const [count, unit] = seconds < 100 ? [seconds, 'second'] : [Math.ceil((seconds * SECOND) / MINUTE), 'minute']
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
 
-/** Returns the date in UTC as `YYYY-MM-DD`: for keys and operators. */
-export function isoDate(instant: Date): string {
+/** Formats the date in UTC as `YYYY-MM-DD`, for keys and operators. */
+export function formatIsoDate(instant: Date): string {
   return instant.toISOString().slice(0, 10)
 }
 
 const formatters = new Map<string, Intl.DateTimeFormat>()
 
-/** Returns a date as people read it on the clocks of a timezone, such as `1 May 2026`. */
-export function dateInWords(instant: Date, timezone: string): string {
-  const { day, month, year } = partsOf(instant, timezone)
+/** Formats a date in a timezone for users, such as `1 May 2026`. */
+export function formatDate(instant: Date, timezone: string): string {
+  const { day, month, year } = formatParts(instant, timezone)
   return `${day} ${month} ${year}`
 }
 
-/** Returns a time as people read it on the clocks of a timezone, such as `1 May 2026, 09:30 (Europe/Berlin)`. */
-export function timeInWords(instant: Date, timezone: string): string {
-  const { hour, minute } = partsOf(instant, timezone)
-  return `${dateInWords(instant, timezone)}, ${hour}:${minute} (${timezone})`
+/** Formats a time in a timezone for users, such as `1 May 2026, 09:30 (Europe/Berlin)`. */
+export function formatTime(instant: Date, timezone: string): string {
+  const { hour, minute } = formatParts(instant, timezone)
+  return `${formatDate(instant, timezone)}, ${hour}:${minute} (${timezone})`
 }
 
-function partsOf(instant: Date, timezone: string): Record<string, string> {
+function formatParts(instant: Date, timezone: string): Record<string, string> {
   let formatter = formatters.get(timezone)
-  if (!formatter) formatters.set(timezone, (formatter = formatterFor(timezone)))
+  if (!formatter) formatters.set(timezone, (formatter = createFormatter(timezone)))
   return Object.fromEntries(formatter.formatToParts(instant).map(({ type, value }) => [type, value]))
 }
 
-function formatterFor(timeZone: string): Intl.DateTimeFormat {
+function createFormatter(timeZone: string): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat('en-GB', {
     timeZone,
     day: 'numeric',

@@ -2,27 +2,27 @@ import { Temporal } from '@js-temporal/polyfill'
 import type { Problem } from './service-error.ts'
 
 /**
- * True for a name of the IANA list as it is spelled there, links like `Asia/Calcutta` included. Offsets such as `+02:00`
- * are no timezones: they know nothing of summer time.
+ * Returns true for a name of the IANA list in its exact spelling, including links like `Asia/Calcutta`. Offsets such as `+02:00`
+ * are not timezones, because they have no daylight saving time.
  */
 export function isTimezone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false
   try {
-    // Temporal repairs the case of a name and keeps links as they are, so only an exact spelling comes back unchanged.
+    // Temporal corrects the case of a name and does not resolve links, so only an exact spelling is returned unchanged.
     return new Temporal.ZonedDateTime(0n, name).timeZoneId === name
   } catch {
     return false
   }
 }
 
-/** What is wrong with a field that should name a timezone. */
-export function timezoneProblem(name: string): Problem | null {
+/** Returns a problem when the name is not a timezone, else null. */
+export function findTimezoneProblem(name: string): Problem | null {
   if (isTimezone(name)) return null
   const message = 'timezone must be a name of the IANA time zone list, such as Europe/Berlin.'
   return { path: 'timezone', code: 'TIMEZONE_UNKNOWN', message }
 }
 
-/** No leap second: Temporal would silently read it as the second before. */
+/** Excludes leap seconds, which Temporal would silently read as the second before. */
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(:[0-5]\d([.,]\d{1,9})?)?/
 const WITH_OFFSET = new RegExp(`${DATE_TIME.source}([Zz]|[+-]\\d{2}:?\\d{2})$`)
 const WITH_ZONE = new RegExp(`${DATE_TIME.source}([Zz]|[+-]\\d{2}:?\\d{2})?\\[([A-Za-z][^\\]=]*)\\]$`)
@@ -31,9 +31,9 @@ const LAST_INSTANT = new Date('9999-12-31T23:59:59.999Z')
 const WALL_TIME = new RegExp(`${DATE_TIME.source}$`)
 
 /**
- * The instant an ISO 8601 date-time means: with `Z`, an offset or a bracketed zone it says so itself, else it is wall time in `timezone`.
- * A wall time that summer time skips moves forward by the gap; one that happens twice is the first one. Null when it is no date-time,
- * or one that is outside of the years 0000 to 9999 in UTC, which ISO 8601 writes in another form.
+ * Parses an ISO 8601 date-time. Without `Z`, an offset or a bracketed zone it is wall time in `timezone`. A wall time that
+ * daylight saving skips moves forward by the gap; an ambiguous one is the earlier. Returns null when the value is not a date-time
+ * or is outside of the years 0000 to 9999 in UTC, which ISO 8601 writes in another form.
  */
 export function parseInstant(value: string, timezone: string): Date | null {
   try {
@@ -52,8 +52,8 @@ export function isInstant(value: string): boolean {
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 
 /**
- * A bound of a range of time: a date-time like that of `parseInstant`, or a date, which means its first instant (`start`) or its last
- * millisecond (`end`) in `timezone`. Null when the value is neither.
+ * Parses a bound of a time range: a date-time as in `parseInstant`, or a date. A date means its first instant (`start`) or its
+ * last millisecond (`end`) in `timezone`. Returns null when the value is neither.
  */
 export function parseRangeBound(value: string, timezone: string, edge: 'start' | 'end'): Date | null {
   if (!DATE.test(value)) return parseInstant(value, timezone)

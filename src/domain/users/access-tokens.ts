@@ -1,7 +1,7 @@
 import { SECOND } from '../shared/times.ts'
 import type { Role } from './user.ts'
 
-/** What an access token says about its bearer. */
+/** Claims of an access token about its bearer. */
 export interface AccessClaims {
   userId: string
   role: Role
@@ -17,13 +17,13 @@ export interface VerifiedClaims extends AccessClaims {
 /** Issues and verifies access tokens. A valid token proves only who asks: rights are read from the user record. */
 export interface AccessTokens {
   issue(claims: AccessClaims): string
-  /** Returns null for a token that is not ours or has expired. */
+  /** Returns null for a token that this service did not issue or that has expired. */
   verify(token: string): VerifiedClaims | null
   /** Accepts an expired token as well. Use it only to end the token's own session. */
   verifyExpired(token: string): VerifiedClaims | null
 }
 
-/** The payload of a token, by the names of RFC 7519 and ours: `sid` is the session, `ver` the user's token version. */
+/** Payload of a token with the names of RFC 7519. In addition, `sid` is the session and `ver` the user's token version. */
 export interface AccessPayload {
   sub: string
   role: Role

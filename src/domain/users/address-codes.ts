@@ -1,13 +1,13 @@
-/** Wrong tries that a sender has on a code it asked for, and that all other senders share. */
+/** Tries of a sender on a code that it requested, and tries that all other senders share. */
 const TRIES = 5
-/** Senders with tries of their own on one code. Together with the limits on mails it bounds the guesses at an address. */
-const MOST_SENDERS = 10
+/** Senders with tries of their own on one code. Together with the limits on mails it bounds the guesses per address. */
+const MAX_SENDERS = 10
 
 /** A code that was mailed to an address. */
 export interface MailedCode {
   codeHash: string
   expiresAt: Date
-  /** The networks that asked for it, as keys. No other sender can use up their tries. */
+  /** Keys of the networks that requested it. No other sender can use up their tries. */
   senders: { key: string; triesLeft: number }[]
   strangerTriesLeft: number
 }
@@ -18,7 +18,7 @@ interface Guess {
   now: Date
 }
 
-/** Adds a code. Among codes of one sender the newest counts; codes that others asked for stay, so that no stranger can end them. */
+/** Adds a code. It replaces the sender's earlier code. Codes requested by others stay, so that no stranger can revoke them. */
 export function addCode(
   codes: MailedCode[],
   { codeHash, expiresAt, sender, now }: Guess & { expiresAt: Date },
@@ -28,17 +28,17 @@ export function addCode(
   return [...kept, { codeHash, expiresAt, senders: [{ key: sender, triesLeft: TRIES }], strangerTriesLeft: TRIES }]
 }
 
-/** Gives the sender tries of its own on the newest code, instead of another mail. `null` means: no code is left to join. */
+/** Gives the sender tries of its own on the newest code instead of sending another mail. Returns null when there is no valid code. */
 export function joinNewestCode(codes: MailedCode[], { sender, now }: Omit<Guess, 'codeHash'>): MailedCode[] | null {
   const newest = codes.findLast(({ expiresAt }) => expiresAt > now)
   if (!newest) return null
-  const isFull = newest.senders.length >= MOST_SENDERS || newest.senders.some(({ key }) => key === sender)
+  const isFull = newest.senders.length >= MAX_SENDERS || newest.senders.some(({ key }) => key === sender)
   if (isFull) return codes
   const joined = { ...newest, senders: [...newest.senders, { key: sender, triesLeft: TRIES }] }
   return codes.map((code) => (code === newest ? joined : code))
 }
 
-/** One try. It costs a try of every code that it is compared with, and the right one ends all codes of the address. */
+/** Tries a code. Each compared code loses a try, and a correct try revokes all codes of the address. */
 export function tryCode(
   codes: MailedCode[],
   { codeHash, sender, now }: Guess,

@@ -1,6 +1,7 @@
 import type { MessageType } from '../analytics/collection.ts'
 import type { Platform } from '../shared/platforms.ts'
-import type { Limits, Role, SubscriptionPlan } from './user.ts'
+import type { Limits, SubscriptionPlan } from '../billing/subscription.ts'
+import type { Role } from './user.ts'
 
 export const AUDIT_ACTIONS = [
   'update-plan',
@@ -12,7 +13,7 @@ export const AUDIT_ACTIONS = [
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
-/** What a change of a user's record is about: ids, words of ours and figures, never anything personal. */
+/** Details of an audited action: ids, enum values and numbers, never personal data. */
 export interface AuditFacts {
   plan?: SubscriptionPlan
   limits?: Limits
@@ -23,9 +24,9 @@ export interface AuditFacts {
   deadLetter?: { type: MessageType; platform: Platform; postId: string | null; count: number }
 }
 
-/** Who changes a record of somebody else. */
+/** The admin who acts on another user's record. */
 export interface Actor {
-  /** A user's id, or `cli` for whoever runs `npm run admin`. */
+  /** A user's id, or `cli` for `npm run admin`. */
   id: string
   requestId: string | null
   ipAddress: string | null
@@ -33,7 +34,7 @@ export interface Actor {
 
 export const CLI_ACTOR: Actor = { id: 'cli', requestId: null, ipAddress: null }
 
-/** One change by an admin, or one read of a user's post: who, what, whom, before and after. */
+/** A change by an admin, or an admin's read access to a user's post. */
 export interface AuditEntry {
   _id: string
   at: Date
@@ -43,6 +44,6 @@ export interface AuditEntry {
   before: AuditFacts
   after: AuditFacts
   requestId: string | null
-  /** Gone once the actor's account is erased. */
+  /** Null once the actor's account is erased. */
   ipAddress: string | null
 }

@@ -1,6 +1,6 @@
 import { minidenticon } from 'minidenticons'
 
-/** The picture of a user who chose none, the same for as long as the account lives. */
+/** Returns the default avatar of a user as a data URL. It is always the same for one user id. */
 export function identicon(userId: string): string {
   return `data:image/svg+xml,${encodeURIComponent(minidenticon(userId))}`
 }

@@ -1,10 +1,10 @@
 import type { PlatformReason } from '../posts/platform-reason.ts'
-import { below } from '../shared/redirects.ts'
+import { joinUrl } from '../shared/redirects.ts'
 
-/** Why nobody was logged in; the words of the query that the frontend's login page is given (contract section 2). */
+/** Why a login failed, as in the query of the frontend's login page. */
 export type LoginRefusal = 'email_exists_different_provider' | 'no_email' | 'google_auth_failed' | 'session_expired'
 
-/** A login that the provider refused, or whose response is invalid. */
+/** Thrown when the identity provider refuses a login or sends an invalid response. */
 export class IdentityError extends Error {
   /** The OAuth error and its description, sanitized; null when the provider named none. */
   readonly reason: PlatformReason | null
@@ -16,17 +16,17 @@ export class IdentityError extends Error {
   }
 }
 
-/** Where the identity provider sends users back to: what is registered there has to be this, to the letter. */
-export function identityCallbackUrl(publicUrl: string): string {
-  return below(publicUrl, '/api/auth/google/callback')
+/** Returns the OAuth redirect URL. It must be registered at the identity provider exactly as it is. */
+export function buildIdentityCallbackUrl(publicUrl: string): string {
+  return joinUrl(publicUrl, '/api/auth/google/callback')
 }
 
-/** With an empty fragment, else browsers keep that of the provider's redirect. */
-export function loginRefusedUrl(frontendUrl: string, refusal: LoginRefusal): string {
-  return below(frontendUrl, `/login?error=${refusal}#`)
+/** Returns the login page with the error. Its empty fragment keeps browsers from carrying over that of the provider's redirect. */
+export function buildLoginRefusedUrl(frontendUrl: string, refusal: LoginRefusal): string {
+  return joinUrl(frontendUrl, `/login?error=${refusal}#`)
 }
 
-/** Behind `#`, so that the token reaches the page and no server on the way. */
-export function loggedInUrl(frontendUrl: string, accessToken: string): string {
-  return below(frontendUrl, `/auth/callback#accessToken=${encodeURIComponent(accessToken)}`)
+/** Returns the page that receives the token. The token is in the fragment, which browsers do not send to servers. */
+export function buildLoggedInUrl(frontendUrl: string, accessToken: string): string {
+  return joinUrl(frontendUrl, `/auth/callback#accessToken=${encodeURIComponent(accessToken)}`)
 }

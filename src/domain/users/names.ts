@@ -1,38 +1,38 @@
 import type { Problem } from '../shared/service-error.ts'
-import { firstCodePoints } from '../shared/text.ts'
+import { takeCodePoints } from '../shared/text.ts'
 
 /** Code points, after normalization. */
 const MIN_NAME_LENGTH = 2
 const MAX_NAME_LENGTH = 100
 
-/** Code points before normalization that a name within the limit may have, since composing shortens some scripts to a third. */
+/** Maximal code points before normalization. Composing shortens some scripts to a third. */
 export const MAX_NAME_INPUT = 1_000
 
-/** The form in which names are stored. Cuts what is beyond `MAX_NAME_INPUT`: composing long runs of marks takes quadratic time. */
+/** Returns the stored form of a name. Cuts it to `MAX_NAME_INPUT`, because composing long runs of marks takes quadratic time. */
 export function normalizeName(name: string): string {
-  return firstCodePoints(name.trim(), MAX_NAME_INPUT).normalize('NFC').trim()
+  return takeCodePoints(name.trim(), MAX_NAME_INPUT).normalize('NFC').trim()
 }
 
-/** What keeps a body's `name` from being accepted. */
-export function nameProblems(name: string): Problem[] {
-  const message = nameProblem(name)
+/** Returns the problems of a request body's `name`. */
+export function findNameProblems(name: string): Problem[] {
+  const message = findNameProblem(name)
   return message === null
     ? []
     : [{ path: 'name', code: 'NAME_NOT_ALLOWED', message: `The name ${message}. Choose another one.` }]
 }
 
-function nameProblem(name: string): string | null {
+function findNameProblem(name: string): string | null {
   const normalized = normalizeName(name)
   const { length } = [...normalized]
   if (length < MIN_NAME_LENGTH) return `must have at least ${MIN_NAME_LENGTH} characters`
   if (length > MAX_NAME_LENGTH) return `must have at most ${MAX_NAME_LENGTH} characters`
-  // Names stand in the headers of mails and in lines of logs.
+  // Names are used in mail headers and log lines.
   if (/\p{Cc}|[\u2028\u2029]/u.test(normalized)) return 'must be one line of text'
   return null
 }
 
-/** The first of the names that is accepted, cut where it is too long. */
-export function firstUsableName(candidates: (string | null)[], otherwise: string): string {
-  const cut = candidates.map((name) => firstCodePoints(normalizeName(name ?? ''), MAX_NAME_LENGTH).trim())
-  return cut.find((name) => nameProblem(name) === null) ?? otherwise
+/** Returns the first acceptable name, cut to the maximal length. */
+export function pickUsableName(candidates: (string | null)[], otherwise: string): string {
+  const cut = candidates.map((name) => takeCodePoints(normalizeName(name ?? ''), MAX_NAME_LENGTH).trim())
+  return cut.find((name) => findNameProblem(name) === null) ?? otherwise
 }

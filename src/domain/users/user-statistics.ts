@@ -1,4 +1,4 @@
-/** What the database counts of all users, for one instant. */
+/** Numbers of users from the database, at one point in time. */
 export interface UserCounts {
   total: number
   disabled: number
@@ -7,26 +7,26 @@ export interface UserCounts {
   createdLastMonth: number
 }
 
-/** The first instants of this calendar month and of the one before, in UTC. */
-export function monthsOf(now: Date): { thisMonth: Date; lastMonth: Date } {
+/** Returns the first instants of the current and the previous calendar month in UTC. */
+export function findMonthStarts(now: Date): { thisMonth: Date; lastMonth: Date } {
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()]
   return { thisMonth: new Date(Date.UTC(year, month)), lastMonth: new Date(Date.UTC(year, month - 1)) }
 }
 
-/** The figures of `GET /api/admin/analytics` (spec 4.7) by the formulas of contract section 8. */
-export function userStatistics({ total, disabled, pro, createdThisMonth, createdLastMonth }: UserCounts) {
+/** Computes the response of `GET /api/admin/analytics`. */
+export function computeUserStatistics({ total, disabled, pro, createdThisMonth, createdLastMonth }: UserCounts) {
   return {
     totalUsers: total,
     activeUsers: total - disabled,
     inactiveUsers: disabled,
     paidUsers: pro,
-    monthlyGrowth: growth(createdThisMonth, createdLastMonth),
+    monthlyGrowth: computeGrowthPercent(createdThisMonth, createdLastMonth),
     topPlan: pro > total - pro ? ('Professional' as const) : ('Free' as const),
   }
 }
 
-/** In percent, with two decimals. */
-function growth(current: number, previous: number): number {
+/** Returns the growth in percent with two decimals. Growth from 0 counts as 100. */
+function computeGrowthPercent(current: number, previous: number): number {
   if (previous === 0) return current > 0 ? 100 : 0
   return Math.round(((current - previous) / previous) * 10_000) / 100
 }

@@ -1,38 +1,15 @@
 import { NO_BILLING, type Billing } from '../billing/billing.ts'
+import type { Limits, Subscription, Usage } from '../billing/subscription.ts'
 import { identicon } from './identicon.ts'
 
 export const ROLES = ['user', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
-export const SUBSCRIPTION_PLANS = ['free', 'pro'] as const
-export type SubscriptionPlan = (typeof SUBSCRIPTION_PLANS)[number]
-export const SUBSCRIPTION_STATUSES = ['active', 'cancelled', 'pastDue'] as const
-
-/** How an account proves who its user is: an `email` account has a password, the others do not. */
+/** Ways to authenticate: an `email` account has a password, the others do not. */
 export const AUTH_PROVIDERS = ['email', 'google'] as const
 export type AuthProvider = (typeof AUTH_PROVIDERS)[number]
 
-export interface Subscription {
-  plan: SubscriptionPlan
-  status: (typeof SUBSCRIPTION_STATUSES)[number]
-  processorCustomerId: string | null
-  processorSubscriptionId: string | null
-  currentPeriodStart: Date | null
-  currentPeriodEnd: Date | null
-  cancelAtPeriodEnd: boolean
-}
-
-export interface Usage {
-  postsCreated: number
-  captionGenerations: number
-}
-
-export interface Limits {
-  maxPosts: number
-  maxCaptionGenerations: number
-}
-
-/** The user record (spec section 2). */
+/** A user as stored. */
 export interface User {
   _id: string
   /** Trimmed and in lower case, unique. */
@@ -40,19 +17,19 @@ export interface User {
   name: string
   role: Role
   isDisabled: boolean
-  /** Null for accounts of an identity provider. */
+  /** Null for accounts that log in with an identity provider. */
   passwordHash: string | null
-  /** With the provider's own id of the account, which never changes, where there is a provider. */
+  /** `subject` is the identity provider's permanent id of the account; absent for `email`. */
   auth: { provider: AuthProvider; subject?: string }
   avatar: string | null
   timezone: string
-  /** Claim `ver` of access tokens: raising it ends every token of the user at once. */
+  /** Claim `ver` of access tokens: incrementing it immediately revokes all tokens of the user. */
   tokenVersion: number
   subscription: Subscription
   billing: Billing
   usage: Usage
   limits: Limits
-  /** Grows with every new snapshot: what was worked out from the older ones is no longer shown. Absent before the first. */
+  /** Incremented by every new snapshot, which invalidates cached analytics; absent before the first. */
   analyticsVersion?: number
   createdAt: Date
   lastLogin: Date | null
@@ -61,7 +38,7 @@ export interface User {
 export type NewUser = Pick<User, '_id' | 'email' | 'name' | 'passwordHash' | 'limits'> &
   Partial<Pick<User, 'role' | 'auth' | 'avatar'>>
 
-/** A Free account, which counts as `active` without ever having paid (contract section 7). */
+/** Creates a user on the Free plan. Its subscription is `active` although it was never paid for. */
 export function newUser(input: NewUser, now: Date): User {
   return {
     role: 'user',
@@ -88,7 +65,7 @@ export function newUser(input: NewUser, now: Date): User {
   }
 }
 
-/** The one spelling of an address that is stored and looked up. */
+/** Returns the spelling of an address that is stored and queried. */
 export function normalizeEmail(email: string): string {
   return email.trim().toLowerCase()
 }

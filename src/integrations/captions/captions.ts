@@ -1,10 +1,10 @@
 import type { OpenAI } from 'openai'
 import {
-  CAPTIONS_AT_ONCE,
-  LONGEST_CAPTION,
-  templateCaptions,
+  CAPTIONS_PER_REQUEST,
+  MAX_CAPTION_LENGTH,
+  buildTemplateCaptions,
   type CaptionSource,
-  type CaptionWish,
+  type CaptionInput,
 } from '../../domain/captions/captions.ts'
 import { platformLabel } from '../../domain/shared/platforms.ts'
 import type { PostingRules } from '../../domain/posts/posting-rules.ts'
@@ -22,7 +22,7 @@ interface CaptionPicture {
   bytes: Uint8Array
 }
 
-interface CaptionRequest extends CaptionWish {
+interface CaptionRequest extends CaptionInput {
   pictures: CaptionPicture[]
   /** The platform's rules, if there is a platform. */
   rules: PostingRules | null
@@ -41,7 +41,7 @@ export interface CaptionProvider {
 export function createTemplateCaptions(): CaptionProvider {
   return {
     name: 'template',
-    generate: async ({ rules, ...wish }) => templateCaptions(wish, rules),
+    generate: async ({ rules, ...wish }) => buildTemplateCaptions(wish, rules),
   }
 }
 
@@ -109,10 +109,10 @@ const RESPONSE_FORMAT = {
 } as const
 
 function toMessages({ prompt, text, tone, platform, pictures, rules }: CaptionRequest) {
-  const longest = Math.min(LONGEST_CAPTION, rules?.text[0].max ?? LONGEST_CAPTION)
+  const longest = Math.min(MAX_CAPTION_LENGTH, rules?.text[0].max ?? MAX_CAPTION_LENGTH)
   const instructions = [
     `You write captions for posts on ${platform ? platformLabel(platform) : 'social media'}.`,
-    `Answer with a JSON object {"captions": [..]} of ${CAPTIONS_AT_ONCE} different captions, as plain text without markup.`,
+    `Answer with a JSON object {"captions": [..]} of ${CAPTIONS_PER_REQUEST} different captions, as plain text without markup.`,
     `No caption may be longer than ${longest} characters.`,
     ...(tone ? [`The tone is ${JSON.stringify(tone)}.`] : []),
     'Write in the language of the request.',

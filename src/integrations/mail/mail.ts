@@ -1,5 +1,5 @@
 import type { Transporter } from 'nodemailer'
-import { MailError, type MailWords } from '../../domain/notifications/mails.ts'
+import { MailError, type MailBody } from '../../domain/notifications/mails.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 
 const CONNECT_TIMEOUT_MS = 5 * SECOND
@@ -15,7 +15,7 @@ interface MailerOptions {
   sendMs?: number
 }
 
-export interface OutgoingMail extends MailWords {
+export interface OutgoingMail extends MailBody {
   /** Becomes the Message-ID, so that clients can detect a mail that was sent twice. */
   id: string
   to: string

@@ -1,6 +1,6 @@
 import type * as openid from 'openid-client'
 import { IdentityError } from '../../domain/users/identity-login.ts'
-import { inPlatformWords, platformReason, type PlatformReason } from '../../domain/posts/platform-reason.ts'
+import { quotePlatform, toPlatformReason, type PlatformReason } from '../../domain/posts/platform-reason.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { cappedFetch } from '../shared/capped-fetch.ts'
 
@@ -111,7 +111,7 @@ export function createIdentityProvider(options: IdentityProviderOptions) {
       } catch (error) {
         // The cause is dropped, because it holds the response, the callback and the claims, which must not be logged.
         const reason = toOAuthReason(error)
-        const why = reason ? inPlatformWords(reason, 'the provider') : toDescription(error)
+        const why = reason ? quotePlatform(reason, 'the provider') : toDescription(error)
         throw new IdentityError(`The login was not completed: ${why}`, reason)
       }
     },
@@ -133,7 +133,7 @@ function toIdentity({ sub, email, email_verified, name, picture }: openid.IDToke
 function toOAuthReason(error: unknown): PlatformReason | null {
   if (!(error instanceof Error) || !('error' in error) || typeof error.error !== 'string') return null
   const text = 'error_description' in error ? error.error_description : undefined
-  return platformReason({ code: error.error, ...(typeof text === 'string' && { text }) })
+  return toPlatformReason({ code: error.error, ...(typeof text === 'string' && { text }) })
 }
 
 function toDescription(error: unknown): string {

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { MAX_AVATAR_BYTES, avatarKey, avatarTypeOf, isAvatarType, removedKey } from '../../domain/media/storage-keys.ts'
+import {
+  MAX_AVATAR_BYTES,
+  avatarKey,
+  parseAvatarType,
+  isAvatarType,
+  removedKey,
+} from '../../domain/media/storage-keys.ts'
 import type { ObjectStorage } from './storage.ts'
 import { fileProblem, MISSING_FILE, normalizeType, SNIFF_BYTES } from './stored-files.ts'
 
@@ -25,7 +31,7 @@ export function createAvatars({ storage, timeoutMs }: AvatarOptions) {
   /** Null for another user's avatar and for any picture stored elsewhere. */
   function ownUpload(userId: string, url: string) {
     const key = storage.toKey(url)
-    const type = key === null ? null : avatarTypeOf(userId, key)
+    const type = key === null ? null : parseAvatarType(userId, key)
     return key === null || type === null ? null : { key, type }
   }
 

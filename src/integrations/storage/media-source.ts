@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { MediaUnavailableError } from '../../domain/posts/failure.ts'
 import type { MediaItem } from '../../domain/posts/post.ts'
-import { MAX_UPLOAD_BYTES, mediaKind } from '../../domain/posts/posting-rules.ts'
+import { MAX_UPLOAD_BYTES, toMediaKind } from '../../domain/posts/posting-rules.ts'
 import { copyKey, removedKey } from '../../domain/media/storage-keys.ts'
 import { HOUR } from '../../domain/shared/times.ts'
 import type { ObjectStorage } from './storage.ts'
@@ -80,7 +80,7 @@ function unavailable(item: MediaItem, problem: string): MediaUnavailableError {
 }
 
 function findProblem({ mimeType }: MediaItem, file: FoundFile): Promise<string | null> {
-  return fileProblem(file, { type: mimeType, maxBytes: MAX_UPLOAD_BYTES[mediaKind(mimeType)] })
+  return fileProblem(file, { type: mimeType, maxBytes: MAX_UPLOAD_BYTES[toMediaKind(mimeType)] })
 }
 
 /** Reads the beginning of a stream and puts it back in front of the rest, which is neither read ahead nor copied. */

@@ -14,7 +14,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { FOLDERS } from '../../domain/media/storage-keys.ts'
-import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
+import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 
 export interface ObjectStorageOptions {
@@ -81,7 +81,7 @@ const PING_TIMEOUT_MS = 2 * SECOND
 /** Stores media and avatars with any S3 API. Connects with the first call. */
 export function createObjectStorage(options: ObjectStorageOptions) {
   const { bucket } = options
-  const publicBase = withoutTrailingSlashes(options.publicUrl)
+  const publicBase = trimTrailingSlashes(options.publicUrl)
   const client = new S3Client({
     endpoint: options.endpoint,
     region: options.region,

@@ -1,5 +1,5 @@
 import { WorkflowFailedError, WorkflowNotFoundError, type WorkflowSignalWithStartOptions } from '@temporalio/client'
-import { planOf } from '../../domain/posts/publish-plan.ts'
+import { toPublishPlan } from '../../domain/posts/publish-plan.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import type { BackgroundWork } from '../../workflows/background-work.ts'
@@ -27,7 +27,7 @@ export function createStarts(client: TemporalClient, { onUnknownAttributes }: St
      * nothing to deliver, else false. Never throws. Callers without a waiting client may pass a longer `deadlineMs`.
      */
     async start(post: Post, deadlineMs = CALL_DEADLINE_MS): Promise<boolean> {
-      const plan = planOf(post)
+      const plan = toPublishPlan(post)
       if (!plan) return true
       return acknowledged(
         () =>
@@ -40,7 +40,7 @@ export function createStarts(client: TemporalClient, { onUnknownAttributes }: St
 
     /** Signals a change to the post's workflow; `retry` and `changed` start it when it does not run. Returns as `start` does. */
     async signal(post: Post, signal: PublishSignal): Promise<boolean> {
-      const plan = planOf(post)
+      const plan = toPublishPlan(post)
       if (signal === 'cancel' || !plan) {
         return acknowledged(async () => {
           try {

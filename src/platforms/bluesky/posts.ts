@@ -1,7 +1,7 @@
 import type { Facet } from '@atproto/api'
 import type { Published } from '../../domain/posts/post.ts'
-import { mediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
-import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
+import { toMediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
+import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type {
   CallOptions,
@@ -56,7 +56,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
       if (facets.length > 0) await checkpoints.save(FACETS, JSON.stringify(facets))
     }
     for (const [index, item] of post.content.mediaItems.entries()) {
-      if (mediaKind(item.mimeType) === 'video') await video.prepare({ item, index }, account, checkpoints, options)
+      if (toMediaKind(item.mimeType) === 'video') await video.prepare({ item, index }, account, checkpoints, options)
       else if (!findUpload(checkpoints, index)) {
         await saveUpload(
           checkpoints,
@@ -118,6 +118,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     const input = {
       repo: account.accountId,
       collection: POST_COLLECTION,
+      // guard: record key
       rkey: toRecordKey(delivery),
       record,
       // Creates only; writing the same record again changes nothing and gets the same response.
@@ -168,7 +169,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
   /** A URL with the DID stays valid when the account changes its handle. */
   function toPublished(uri: string): Published {
     const [did, , key] = uri.replace('at://', '').split('/')
-    return { platformPostId: uri, platformPostUrl: `${withoutTrailingSlashes(appUrl)}/profile/${did}/post/${key}` }
+    return { platformPostId: uri, platformPostUrl: `${trimTrailingSlashes(appUrl)}/profile/${did}/post/${key}` }
   }
 
   /** Only preparation needs these large modules; the API never prepares. */

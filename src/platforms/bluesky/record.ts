@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Facet } from '@atproto/api'
-import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
+import { fitAltText, toMediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 import type { Content } from '../../domain/posts/post.ts'
 import type { BlobRef, StoredRecord } from './responses.ts'
 
@@ -56,7 +56,7 @@ function toEmbed(content: Content, files: UploadedFile[]): ImagesEmbed | VideoEm
 }
 
 export function isVideo({ mediaItems }: Content): boolean {
-  return mediaItems.some(({ mimeType }) => mediaKind(mimeType) === 'video')
+  return mediaItems.some(({ mimeType }) => toMediaKind(mimeType) === 'video')
 }
 
 function toAltTexts(content: Content): string[] {

@@ -1,4 +1,4 @@
-import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
+import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { createSender, toJsonBody } from '../shared/calls.ts'
 import type { HttpClient, HttpRequest } from '../shared/http.ts'
 import { toQueryString, type Query } from '../shared/query-string.ts'
@@ -70,7 +70,7 @@ export function createXrpc(http: HttpClient) {
 export type Xrpc = ReturnType<typeof createXrpc>
 
 function toMethodUrl(service: string, nsid: string, params: Query): URL {
-  const url = new URL(`${withoutTrailingSlashes(service)}/xrpc/${nsid}`)
+  const url = new URL(`${trimTrailingSlashes(service)}/xrpc/${nsid}`)
   url.search = toQueryString(params)
   return url
 }

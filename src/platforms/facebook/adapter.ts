@@ -1,5 +1,5 @@
 import { POSTING_RULES } from '../../domain/posts/posting-rules.ts'
-import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
+import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
@@ -51,8 +51,8 @@ export function createFacebook(options: FacebookOptions) {
   const uploads = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   // A separate client, so that reading counts never delays publishing.
   const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
-  const webUrl = withoutTrailingSlashes(options.dialogUrl)
-  const baseUrl = `${withoutTrailingSlashes(options.graphUrl)}/${version}`
+  const webUrl = trimTrailingSlashes(options.dialogUrl)
+  const baseUrl = `${trimTrailingSlashes(options.graphUrl)}/${version}`
   const graph = { label: 'Facebook', rules: FACEBOOK_ERRORS, tokenIn: 'header', baseUrl } as const
   const api = createGraphApi({ ...graph, http: calls })
   const media = createPulledMedia({

@@ -1,5 +1,5 @@
 import type { MediaItem } from '../../domain/posts/post.ts'
-import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
+import { fitAltText, toMediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 import { HOUR, MINUTE } from '../../domain/shared/times.ts'
 import type { CallOptions, Credentials, OutgoingPost, Checkpoints } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
@@ -37,7 +37,7 @@ export function createFiles({ api, media }: FileDeps) {
     options: CallOptions,
   ): Promise<void> {
     for (const [index, item] of content.mediaItems.entries()) {
-      if (mediaKind(item.mimeType) === 'video') {
+      if (toMediaKind(item.mimeType) === 'video') {
         // Checked every time: this is the last moment to detect a missing file.
         const address = await media.resolveUrl(item, options)
         if (address !== checkpoints.get(VIDEO)) await checkpoints.save(VIDEO, address)
@@ -84,7 +84,7 @@ export async function forgetPhotos({ content }: OutgoingPost, checkpoints: Check
 }
 
 export function isVideo({ content }: OutgoingPost): boolean {
-  return content.mediaItems.some(({ mimeType }) => mediaKind(mimeType) === 'video')
+  return content.mediaItems.some(({ mimeType }) => toMediaKind(mimeType) === 'video')
 }
 
 function throwNotPrepared(): never {

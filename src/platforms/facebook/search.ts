@@ -52,6 +52,7 @@ export function createSearch({ api, times }: SearchDeps) {
     for (const one of found) if (!(await isTakenPost(one, options))) candidates.push(one)
     // Of equal matches the oldest is taken; the others belong to posts that are reconciled later.
     const match = candidates.toReversed().find((one) => isSamePost(one, post, delivery))
+    // guard: search in page
     if (match) return match
     const inFlightMs = isVideo(post) ? times.videoInFlightMs : times.inFlightMs
     if (!isNoLongerInFlight(options, false, { ...times, inFlightMs })) return 'in-flight'

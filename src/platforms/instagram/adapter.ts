@@ -1,4 +1,4 @@
-import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
+import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import type { MediaSource, PlatformAdapter } from '../contract.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
 import { createContainerPosts, type ContainerTimes } from '../shared/graph/container-posts.ts'
@@ -32,7 +32,7 @@ export function createInstagram({ graphUrl, version, appId, appSecret, userAgent
   const containerClient = createHttpClient({ userAgent, connections: CONTAINER_CONNECTIONS })
   // A separate client, so that reading counts never delays publishing.
   const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
-  const baseUrl = `${withoutTrailingSlashes(graphUrl)}/${version}`
+  const baseUrl = `${trimTrailingSlashes(graphUrl)}/${version}`
   const graph = { label: 'Instagram', rules: INSTAGRAM_ERRORS, tokenIn: 'header', baseUrl } as const
   const api = createGraphApi({ ...graph, http: client })
   const posts = createContainerPosts({

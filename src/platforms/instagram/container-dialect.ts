@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
+import { fitAltText, toMediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 import { responseReader } from '../shared/responses.ts'
 import type { GraphParams } from '../shared/graph/api.ts'
 import { parseContainerState, type ContainerDialect, type PulledItem } from '../shared/graph/containers.ts'
@@ -55,7 +55,7 @@ export const instagramDialect: ContainerDialect & PublishDialect = {
 }
 
 function isVideo({ item }: PulledItem): boolean {
-  return mediaKind(item.mimeType) === 'video'
+  return toMediaKind(item.mimeType) === 'video'
 }
 
 function toFileFields(media: PulledItem): GraphParams {

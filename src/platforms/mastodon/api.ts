@@ -1,4 +1,4 @@
-import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
+import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { createSender } from '../shared/calls.ts'
 import type { HttpClient, HttpRequest } from '../shared/http.ts'
 import { toQueryString, type Query } from '../shared/query-string.ts'
@@ -15,7 +15,7 @@ type Body = Required<Pick<HttpRequest, 'headers' | 'body'>>
 
 /** Creates a client for one Mastodon server (https://docs.joinmastodon.org/api/). */
 export function createApi(http: HttpClient, baseUrl: string) {
-  const base = withoutTrailingSlashes(baseUrl)
+  const base = trimTrailingSlashes(baseUrl)
   const sendCall = createSender(http, { label: 'Mastodon', toError, isPlatformError: isOwnError })
 
   function send<T>(

@@ -1,5 +1,5 @@
 import type { MediaItem } from '../../domain/posts/post.ts'
-import { fitAltText, mediaKind } from '../../domain/posts/posting-rules.ts'
+import { fitAltText, toMediaKind } from '../../domain/posts/posting-rules.ts'
 import { HOUR, MINUTE } from '../../domain/shared/times.ts'
 import type { CallOptions, Credentials, MediaSource, OutgoingPost, Checkpoints } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
@@ -70,7 +70,7 @@ export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps
   }
 
   async function upload(item: MediaItem, account: Credentials, limits: InstanceLimits, { signal }: CallOptions) {
-    const kind = mediaKind(item.mimeType)
+    const kind = toMediaKind(item.mimeType)
     const description = createTextPart('description', fitAltText(item, limits.rules))
     const send = (mimeType: string, sizeBytes: number, content: Uint8Array | AsyncIterable<Uint8Array>) => {
       const fileName = `${kind}.${mimeType.split('/')[1]}`

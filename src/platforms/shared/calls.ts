@@ -1,4 +1,4 @@
-import { hideEchoes } from '../../domain/posts/platform-reason.ts'
+import { maskEchoes } from '../../domain/posts/platform-reason.ts'
 import { PlatformError } from '../errors.ts'
 import { toForeignResponseError } from './foreign-response.ts'
 import { HttpFailure, type HttpResponse, type HttpClient, type HttpRequest } from './http.ts'
@@ -35,6 +35,7 @@ export function createSender(http: HttpClient, { label, toError, isPlatformError
     })
     if (answer.status < 200 || answer.status >= 300) {
       const isOwn = isPlatformError(answer)
+      // guard: foreign response
       if (!isOwn && isPlatformOnlyStatus(answer.status)) throw toForeignResponseError(label, answer)
       const refusal = redactSecrets(toError(answer), call)
       refusal.answered = isOwn || answer.status < 500
@@ -48,7 +49,7 @@ export function createSender(http: HttpClient, { label, toError, isPlatformError
 
 /** Removes secrets of the request, which platforms echo in their error texts. */
 function redactSecrets(refusal: PlatformError, call: HttpRequest): PlatformError {
-  if (refusal.platformReason) refusal.platformReason = hideEchoes(refusal.platformReason, listSecrets(call))
+  if (refusal.platformReason) refusal.platformReason = maskEchoes(refusal.platformReason, listSecrets(call))
   return refusal
 }
 

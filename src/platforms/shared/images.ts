@@ -1,6 +1,6 @@
 import sharp, { type Metadata, type Sharp } from 'sharp'
 import { MediaUnavailableError } from '../../domain/posts/failure.ts'
-import { MAX_IMAGE_PIXELS, pixelProblem } from '../../domain/posts/posting-rules.ts'
+import { MAX_IMAGE_PIXELS, findPixelProblem } from '../../domain/posts/posting-rules.ts'
 import { PlatformError } from '../errors.ts'
 
 /** The image limits of a platform. */
@@ -83,7 +83,7 @@ export async function prepareImage(source: Uint8Array, limits: ImageLimits, name
 async function prepare(source: Uint8Array, limits: ImageLimits): Promise<PreparedImage> {
   // Reads the header only, so the pixel limit is checked here, across all frames.
   const found = await sharp(source, { limitInputPixels: false }).metadata()
-  const problem = pixelProblem(countPixels(found))
+  const problem = findPixelProblem(countPixels(found))
   if (problem !== null) throw new PlatformError('validation', problem, { certain: true })
   const isUpright = (found.orientation ?? 1) === 1
   const original = { bytes: source, mimeType: FORMATS[found.format] ?? '', width: found.width, height: found.height }

@@ -23,5 +23,6 @@ export function isNoLongerInFlight(
 ): boolean {
   const elapsedMs = Date.now() - calledAt.getTime()
   const isShort = wasAnswered || recognisesRepeats
+  // guard: settling time
   return elapsedMs >= (isShort ? Math.min(inFlightMs, unansweredInFlightMs) : unansweredInFlightMs)
 }

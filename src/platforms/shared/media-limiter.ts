@@ -1,6 +1,6 @@
 import { createFairLimit, QueueFull } from '../../domain/shared/fair-limit.ts'
 import type { MediaItem } from '../../domain/posts/post.ts'
-import { ownerOf } from '../../domain/media/storage-keys.ts'
+import { parseOwnerId } from '../../domain/media/storage-keys.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { CallOptions } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
@@ -18,12 +18,12 @@ const RETRY_AFTER_MS = 5 * SECOND
 
 /** Limits concurrent work on media files, fairly by user. */
 export function createMediaLimiter({ concurrency, perUser }: MediaLimiterOptions) {
-  const limit = createFairLimit({ atOnce: concurrency, perKey: perUser, waitingPerKey: MAX_WAITING })
+  const limit = createFairLimit({ maxRunning: concurrency, perKey: perUser, waitingPerKey: MAX_WAITING })
 
   /** @throws PlatformError `media_not_ready` when the user's queue is full; also whatever `work` throws */
   return async function runLimited<T>(item: MediaItem, work: () => Promise<T>, { signal }: CallOptions): Promise<T> {
     try {
-      return await limit(ownerOf(item.storageKey), work, signal)
+      return await limit(parseOwnerId(item.storageKey), work, signal)
     } catch (error) {
       if (!(error instanceof QueueFull)) throw error
       const options = { certain: true, retryAfterMs: RETRY_AFTER_MS, cause: error }

@@ -1,7 +1,7 @@
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { Content } from '../../domain/posts/post.ts'
 import type { PostingRules } from '../../domain/posts/posting-rules.ts'
-import { contentFindings } from '../../domain/posts/preflight.ts'
+import { checkContent } from '../../domain/posts/preflight.ts'
 import { PlatformError } from '../errors.ts'
 
 /**
@@ -9,6 +9,6 @@ import { PlatformError } from '../errors.ts'
  * @throws PlatformError `validation`
  */
 export function assertPostable(platform: Platform, content: Content, rules: PostingRules): void {
-  const [problem] = contentFindings(platform, content, rules)
+  const [problem] = checkContent(platform, content, rules)
   if (problem) throw new PlatformError('validation', problem.message, { certain: true })
 }

@@ -1,5 +1,5 @@
 import type { MediaItem } from '../../domain/posts/post.ts'
-import { mediaKind } from '../../domain/posts/posting-rules.ts'
+import { toMediaKind } from '../../domain/posts/posting-rules.ts'
 import type { CallOptions, MediaSource } from '../contract.ts'
 import { loadImage, warmUpImages } from './image-files.ts'
 import type { ImageLimits } from './images.ts'
@@ -26,7 +26,7 @@ export function createPulledMedia({ media, image: limits }: PulledMediaOptions) 
   return {
     /** @throws MediaUnavailableError, PlatformError */
     async resolveUrl(item: MediaItem, { signal }: CallOptions): Promise<string> {
-      if (mediaKind(item.mimeType) === 'video') return media.publicUrl(item, { signal })
+      if (toMediaKind(item.mimeType) === 'video') return media.publicUrl(item, { signal })
       const resolveImageUrl = async () => {
         const { bytes, mimeType, isAsStored } = await loadImage(media, item, limits, { signal })
         if (isAsStored) return media.publicUrl(item, { signal })

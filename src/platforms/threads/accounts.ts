@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
+import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { CallOptions, AuthorizedAccount, Credentials, Profile, RedirectConnect } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
@@ -39,7 +39,7 @@ const PROFILE_FIELDS = 'id,username,name,threads_profile_picture_url,threads_bio
  */
 export function createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret }: AccountDeps) {
   const begin: RedirectConnect['begin'] = async ({ state, redirectUri }) => {
-    const url = new URL(`${withoutTrailingSlashes(authorizeUrl)}/oauth/authorize`)
+    const url = new URL(`${trimTrailingSlashes(authorizeUrl)}/oauth/authorize`)
     url.search = new URLSearchParams({
       client_id: appId,
       redirect_uri: redirectUri,

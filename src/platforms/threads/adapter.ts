@@ -1,4 +1,4 @@
-import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
+import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
 import { createContainerPosts, type ContainerTimes } from '../shared/graph/container-posts.ts'
@@ -33,7 +33,7 @@ export function createThreads({ authorizeUrl, graphUrl, appId, appSecret, userAg
   const containerClient = createHttpClient({ userAgent, connections: CONTAINER_CONNECTIONS })
   // A separate client, so that reading counts never delays publishing.
   const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
-  const base = withoutTrailingSlashes(graphUrl)
+  const base = trimTrailingSlashes(graphUrl)
   const graph = { label: 'Threads', rules: THREADS_ERRORS, tokenIn: 'parameter' } as const
   const api = createGraphApi({ ...graph, http: client, baseUrl: `${base}/${VERSION}` })
   const posts = createContainerPosts({

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
+import { fitAltText, toMediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 import { responseReader } from '../shared/responses.ts'
 import type { GraphParams } from '../shared/graph/api.ts'
 import { parseContainerState, type ContainerDialect, type PulledItem } from '../shared/graph/containers.ts'
@@ -47,7 +47,7 @@ export const threadsDialect: ContainerDialect & PublishDialect = {
 function toMediaFields({ item, url: address }: PulledItem): GraphParams {
   const altText = fitAltText(item, POSTING_RULES.threads)
   const file =
-    mediaKind(item.mimeType) === 'video'
+    toMediaKind(item.mimeType) === 'video'
       ? { media_type: 'VIDEO', video_url: address }
       : { media_type: 'IMAGE', image_url: address }
   return { ...file, alt_text: altText === '' ? undefined : altText }

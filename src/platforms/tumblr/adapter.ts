@@ -1,4 +1,4 @@
-import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
+import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.ts'
 import { createCallBudget } from '../shared/call-budget.ts'
@@ -35,7 +35,7 @@ const READING_CONNECTIONS = 8
 export function createTumblr(options: TumblrOptions) {
   const { consumerKey, consumerSecret, apiUrl, publishTimeoutMs, media, userAgent } = options
   const { processingWaitMs = 5 * SECOND } = options
-  const wwwUrl = withoutTrailingSlashes(options.authorizeUrl)
+  const wwwUrl = trimTrailingSlashes(options.authorizeUrl)
   const http = createHttpClient({ userAgent, connections: CONNECTIONS })
   const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   const sign = createSigner({ token: consumerKey, secret: consumerSecret })

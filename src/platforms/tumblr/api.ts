@@ -1,4 +1,4 @@
-import { withoutTrailingSlashes } from '../../domain/shared/text.ts'
+import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
@@ -35,7 +35,7 @@ type Reader<T> = (text: string) => T | null
 
 /** Creates a client for https://www.tumblr.com/docs/en/api/v2 that signs each call. */
 export function createApi({ http, apiUrl, sign }: ApiDeps) {
-  const base = withoutTrailingSlashes(apiUrl)
+  const base = trimTrailingSlashes(apiUrl)
   const sendCall = createSender(http, { label: 'Tumblr', toError, isPlatformError: isOwnError })
 
   async function send<T>(

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Content, MediaItem } from '../../domain/posts/post.ts'
-import { fitAltText, mediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
+import { fitAltText, toMediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { CallOptions, Credentials, MediaSource, OutgoingPost, Checkpoints } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
@@ -121,7 +121,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
    * is sent, to save memory.
    */
   async function planFile(item: MediaItem, options: CallOptions): Promise<FilePlan> {
-    if (mediaKind(item.mimeType) === 'video') return planVideo(item, options)
+    if (toMediaKind(item.mimeType) === 'video') return planVideo(item, options)
     const { maxBytes } = POSTING_RULES.tumblr.media.image
     const convert = () => loadImage(media, item, { maxBytes, types: IMAGE_TYPES }, options)
     const { bytes, ...image } = await convert()
@@ -199,7 +199,7 @@ export function getDraftId(checkpoints: Pick<Checkpoints, 'get'>): string | null
 }
 
 function toBlock(item: MediaItem, media: MediaObject): MediaBlock {
-  return toMediaBlock(mediaKind(item.mimeType), media, fitAltText(item, POSTING_RULES.tumblr))
+  return toMediaBlock(toMediaKind(item.mimeType), media, fitAltText(item, POSTING_RULES.tumblr))
 }
 
 function toUploadBody(draft: object, plans: FilePlan[]) {

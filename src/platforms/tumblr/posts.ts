@@ -80,6 +80,7 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
     for (let page = 0; page < MAX_PAGES; page++) {
       const params = { limit: String(PAGE), offset: String(page * PAGE) }
       const posts = await list(path, params, account, options)
+      // guard: search by draft
       const found = posts.find(({ genesis_post_id }) => genesis_post_id === draft)
       if (found) return found
       if (posts.length === 0) return null

@@ -1,4 +1,4 @@
-import { ENGAGEMENTS, windowBefore, type Ranking, type Window } from '../../domain/analytics/analytics.ts'
+import { ENGAGEMENTS, toPrecedingWindow, type Ranking, type Window } from '../../domain/analytics/analytics.ts'
 import type { CalendarDay } from '../../domain/analytics/calendar.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { shortenLargePosts } from '../posts/shorten-posts.ts'
@@ -123,7 +123,7 @@ function publishedSince({ userId, platform }: Scope, start: Date): Fields {
  * every account.
  */
 export function comparedPairs(userId: string, window: Window): Aggregation {
-  const { start } = windowBefore(window)
+  const { start } = toPrecedingWindow(window)
   const isCurrent = '$_id.isCurrent'
   return {
     collection: POST_SNAPSHOTS,

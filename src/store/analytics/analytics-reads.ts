@@ -1,9 +1,9 @@
 import type { Connection } from 'mongoose'
-import type { DerivedFigures, PostCounts, Ranking, Window } from '../../domain/analytics/analytics.ts'
+import type { DerivedMetrics, PostCounts, Ranking, Window } from '../../domain/analytics/analytics.ts'
 import type { CalendarDay } from '../../domain/analytics/calendar.ts'
 import { NOTHING_KNOWN, type LastKnown, type PairHistory } from '../../domain/analytics/engagement.ts'
 import type { DailyCount, FollowerCount } from '../../domain/analytics/growth.ts'
-import type { ComparedPair, PairFigures } from '../../domain/analytics/performance.ts'
+import type { ComparedPair, PairMetrics } from '../../domain/analytics/performance.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import {
@@ -24,7 +24,7 @@ import type { PostSnapshot } from './snapshots.ts'
 const DEADLINE_MS = 4 * SECOND
 
 /** A ranked pair with its current post. */
-export interface RankedPair extends PostCounts, DerivedFigures {
+export interface RankedPair extends PostCounts, DerivedMetrics {
   postId: string
   platform: Platform
   takenAt: Date
@@ -40,7 +40,7 @@ export function createAnalyticsReads(connection: Connection) {
   }
 
   return {
-    latestPairs: (userId: string, window: Window): Promise<PairFigures[]> => run(latestPairs(userId, window)),
+    latestPairs: (userId: string, window: Window): Promise<PairMetrics[]> => run(latestPairs(userId, window)),
 
     topPairs: (scope: Scope, window: Window, sortBy: Ranking, limit: number): Promise<RankedPair[]> =>
       run(topPairs(scope, window, sortBy, limit)),

@@ -1,11 +1,11 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
-import type { DerivedFigures, PostCounts } from '../../domain/analytics/analytics.ts'
+import type { DerivedMetrics, PostCounts } from '../../domain/analytics/analytics.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { newId, nullable, required, schemaOptions } from '../shared/schema.ts'
 
 /** The metrics that a platform reported for one post at one time. */
-export interface PostSnapshot extends PostCounts, DerivedFigures {
+export interface PostSnapshot extends PostCounts, DerivedMetrics {
   _id: string
   userId: string
   postId: string

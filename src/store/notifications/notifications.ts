@@ -51,6 +51,7 @@ const notificationSchema = new Schema<Notification>(
   { ...schemaOptions, timestamps: false },
 )
 
+// guard: unique notification
 notificationSchema.index({ dedupeKey: 1 }, { unique: true })
 notificationSchema.index({ userId: 1, createdAt: -1, _id: -1 })
 // Only unread notifications: counting and marking them reads nothing else.

@@ -129,6 +129,7 @@ export const postSchema = new Schema<StoredPost>(
   { ...schemaOptions, timestamps: false },
 )
 
+// guard: unique idempotency key
 postSchema.index(
   { userId: 1, correlationId: 1 },
   { unique: true, partialFilterExpression: { correlationId: { $type: 'string' } } },

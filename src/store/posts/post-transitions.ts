@@ -1,7 +1,7 @@
 import { EffectTaken } from '../../domain/posts/delivery-moves.ts'
 import type { Move, Post } from '../../domain/posts/post.ts'
 import { postNotFound } from './post-not-found.ts'
-import { eventsOf, TIMELINE_LENGTH, type TimelineEvent } from '../../domain/posts/timeline.ts'
+import { deriveEvents, TIMELINE_LENGTH, type TimelineEvent } from '../../domain/posts/timeline.ts'
 import { isDuplicateKey } from '../mongo-errors.ts'
 import type { nativeCollection } from '../shared/native-collection.ts'
 import { keyedBatcher } from '../shared/batching.ts'
@@ -80,12 +80,14 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
   async function replace(stored: Post, post: Post, events: TimelineEvent[]): Promise<boolean | 'taken'> {
     try {
       const { matchedCount } = await collection().updateOne(
+        // guard: revision
         { _id: stored._id, revision: stored.revision },
         {
           $set: difference(stored, post),
           $push: { timeline: { $each: events, $slice: -TIMELINE_LENGTH } },
         },
       )
+      // guard: lost write
       return matchedCount === 1
     } catch (error) {
       if (isDuplicateKey(error)) return 'taken'
@@ -120,7 +122,7 @@ function afterMoves(stored: Post, asked: Asked[], at: Date) {
     try {
       const moved = move(post, at)
       if (moved !== post) {
-        const noted = [...notes, ...eventsOf(post, moved, at)]
+        const noted = [...notes, ...deriveEvents(post, moved, at)]
         events.push(...(runId === undefined ? noted : noted.map((event) => ({ ...event, runId }))))
         post = { ...moved, revision: stored.revision + 1, updatedAt: at }
       }

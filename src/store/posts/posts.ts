@@ -1,10 +1,10 @@
 import { trusted, type ClientSession, type Connection, type QueryFilter } from 'mongoose'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
-import { publishedKey } from '../../domain/posts/post-entries.ts'
+import { toPublishedKey } from '../../domain/posts/post-entries.ts'
 import type { Post, PostStatus } from '../../domain/posts/post.ts'
-import { ownerOf } from '../../domain/media/storage-keys.ts'
+import { parseOwnerId } from '../../domain/media/storage-keys.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import { firstEvent, sortedByTime, type TimelineEvent } from '../../domain/posts/timeline.ts'
+import { createFirstEvent, sortByTime, type TimelineEvent } from '../../domain/posts/timeline.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { anyOf, batchLoader, batcher } from '../shared/batching.ts'
 import { createTransitions } from './post-transitions.ts'
@@ -67,7 +67,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
   return {
     /** @throws a duplicate key error when the user already has a post with this `correlationId` */
     async insert(posts: Post[], session: ClientSession): Promise<void> {
-      const records = posts.map((post) => ({ ...post, timeline: [firstEvent(post)] }))
+      const records = posts.map((post) => ({ ...post, timeline: [createFirstEvent(post)] }))
       await collection().insertMany(records, { session })
     },
 
@@ -92,12 +92,12 @@ export function createPostStore(connection: Connection, now: () => Date) {
     /** The newest events of a post, oldest first; null when the user has no such post. */
     async timelineOf(userId: string, postId: string): Promise<TimelineEvent[] | null> {
       const found = await collection().findOne({ _id: postId, userId }, { projection: { timeline: 1 } })
-      return found && sortedByTime(found.timeline ?? [])
+      return found && sortByTime(found.timeline ?? [])
     },
 
     /** Returns whether another post of ours is recorded as this platform post. */
     async belongsToOtherPost(postId: string, platform: Platform, platformPostId: string): Promise<boolean> {
-      const filter = { publishedKeys: publishedKey(platform, platformPostId) }
+      const filter = { publishedKeys: toPublishedKey(platform, platformPostId) }
       const holder = await collection().findOne(filter, { projection: { _id: 1 } })
       return holder !== null && holder._id !== postId
     },
@@ -146,7 +146,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
      * one cleanup a day.
      */
     async findNamedMedia(storageKeys: string[]): Promise<Set<string>> {
-      const owners = [...new Set(storageKeys.map(ownerOf))]
+      const owners = [...new Set(storageKeys.map(parseOwnerId))]
       const filter = {
         userId: { $in: owners },
         $or: MEDIA_PATHS.map((path) => ({ [`${path}.storageKey`]: { $in: storageKeys } })),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Schema, type Connection } from 'mongoose'
 import { RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { SECOND, waitInWords } from '../../domain/shared/times.ts'
+import { SECOND, formatWait } from '../../domain/shared/times.ts'
 import { nativeCollection } from './native-collection.ts'
 import { required, schemaOptions } from './schema.ts'
 
@@ -111,7 +111,7 @@ export type RateLimit = ReturnType<RateLimits['bucket']>
 
 export function rateLimited(message: Refusal, bucket: string, waitMs: number): ServiceError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / SECOND))
-  return new ServiceError('RATE_LIMITED', message(waitInWords(retryAfterSeconds)), {
+  return new ServiceError('RATE_LIMITED', message(formatWait(retryAfterSeconds)), {
     retryAfterSeconds,
     details: { bucket },
   })

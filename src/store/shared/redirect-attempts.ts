@@ -54,6 +54,7 @@ export function createRedirectAttemptStore<Attempt extends RedirectAttempt, Name
      * @returns the attempt with its secrets, or null when no open attempt matches
      */
     async consume(attempt: Name, bindingHashes: (string | null)[], at: Date): Promise<Attempt | null> {
+      // guard: redirect attempt
       const before = await collection().findOneAndUpdate(
         { ...(attempt as object), bindingHash: { $in: bindingHashes }, consumedAt: null, expiresAt: { $gt: at } },
         { $set: { consumedAt: at, secrets: null } },

@@ -2,9 +2,9 @@ import { Schema, type Connection } from 'mongoose'
 import { toNetwork } from '../../domain/shared/client-address.ts'
 import {
   countAttempt,
-  forgottenAt,
+  computeResetTime,
   uncountAttempt,
-  waitBefore,
+  computeWait,
   type FailureLevel,
 } from '../../domain/users/login-throttle.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
@@ -133,7 +133,7 @@ export function createLoginThrottle(
   async function withDelay<T>(attempt: LoginAttempt, check: () => Promise<T | null>): Promise<T | null> {
     const account = accountKey(attempt)
     const counted = await change(account, (level) => {
-      const wait = waitBefore(level, now())
+      const wait = computeWait(level, now())
       if (wait > 0) throw tooManyFailures(wait)
       return countAttempt(level, now(), limits.beforeDelay)
     })
@@ -145,7 +145,7 @@ export function createLoginThrottle(
       await uncount()
       throw error
     }
-    const wait = waitBefore(counted, now())
+    const wait = computeWait(counted, now())
     if (result !== null) await uncount()
     else if (wait > 0) onLimit(attempt, 'account', wait)
     return result
@@ -161,7 +161,7 @@ export function createLoginThrottle(
       const moved = move(stored)
       if (moved === null) return null
       const revision = (stored?.revision ?? 0) + 1
-      const record = { ...moved, _id, revision, removeAt: forgottenAt(moved) }
+      const record = { ...moved, _id, revision, removeAt: computeResetTime(moved) }
       if (await (stored ? replace(record, stored.revision) : insert(record))) return moved
     }
     // So many concurrent writers on one account indicate an attack.

@@ -1,18 +1,15 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { PROCESSOR_STATES, type Billing } from '../../domain/billing/billing.ts'
-import { allowanceOf, ALLOWANCES, type Allowance, type AllowanceKind } from '../../domain/billing/plans.ts'
+import { getAllowance, ALLOWANCES, type Allowance, type AllowanceKind } from '../../domain/billing/plans.ts'
 import {
-  ROLES,
   SUBSCRIPTION_PLANS,
   SUBSCRIPTION_STATUSES,
-  normalizeEmail,
   type Limits,
-  type Role,
   type Subscription,
   type SubscriptionPlan,
   type Usage,
-  type User,
-} from '../../domain/users/user.ts'
+} from '../../domain/billing/subscription.ts'
+import { ROLES, normalizeEmail, type Role, type User } from '../../domain/users/user.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { isDuplicateKey } from '../mongo-errors.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
@@ -157,7 +154,7 @@ export function createUserStore(connection: Connection) {
         returnDocument: 'after',
       })
       const user = counted ?? (await collection().findOne({ _id: userId }, shown))
-      return { taken: counted !== null, ...(user ? allowanceOf(kind, user) : { used: 0, limit: 0 }) }
+      return { taken: counted !== null, ...(user ? getAllowance(kind, user) : { used: 0, limit: 0 }) }
     },
 
     /** Counts posts of several users. Returns false when one user has too little left; then the transaction must be aborted. */
@@ -333,6 +330,7 @@ export type UserStore = ReturnType<typeof createUserStore>
 
 function withRoomFor(kind: AllowanceKind, userId: string, count: number) {
   const { usage, limit } = ALLOWANCES[kind]
+  // guard: allowance
   return { _id: userId, $expr: { $lte: [{ $add: [`$usage.${usage}`, count] }, `$limits.${limit}`] } }
 }
 

@@ -4,7 +4,7 @@ import { instantOf, isDone, isMeantToGoOut, possibleAt, publishedFrom, type Stor
 
 /**
  * I1: at most one accepted effect for each post and platform, exactly one if it says `completed`, and none where the user
- * is told that there is none. Posts with the same words are judged together.
+ * is informed that there is none. Posts with the same words are judged together.
  */
 export function judgeEffects({ platforms }: Evidence, stories: Story[]): Violation[] {
   return platforms.flatMap(({ platform, ledger }) => {
@@ -47,7 +47,7 @@ function untruths(
   return [`${namesOf(owners)}: ${platform} has ${record?.id}, but no post says so (${statesOf(owners, platform)})`]
 }
 
-/** Deleted, still on its way (which I2 tells), or told as not known. */
+/** Deleted, still open (which I2 checks), or reported as unknown. */
 function mayBeUnawareOf({ stored }: Story, platform: Platform): boolean {
   const entry = stored?.platformStatuses.find((candidate) => candidate.platform === platform)
   if (!entry || entry.status === 'deleted') return true
@@ -112,7 +112,7 @@ function objectionTo(
   return null
 }
 
-/** What a platform may have been sent at an instant: an override stands in the place of the common words. */
+/** The texts that a platform may receive at a time: an override replaces the common text. */
 function wordsAt(story: Story, platform: Platform, at: number): string[] {
   const common = possibleAt(story, ({ wish }) => wish?.text, at)
   const own = possibleAt(

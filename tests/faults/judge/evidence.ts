@@ -6,7 +6,7 @@ import type { DeliveryStatus, PostStatus } from '../../../src/domain/posts/post.
  * milliseconds since 1970; those out of the database are dates, as stored.
  */
 export interface Evidence {
-  /** When everything had come to rest and was gathered. */
+  /** When everything was idle and the evidence was gathered. */
   at: number
   operations: Operation[]
   posts: StoredPost[]
@@ -17,7 +17,7 @@ export interface Evidence {
   outages: Outage[]
   exits: ProcessExit[]
   canaries: Canary[]
-  /** Where canaries are looked for, beside the answers: logs, workflow histories, the database. */
+  /** Documents that are searched for canaries, in addition to the responses: logs, workflow histories, the database. */
   documents: Document[]
   /** How long a claim may be sent under: the call's deadline and its margin. */
   leaseMs: number
@@ -29,7 +29,7 @@ export type OperationKind = 'create' | 'edit' | 'cancel' | 'retry' | 'delete' | 
 export interface Operation {
   kind: OperationKind
   userId: string
-  /** Of a create: from the answer; null as long as nobody was told. */
+  /** Id from the response to a create; null without a response. */
   postId: string | null
   sentAt: number
   /** Null: no answer, so it may have been done or not. */
@@ -96,7 +96,7 @@ export interface PlatformEvidence {
   requests: { receivedAt: string; text?: string }[]
   /** Where it is counted: how often an account's tokens were renewed, and how often they had ended. */
   renewals?: { account: string; made: number; due: number }[]
-  /** Where it is counted: how often it was asked for the tokens of a new connection, and how many callbacks were good for that. */
+  /** Where it is counted: token requests for new connections, and the number of callbacks that were valid for one. */
   exchanges?: { made: number; due: number }
 }
 
@@ -120,7 +120,7 @@ export interface ProcessExit {
 export interface Canary {
   name: string
   value: string
-  /** Names of documents, or their beginnings, where it may stand. */
+  /** Names (or prefixes) of documents that may contain it. */
   mayStandIn?: string[]
 }
 
@@ -135,7 +135,7 @@ export interface Violation {
   sentence: string
 }
 
-/** The words of a post with a mark that edits keep, so that what is on a platform can be told apart. */
+/** The words of a post with a mark that edits keep, which identifies the post on a platform. */
 export function marked(marker: string, words: string): string {
   return `[${marker}] ${words}`
 }

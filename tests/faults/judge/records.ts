@@ -3,7 +3,7 @@ import { isDone, isOpen, mayHaveMade, type Story } from './stories.ts'
 
 const FINAL = ['COMPLETED', 'PARTIAL_SUCCESS', 'FAILED', 'CANCELLED']
 
-/** I2: nothing that was accepted is lost, and whatever is due has come to its end. */
+/** I2: no accepted post is lost, and every due post has ended. */
 export function judgeEnds({ at }: Evidence, stories: Story[]): Violation[] {
   const found = stories.flatMap(({ name, stored, deletes, versions }) => {
     if (!stored) {
@@ -90,7 +90,7 @@ function rollUp(entries: string[]): string {
   return failed === 0 ? 'COMPLETED' : failed === entries.length ? 'FAILED' : 'PARTIAL_SUCCESS'
 }
 
-/** I6: one stored notification for each event: no event is told twice, and none is left out. */
+/** I6: one stored notification for each event: no event is reported twice or omitted. */
 export function judgeNotifications({ notifications }: Evidence, stories: Story[]): Violation[] {
   const found: string[] = []
   for (const [key, same] of Map.groupBy(notifications, ({ dedupeKey }) => dedupeKey)) {

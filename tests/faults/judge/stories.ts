@@ -83,7 +83,7 @@ export function isMeantToGoOut({ stored, versions }: Story): boolean {
 
 const isPublishing = (status: string | undefined): boolean => status === 'PENDING' || status === 'SCHEDULED'
 
-/** When it was first asked to go out: its create, or the edit that published the draft. */
+/** When publishing was first requested: by the create, or by the edit that published the draft. */
 export function publishedFrom({ versions }: Story): number {
   const asked = versions.filter(({ kind, wish }) =>
     kind === 'create' ? wish?.status !== 'DRAFT' : isPublishing(wish?.status),

@@ -2,14 +2,14 @@ import type { Evidence, Operation, Outage, Violation } from './evidence.ts'
 
 /**
  * How long after something is back the service may still say that it is not. A process that was killed within a transaction bars
- * its user from creating posts until MongoDB ends that, after ten seconds here and looked for every five.
+ * its user from creating posts until MongoDB ends that, after ten seconds here, checked every five.
  */
 const RECOVERY_MS = 20_000
 /** Whose absence every API process may feel. */
 const FELT_BY_ALL = /^(mongod|temporal|storage|api-\d+)$/
 const AROUND = 60
 
-/** I7: a planted secret stands nowhere but where it must. */
+/** I7: a planted secret is only where it must be. */
 export function judgeSecrets({ canaries, documents, operations }: Evidence): Violation[] {
   const answers = operations.map(({ kind, postId, body }) => ({
     where: `the answer to a ${kind} of ${postId ?? 'no post'}`,
@@ -22,7 +22,7 @@ export function judgeSecrets({ canaries, documents, operations }: Evidence): Vio
         const at = text.indexOf(value)
         if (at < 0) return []
         const around = text.slice(Math.max(0, at - AROUND), at).replaceAll('\n', ' ')
-        return [{ invariant: 'I7' as const, sentence: `${name} stands in ${where}, after "${around}"` }]
+        return [{ invariant: 'I7' as const, sentence: `${name} is in ${where}, after "${around}"` }]
       }),
   )
 }

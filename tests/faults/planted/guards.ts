@@ -3,257 +3,151 @@ import type { Violation } from '../judge/evidence.ts'
 import type { Replacement } from '../source.ts'
 import type { ScenarioName } from './scenarios.ts'
 
-/** One guard of the service, how it is taken away, and what must then be reported. */
+/** A guard of the service, how to remove it, and the violation that must then be reported. */
 export interface Guard {
   guard: string
   removed: Replacement[]
   scenario: ScenarioName
   breaks: Violation['invariant']
-  /** Where the posts of the scenario go; Bluesky where it does not matter. */
+  /** Platform of the scenario's posts; Bluesky when any will do. */
   platform?: Platform
-  /** Other guards that hold the same line, taken away from the clean run as well. */
+  /** Guards against the same violation, which are removed in the clean run as well. */
   without?: Replacement[]
 }
 
-/** Bluesky takes a repeat for what it is, by the record key: as if it were a platform that does not. */
-const EVERY_CALL_IS_NEW: Replacement = {
-  file: 'platforms/bluesky/posts.ts',
-  find: '      rkey: toRecordKey(delivery),\n',
-  put: '      rkey: deriveRecordKey(crypto.randomUUID(), delivery.startedAt),\n',
+/** Removes the marked statement. */
+const remove = (): string => ''
+
+/** Adds a condition that never holds to the marked `if`. */
+const never = (code: string): string => code.replace(/^if \((.*)\)(?= (?:\{|return|throw))/, 'if ($1 && false)')
+
+/** Bluesky recognises repeats by the record key. A new key per call makes it a platform that does not. */
+const NEW_KEY_PER_CALL: Replacement = {
+  anchor: 'record key',
+  change: () => 'rkey: deriveRecordKey(crypto.randomUUID(), delivery.startedAt)',
 }
-const EVERY_REPEAT_IS_NEW: Replacement = {
-  file: 'platforms/bluesky/posts.ts',
-  find: '      rkey: toRecordKey(delivery),\n',
-  put: `      rkey: calledOnce.has(delivery.key)
-        ? deriveRecordKey(crypto.randomUUID(), delivery.startedAt)
-        : (calledOnce.add(delivery.key), toRecordKey(delivery)),\n`,
-}
-const CALLED_ONCE: Replacement = {
-  file: 'platforms/bluesky/posts.ts',
-  find: 'const IMAGES_IN_MEMORY = 2\n',
-  put: 'const IMAGES_IN_MEMORY = 2\nconst calledOnce = new Set<string>()\n',
+const NEW_KEY_PER_REPEAT: Replacement = {
+  anchor: 'record key',
+  change: (code) => `rkey: (globalThis.called ??= new Set()).has(delivery.key)
+    ? deriveRecordKey(crypto.randomUUID(), delivery.startedAt)
+    : (globalThis.called.add(delivery.key), ${code.replace('rkey: ', '')})`,
 }
 
 export const GUARDS: Guard[] = [
   {
     guard: 'The revision is a condition of every write',
-    removed: [
-      {
-        file: 'store/posts/post-transitions.ts',
-        find: '{ _id: stored._id, revision: stored.revision },',
-        put: '{ _id: stored._id },',
-      },
-    ],
-    scenario: 'two workers deliver the same posts at once',
+    removed: [{ anchor: 'revision', change: (code) => code.replace(/,\s*revision:[^,}]*/, ' ') }],
+    scenario: 'two workers deliver the same posts concurrently',
     breaks: 'I1',
   },
   {
     guard: 'A write that found nothing to change counts as lost',
-    removed: [
-      {
-        file: 'store/posts/post-transitions.ts',
-        find: '    return matchedCount === 1\n',
-        put: '    return matchedCount <= 1\n',
-      },
-    ],
+    removed: [{ anchor: 'lost write', change: () => 'return true' }],
     scenario: 'a post is deleted while it is armed',
     breaks: 'I3',
   },
   {
     guard: 'A repeat has the key of the first call',
-    removed: [
-      { file: 'domain/posts/delivery-moves.ts', find: 'key: delivery.key ?? wanted.key,', put: 'key: wanted.key,' },
-    ],
+    removed: [{ anchor: 'first key', change: () => 'key: wanted.key' }],
     scenario: 'a call reaches the platform after its repeat',
     breaks: 'I1',
   },
   {
     guard: 'No claim while the lease of another one runs (on a platform that does not know repeats)',
-    without: [EVERY_CALL_IS_NEW],
-    removed: [
-      {
-        file: 'domain/posts/delivery-moves.ts',
-        find: "    if (delivery.leaseUntil !== null && delivery.leaseUntil > now) throw new ClaimRefused('leased')\n",
-        put: '',
-      },
-    ],
-    scenario: 'two workers deliver the same posts at once',
+    without: [NEW_KEY_PER_CALL],
+    removed: [{ anchor: 'lease', change: remove }],
+    scenario: 'two workers deliver the same posts concurrently',
     breaks: 'I1',
   },
   {
-    guard: 'A doubt is looked into before the call is repeated (on a platform that does not know repeats)',
-    without: [EVERY_REPEAT_IS_NEW, CALLED_ONCE],
-    removed: [
-      {
-        file: 'activities/publishing/reconcile-delivery.ts',
-        find: '    const found = await findEarlierCall(attempt, adapter, calledAt)\n',
-        put: "    const found = 'absent' as Awaited<ReturnType<typeof findEarlierCall>>\n",
-      },
-    ],
+    guard: 'An unknown outcome is reconciled before the call is repeated (on a platform that does not know repeats)',
+    without: [NEW_KEY_PER_REPEAT],
+    removed: [{ anchor: 'reconciliation', change: (code) => code.replace(/=.*$/s, "= 'absent'") }],
     scenario: 'the answer to an accepted call is lost',
     breaks: 'I1',
   },
   {
-    guard: 'Nothing found is believed only when the call can no longer take effect (on a server that ignores the key)',
+    guard:
+      'A missing post counts as absent only when the call can no longer take effect (on a server that ignores the key)',
     platform: 'mastodon',
-    removed: [
-      {
-        file: 'platforms/shared/in-flight.ts',
-        find: '  return elapsedMs >= (',
-        put: '  return elapsedMs >= 0 * (',
-      },
-    ],
+    removed: [{ anchor: 'settling time', change: () => 'return true' }],
     scenario: 'a call reaches the platform after its repeat',
     breaks: 'I1',
   },
   {
-    guard: "An answer without the platform's own error body decides nothing",
+    guard: "A response without the platform's own error body decides nothing",
     platform: 'mastodon',
-    removed: [
-      {
-        file: 'platforms/shared/calls.ts',
-        find: '      if (!isOwn && isPlatformOnlyStatus(answer.status)) throw toForeignResponseError(label, answer)\n',
-        put: '',
-      },
-    ],
+    removed: [{ anchor: 'foreign response', change: remove }],
     scenario: 'another server answers an accepted call',
     breaks: 'I1',
   },
   {
-    guard: 'The sweeper takes up what Temporal never heard of',
-    removed: [
-      {
-        file: 'activities/publishing/sweep.ts',
-        find: 'first < stranded.length; first',
-        put: 'first < 0 * stranded.length; first',
-      },
-    ],
-    scenario: 'Temporal never hears of a post',
+    guard: 'The sweeper starts posts that Temporal never received',
+    removed: [{ anchor: 'sweep', change: remove }],
+    scenario: 'Temporal never receives a post',
     breaks: 'I2',
   },
   {
-    guard: 'No claim before the instant that is stored',
-    removed: [
-      {
-        file: 'domain/posts/delivery-moves.ts',
-        find: "    if (post.dueAt === null || post.dueAt > now) throw new ClaimRefused('not-due')\n    if (delivery.leaseUntil",
-        put: '    if (delivery.leaseUntil',
-      },
-    ],
-    scenario: 'a post is moved to a later instant while it is armed',
+    guard: 'No claim before the stored due time',
+    removed: [{ anchor: 'due time', change: remove }],
+    scenario: 'a post is rescheduled to a later time while it is armed',
     breaks: 'I3',
   },
   {
-    guard: 'No claim for what is cancelled',
-    removed: [
-      {
-        file: 'domain/posts/post-entries.ts',
-        find: "  if (post.status !== 'PENDING' && post.status !== 'SCHEDULED' && post.status !== 'PROCESSING') return null\n",
-        put: '',
-      },
-    ],
+    guard: 'No claim for a cancelled post',
+    removed: [{ anchor: 'open post', change: remove }],
     scenario: 'a post is cancelled while it is armed',
     breaks: 'I3',
   },
   {
-    guard: 'No claim for words that were prepared before an edit',
-    removed: [
-      {
-        file: 'domain/posts/delivery-moves.ts',
-        find: "    if (post.contentVersion !== wanted.contentVersion) throw new ClaimRefused('stale')\n    return changed",
-        put: '    return changed',
-      },
-    ],
+    guard: 'No claim for content that was prepared before an edit',
+    removed: [{ anchor: 'content version', change: remove }],
     scenario: 'a post is edited while it is armed',
     breaks: 'I3',
   },
   {
     guard: 'The allowance is a condition of the transaction',
-    removed: [
-      {
-        file: 'store/users/users.ts',
-        find: 'return { _id: userId, $expr: { $lte: [{ $add: [`$usage.${usage}`, count] }, `$limits.${limit}`] } }',
-        put: 'return { _id: userId, $expr: { $lte: [count, 50] } }',
-      },
-    ],
+    removed: [{ anchor: 'allowance', change: () => 'return { _id: userId, $expr: { $lte: [count, 50] } }' }],
     scenario: 'ten creates at one below the allowance',
     breaks: 'I4',
   },
   {
     guard: 'An idempotency key is unique',
-    removed: [
-      {
-        file: 'store/posts/post-schema.ts',
-        find: "{ unique: true, partialFilterExpression: { correlationId: { $type: 'string' } } }",
-        put: "{ partialFilterExpression: { correlationId: { $type: 'string' } } }",
-      },
-    ],
+    removed: [{ anchor: 'unique idempotency key', change: (code) => code.replace('unique: true, ', '') }],
     scenario: 'ten creates with one idempotency key',
     breaks: 'I4',
   },
   {
-    guard: 'A key that was taken meanwhile is answered like the first request',
-    removed: [
-      {
-        file: 'commands/posts/create-post.ts',
-        find: 'if (!isDuplicateKey(error) || !request.idempotency) throw error',
-        put: 'throw error',
-      },
-    ],
+    guard: 'A concurrently used key gets the response of the first request',
+    removed: [{ anchor: 'taken idempotency key', change: () => 'throw error' }],
     scenario: 'ten creates with one idempotency key',
     breaks: 'I8',
   },
   {
     guard: 'The status of a post is rolled up in one place',
-    removed: [
-      {
-        file: 'domain/posts/post-entries.ts',
-        find: "return failed === statuses.length ? 'FAILED' : 'PARTIAL_SUCCESS'",
-        put: "return failed === statuses.length ? 'COMPLETED' : 'PARTIAL_SUCCESS'",
-      },
-    ],
+    removed: [{ anchor: 'roll-up', change: (code) => code.replace("'FAILED'", "'COMPLETED'") }],
     scenario: 'the platform refuses a post',
     breaks: 'I5',
   },
   {
     guard: 'The key of a notification is unique',
-    removed: [
-      {
-        file: 'store/notifications/notifications.ts',
-        find: 'notificationSchema.index({ dedupeKey: 1 }, { unique: true })',
-        put: 'notificationSchema.index({ dedupeKey: 1 })',
-      },
-    ],
-    scenario: 'a delivery that ended is told to end again',
+    removed: [{ anchor: 'unique notification', change: (code) => code.replace(', { unique: true }', '') }],
+    scenario: 'an ended delivery is ended again',
     breaks: 'I6',
   },
   {
     guard: 'Tokens are sealed before they are stored',
     removed: [
-      {
-        file: 'security/token-cipher.ts',
-        find: '    seal(',
-        put: '    seal: (plain: string) => plain,\n    sealed(',
-      },
-      {
-        file: 'security/token-cipher.ts',
-        find: '    open(',
-        put: '    open: (plain: string) => plain,\n    opened(',
-      },
+      { anchor: 'seal', change: () => 'seal: (plain: string) => plain' },
+      { anchor: 'open', change: () => 'open: (plain: string) => plain' },
     ],
-    scenario: 'a delivery that ended is told to end again',
+    scenario: 'an ended delivery is ended again',
     breaks: 'I7',
   },
   {
-    guard: 'One of all renews an ended token, the others wait for it',
-    removed: [
-      {
-        file: 'commands/accounts/account-credentials.ts',
-        find: 'if (!(await accounts.takeLease({ userId, platform, version }, holder, until))) {',
-        put: 'if (!(await accounts.takeLease({ userId, platform, version }, holder, until)) && false) {',
-      },
-    ],
-    scenario: 'posts are due on an access token that has ended',
+    guard: 'One caller renews an expired token, the others wait for it',
+    removed: [{ anchor: 'renewal lease', change: never }],
+    scenario: 'posts are due with an expired access token',
     breaks: 'renewal',
   },
   {
@@ -261,81 +155,48 @@ export const GUARDS: Guard[] = [
     platform: 'mastodon',
     removed: [
       {
-        file: 'store/shared/redirect-attempts.ts',
-        find: 'consumedAt: null, expiresAt: { $gt: at } },\n        { $set: { consumedAt: at, secrets: null } },',
-        put: 'expiresAt: { $gt: at } },\n        { $set: { consumedAt: at } },',
+        anchor: 'redirect attempt',
+        change: (code) => code.replace('consumedAt: null, ', '').replace(', secrets: null', ''),
       },
     ],
-    scenario: 'a good callback comes five times at once',
+    scenario: 'a valid callback arrives five times concurrently',
     breaks: 'connect',
   },
   {
     guard: 'The MAC of a state is checked',
     platform: 'mastodon',
-    removed: [
-      {
-        file: 'security/connect-states.ts',
-        find: 'return isOurs && !isOver ?',
-        put: 'return !isOver ?',
-      },
-    ],
+    removed: [{ anchor: 'state MAC', change: (code) => code.replace(/isOurs\s*&&/, '') }],
     scenario: 'a callback comes with another MAC',
     breaks: 'connect',
   },
   {
-    guard: 'A callback is bound to the browser that began it',
+    guard: 'A callback is bound to the browser that started it',
     platform: 'mastodon',
-    removed: [
-      {
-        file: 'store/shared/redirect-attempts.ts',
-        find: '{ ...(attempt as object), bindingHash: { $in: bindingHashes }, consumedAt',
-        put: '{ ...(attempt as object), consumedAt',
-      },
-    ],
+    removed: [{ anchor: 'redirect attempt', change: (code) => code.replace(/bindingHash: \{[^}]*\}, /, '') }],
     scenario: 'a callback comes from another browser',
     breaks: 'connect',
   },
   {
-    guard: 'A post is looked for by the draft it was made of',
+    guard: 'A post is found by the draft it was created from',
     platform: 'tumblr',
-    removed: [
-      {
-        file: 'platforms/tumblr/posts.ts',
-        find: 'genesis_post_id }) => genesis_post_id === draft',
-        put: 'genesis_post_id }) => genesis_post_id === draft && false',
-      },
-    ],
+    removed: [{ anchor: 'search by draft', change: (code) => code.replace(/=== draft/, '=== draft && false') }],
     scenario: 'the answer to an accepted call is lost',
     breaks: 'I2',
   },
   {
-    guard: 'A container that came out is not published again',
+    guard: 'A published container is not published again',
     platform: 'threads',
     removed: [
-      {
-        file: 'platforms/shared/graph/container-posts.ts',
-        find: "    if (state !== 'published') return isNoLongerInFlight(options, true, { inFlightMs }) ? 'absent' : 'in-flight'\n",
-        put: "    if (state === 'published') return 'absent'\n",
-      },
-      {
-        file: 'platforms/shared/graph/container-posts.ts',
-        find: '    if (container.isPublished) {\n',
-        put: '    if (container.isPublished && false) {\n',
-      },
+      { anchor: 'unpublished container', change: () => "if (state === 'published') return 'absent'" },
+      { anchor: 'published container', change: never },
     ],
     scenario: 'the answer to an accepted call is lost',
     breaks: 'I1',
   },
   {
-    guard: "A post is looked for among the page's own",
+    guard: "A post is found among the page's own posts",
     platform: 'facebook',
-    removed: [
-      {
-        file: 'platforms/facebook/search.ts',
-        find: '    if (match) return match\n',
-        put: "    if (match) return 'absent'\n",
-      },
-    ],
+    removed: [{ anchor: 'search in page', change: () => "if (match) return 'absent'" }],
     scenario: 'the answer to an accepted call is lost',
     breaks: 'I1',
   },

@@ -5,9 +5,9 @@ import type { Stage } from './stage.ts'
 
 const SECOND = 1_000
 
-/** Short stories, each of which is clean as long as its guard stands. */
+/** Short scenarios. Each is clean with its guard in place. */
 export const SCENARIOS = {
-  async 'two workers deliver the same posts at once'(stage: Stage) {
+  async 'two workers deliver the same posts concurrently'(stage: Stage) {
     const posts = await createSome(stage, 4)
     await Promise.all(posts.flatMap((postId) => [stage.deliver(0, postId), stage.deliver(1, postId)]))
   },
@@ -31,7 +31,7 @@ export const SCENARIOS = {
     await stage.deliver(0, postId!)
   },
 
-  async 'Temporal never hears of a post'(stage: Stage) {
+  async 'Temporal never receives a post'(stage: Stage) {
     stage.temporal.answers = false
     await createSome(stage, 1)
     stage.temporal.answers = true
@@ -39,7 +39,7 @@ export const SCENARIOS = {
     for (const postId of stage.temporal.started) await stage.deliver(0, postId)
   },
 
-  async 'a delivery that ended is told to end again'(stage: Stage) {
+  async 'an ended delivery is ended again'(stage: Stage) {
     const [postId] = await createSome(stage, 1)
     await stage.deliver(0, postId!)
     await stage.deliver(1, postId!)
@@ -56,7 +56,7 @@ export const SCENARIOS = {
     await deliverAll(stage)
   },
 
-  async 'a post is moved to a later instant while it is armed'(stage: Stage) {
+  async 'a post is rescheduled to a later time while it is armed'(stage: Stage) {
     await whileArmed(stage, (postId) => stage.client().edit(postId, { scheduledAt: Date.now() + 5 * SECOND }))
   },
 
@@ -78,15 +78,15 @@ export const SCENARIOS = {
     await stage.deliver(0, postId!)
   },
 
-  async 'posts are due on an access token that has ended'(stage: Stage) {
+  async 'posts are due with an expired access token'(stage: Stage) {
     const posts = await createSome(stage, 6)
     await stage.platform.control.expire(stage.account.accountId)
     stage.renewals.due = 1
-    // Long enough for everybody to find out.
+    // Long enough for all callers to notice.
     await stage.fault('renew', { delayMs: SECOND })
     await Promise.all(posts.map((postId, number) => stage.deliver(number, postId)))
   },
-  async 'a good callback comes five times at once'(stage: Stage) {
+  async 'a valid callback arrives five times concurrently'(stage: Stage) {
     const { callback, cookie } = await stage.beginConnect()
     stage.exchanges.due = 1
     await Promise.all(Array.from({ length: 5 }, (_, number) => stage.comeBack(number, callback, cookie)))
@@ -106,9 +106,9 @@ export const SCENARIOS = {
   },
 } satisfies Record<string, (stage: Stage) => Promise<void>>
 
-/** Those that count calls which name no account, so that nobody else may make any meanwhile. */
+/** Scenarios that count calls without an account, so that no other scenario may run concurrently. */
 export const ALONE: ReadonlySet<ScenarioName> = new Set([
-  'a good callback comes five times at once',
+  'a valid callback arrives five times concurrently',
   'a callback comes with another MAC',
   'a callback comes from another browser',
 ])
@@ -135,8 +135,8 @@ async function deliverAll(stage: Stage): Promise<void> {
 }
 
 /**
- * An attempt waits for the instant; the change comes when it has looked at the post for the last time. Where the machine was too slow
- * for that the post goes out unchanged, and another one is given more time.
+ * An attempt waits for the due time. The change arrives after it has read the post for the last time. If the machine was too slow
+ * the post is published unchanged, and another one gets more time.
  */
 async function whileArmed(stage: Stage, change: (postId: string, marker: string) => Promise<unknown>): Promise<void> {
   for (const leadMs of [3 * SECOND, 6 * SECOND, 12 * SECOND]) {

@@ -9,7 +9,7 @@ import type * as AppModule from '../../../src/api/app.ts'
 import type { Clock } from '../../../src/clock.ts'
 import type * as ConfigModule from '../../../src/config/schema.ts'
 import type * as ContextModule from '../../../src/context.ts'
-import { entryOf } from '../../../src/domain/posts/post-entries.ts'
+import { findEntry } from '../../../src/domain/posts/post-entries.ts'
 import { consent } from '../../../sandbox/platforms/shared/consent.ts'
 import { newUser } from '../../../src/domain/users/user.ts'
 import type { PublishOrchestrator } from '../../../src/integrations/temporal/orchestrator.ts'
@@ -147,7 +147,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
   await first.context.users.insert(user)
   const logIn = () =>
     first.app.inject({ method: 'POST', url: '/api/auth/login', payload: { email: user.email, password } })
-  // Many stages start at once, and a request that takes too long is answered with 503, to be repeated.
+  // Many stages start concurrently, and a request that takes too long gets a 503 and is repeated.
   let login = await logIn()
   while (login.statusCode === 503) login = await logIn()
   expect(login.statusCode, login.body).toBe(200)
@@ -191,7 +191,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
     const { context, activities } = processes[number % processes.length]!
     for (const end = Date.now() + ENDS_WITHIN_MS; Date.now() < end;) {
       const post = await context.posts.find(postId)
-      const entry = post && entryOf(post, platform.platform)
+      const entry = post && findEntry(post, platform.platform)
       if (!entry || post.status === 'CANCELLED') return
       const input = { postId, platform: platform.platform, round: entry.delivery.round }
       const isOver = await run(activities.publishToPlatform, input).then(
@@ -199,7 +199,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
         () => false,
       )
       if (isOver) return
-      const { nextAttemptAt, leaseUntil } = entryOf((await context.posts.find(postId))!, platform.platform)!.delivery
+      const { nextAttemptAt, leaseUntil } = findEntry((await context.posts.find(postId))!, platform.platform)!.delivery
       const wait = Math.max(...[nextAttemptAt, leaseUntil].map((at) => (at ? at.getTime() - Date.now() : 0)))
       await delay(Math.min(Math.max(wait, 50), LONGEST_WAIT_MS))
     }
@@ -217,13 +217,13 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
     client: (number = 0) => clients[number % clients.length]!.client,
     deliver,
 
-    /** A post of this user, `n` to tell it by; returns its id. */
+    /** Creates a post of this user with the mark `n` and returns its id. */
     async create(text: string, wish: object = {}): Promise<string> {
       const answer = await clients[0]!.client.create({ text, platforms: [platform.platform], ...wish })
       return (answer!.body as { data: { postId: string } }).data.postId
     },
 
-    /** Somebody at a browser of their own begins to connect the account anew, and says yes on the platform's page. */
+    /** Reconnects the account with a browser of its own, and consents on the platform's page. */
     async beginConnect() {
       exchangedBefore ??= (await exchangeCalls()).length
       const headers = { authorization: `Bearer ${token}`, origin: config.FRONTEND_URL }

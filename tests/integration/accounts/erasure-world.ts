@@ -4,7 +4,7 @@ import { createEraseAccountActivities, type EraseAccountDeps } from '../../../sr
 import { sealSecrets } from '../../../src/commands/accounts/account-secrets.ts'
 import { queueMail } from '../../../src/commands/notifications/queue-mail.ts'
 import type { Context } from '../../../src/context.ts'
-import { deriveFrom, NO_COUNTS } from '../../../src/domain/analytics/analytics.ts'
+import { deriveMetrics, NO_COUNTS } from '../../../src/domain/analytics/analytics.ts'
 import { HOUR } from '../../../src/domain/shared/times.ts'
 import type { PaymentEvent } from '../../../src/domain/billing/payment-events.ts'
 import type { User } from '../../../src/domain/users/user.ts'
@@ -71,7 +71,7 @@ async function storeSnapshots(context: Context, userId: string, postId: string):
   const [takenAt, platform] = [new Date(), 'bluesky' as const]
   const of = { userId, platform, slot: takenAt, takenAt }
   await context.database.transaction(async (session) => {
-    const counts = { ...NO_COUNTS, ...deriveFrom(NO_COUNTS, null), followerCountAtSnapshot: null }
+    const counts = { ...NO_COUNTS, ...deriveMetrics(NO_COUNTS, null), followerCountAtSnapshot: null }
     await context.snapshots.save([{ ...of, postId, completedAt: takenAt, ...counts }], session)
     await context.snapshots.saveFollowers({ ...of, followers: 1 }, session)
   })

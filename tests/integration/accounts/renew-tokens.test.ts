@@ -72,7 +72,7 @@ describe('connections that are about to expire', () => {
     expect(await world.renewAll()).toMatchObject({ renewed: 0, warned: 0 })
     const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'Asia/Tokyo' }).format(soonEnds)
     expect(await world.warningsOf(soon)).toEqual([
-      `Your Bluesky connection ends on ${day}. Reconnect the account in settings before.`,
+      `Your Bluesky connection ends on ${day}. Reconnect the account in settings before then.`,
     ])
     expect(await world.warningsOf(later)).toEqual([])
   })

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { deletePost } from '../../../src/commands/posts/delete-post.ts'
-import { slotAt } from '../../../src/domain/analytics/collection.ts'
+import { toSlot } from '../../../src/domain/analytics/collection.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
 import type { DuePage, DuePlace } from '../../../src/workflows/messages/analytics.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import { connectedUser, publishedPost, storePosts } from '../../support/published.ts'
-import { idOn, later, startToldCollection, trouble } from './told-collection.ts'
+import { idOn, later, startToldCollection, trouble } from './scripted-collection.ts'
 
 const { context, platforms, lines, activities, run, listRun, collectRun, published, ...told } =
   await startToldCollection()
@@ -43,7 +43,7 @@ describe('a snapshot', () => {
     })
     expect(threads).toMatchObject({ likes: null, shares: null, impressions: 40, totalEngagement: null })
     expect(threads).toMatchObject({ engagementRate: null, virality: null, followerCountAtSnapshot: null })
-    expect(bluesky!['slot']).toEqual(slotAt(bluesky!['takenAt'], 15 * MINUTE))
+    expect(bluesky!['slot']).toEqual(toSlot(bluesky!['takenAt'], 15 * MINUTE))
     expect(bluesky!['removeAt'].getTime() - bluesky!['takenAt'].getTime()).toBe(400 * DAY)
     expect((await entry(post, 'bluesky')).lastAnalyticsFetch).toEqual(bluesky!['takenAt'])
     const { revision, updatedAt } = await stored(post)
@@ -53,7 +53,7 @@ describe('a snapshot', () => {
   })
 
   it('is taken again in the next slot, which gets longer with age, and not after the last age', async () => {
-    const start = slotAt(new Date(), 6 * HOUR).getTime() + 2 * 6 * HOUR
+    const start = toSlot(new Date(), 6 * HOUR).getTime() + 2 * 6 * HOUR
     const { post } = await published(['bluesky'], 1, new Date(start - HOUR))
     const at = (ms: number) => () => new Date(start + ms)
     for (const ms of [0, MINUTE, 14 * MINUTE, 15 * MINUTE, 16 * MINUTE]) await collectRun(at(ms))
@@ -105,7 +105,7 @@ describe('what is listed', () => {
       return Array.from({ length: count }, () => publishedPost({ userId, on: ['bluesky', 'mastodon'] }))
     }
     const few = () => Array.from({ length: 200 }, () => owner(4)).flat()
-    // Ids grow, so the one with many stands between the others.
+    // Ids increase, so the user with many posts is between the others.
     const all = [...few(), ...owner(1_230), ...few()]
     await storePosts(context, all)
     const { pages, batches } = await listRun()
@@ -156,7 +156,7 @@ describe('what is listed', () => {
     expect(listed.map(({ next }) => next?.ageClass)).toEqual([1, 1, 0, 1, 1])
   })
 
-  it('may take long to be found: the worker is heard of meanwhile', async () => {
+  it('a long search for due posts sends heartbeats', async () => {
     const listDue = () => new Promise<[]>((resolve) => setTimeout(resolve, 1_200, []))
     const worker = environment()
     const beats = once(worker, 'heartbeat')
@@ -203,7 +203,7 @@ describe('a post', () => {
     expect((await entry(gone, 'threads')).status).toBe('deleted')
   })
 
-  it('of which the platform says nothing gets no snapshot, and is left alone until the next slot', async () => {
+  it('a post without reported metrics gets no snapshot and is skipped until the next slot', async () => {
     const { userId, post } = await published(['bluesky'])
     platforms.tell('bluesky').default = null
     expect(await collectRun()).toMatchObject([{ saved: 0, skipped: 1 }])
@@ -248,7 +248,7 @@ describe('a post', () => {
     expect((await entry(post, 'bluesky')).lastAnalyticsFetch).toBeNull()
   })
 
-  it('keeps what was seen last, when a look that began before it ends after it', async () => {
+  it('an older collection that ends later does not replace a newer snapshot', async () => {
     const { post } = await published(['bluesky'])
     const told = platforms.tell('bluesky')
     told.default = { likes: 1 }
@@ -262,7 +262,7 @@ describe('a post', () => {
     expect(await snapshotsOf(post._id)).toMatchObject([{ likes: 2 }])
   })
 
-  it('of an account that is disabled, or not connected, is asked about by nobody', async () => {
+  it('posts of disabled or disconnected accounts are not collected', async () => {
     const { userId } = await published(['bluesky'])
     await context.database.connection
       .collection<{ _id: string }>('users')

@@ -5,7 +5,7 @@ import { seedDemo } from '../../../sandbox/demo/seed.ts'
 import { createAnalyticsActivities } from '../../../src/activities/analytics/analytics-activities.ts'
 import { collectionSettings } from '../../../src/config/analytics.ts'
 import { PLATFORMS } from '../../../src/domain/shared/platforms.ts'
-import { publishedKey, rollUp } from '../../../src/domain/posts/post-entries.ts'
+import { toPublishedKey, rollUp } from '../../../src/domain/posts/post-entries.ts'
 import { DAY } from '../../../src/domain/shared/times.ts'
 import type { StoredPost } from '../../../src/store/posts/post-schema.ts'
 import type { PostSnapshot } from '../../../src/store/analytics/snapshots.ts'
@@ -51,7 +51,7 @@ async function read<T>(path: string): Promise<T> {
   return body.data as T
 }
 
-it('every read has something to tell, of both periods', async () => {
+it('every analytics read returns data for both periods', async () => {
   for (const period of ['7d', '30d']) {
     const ask = <T>(path: string) => read<T>(`/api/analytics/${path}?period=${period}`)
     const { stats, followers } = await ask<{
@@ -79,14 +79,14 @@ it('every read has something to tell, of both periods', async () => {
   expect([status, body.data.fresh]).toEqual([200, true])
 })
 
-it('posts are as the service leaves them, and say that they are made up', async () => {
+it('sample posts have the shape of published posts and are marked as samples', async () => {
   const all = await posts()
   expect(all.length).toBeGreaterThanOrEqual(20)
   for (const post of all) {
     expect(post.content.text).toContain('sandbox data')
     expect(post).toMatchObject({ status: rollUp(post.platformStatuses), startPending: false, timezone: TIMEZONE })
     const out = post.platformStatuses.filter(({ platformPostId }) => platformPostId !== null)
-    const keys = out.map(({ platform, platformPostId }) => publishedKey(platform, platformPostId!))
+    const keys = out.map(({ platform, platformPostId }) => toPublishedKey(platform, platformPostId!))
     expect((post.publishedKeys ?? []).toSorted()).toEqual(keys.toSorted())
     const told = post.timeline.map(({ at }) => at.getTime())
     expect(told).toEqual(told.toSorted((one, other) => one - other))
@@ -113,7 +113,7 @@ it('some posts do far better than the usual one', async () => {
   expect(sorted.at(-1)).toBeGreaterThan(4 * sorted[Math.floor(sorted.length / 2)]!)
 })
 
-it('what is made up a second time is what was there', async () => {
+it('creating the sample history again changes nothing', async () => {
   const count = async () =>
     Promise.all([
       ...['posts', 'postSnapshots', 'accountSnapshots'].map(async (name) => (await stored(name)).length),

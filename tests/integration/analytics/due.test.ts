@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Context } from '../../../src/context.ts'
 import {
-  ageClassAt,
-  ageClasses,
-  boundsOf,
+  findAgeClass,
+  parseAgeClasses,
+  listDueBounds,
   isDue,
-  slotAt,
+  toSlot,
   type DueBounds,
 } from '../../../src/domain/analytics/collection.ts'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
@@ -16,9 +16,9 @@ import { publishedPost, storePosts } from '../../support/published.ts'
 import { testContext } from '../../support/servers.ts'
 
 const NOW = new Date('2026-03-10T10:07:00Z')
-const AGES = ageClasses('1:15,7:60,30:360')
+const AGES = parseAgeClasses('1:15,7:60,30:360')
 const ON: Platform[] = ['bluesky', 'mastodon', 'tumblr']
-const BOUNDS = boundsOf(AGES, ON, NOW)
+const BOUNDS = listDueBounds(AGES, ON, NOW)
 const OWNERS = Array.from({ length: 40 }, (_, index) => `owner-${String(index).padStart(2, '0')}`)
 
 let context: Context
@@ -46,7 +46,7 @@ function mixed(count: number): Post[] {
       const turn = (index + at) % 7
       if (turn === 1) return { ...entry, status: 'deleted' as const }
       if (turn === 2) return { ...entry, status: 'failed' as const, platformPostId: null, completedAt: null }
-      const metricsSlot = [slotAt(NOW, 15 * MINUTE), slotAt(NOW, HOUR), slotAt(ago(DAY), 6 * HOUR)][turn - 3]
+      const metricsSlot = [toSlot(NOW, 15 * MINUTE), toSlot(NOW, HOUR), toSlot(ago(DAY), 6 * HOUR)][turn - 3]
       return metricsSlot ? { ...entry, metricsSlot } : entry
     })
     return { ...post, platformStatuses }
@@ -58,14 +58,14 @@ const idsOf = (posts: { _id: string }[]) => posts.map(({ _id }) => _id).toSorted
 
 describe('ages and slots', () => {
   it('are those of the contract, and follow the configuration', () => {
-    const everyAt = (ageMs: number) => ageClassAt(AGES, ago(ageMs), NOW).everyMs / MINUTE
+    const everyAt = (ageMs: number) => findAgeClass(AGES, ago(ageMs), NOW).everyMs / MINUTE
     expect([0, DAY - 1, DAY, 7 * DAY - 1, 7 * DAY, 29 * DAY, 400 * DAY].map(everyAt)).toEqual([
       15, 15, 60, 60, 360, 360, 360,
     ])
-    expect(slotAt(NOW, 15 * MINUTE)).toEqual(new Date('2026-03-10T10:00:00Z'))
-    expect(slotAt(NOW, 6 * HOUR)).toEqual(new Date('2026-03-10T06:00:00Z'))
-    expect(ageClasses('2:5')).toEqual([{ fromMs: 0, untilMs: 2 * DAY, everyMs: 5 * MINUTE }])
-    for (const wrong of ['', '1', '1:0', '7:60,1:15', 'a:b', '0:5']) expect(() => ageClasses(wrong)).toThrow(Error)
+    expect(toSlot(NOW, 15 * MINUTE)).toEqual(new Date('2026-03-10T10:00:00Z'))
+    expect(toSlot(NOW, 6 * HOUR)).toEqual(new Date('2026-03-10T06:00:00Z'))
+    expect(parseAgeClasses('2:5')).toEqual([{ fromMs: 0, untilMs: 2 * DAY, everyMs: 5 * MINUTE }])
+    for (const wrong of ['', '1', '1:0', '7:60,1:15', 'a:b', '0:5']) expect(() => parseAgeClasses(wrong)).toThrow(Error)
   })
 })
 

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, expect, it } from 'vitest'
 import { CapacityExceeded } from '../../../src/activities/shared/call-limiter.ts'
-import { slotAt } from '../../../src/domain/analytics/collection.ts'
+import { toSlot } from '../../../src/domain/analytics/collection.ts'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
 import type { FollowersPage, Pauses } from '../../../src/workflows/messages/analytics.ts'
 import { connectedUser } from '../../support/published.ts'
-import { later, startToldCollection, trouble } from './told-collection.ts'
+import { later, startToldCollection, trouble } from './scripted-collection.ts'
 
 const { context, platforms, activities, run, collectRun, published, versionOf, lettersOf, clear } =
   await startToldCollection()
@@ -15,7 +15,7 @@ afterEach(async () => {
 })
 afterAll(() => context.close())
 
-/** What a whole run comes to. */
+/** The result of a whole run. */
 async function everyone({ on, now, pauses = {} }: { on?: Platform[]; now?: () => Date; pauses?: Pauses } = {}) {
   const { collectFollowersPage } = activities(now)
   const totals = { taken: 0, skipped: 0, failed: 0, paused: 0 }
@@ -28,7 +28,7 @@ async function everyone({ on, now, pauses = {} }: { on?: Platform[]; now?: () =>
   }
 }
 
-it('are asked for once a day on every connected platform that tells them', async () => {
+it('followers are collected once a day on every connected platform that reports them', async () => {
   const { _id: userId } = await connectedUser(context, ['bluesky', 'threads', 'tumblr'])
   platforms.tell('threads').followers = null
   expect(await everyone()).toMatchObject({ taken: 2, skipped: 1 })
@@ -37,12 +37,12 @@ it('are asked for once a day on every connected platform that tells them', async
   expect(await versionOf(userId)).toBe(version)
   const all = await Array.fromAsync(context.snapshots.allFollowersOf(userId))
   expect(all).toMatchObject([
-    { platform: 'bluesky', followers: 100, slot: slotAt(later(0)(), DAY) },
+    { platform: 'bluesky', followers: 100, slot: toSlot(later(0)(), DAY) },
     { platform: 'tumblr', followers: 100 },
   ])
 })
 
-it('that cannot be had keep nobody from the counts, and are not asked for with every call', async () => {
+it('unavailable followers do not block other counts and are not requested with every call', async () => {
   const { posts } = await published(['threads'], 4)
   platforms.tell('threads').followers = null
   expect(await collectRun()).toMatchObject([{ saved: 4 }])
@@ -79,7 +79,7 @@ it('are left out while their platform wants to be left alone, and asked for once
   expect(platforms.followerCalls).toEqual(Array.from({ length: paused }, () => 'bluesky'))
 })
 
-it('are asked of everybody else on a platform while one of its servers is down', async () => {
+it('followers of other servers are collected while a server of the platform is down', async () => {
   for (let user = 0; user < 12; user++) await connectedUser(context, ['mastodon'])
   platforms.tell('mastodon').followerTroubles.push(new CapacityExceeded('full'))
   expect(await everyone()).toMatchObject({ taken: 11, paused: 1, pauses: { mastodon: expect.any(Number) } })

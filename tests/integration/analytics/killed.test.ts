@@ -2,13 +2,13 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { slotAt } from '../../../src/domain/analytics/collection.ts'
+import { toSlot } from '../../../src/domain/analytics/collection.ts'
 import { MINUTE } from '../../../src/domain/shared/times.ts'
 import { readHistories } from '../../faults/gather.ts'
 import { createProcesses, said } from '../../support/processes.ts'
 import { snapshotsIn, startMastodonWorld, type MastodonWorld } from './mastodon-world.ts'
 
-/** Two collectors at once, whose workers are killed at random instants until another one is alone with their work. */
+/** Two concurrent collectors, whose workers are killed at random times until another worker finishes their work. */
 const AUTHORS = 16
 const POSTS = 45
 const COLLECTORS = ['one', 'two']
@@ -43,7 +43,7 @@ it('there is one snapshot for every post, and none is missing', async () => {
   const runs = COLLECTORS.map((name) =>
     world.client.workflow.execute('collectPostMetrics', { taskQueue: 'analytics', workflowId: `collector-${name}` }),
   )
-  const before = slotAt(new Date(), 15 * MINUTE)
+  const before = toSlot(new Date(), 15 * MINUTE)
   const left: number[] = []
   for (const isLast of [false, true]) {
     await delay(200 + Math.random() * 800)
@@ -55,7 +55,7 @@ it('there is one snapshot for every post, and none is missing', async () => {
   }
   await Promise.all(runs)
   expect(left[0]).toBeGreaterThan(0)
-  const after = slotAt(new Date(), 15 * MINUTE)
+  const after = toSlot(new Date(), 15 * MINUTE)
   const stored = await snapshotsIn(world.context).find().toArray()
   const counted = new Map<string, number>()
   for (const { postId, slot } of stored) {

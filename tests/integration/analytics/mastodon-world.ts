@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client'
 import { startMastodon } from '../../../sandbox/platforms/mastodon.ts'
 import type { Config } from '../../../src/config/schema.ts'
 import type { Context } from '../../../src/context.ts'
-import { callbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
+import { buildCallbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
 import type { Post } from '../../../src/domain/posts/post.ts'
 import { apiWorld } from '../../support/api.ts'
 import { connecting } from '../../support/connecting.ts'
@@ -13,7 +13,7 @@ import { testConfig, unique } from '../../support/servers.ts'
 /** The API and Temporal, and a Mastodon server of the file's own with accounts that have posted already. No workers. */
 export async function startMastodonWorld(overrides: Partial<Config> = {}) {
   const mastodon = await startMastodon()
-  const redirectUris = [callbackUrl(testConfig().PUBLIC_URL, 'mastodon')]
+  const redirectUris = [buildCallbackUrl(testConfig().PUBLIC_URL, 'mastodon')]
   const { clientId, clientSecret } = mastodon.createApp({ name: 'postonce', redirectUris })
   const { context, app, close } = await apiWorld({
     MASTODON_INSTANCE_URL: mastodon.url,
@@ -32,7 +32,7 @@ export async function startMastodonWorld(overrides: Partial<Config> = {}) {
     control: controlOf(mastodon.control),
     client: new Client({ connection: temporal, namespace }),
 
-    /** A user whose posts are out on Mastodon. */
+    /** A user with published posts on Mastodon. */
     async author(
       count: number,
       completedAt = new Date(),

@@ -55,13 +55,13 @@ const idOn = async (platform: Platform, id = postId) =>
 const snapshotsOf = async (id: string) =>
   world.context.database.connection.collection('postSnapshots').find({ postId: id }).toArray()
 const lettersOf = (userId: string) => Array.fromAsync(world.context.deadLetters.allOf(userId))
-/** As if the slot of the last look were over. */
+/** Simulates the end of the last collected slot. */
 const nextSlot = () =>
   world.context.database.connection
     .collection('posts')
     .updateMany({}, { $unset: { 'platformStatuses.$[].metricsSlot': 1 } })
 
-it('every platform tells of a post, and of the account', async () => {
+it('every platform reports metrics of a post and of the account', async () => {
   await publishOn(PLATFORMS)
   for (const platform of PLATFORMS) {
     const { control } = world.find(platform)

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inventHistory, storeHistory, type UserHistory } from '../../../sandbox/analytics-history.ts'
 import { systemClock } from '../../../src/clock.ts'
 import { PERIODS, RANKINGS } from '../../../src/domain/analytics/analytics.ts'
-import { daysOf, periodWindow } from '../../../src/domain/analytics/calendar.ts'
+import { listDays, toPeriodWindow } from '../../../src/domain/analytics/calendar.ts'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
 import {
@@ -34,7 +34,7 @@ import { explain, isScan } from '../../support/query-plans.ts'
 const IS_FULL = process.env['HISTORY'] === 'full'
 const SIZE = IS_FULL ? { users: 1_000, posts: 50, snapshots: 12 } : { users: 20, posts: 10, snapshots: 12 }
 const WITHIN_MS = IS_FULL ? 30 * MINUTE : MINUTE
-/** So many of a user's posts are looked at one by one. */
+/** Number of a user's posts that are compared one by one. */
 const POSTS = 3
 const BEST = 12
 const EXPLAINED = 10
@@ -48,7 +48,7 @@ const ENDS = [
 ]
 type End = (typeof ENDS)[number]
 
-/** One user after the other, and the same again each time: all at once would be too many to keep. */
+/** One user at a time with the same history, because all together would not fit in memory. */
 const usersUntil = ({ end, share }: End) =>
   inventHistory({ ...SIZE, users: SIZE.users * share }, { seed: end.getMonth(), end })
 
@@ -84,13 +84,13 @@ function noteWhatIsIn({ posts, postSnapshots, connected, endings }: UserHistory)
   found.snapshots += postSnapshots.length
   for (const { platformStatuses } of posts) for (const { status } of platformStatuses) found.statuses.add(status)
   for (const { totalEngagement, engagementRate, likes } of postSnapshots) {
-    if (totalEngagement === null) found.oddities.add('nothing was told')
+    if (totalEngagement === null) found.oddities.add('no metrics were reported')
     if (engagementRate === null && likes !== null) found.oddities.add('no followers were known')
   }
   if (connected.some((platform) => endings[platform])) found.oddities.add('an account came back')
 }
 
-describe('a history that was made up', () => {
+describe('a sample history', () => {
   it('has everything in it that could go wrong', () => {
     expect(found.statuses).toEqual(new Set(['completed', 'failed', 'deleted', 'pending']))
     expect(found.oddities.size).toBe(3)
@@ -110,7 +110,7 @@ describe('a history that was made up', () => {
 })
 
 function changesOf(zone: string, end: Date): string[] {
-  const starts = daysOf(periodWindow('30d', end, zone), zone).map(({ start }) => start.getTime())
+  const starts = listDays(toPeriodWindow('30d', end, zone), zone).map(({ start }) => start.getTime())
   return starts.slice(1).flatMap((start, index) => {
     const longer = start - starts[index]! - DAY
     return longer === 0 ? [] : [`${zone} ${longer > 0 ? 'back' : 'forward'}`]
@@ -170,8 +170,8 @@ function flat({ postDetails, ...rest }: TopPost) {
 
 describe('no read', () => {
   type Read = (history: UserHistory, end: Date) => Aggregation
-  const month = ({ timezone }: UserHistory, end: Date) => periodWindow('30d', end, timezone)
-  const daysFor = (history: UserHistory, end: Date) => daysOf(month(history, end), history.timezone)
+  const month = ({ timezone }: UserHistory, end: Date) => toPeriodWindow('30d', end, timezone)
+  const daysFor = (history: UserHistory, end: Date) => listDays(month(history, end), history.timezone)
   const timeline = (platform: Platform | null): Read => {
     return (history, end) => timelinePairs({ ...history, platform }, month(history, end), daysFor(history, end))
   }
@@ -192,7 +192,7 @@ describe('no read', () => {
   }
   const planOf = (aggregation: Aggregation) => explain(world.context.database.connection, aggregation)
 
-  it.each(Object.keys(reads))('scans a collection, or looks at anything of other users (%s)', async (name) => {
+  it.each(Object.keys(reads))('a read scans a collection or reads documents of other users (%s)', async (name) => {
     const looks = new Set<number>()
     for (const { history, end } of some) {
       const facts = await planOf(reads[name]!(history, end))

@@ -39,7 +39,7 @@ async function asking(userId: string) {
   }
 }
 
-it('of twenty refreshes at once, over two processes, one passes', async () => {
+it('one of twenty concurrent refreshes over two processes passes', async () => {
   const { userId, posts } = await world.author(2)
   const ask = await asking(userId)
   const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => ask(index, posts[index % 2]!._id)))

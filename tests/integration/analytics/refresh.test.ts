@@ -96,7 +96,7 @@ it('a refresh that fails at the platform leaves the allowance for another try', 
 })
 
 describe('the allowance of a refresh', () => {
-  /** Refreshes that end as said; the wait for a late outcome ends by `later`. */
+  /** Refreshes with the given results. `later` ends the wait for a late outcome. */
   async function refreshing(outcome: RefreshOutcome) {
     const { userId, posts } = await world.author(1)
     const [{ _id: postId }] = posts as [(typeof posts)[0]]

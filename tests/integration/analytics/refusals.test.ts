@@ -2,7 +2,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
 import { publishedPost, storePosts } from '../../support/published.ts'
-import { later, startToldCollection, trouble } from './told-collection.ts'
+import { later, startToldCollection, trouble } from './scripted-collection.ts'
 
 const { context, platforms, lines, activities, run, listRun, collectRun, published, ...told } =
   await startToldCollection()
@@ -25,26 +25,23 @@ describe('what a platform refuses', () => {
     expect(await snapshotsOf(post._id)).toHaveLength(1)
   })
 
-  it.each(['bluesky', 'mastodon'] as const)(
-    'a login that is dead for good (%s) expires with one warning',
-    async (on) => {
-      const { userId, posts } = await published([on], 60)
-      const more = publishedPost({ userId, on: [on], completedAt: new Date(Date.now() - 3 * DAY) })
-      await storePosts(context, [more])
-      platforms.tell(on).troubles.push(...Array.from({ length: 20 }, () => trouble('unauthorized')))
-      const { batches } = await listRun()
-      expect(batches.length).toBeGreaterThan(2)
-      for (const batch of batches) await run(activities().collectBatch, batch)
-      expect(await health(userId, on)).toBe('expired')
-      expect(await warnings(userId)).toEqual([expect.stringContaining('has expired. Reconnect')])
-      expect(platforms.calls.length).toBeLessThanOrEqual(2)
-      expect(await lettersOf(userId)).toEqual([])
-      expect(await snapshotsOf(posts[0]!._id)).toEqual([])
-      expect((await listRun()).batches).toEqual([])
-    },
-  )
+  it.each(['bluesky', 'mastodon'] as const)('a permanently revoked login (%s) expires with one warning', async (on) => {
+    const { userId, posts } = await published([on], 60)
+    const more = publishedPost({ userId, on: [on], completedAt: new Date(Date.now() - 3 * DAY) })
+    await storePosts(context, [more])
+    platforms.tell(on).troubles.push(...Array.from({ length: 20 }, () => trouble('unauthorized')))
+    const { batches } = await listRun()
+    expect(batches.length).toBeGreaterThan(2)
+    for (const batch of batches) await run(activities().collectBatch, batch)
+    expect(await health(userId, on)).toBe('expired')
+    expect(await warnings(userId)).toEqual([expect.stringContaining('has expired. Reconnect')])
+    expect(platforms.calls.length).toBeLessThanOrEqual(2)
+    expect(await lettersOf(userId)).toEqual([])
+    expect(await snapshotsOf(posts[0]!._id)).toEqual([])
+    expect((await listRun()).batches).toEqual([])
+  })
 
-  it('a dead login that all find at once expires with one warning', async () => {
+  it('a revoked login that concurrent calls detect expires with one warning', async () => {
     const { userId } = await published(['mastodon'], 60)
     const told = platforms.tell('mastodon')
     told.meanwhile = () => new Promise((resolve) => setTimeout(resolve, 20))
@@ -123,7 +120,7 @@ describe('what a platform refuses', () => {
     ])
   })
 
-  it('what nobody expected is a dead letter too, and what it said stays in the log', async () => {
+  it('an unexpected error becomes a dead letter, and its message is only in the log', async () => {
     const { userId } = await published(['bluesky'])
     platforms.tell('bluesky').troubles.push(new Error('with a secret in it'))
     await collectRun()

@@ -95,7 +95,7 @@ describe('a hundred events of as many users, while workers are killed', () => {
       expect(subscription).toMatchObject({ plan: 'pro', status: 'active', currentPeriodEnd: expect.any(Date) })
       expect(limits).toEqual(world.context.planLimits.pro)
       const news = await world.context.notifications.listOf(userId, 10)
-      expect(news.map(({ message }) => message)).toEqual([expect.stringContaining('on the Pro plan now')])
+      expect(news.map(({ message }) => message)).toEqual([expect.stringContaining('is now on the Pro plan')])
     }
   })
 

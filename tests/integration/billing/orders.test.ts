@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { PaymentEvent } from '../../../src/domain/billing/payment-events.ts'
 import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
-import type { Subscription } from '../../../src/domain/users/user.ts'
+import type { Subscription } from '../../../src/domain/billing/subscription.ts'
 import { LIMITS } from '../../support/billing.ts'
 import { billingWorld, UNUSED, USED, type BillingWorld } from './world.ts'
 

@@ -74,7 +74,7 @@ describe('while the payment processor is away for a minute', () => {
       expect(end!.getTime() - start!.getTime()).toBeGreaterThan(27 * DAY)
       expect(limits).toEqual(world.context.planLimits.pro)
       const news = await world.context.notifications.listOf(userId, 100)
-      expect(news.map(({ message }) => message)).toEqual([expect.stringContaining('on the Pro plan now')])
+      expect(news.map(({ message }) => message)).toEqual([expect.stringContaining('is now on the Pro plan')])
     }
   })
 })

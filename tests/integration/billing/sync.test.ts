@@ -14,8 +14,8 @@ import { paymentsWithoutProcessor } from '../../support/webhooks.ts'
 import { billingWorld, UNUSED, USED, type BillingWorld } from './world.ts'
 
 const MONTH_MS = 32 * DAY
-const PRO_NEWS = 'Your account is on the Pro plan now: 60 posts and 30 caption generations'
-const FREE_NEWS = 'Your account is on the Free plan now: 30 posts and 15 caption generations'
+const PRO_NEWS = 'Your account is now on the Pro plan: 60 posts and 30 caption generations. No action is needed.'
+const FREE_NEWS = 'Your account is now on the Free plan: 30 posts and 15 caption generations. No action is needed.'
 
 let world: BillingWorld
 beforeAll(async () => {
@@ -165,7 +165,7 @@ describe('a sync without an event', () => {
     })
     expect(await world.news(one.userId)).toEqual([
       PRO_NEWS,
-      expect.stringContaining('did not go through'),
+      expect.stringContaining('The payment for your Pro plan failed'),
       expect.stringContaining('went through'),
       expect.stringMatching(/^Your Pro plan ends on \d{1,2} [A-Z][a-z]+ \d{4}\./),
       FREE_NEWS,
@@ -284,7 +284,7 @@ describe('a second subscription', () => {
     expect((await world.user(one.userId)).subscription).toEqual(user.subscription)
     expect(await world.news(one.userId)).toEqual([PRO_NEWS, expect.stringContaining('is charged as well')])
     expect(await world.news(admin._id)).toEqual([
-      `User ${one.userId} pays for a second subscription, ${second.subscriptionId}, besides ${one.subscriptionId}`,
+      `User ${one.userId} pays for a second subscription, ${second.subscriptionId}, in addition to ${one.subscriptionId}. Help the user cancel one.`,
     ])
     expect(await world.news(gone._id)).toEqual([])
 

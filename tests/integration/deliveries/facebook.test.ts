@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { FaultAction } from '../../../sandbox/platforms/faults.ts'
 import { startMeta, type Meta } from '../../../sandbox/platforms/meta.ts'
-import { callbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
+import { buildCallbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
 import { uploadImage } from '../../faults/image.ts'
 import { decide, uniqueName } from '../platforms/shared/meta-support.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
@@ -19,7 +19,7 @@ beforeAll(async () => {
   control = controlOf(meta.facebook.control)
   const { id, secret } = meta.createApp({
     name: 'postonce',
-    redirectUris: [callbackUrl(testConfig().PUBLIC_URL, 'facebook')],
+    redirectUris: [buildCallbackUrl(testConfig().PUBLIC_URL, 'facebook')],
   })
   world = await startDeliveryWorld({
     FACEBOOK_APP_ID: id,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { entryOf } from '../../../src/domain/posts/post-entries.ts'
+import { findEntry } from '../../../src/domain/posts/post-entries.ts'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { poll, type PostStatusData } from '../../support/delivery-world.ts'
 import { isOne } from '../../faults/platforms.ts'
@@ -46,7 +46,7 @@ const restCompletes = (user: User, postId: string, platform: Platform): Promise<
 
 /** The call is on its way: claimed, and nothing came of it yet. */
 async function expectHeld(user: User, postId: string, platform: Platform): Promise<void> {
-  const entry = entryOf((await world.context.posts.find(postId))!, platform)!
+  const entry = findEntry((await world.context.posts.find(postId))!, platform)!
   expect(entry).toMatchObject({ status: 'processing', attemptCount: 1, delivery: { outcome: 'none' } })
   expect(await user.published(platform)).toEqual([])
 }

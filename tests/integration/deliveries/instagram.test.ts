@@ -1,5 +1,5 @@
 import { startMeta } from '../../../sandbox/platforms/meta.ts'
-import { callbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
+import { buildCallbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
 import { containerDeliveries } from './container-suite.ts'
 
 containerDeliveries({
@@ -14,7 +14,7 @@ containerDeliveries({
       store: instagramStore,
       stop,
       env(publicUrl) {
-        const { id, secret } = createApp({ name: 'postonce', redirectUris: [callbackUrl(publicUrl, 'facebook')] })
+        const { id, secret } = createApp({ name: 'postonce', redirectUris: [buildCallbackUrl(publicUrl, 'facebook')] })
         return {
           FACEBOOK_APP_ID: id,
           FACEBOOK_APP_SECRET: secret,

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { insteadOf } from '../../../sandbox/platforms/foreign-answers.ts'
 import { startMastodon, type Mastodon } from '../../../sandbox/platforms/mastodon.ts'
 import { consent } from '../../../sandbox/platforms/shared/consent.ts'
-import { callbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
+import { buildCallbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
 import { publishedOnce } from './once.ts'
 import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { controlOf, type Control } from '../../support/platform-control.ts'
@@ -19,7 +19,7 @@ let world: DeliveryWorld
 beforeAll(async () => {
   mastodon = await startMastodon({ honoursKeys: false, namesApplication: false })
   control = controlOf(mastodon.control)
-  const redirectUris = [callbackUrl(testConfig().PUBLIC_URL, 'mastodon')]
+  const redirectUris = [buildCallbackUrl(testConfig().PUBLIC_URL, 'mastodon')]
   const { clientId, clientSecret } = mastodon.createApp({ name: 'postonce', redirectUris })
   world = await startDeliveryWorld({
     MASTODON_INSTANCE_URL: mastodon.url,

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startThreads, type Threads } from '../../../sandbox/platforms/threads.ts'
-import { callbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
+import { buildCallbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
 import { DAY, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
 import { connecting } from '../../support/connecting.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
@@ -14,7 +14,10 @@ let client: Client
 
 beforeAll(async () => {
   threads = await startThreads()
-  const app = threads.createApp({ name: 'postonce', redirectUris: [callbackUrl(testConfig().PUBLIC_URL, 'threads')] })
+  const app = threads.createApp({
+    name: 'postonce',
+    redirectUris: [buildCallbackUrl(testConfig().PUBLIC_URL, 'threads')],
+  })
   world = await startDeliveryWorld({
     THREADS_APP_ID: app.id,
     THREADS_APP_SECRET: app.secret,

@@ -1,5 +1,5 @@
 import { startThreads } from '../../../sandbox/platforms/threads.ts'
-import { callbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
+import { buildCallbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
 import { containerDeliveries } from './container-suite.ts'
 
 containerDeliveries({
@@ -14,7 +14,7 @@ containerDeliveries({
       store,
       stop,
       env(publicUrl) {
-        const { id, secret } = createApp({ name: 'postonce', redirectUris: [callbackUrl(publicUrl, 'threads')] })
+        const { id, secret } = createApp({ name: 'postonce', redirectUris: [buildCallbackUrl(publicUrl, 'threads')] })
         return {
           THREADS_APP_ID: id,
           THREADS_APP_SECRET: secret,

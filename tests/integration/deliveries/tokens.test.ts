@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { withCompanions } from '../../../src/domain/accounts/platform-connect.ts'
+import { listWithCompanions } from '../../../src/domain/accounts/platform-connect.ts'
 import { PLATFORMS, platformLabel, type Platform } from '../../../src/domain/shared/platforms.ts'
 import { poll } from '../../support/delivery-world.ts'
 import { isOne, RENEWING } from '../../faults/platforms.ts'
@@ -39,7 +39,7 @@ async function expectExpired(user: User, platform: Platform): Promise<void> {
 
 /** The platform whose login this one's account comes and goes with, mostly its own. */
 const connectedBy = (platform: Platform): Platform =>
-  PLATFORMS.find((one) => one !== platform && withCompanions(one).includes(platform)) ?? platform
+  PLATFORMS.find((one) => one !== platform && listWithCompanions(one).includes(platform)) ?? platform
 
 /** How a post is doing, by platform. */
 async function entriesOf(user: User, postId: string) {

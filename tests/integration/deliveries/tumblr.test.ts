@@ -2,7 +2,7 @@ import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { consent } from '../../../sandbox/platforms/shared/consent.ts'
 import { startTumblr, type Tumblr } from '../../../sandbox/platforms/tumblr.ts'
-import { callbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
+import { buildCallbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
 import { publishedOnce } from './once.ts'
 import { film } from '../../support/film.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
   control = controlOf(tumblr.control)
   const { consumerKey, consumerSecret } = tumblr.createApp({
     name: 'postonce',
-    callbackUrl: callbackUrl(testConfig().PUBLIC_URL, 'tumblr'),
+    callbackUrl: buildCallbackUrl(testConfig().PUBLIC_URL, 'tumblr'),
   })
   world = await startDeliveryWorld({
     TUMBLR_CONSUMER_KEY: consumerKey,

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startPush, type PushLedgerEntry, type SandboxPush } from '../../../sandbox/services/push.ts'
-import { pushMessageOf } from '../../../src/domain/notifications/push.ts'
+import { toPushMessage } from '../../../src/domain/notifications/push.ts'
 import { createPush, type Push, type PushOptions } from '../../../src/integrations/push/push.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import { controlOf, type Control } from '../../support/platform-control.ts'
@@ -41,7 +41,7 @@ function pushWith(changes: Partial<PushOptions>): Push {
 const device = () => unique('a-device-of-firebase')
 const createdAt = new Date()
 const messageWith = (options: { link?: string; image?: string } = {}) =>
-  pushMessageOf({
+  toPushMessage({
     _id: newId(),
     message: 'Successfully posted on bluesky',
     type: 'success',

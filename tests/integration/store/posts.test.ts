@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { accept, defer, EffectTaken, refuse } from '../../../src/domain/posts/delivery-moves.ts'
-import { entryOf } from '../../../src/domain/posts/post-entries.ts'
+import { findEntry } from '../../../src/domain/posts/post-entries.ts'
 import { cancel, edit } from '../../../src/domain/posts/post-moves.ts'
 import { failure } from '../../../src/domain/posts/failure.ts'
 import type { Post } from '../../../src/domain/posts/post.ts'
@@ -55,7 +55,7 @@ describe('transition', () => {
     )
     const given = (await Promise.allSettled(claims)).filter(({ status }) => status === 'fulfilled')
     expect(given).toHaveLength(1)
-    expect(entryOf((await first().find(post._id))!, 'bluesky')).toMatchObject({ attemptCount: 1 })
+    expect(findEntry((await first().find(post._id))!, 'bluesky')).toMatchObject({ attemptCount: 1 })
   })
 
   it('concurrent moves of one post in one process share one write', async () => {

@@ -172,14 +172,14 @@ describe('docker-compose.yml', () => {
     expect(service.restart).toBe('unless-stopped')
   })
 
-  test('every server but the web interface tells whether it is well', () => {
+  test('every server except the web interface has a health check', () => {
     const silent = services.filter(
       ([, { restart, healthcheck }]) => restart !== 'on-failure' && healthcheck?.test?.[0] !== 'CMD',
     )
     expect(silent.map(([name]) => name)).toEqual(['temporal-ui'])
   })
 
-  test('publishes only the API, the S3 gateway and the web interface, on this machine unless told otherwise', () => {
+  test('compose publishes only the API, the S3 gateway and the web interface, by default on this machine only', () => {
     const published = services.flatMap(([name, { ports }]) =>
       (ports ?? []).map((port) => [name, interpolate(port, {})]),
     )

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { callbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
+import { buildCallbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
 import { SCOPES } from '../../../src/platforms/mastodon/accounts.ts'
 
 const readme = readFileSync(new URL('../../../docs/operations/deploy.md', import.meta.url), 'utf8')
@@ -19,5 +19,5 @@ it('the documented registration of the Mastodon application asks for exactly the
 })
 
 it('the documented registration of the Mastodon application names the callback of this service', () => {
-  expect(documentedFields()['redirect_uris']).toBe(callbackUrl('https://api.example.org', 'mastodon'))
+  expect(documentedFields()['redirect_uris']).toBe(buildCallbackUrl('https://api.example.org', 'mastodon'))
 })

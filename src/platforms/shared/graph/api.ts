@@ -1,4 +1,4 @@
-import { withoutTrailingSlashes } from '../../../domain/shared/text.ts'
+import { trimTrailingSlashes } from '../../../domain/shared/text.ts'
 import { createSender, toFormBody } from '../calls.ts'
 import type { HttpClient, HttpRequest } from '../http.ts'
 import { createErrorClassifier, isGraphError, type GraphRule } from './errors.ts'
@@ -28,7 +28,7 @@ export type GraphParams = Record<string, string | undefined>
  * failures become a `PlatformError`.
  */
 export function createGraphApi({ http, baseUrl, label, rules, tokenIn }: GraphApiOptions) {
-  const base = withoutTrailingSlashes(baseUrl)
+  const base = trimTrailingSlashes(baseUrl)
   const call = createSender(http, {
     label,
     toError: createErrorClassifier(label, rules),

@@ -1,6 +1,6 @@
 import type { Platform } from '../../../domain/shared/platforms.ts'
 import type { Content, Published } from '../../../domain/posts/post.ts'
-import { mediaKind, POSTING_RULES } from '../../../domain/posts/posting-rules.ts'
+import { toMediaKind, POSTING_RULES } from '../../../domain/posts/posting-rules.ts'
 import { HOUR, MINUTE, SECOND } from '../../../domain/shared/times.ts'
 import type {
   CallOptions,
@@ -81,6 +81,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     { signal }: CallOptions,
   ): Promise<Published> {
     const container = containers.takeContainer(delivery)
+    // guard: published container
     if (container.isPublished) {
       throw new PlatformError('duplicate', `The post is on ${api.label} already`, { certain: false })
     }
@@ -141,6 +142,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     if (!container) return 'absent'
     const { state } = await containers.look(container.id, account, options)
     if (state === 'gone') return 'undecidable'
+    // guard: unpublished container
     if (state !== 'published') return isNoLongerInFlight(options, true, { inFlightMs }) ? 'absent' : 'in-flight'
     const found = await findPublished(post, account, container.createdAt - CLOCK_TOLERANCE_MS, options)
     return found ? toPublished(found.id, found.permalink, account) : 'undecidable'
@@ -204,7 +206,7 @@ const KINDS: Readonly<Record<string, string>> = {
 function toKind({ mediaItems }: Content): string {
   const [first, ...others] = mediaItems
   if (!first) return 'text'
-  return others.length > 0 ? 'carousel' : mediaKind(first.mimeType)
+  return others.length > 0 ? 'carousel' : toMediaKind(first.mimeType)
 }
 
 /** Platforms change white space. */

@@ -128,7 +128,7 @@ describe('the plan of a user', () => {
     const limits = { maxPosts: 61, maxCaptionGenerations: 31 }
     expect(await stored(user)).toEqual({ ...user, limits, subscription: { ...user.subscription, plan: 'pro' } })
     expect(await messagesOf(user)).toEqual([
-      'success: Your account is on the Pro plan now: 61 posts and 31 caption generations',
+      'success: Your account is now on the Pro plan: 61 posts and 31 caption generations. No action is needed.',
     ])
     expect(await entriesAbout(user)).toMatchObject([
       {

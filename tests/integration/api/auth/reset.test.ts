@@ -47,7 +47,7 @@ describe('send-reset-email', () => {
       message: 'If this address has an account, it will receive an email. Check your inbox.',
     })
     const [mail] = await world.mailsTo(email)
-    expect(mail).toMatchObject({ kind: 'reset', userId: _id, subject: 'A new password for postonce' })
+    expect(mail).toMatchObject({ kind: 'reset', userId: _id, subject: 'Reset your postonce password' })
     expect(mail!.worthUntil.getTime() - mail!.createdAt.getTime()).toBe(10 * MINUTE)
     const [link] = await linksTo(email)
     expect(link!.href).toMatch(/^http:\/\/localhost:3000\/reset-password\?token=[\w-]{43}&email=/)
@@ -74,7 +74,7 @@ describe('send-reset-email', () => {
     const { email } = await createAccount(world.context, { auth: { provider: 'google' } })
     expect((await sendMail(email)).statusCode).toBe(200)
     const [mail] = await world.mailsTo(email)
-    expect(mail).toMatchObject({ kind: 'resetElsewhere', text: expect.stringContaining('logs in with Google') })
+    expect(mail).toMatchObject({ kind: 'resetElsewhere', text: expect.stringContaining('log in with Google') })
     expect(await linksTo(email)).toEqual([])
   })
 

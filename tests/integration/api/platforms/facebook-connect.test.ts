@@ -4,7 +4,7 @@ import type { FaultAction } from '../../../../sandbox/platforms/faults.ts'
 import { startMeta, type Meta } from '../../../../sandbox/platforms/meta.ts'
 import { buildApp } from '../../../../src/api/app.ts'
 import type { Context } from '../../../../src/context.ts'
-import { callbackUrl } from '../../../../src/domain/accounts/platform-connect.ts'
+import { buildCallbackUrl } from '../../../../src/domain/accounts/platform-connect.ts'
 import { SECOND } from '../../../../src/domain/shared/times.ts'
 import { decide, SCOPES, uniqueName, type KeptBack } from '../../platforms/shared/meta-support.ts'
 import { connecting } from '../../../support/connecting.ts'
@@ -36,7 +36,7 @@ beforeAll(async () => {
   instagramControl = controlOf(meta.instagram.control)
   const { id, secret } = meta.createApp({
     name: 'postonce',
-    redirectUris: [callbackUrl(testConfig().PUBLIC_URL, 'facebook')],
+    redirectUris: [buildCallbackUrl(testConfig().PUBLIC_URL, 'facebook')],
   })
   context = await testContext({
     FACEBOOK_APP_ID: id,
@@ -118,7 +118,7 @@ describe('connecting Facebook and Instagram', () => {
       response_type: 'code',
       scope: SCOPES.join(','),
       state: expect.stringMatching(new RegExp(`^${user.userId}\\.`)),
-      redirect_uri: callbackUrl(context.config.PUBLIC_URL, 'facebook'),
+      redirect_uri: buildCallbackUrl(context.config.PUBLIC_URL, 'facebook'),
     })
     expect((await fetch(url)).status).toBe(200)
   })

@@ -5,7 +5,7 @@ import { startMastodon, type Mastodon } from '../../../../sandbox/platforms/mast
 import { consent } from '../../../../sandbox/platforms/shared/consent.ts'
 import { buildApp } from '../../../../src/api/app.ts'
 import type { Context } from '../../../../src/context.ts'
-import { callbackUrl } from '../../../../src/domain/accounts/platform-connect.ts'
+import { buildCallbackUrl } from '../../../../src/domain/accounts/platform-connect.ts'
 import { SECOND } from '../../../../src/domain/shared/times.ts'
 import { connecting, itKeepsConnections } from '../../../support/connecting.ts'
 import { controlOf, type Control } from '../../../support/platform-control.ts'
@@ -25,7 +25,7 @@ let { follow, someone } = {} as ReturnType<typeof connecting>
 beforeAll(async () => {
   mastodon = await startMastodon()
   control = controlOf(mastodon.control)
-  const redirectUris = [callbackUrl(testConfig().PUBLIC_URL, 'mastodon')]
+  const redirectUris = [buildCallbackUrl(testConfig().PUBLIC_URL, 'mastodon')]
   const { clientId, clientSecret } = mastodon.createApp({ name: 'postonce', redirectUris })
   context = await testContext({
     MASTODON_INSTANCE_URL: mastodon.url,
@@ -65,7 +65,7 @@ describe('connecting a Mastodon account', () => {
       code_challenge_method: 'S256',
       code_challenge: expect.stringMatching(/^[\w-]{43}$/),
       state: expect.stringMatching(new RegExp(`^${user.userId}\\.`)),
-      redirect_uri: callbackUrl(context.config.PUBLIC_URL, 'mastodon'),
+      redirect_uri: buildCallbackUrl(context.config.PUBLIC_URL, 'mastodon'),
     })
     expect((await fetch(await user.authUrl())).status).toBe(200)
   })

@@ -5,7 +5,7 @@ import { consent } from '../../../../sandbox/platforms/shared/consent.ts'
 import { startThreads, type Threads } from '../../../../sandbox/platforms/threads.ts'
 import { buildApp } from '../../../../src/api/app.ts'
 import type { Context } from '../../../../src/context.ts'
-import { callbackUrl } from '../../../../src/domain/accounts/platform-connect.ts'
+import { buildCallbackUrl } from '../../../../src/domain/accounts/platform-connect.ts'
 import { DAY, SECOND } from '../../../../src/domain/shared/times.ts'
 import { connecting, itKeepsConnections } from '../../../support/connecting.ts'
 import { controlOf, type Control } from '../../../support/platform-control.ts'
@@ -29,7 +29,7 @@ let { follow, someone } = {} as ReturnType<typeof connecting>
 beforeAll(async () => {
   threads = await startThreads()
   control = controlOf(threads.control)
-  const redirectUris = [callbackUrl(testConfig().PUBLIC_URL, 'threads')]
+  const redirectUris = [buildCallbackUrl(testConfig().PUBLIC_URL, 'threads')]
   const { id, secret } = threads.createApp({ name: 'postonce', redirectUris })
   context = await testContext({
     THREADS_APP_ID: id,

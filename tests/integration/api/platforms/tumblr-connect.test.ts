@@ -5,7 +5,7 @@ import { consent } from '../../../../sandbox/platforms/shared/consent.ts'
 import { startTumblr, type Tumblr } from '../../../../sandbox/platforms/tumblr.ts'
 import { buildApp } from '../../../../src/api/app.ts'
 import type { Context } from '../../../../src/context.ts'
-import { callbackUrl } from '../../../../src/domain/accounts/platform-connect.ts'
+import { buildCallbackUrl } from '../../../../src/domain/accounts/platform-connect.ts'
 import { SECOND } from '../../../../src/domain/shared/times.ts'
 import { connecting, itKeepsConnections } from '../../../support/connecting.ts'
 import { controlOf, type Control } from '../../../support/platform-control.ts'
@@ -31,7 +31,7 @@ beforeAll(async () => {
   control = controlOf(tumblr.control)
   const { consumerKey, consumerSecret } = tumblr.createApp({
     name: 'postonce',
-    callbackUrl: callbackUrl(testConfig().PUBLIC_URL, 'tumblr'),
+    callbackUrl: buildCallbackUrl(testConfig().PUBLIC_URL, 'tumblr'),
   })
   context = await testContext({
     TUMBLR_CONSUMER_KEY: consumerKey,

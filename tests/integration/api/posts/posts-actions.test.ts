@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cancelPost } from '../../../../src/commands/posts/cancel-post.ts'
 import { deletePost } from '../../../../src/commands/posts/delete-post.ts'
 import type { DiscardPrepared } from '../../../../src/commands/posts/discard-prepared.ts'
-import { saveHandle } from '../../../../src/domain/posts/delivery-moves.ts'
+import { saveCheckpoint } from '../../../../src/domain/posts/delivery-moves.ts'
 import { deliver, inAnHour, postBody, postsWorld, type Caller, type PostsWorld } from '../../../support/posts-api.ts'
 
 let world: PostsWorld
@@ -106,7 +106,7 @@ describe('deleting a post', () => {
     const { posts } = world.context
     const kept = { round: 0, accountId: 'a', contentVersion: 0, name: 'draft', value: '1' }
     const preparedMeanwhile: typeof posts.remove = async (...asked) => {
-      await posts.transition(postId, saveHandle('bluesky', kept))
+      await posts.transition(postId, saveCheckpoint('bluesky', kept))
       return posts.remove(...asked)
     }
     const takenBack: object[] = []

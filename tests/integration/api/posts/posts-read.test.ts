@@ -241,7 +241,7 @@ describe('GET /api/posts/:postId/status', () => {
         expect.objectContaining({
           platform: 'threads',
           status: 'failed',
-          error: 'The platform said no',
+          error: 'The platform refused it',
           errorCode: 'validation',
         }),
         expect.objectContaining({ platform: 'tumblr', status: 'processing', attemptCount: 1 }),

@@ -9,7 +9,7 @@ import { systemClock } from '../../../../src/clock.ts'
 import { failure } from '../../../../src/domain/posts/failure.ts'
 import type { NewNotification } from '../../../../src/domain/notifications/notifications.ts'
 import { EffectTaken, giveUp } from '../../../../src/domain/posts/delivery-moves.ts'
-import { changed, isInDoubt } from '../../../../src/domain/posts/post-entries.ts'
+import { updateEntry, needsReconciliation } from '../../../../src/domain/posts/post-entries.ts'
 import { retry } from '../../../../src/domain/posts/post-moves.ts'
 import type { Move, Post, Published } from '../../../../src/domain/posts/post.ts'
 import { ServiceError } from '../../../../src/domain/shared/service-error.ts'
@@ -85,7 +85,7 @@ describe('an aborted attempt', () => {
     await expect(attempt(post, stop.signal)).rejects.toThrow('stopping')
     expect(stored.get(post._id)!.status).toBe('PROCESSING')
     expect(deliveryOf(post)).toMatchObject({ outcome: 'deferred', tries: 0 })
-    expect(isInDoubt(deliveryOf(post), after(new Date(), 60 * SECOND))).toBe(false)
+    expect(needsReconciliation(deliveryOf(post), after(new Date(), 60 * SECOND))).toBe(false)
   })
 
   it('an attempt aborted while it waits for capacity claims nothing', async () => {
@@ -312,13 +312,13 @@ describe("a user's retry after an unknown outcome", () => {
     })
     const fresh = buildPost({}, HOURS_AGO)
     const claimed = claimOf(fresh, 'bluesky', HOURS_AGO)(fresh, HOURS_AGO)
-    const prepared = changed(claimed, 'bluesky', {
+    const prepared = updateEntry(claimed, 'bluesky', {
       delivery: { ...claimed.platformStatuses[0]!.delivery, handles: { container: 'c-1' } },
     })
     const failed = giveUp('bluesky', failure('INTERNAL', 'lost'), 0)(prepared, HOURS_AGO)
     const { leaseUntil: _, ...delivery } = failed.platformStatuses[0]!.delivery
     const post = world.add(
-      retry()(changed(failed, 'bluesky', { delivery: { ...delivery, leaseUntil: null } }), new Date()),
+      retry()(updateEntry(failed, 'bluesky', { delivery: { ...delivery, leaseUntil: null } }), new Date()),
     )
     const attempt = () => world.attempt(post, new AbortController().signal, () => {}, 1)
     return { ...world, post, attempt, sent, firstKey: delivery.key }
@@ -356,7 +356,9 @@ describe("a user's retry after an unknown outcome", () => {
     for (let tries = 1; tries <= 5; tries++) {
       expect(await attempt()).toMatchObject(retryBecause('did not answer whether'))
       expect(deliveryOf(post).reconcileTries).toBe(tries)
-      const due = changed(stored.get(post._id)!, 'bluesky', { delivery: { ...deliveryOf(post), nextAttemptAt: null } })
+      const due = updateEntry(stored.get(post._id)!, 'bluesky', {
+        delivery: { ...deliveryOf(post), nextAttemptAt: null },
+      })
       stored.set(post._id, due)
     }
     expect(await attempt()).toMatchObject({ kind: 'done', result: { outcome: 'completed' } })
@@ -399,7 +401,9 @@ it('an unknown outcome keeps whether the call was answered through undecided rec
     const post = add(buildPost({}, new Date()))
     for (let call = 0; call < 3; call++) {
       await attempt(post, new AbortController().signal).catch(() => undefined)
-      const due = changed(stored.get(post._id)!, 'bluesky', { delivery: { ...deliveryOf(post), nextAttemptAt: null } })
+      const due = updateEntry(stored.get(post._id)!, 'bluesky', {
+        delivery: { ...deliveryOf(post), nextAttemptAt: null },
+      })
       stored.set(post._id, due)
     }
   }

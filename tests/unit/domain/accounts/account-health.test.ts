@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { accountHealth, type StoredHealth } from '../../../../src/domain/accounts/account-health.ts'
+import { toAccountHealth, type StoredHealth } from '../../../../src/domain/accounts/account-health.ts'
 import { DAY } from '../../../../src/domain/shared/times.ts'
 
 const now = new Date('2026-03-01T12:00:00Z')
@@ -13,8 +13,8 @@ describe('account health', () => {
     ['seven days left', inMs(7 * DAY), 'expiring', false],
     ['a millisecond left', inMs(1), 'expiring', false],
     ['nothing left', now, 'expired', true],
-  ])('of a working connection with %s', (_case, endsAt, status, needsReconnection) => {
-    expect(accountHealth(active, endsAt, now)).toMatchObject({
+  ])('a working connection with %s has the right status', (_case, endsAt, status, needsReconnection) => {
+    expect(toAccountHealth(active, endsAt, now)).toMatchObject({
       status,
       needsReconnection,
       checkedAt: now,
@@ -22,8 +22,11 @@ describe('account health', () => {
     })
   })
 
-  it.each(['expired', 'error'] as const)('%s asks for a new login, whatever time is left', (status) => {
-    const health = accountHealth({ status, lastError: 'Refused', checkedAt: now }, inMs(90 * DAY), now)
-    expect(health).toMatchObject({ status, needsReconnection: true, lastError: 'Refused' })
-  })
+  it.each(['expired', 'error'] as const)(
+    'a connection with status %s needs reconnection, however much time is left',
+    (status) => {
+      const health = toAccountHealth({ status, lastError: 'Refused', checkedAt: now }, inMs(90 * DAY), now)
+      expect(health).toMatchObject({ status, needsReconnection: true, lastError: 'Refused' })
+    },
+  )
 })

@@ -1,19 +1,21 @@
 import { expect, it } from 'vitest'
-import { callbackUrl, settingsUrl } from '../../../../src/domain/accounts/platform-connect.ts'
+import { buildCallbackUrl, buildSettingsUrl } from '../../../../src/domain/accounts/platform-connect.ts'
 
-it('has one address for the callback of a platform, however the public address ends', () => {
-  expect(callbackUrl('https://api.test', 'mastodon')).toBe('https://api.test/api/platform/mastodon/callback')
-  expect(callbackUrl('https://api.test/', 'threads')).toBe('https://api.test/api/platform/threads/callback')
-  expect(callbackUrl('https://test/postonce/', 'tumblr')).toBe('https://test/postonce/api/platform/tumblr/callback')
+it('a platform has one callback URL whether or not the public URL ends in a slash', () => {
+  expect(buildCallbackUrl('https://api.test', 'mastodon')).toBe('https://api.test/api/platform/mastodon/callback')
+  expect(buildCallbackUrl('https://api.test/', 'threads')).toBe('https://api.test/api/platform/threads/callback')
+  expect(buildCallbackUrl('https://test/postonce/', 'tumblr')).toBe(
+    'https://test/postonce/api/platform/tumblr/callback',
+  )
 })
 
-it('ends on the settings page with the words of the contract', () => {
-  expect(settingsUrl('https://app.test/', 'mastodon', 'connected', null)).toBe(
+it('a callback redirects to the settings page with its outcome and reason', () => {
+  expect(buildSettingsUrl('https://app.test/', 'mastodon', 'connected', null)).toBe(
     'https://app.test/settings?success=mastodon_connected#',
   )
   expect(
     (['auth_failed', 'connect_failed', 'state_invalid'] as const).map((outcome) =>
-      settingsUrl('https://app.test', 'facebook', outcome, 'NO_PAGE'),
+      buildSettingsUrl('https://app.test', 'facebook', outcome, 'NO_PAGE'),
     ),
   ).toEqual([
     'https://app.test/settings?error=facebook_auth_failed&reason=NO_PAGE#',

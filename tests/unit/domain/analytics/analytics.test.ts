@@ -1,16 +1,26 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { deriveFrom, NO_COUNTS, windowBefore, type PostCounts } from '../../../../src/domain/analytics/analytics.ts'
-import { daysOf, hourOfWeek, periodWindow } from '../../../../src/domain/analytics/calendar.ts'
 import {
-  gainsOf,
+  deriveMetrics,
+  NO_COUNTS,
+  toPrecedingWindow,
+  type PostCounts,
+} from '../../../../src/domain/analytics/analytics.ts'
+import { listDays, toHourOfWeek, toPeriodWindow } from '../../../../src/domain/analytics/calendar.ts'
+import {
+  computeGains,
   NOTHING_KNOWN,
-  timelineOf,
-  totalOf,
+  buildEngagementTimeline,
+  sumGains,
   type LastKnown,
 } from '../../../../src/domain/analytics/engagement.ts'
-import { followersOf, growthOf } from '../../../../src/domain/analytics/growth.ts'
-import { heatmapOf, overviewOf, performanceOf, type PairFigures } from '../../../../src/domain/analytics/performance.ts'
+import { countFollowers, buildGrowth } from '../../../../src/domain/analytics/growth.ts'
+import {
+  buildHeatmap,
+  buildOverview,
+  rankPlatforms,
+  type PairMetrics,
+} from '../../../../src/domain/analytics/performance.ts'
 import { DAY, HOUR, MINUTE } from '../../../../src/domain/shared/times.ts'
 
 const count = fc.option(fc.nat(10_000), { nil: null })
@@ -24,7 +34,7 @@ const counts: fc.Arbitrary<PostCounts> = fc.record({
 })
 const known: fc.Arbitrary<LastKnown> = fc.record({ likes: count, comments: count, shares: count })
 
-describe('what is derived from counts', () => {
+describe('derived metrics', () => {
   it.each<[Partial<PostCounts>, number | null, object]>([
     [{ likes: 6, shares: 3, comments: 1 }, 200, { totalEngagement: 10, engagementRate: 0.05, virality: 0.3 }],
     [{ likes: 6 }, 200, { totalEngagement: 6, engagementRate: 0.03, virality: null }],
@@ -33,14 +43,14 @@ describe('what is derived from counts', () => {
     [{ likes: 6, shares: 2 }, 0, { totalEngagement: 8, engagementRate: null, virality: 0.25 }],
     [{ likes: 6, shares: 2 }, null, { totalEngagement: 8, engagementRate: null, virality: 0.25 }],
     [{ impressions: 500, reach: 40, saved: 3 }, 200, { totalEngagement: null, engagementRate: null, virality: null }],
-  ])('%j with %j followers', (some, followers, expected) => {
-    expect(deriveFrom({ ...NO_COUNTS, ...some }, followers)).toEqual(expected)
+  ])('%j with %j followers derives the expected metrics', (some, followers, expected) => {
+    expect(deriveMetrics({ ...NO_COUNTS, ...some }, followers)).toEqual(expected)
   })
 
-  it('is never a number that nobody told, and never none', () => {
+  it('derived metrics are null exactly when their inputs are unknown', () => {
     fc.assert(
       fc.property(counts, count, (told, followers) => {
-        const { totalEngagement, engagementRate, virality } = deriveFrom(told, followers)
+        const { totalEngagement, engagementRate, virality } = deriveMetrics(told, followers)
         const isKnown = [told.likes, told.shares, told.comments].some((value) => value !== null)
         expect(totalEngagement !== null).toBe(isKnown)
         expect(engagementRate !== null).toBe(isKnown && followers !== null && followers > 0)
@@ -55,26 +65,26 @@ describe('what is derived from counts', () => {
 describe('windows and days', () => {
   it('a window ends now, and the window before it has the same length', () => {
     const now = new Date('2026-04-06T15:20:00Z')
-    const window = periodWindow('7d', now, 'UTC')
+    const window = toPeriodWindow('7d', now, 'UTC')
     expect(window).toEqual({ start: new Date('2026-03-31T00:00:00Z'), end: now })
-    expect(windowBefore(window)).toEqual({ start: new Date('2026-03-24T08:40:00Z'), end: window.start })
+    expect(toPrecedingWindow(window)).toEqual({ start: new Date('2026-03-24T08:40:00Z'), end: window.start })
     // Across the change of the clocks on 29 March.
-    expect(periodWindow('30d', now, 'Europe/Berlin').start).toEqual(new Date('2026-03-07T23:00:00Z'))
+    expect(toPeriodWindow('30d', now, 'Europe/Berlin').start).toEqual(new Date('2026-03-07T23:00:00Z'))
   })
 
   it.each([
     ['7d', 7],
     ['30d', 30],
-  ] as const)("a period of %s has exactly %i days, the last of which is the user's today", (period, length) => {
+  ] as const)("a period of %s has exactly %i days, ending on the user's today", (period, length) => {
     const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'Pacific/Apia', 'America/Santiago', 'Africa/Cairo')
     const instants = fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2030, 0) })
     fc.assert(
       fc.property(zones, instants, (timezone, end) => {
         const now = new Date(end)
-        const window = periodWindow(period, now, timezone)
+        const window = toPeriodWindow(period, now, timezone)
         const formatter = new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' })
-        expect(daysOf(window, timezone)).toHaveLength(length)
-        expect(daysOf(window, timezone).at(-1)!.date).toBe(formatter.format(now))
+        expect(listDays(window, timezone)).toHaveLength(length)
+        expect(listDays(window, timezone).at(-1)!.date).toBe(formatter.format(now))
         // A whole first day: the instant before belongs to another one.
         expect(formatter.format(window.start.getTime() - 1)).not.toBe(formatter.format(window.start))
       }),
@@ -93,9 +103,9 @@ describe('windows and days', () => {
     ['America/Santiago', '2026-09-06', 23 * HOUR],
     ['America/Santiago', '2026-04-04', 25 * HOUR],
     ['Asia/Kolkata', '2026-03-29', 24 * HOUR],
-  ])('%s has %s as long as the clocks say', (timezone, date, length) => {
+  ])('a day in %s on %s has its real length', (timezone, date, length) => {
     const noon = new Date(`${date}T12:00:00Z`)
-    const days = daysOf(
+    const days = listDays(
       { start: new Date(noon.getTime() - 3 * DAY), end: new Date(noon.getTime() + 3 * DAY) },
       timezone,
     )
@@ -103,7 +113,7 @@ describe('windows and days', () => {
     expect(days[index + 1]!.start.getTime() - days[index]!.start.getTime()).toBe(length)
   })
 
-  it('names every day once, in order, from the window’s first instant to its last', () => {
+  it('listDays returns every day of a window once and in order', () => {
     const zones = fc.constantFrom(
       'UTC',
       'Europe/Berlin',
@@ -116,7 +126,7 @@ describe('windows and days', () => {
     fc.assert(
       fc.property(zones, instants, fc.integer({ min: 1, max: 31 }), (timezone, end, length) => {
         const window = { start: new Date(end - length * DAY), end: new Date(end) }
-        const days = daysOf(window, timezone)
+        const days = listDays(window, timezone)
         expect(days[0]!.start).toEqual(window.start)
         expect([length, length + 1, length + 2]).toContain(days.length)
         const formatter = new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' })
@@ -133,11 +143,11 @@ describe('windows and days', () => {
     )
   })
 
-  it('knows the hour of the week on the clocks of the user', () => {
+  it('the hour of the week uses the timezone of the user', () => {
     const instant = new Date('2026-03-29T00:30:00Z')
-    expect(hourOfWeek(instant, 'UTC')).toEqual({ day: 0, hour: 0 })
-    expect(hourOfWeek(instant, 'America/New_York')).toEqual({ day: 6, hour: 20 })
-    expect(hourOfWeek(new Date('2026-03-29T01:00:00Z'), 'Europe/Berlin')).toEqual({ day: 0, hour: 3 })
+    expect(toHourOfWeek(instant, 'UTC')).toEqual({ day: 0, hour: 0 })
+    expect(toHourOfWeek(instant, 'America/New_York')).toEqual({ day: 6, hour: 20 })
+    expect(toHourOfWeek(new Date('2026-03-29T01:00:00Z'), 'Europe/Berlin')).toEqual({ day: 0, hour: 3 })
   })
 })
 
@@ -145,15 +155,15 @@ const likes = (value: number | null): LastKnown => ({ ...NOTHING_KNOWN, likes: v
 
 describe('gains', () => {
   it.each<[string, number | null, (number | null)[], number[]]>([
-    ['count the very first from 0', null, [7, 9], [7, 2]],
-    ['count on from what was known before the window', 5, [7, 9], [2, 2]],
-    ['pass over what was not told', 5, [null, 9, null, 10], [0, 4, 0, 1]],
-    ['are never negative', 10, [8, 12], [0, 4]],
+    ['the very first value counts from 0', null, [7, 9], [7, 2]],
+    ['a value counts from the last one before the window', 5, [7, 9], [2, 2]],
+    ['unreported values are skipped', 5, [null, 9, null, 10], [0, 4, 0, 1]],
+    ['gains are never negative', 10, [8, 12], [0, 4]],
   ])('%s', (_, before, values, expected) => {
-    expect(gainsOf(likes(before), values.map(likes)).map((gains) => gains.likes)).toEqual(expected)
+    expect(computeGains(likes(before), values.map(likes)).map((gains) => gains.likes)).toEqual(expected)
   })
 
-  it('of counts that only grow add up to what there is now', () => {
+  it('gains of growing counts add up to the current counts', () => {
     fc.assert(
       fc.property(
         known,
@@ -169,27 +179,27 @@ describe('gains', () => {
             return now
           })
           const before = (first.likes ?? 0) + (first.comments ?? 0) + (first.shares ?? 0)
-          const gained = gainsOf(first, values).reduce((sum, gains) => sum + totalOf(gains), 0)
-          expect(before + gained).toBe(totalOf(now))
+          const gained = computeGains(first, values).reduce((sum, gains) => sum + sumGains(gains), 0)
+          expect(before + gained).toBe(sumGains(now))
         },
       ),
     )
   })
 
-  it('are none without anything told, whatever was known', () => {
+  it('gains are 0 without new values, whatever was known before', () => {
     fc.assert(
       fc.property(known, fc.nat(5), (before, length) => {
         const nothing = Array.from({ length }, () => NOTHING_KNOWN)
-        expect(gainsOf(before, nothing).every((gains) => totalOf(gains) === 0)).toBe(true)
+        expect(computeGains(before, nothing).every((gains) => sumGains(gains) === 0)).toBe(true)
       }),
     )
   })
 })
 
-const days = daysOf({ start: new Date('2026-03-01T12:00:00Z'), end: new Date('2026-03-04T12:00:00Z') }, 'UTC')
+const days = listDays({ start: new Date('2026-03-01T12:00:00Z'), end: new Date('2026-03-04T12:00:00Z') }, 'UTC')
 
 describe('the timeline', () => {
-  it('has every day, also those on which nothing was, and takes days in their order', () => {
+  it('the timeline includes days without data and processes days in order', () => {
     const pairs = [
       {
         before: likes(2),
@@ -201,7 +211,7 @@ describe('the timeline', () => {
       { before: NOTHING_KNOWN, days: [{ day: 1, ...NOTHING_KNOWN, shares: 3 }] },
     ]
     const day = { totalEngagement: 0, likes: 0, comments: 0, shares: 0, postCount: 0 }
-    expect(timelineOf(days, pairs, new Map([[2, 5]]))).toEqual([
+    expect(buildEngagementTimeline(days, pairs, new Map([[2, 5]]))).toEqual([
       { ...day, _id: '2026-03-01' },
       { _id: '2026-03-02', totalEngagement: 10, likes: 3, comments: 4, shares: 3, postCount: 0 },
       { ...day, _id: '2026-03-03', postCount: 5 },
@@ -218,41 +228,49 @@ describe('growth', () => {
     takenAt: new Date(at),
   })
 
-  it('carries the last count forward, from before the window as well, and says nothing of days without any', () => {
+  it('growth carries the last count forward, even from before the window, and omits days without any count', () => {
     const late = [counted(1, 'bluesky', 10, '2026-03-02T06:00:00Z'), counted(3, 'bluesky', 12, '2026-03-04T06:00:00Z')]
-    expect(growthOf(days, late, {})).toEqual([
+    expect(buildGrowth(days, late, {})).toEqual([
       { _id: '2026-03-02', totalFollowers: 10, breakdown: { bluesky: 10 } },
       { _id: '2026-03-03', totalFollowers: 10, breakdown: { bluesky: 10 } },
       { _id: '2026-03-04', totalFollowers: 12, breakdown: { bluesky: 12 } },
     ])
     const early = [...late, counted(-1, 'mastodon', 5, '2026-01-02T06:00:00Z')]
-    expect(growthOf(days, early, {}).map(({ totalFollowers }) => totalFollowers)).toEqual([5, 15, 15, 17])
+    expect(buildGrowth(days, early, {}).map(({ totalFollowers }) => totalFollowers)).toEqual([5, 15, 15, 17])
   })
 
-  it('ends with the day of the disconnect, and begins anew with the first count after it', () => {
+  it('growth ends on the day of a disconnect and restarts with the next count', () => {
     const counts = [
       counted(-1, 'bluesky', 10, '2026-02-02T06:00:00Z'),
       counted(3, 'bluesky', 12, '2026-03-04T06:00:00Z'),
       counted(0, 'mastodon', 1, '2026-03-01T13:00:00Z'),
     ]
     const endings = { bluesky: [new Date('2026-03-02T09:00:00Z')] }
-    expect(growthOf(days, counts, endings).map(({ breakdown }) => breakdown.bluesky)).toEqual([10, 10, undefined, 12])
+    expect(buildGrowth(days, counts, endings).map(({ breakdown }) => breakdown.bluesky)).toEqual([
+      10,
+      10,
+      undefined,
+      12,
+    ])
   })
 
-  it('now counts the connected accounts, and does not know what nobody counted since the account is another', () => {
+  it('current followers cover connected accounts and are unknown for a replaced account without a count', () => {
     const latest = [
       counted(0, 'bluesky', 10, '2026-03-02T06:00:00Z'),
       counted(0, 'mastodon', 5, '2026-03-02T06:00:00Z'),
     ]
     const connected = new Set(['bluesky', 'tumblr'] as const)
-    expect(followersOf(connected, latest, {})).toEqual({ total: 10, breakdown: { bluesky: 10, tumblr: null } })
+    expect(countFollowers(connected, latest, {})).toEqual({ total: 10, breakdown: { bluesky: 10, tumblr: null } })
     const endings = { bluesky: [new Date('2026-03-03T00:00:00Z')] }
-    expect(followersOf(connected, latest, endings)).toEqual({ total: null, breakdown: { bluesky: null, tumblr: null } })
-    expect(followersOf(new Set(), latest, {})).toEqual({ total: 0, breakdown: {} })
+    expect(countFollowers(connected, latest, endings)).toEqual({
+      total: null,
+      breakdown: { bluesky: null, tumblr: null },
+    })
+    expect(countFollowers(new Set(), latest, {})).toEqual({ total: 0, breakdown: {} })
   })
 })
 
-const figures = (changes: Partial<PairFigures>): PairFigures => ({
+const figures = (changes: Partial<PairMetrics>): PairMetrics => ({
   postId: 'one',
   platform: 'bluesky',
   completedAt: new Date('2026-03-02T10:30:00Z'),
@@ -264,7 +282,7 @@ const figures = (changes: Partial<PairFigures>): PairFigures => ({
 })
 
 describe('the performance of platforms', () => {
-  it('counts pairs, sums what is known, and puts the best first and equals by name', () => {
+  it('platforms are ranked by known engagement, and by name when it is equal', () => {
     const pairs = [
       figures({ platform: 'tumblr', totalEngagement: 4, engagementRate: 0.5 }),
       figures({ platform: 'tumblr', postId: 'two', totalEngagement: null }),
@@ -272,14 +290,14 @@ describe('the performance of platforms', () => {
       figures({ platform: 'threads', totalEngagement: 9, engagementRate: 0.2 }),
       figures({ platform: 'threads', postId: 'two', totalEngagement: 1, engagementRate: 0.4 }),
     ]
-    expect(performanceOf(pairs)).toEqual([
+    expect(rankPlatforms(pairs)).toEqual([
       { _id: 'threads', totalEngagement: 10, totalPosts: 2, avgEngagementRate: expect.closeTo(0.3) as number },
       { _id: 'mastodon', totalEngagement: 4, totalPosts: 1, avgEngagementRate: null },
       { _id: 'tumblr', totalEngagement: 4, totalPosts: 2, avgEngagementRate: 0.5 },
     ])
   })
 
-  it('the overview reports null for impressions that no platform tells, and compares what two windows brought', () => {
+  it('the overview has null for unreported impressions and compares the gains of two windows', () => {
     const before = likes(10)
     const compared = [
       { latest: figures({ totalEngagement: 25, reach: 7 }), before, previous: likes(14), current: likes(25) },
@@ -292,7 +310,7 @@ describe('the performance of platforms', () => {
       // Nothing of it in the current window.
       { latest: null, before: NOTHING_KNOWN, previous: likes(4), current: NOTHING_KNOWN },
     ]
-    const { stats } = overviewOf(compared, 3)
+    const { stats } = buildOverview(compared, 3)
     expect(stats).toEqual({
       bestPlatform: 'bluesky',
       totalPosts: 3,
@@ -302,17 +320,17 @@ describe('the performance of platforms', () => {
       avgEngagementRate: null,
       engagementChangePercent: 37.5,
     })
-    expect(overviewOf(compared.slice(1, 2), 1).stats.engagementChangePercent).toBe(null)
-    expect(overviewOf([], 0).stats).toMatchObject({ bestPlatform: null, totalImpressions: null, totalReach: null })
+    expect(buildOverview(compared.slice(1, 2), 1).stats.engagementChangePercent).toBe(null)
+    expect(buildOverview([], 0).stats).toMatchObject({ bestPlatform: null, totalImpressions: null, totalReach: null })
   })
 
-  it('by hour has a cell for every hour of the week, and means over what is known', () => {
+  it('the heatmap has a cell for every hour of the week with the mean of the known values', () => {
     const pairs = [
       figures({ totalEngagement: 4 }),
       figures({ postId: 'two', totalEngagement: 7 }),
       figures({ postId: 'three', totalEngagement: null }),
     ]
-    const cells = heatmapOf(pairs, 'Asia/Kolkata')
+    const cells = buildHeatmap(pairs, 'Asia/Kolkata')
     expect(cells).toHaveLength(168)
     expect(cells.filter(({ postCount }) => postCount > 0)).toEqual([{ day: 1, hour: 16, value: 5.5, postCount: 3 }])
     expect(cells.reduce((sum, { value }) => sum + value, 0)).toBe(5.5)

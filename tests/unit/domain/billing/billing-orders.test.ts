@@ -85,7 +85,7 @@ function processor() {
   }
 }
 
-/** Lets it happen; `watch` sees the record before and after each look. */
+/** Plays an event; `watch` gets the record before and after each sync. */
 function happen(happenings: Happening[], watch: (before: User, after: User, truth: ProcessorSubscription) => void) {
   const theirs = processor()
   let user = buildUser()
@@ -116,7 +116,7 @@ function shuffled<T>(items: T[], order: Iterator<number>): T[] {
     .map(({ item }) => item)
 }
 
-it('any order and repetition of looks at a truth that grows ends like looks at the last truth alone', () => {
+it('repeated syncs in any order end in the same state as one sync with the final state', () => {
   const story = fc.record({ happenings: fc.array(happening, LONG), order: fc.infiniteStream(fc.nat()) })
   fc.assert(
     fc.property(story, ({ happenings, order }) => {
@@ -130,7 +130,7 @@ it('any order and repetition of looks at a truth that grows ends like looks at t
   )
 })
 
-it('where the processor knows nothing any more, signed payloads in any order tell as much', () => {
+it('signed payloads in any order lead to the final state when the processor no longer knows the subscription', () => {
   const story = fc.record({ happenings: fc.array(happening, LONG), order: fc.infiniteStream(fc.nat()) })
   const nothing: Truth = { subscriptions: [] }
   const endOf = (truth: Truth, events: PaymentEvent[]) => {
@@ -147,7 +147,7 @@ it('where the processor knows nothing any more, signed payloads in any order tel
   )
 })
 
-it('limits match the plan, whatever happens, and the usage is reset once for an invoice or an end at most', () => {
+it('limits always match the plan, and the usage is reset at most once per invoice or end', () => {
   fc.assert(
     fc.property(fc.array(eventful, LONG), (happenings) => {
       let resets = 0
@@ -163,7 +163,7 @@ it('limits match the plan, whatever happens, and the usage is reset once for an 
   )
 })
 
-it('what an admin set stands through every look, until one that sees another state than was last applied', () => {
+it('an override by an admin stays until a sync finds another state than the last applied one', () => {
   fc.assert(
     fc.property(fc.array(eventful, LONG), (happenings) => {
       happen(happenings, (before, next, truth) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ProcessorState } from '../../../../src/domain/billing/billing.ts'
-import { describeStep } from '../../../../src/domain/billing/billing-rule.ts'
+import { describeBillingUpdate } from '../../../../src/domain/billing/billing-update.ts'
 import type { User } from '../../../../src/domain/users/user.ts'
 import { after, T0 } from '../../../support/posts.ts'
 import {
@@ -20,14 +20,14 @@ const one = (fields: Parameters<typeof buildSubscription>[0] = {}): Truth => ({
   subscriptions: [buildSubscription(fields)],
 })
 const event = buildEvent()
-/** A user after looks at these truths, one after the other, with what was used in between. */
+/** Returns a user after syncs with these states in order, with usage in between. */
 const userAfter = (...truths: Truth[]): User =>
   truths.reduce((user, truth) => ({ ...look(user, truth, event).user, usage: used }), buildUser())
 const pro = () => userAfter(one())
 const renewal = buildInvoice({ id: 'in_2', isFirst: false })
 const kinds = ({ news }: ReturnType<typeof look>['step']) => news.map(({ kind }) => kind)
 
-describe('states of the processor (contract section 7)', () => {
+describe('states of the payment processor', () => {
   const ends = { plan: 'free', status: 'cancelled' } as const
   it.each<[ProcessorState, Partial<User['subscription']>]>([
     ['active', { plan: 'pro', status: 'active' }],
@@ -39,7 +39,7 @@ describe('states of the processor (contract section 7)', () => {
     ['incomplete_expired', ends],
     ['incomplete', { plan: 'pro', status: 'active' }],
     ['unknown', { plan: 'pro', status: 'active' }],
-  ])('%s of a subscriber', (state, expected) => {
+  ])('state %s of a subscriber sets plan and status', (state, expected) => {
     const { user } = look(pro(), one({ state }))
     expect(user.subscription).toMatchObject(expected)
     expect(user.limits).toEqual(LIMITS[user.subscription.plan])
@@ -54,14 +54,14 @@ describe('states of the processor (contract section 7)', () => {
     // Never paid: such a user has the status active.
     ['incomplete_expired', { plan: 'free', status: 'active' }],
     ['unknown', { plan: 'free', status: 'active' }],
-  ])('%s of somebody Free, at first sight', (state, expected) => {
+  ])('state %s of a new subscription sets plan and status of a Free user', (state, expected) => {
     const { user } = look(buildUser(), one({ state }), event)
     expect(user.subscription).toMatchObject(expected)
   })
 })
 
-describe('a subscription that runs', () => {
-  it('brings Pro with its ids, dates and limits, and leaves the usage', () => {
+describe('an active subscription', () => {
+  it('an active subscription grants Pro with ids, dates and limits and keeps the usage', () => {
     const { user, step } = look(buildUser(), one(), event)
     expect(user).toMatchObject({
       subscription: {
@@ -77,17 +77,17 @@ describe('a subscription that runs', () => {
       usage: used,
     })
     expect(kinds(step)).toEqual(['planChanged'])
-    expect(describeStep(buildUser(), step)).toBe('pro/active until 2026-03-31')
+    expect(describeBillingUpdate(buildUser(), step)).toBe('pro/active until 2026-03-31')
   })
 
-  it('says nothing when nothing is new', () => {
+  it('an unchanged subscription changes nothing', () => {
     const user = pro()
     const { step } = look(user, one())
     expect(step).toMatchObject({ isChanged: false, news: [], subscription: {} })
-    expect(describeStep(user, step)).toBe('nothing')
+    expect(describeBillingUpdate(user, step)).toBe('nothing')
   })
 
-  it('has its dates and its end synced, also where plan and status stay', () => {
+  it('dates and cancellation are updated even when plan and status stay', () => {
     const dates = { currentPeriodStart: after(T0, MONTH), currentPeriodEnd: after(T0, 2 * MONTH) }
     const { user, step } = look(pro(), one({ ...dates, cancelAtPeriodEnd: true }))
     expect(user.subscription).toMatchObject({ ...dates, cancelAtPeriodEnd: true, plan: 'pro' })
@@ -95,7 +95,7 @@ describe('a subscription that runs', () => {
     expect(kinds(look(user, one(dates)).step)).toEqual(['planContinues'])
   })
 
-  it('keeps Pro while a payment fails, and says so once', () => {
+  it('a failed payment keeps Pro and is reported once', () => {
     const failed = look(pro(), one({ state: 'past_due' }))
     expect(failed.user).toMatchObject({ subscription: { plan: 'pro', status: 'pastDue' }, limits: LIMITS.pro })
     expect(kinds(failed.step)).toEqual(['paymentFailed'])
@@ -103,14 +103,14 @@ describe('a subscription that runs', () => {
     expect(kinds(look(failed.user, one()).step)).toEqual(['paymentRecovered'])
   })
 
-  it('leaves the limits of a plan that stays as they were given', () => {
+  it('an unchanged plan keeps the limits of the user', () => {
     const limits = { maxPosts: 100, maxCaptionGenerations: 50 }
     expect(look({ ...pro(), limits }, one({ state: 'past_due' })).user.limits).toEqual(limits)
   })
 })
 
-describe('the end', () => {
-  it('takes back all but the customer id, and counts from nothing', () => {
+describe('the end of a subscription', () => {
+  it('an ended subscription downgrades to Free, keeps the customer id and resets the usage', () => {
     const { user, step } = look(pro(), one({ state: 'canceled' }), event)
     expect(user).toMatchObject({
       subscription: {
@@ -128,13 +128,13 @@ describe('the end', () => {
     expect(kinds(step)).toEqual(['planChanged'])
   })
 
-  it('is the same when it is the first that is ever heard of it', () => {
+  it('the end of an unknown subscription has the same result', () => {
     const { user } = look(buildUser(), one({ state: 'canceled' }), event)
     const { user: slowly } = look(pro(), one({ state: 'canceled' }), event)
     expect({ ...user, billing: null }).toEqual({ ...slowly, billing: null })
   })
 
-  it('resets the counters of somebody Free no second time, and no invoice does', () => {
+  it('the usage of a Free user is not reset again, not even by an invoice', () => {
     const free = userAfter(one(), one({ state: 'canceled' }))
     const late = buildEvent({ type: 'invoice.payment_succeeded', invoiceId: 'in_2', toldInvoice: renewal })
     for (const told of [null, event, late]) {
@@ -143,7 +143,7 @@ describe('the end', () => {
     }
   })
 
-  it('is final, whatever an old payload says', () => {
+  it('an ended subscription never resumes because of an old payload', () => {
     const free = userAfter(one(), one({ state: 'canceled' }))
     for (const truth of [one(), { subscriptions: [] }]) {
       const { user } = look(free, truth, buildEvent({ told: buildSubscription() }))
@@ -151,7 +151,7 @@ describe('the end', () => {
     }
   })
 
-  it('of one that was never paid takes no plan away that an admin gave', () => {
+  it('the end of an unpaid subscription keeps a plan that an admin granted', () => {
     const given: User = {
       ...buildUser(),
       subscription: { ...buildUser().subscription, plan: 'pro' },
@@ -161,7 +161,7 @@ describe('the end', () => {
     expect(user).toMatchObject({ subscription: { plan: 'pro', status: 'active' }, limits: LIMITS.pro, usage: used })
   })
 
-  it('may be followed by another subscription', () => {
+  it('a new subscription can follow an ended one', () => {
     const free = userAfter(one(), one({ state: 'canceled' }))
     const again = buildSubscription({ id: 'sub_2', createdAt: after(T0, MONTH) })
     const { user } = look(free, { subscriptions: [again] }, buildEvent({ subscriptionId: 'sub_2' }))
@@ -172,19 +172,19 @@ describe('the end', () => {
 describe('usage', () => {
   const paid = (id: string, fields = {}) => one({ latestInvoice: buildInvoice({ id, isFirst: false, ...fields }) })
 
-  it('is reset once for each renewal that is paid, and by no repeat', () => {
+  it('the usage is reset once per paid renewal, not again by repeated events', () => {
     const first = look(pro(), paid('in_2'))
     expect(first.user.usage).toEqual(unused)
     expect(look({ ...first.user, usage: used }, paid('in_2'), event).user.usage).toEqual(used)
     expect(look({ ...first.user, usage: used }, paid('in_3')).user.usage).toEqual(unused)
   })
 
-  it('stays when the first invoice is paid, and when a later one is not', () => {
+  it('the usage stays when the first invoice is paid and when a later one is unpaid', () => {
     expect(look(pro(), one()).user.usage).toEqual(used)
     expect(look(pro(), paid('in_2', { isPaid: false })).user.usage).toEqual(used)
   })
 
-  it('is reset by the invoice of an event while a newer one is unpaid', () => {
+  it('the usage is reset by the paid invoice of an event while a newer one is unpaid', () => {
     const truth = { ...paid('in_3', { isPaid: false }), invoices: [renewal] }
     const told = buildEvent({ type: 'invoice.payment_succeeded', invoiceId: 'in_2' })
     const { user } = look(pro(), truth, told)
@@ -192,13 +192,13 @@ describe('usage', () => {
     expect(look({ ...user, usage: used }, truth, told).user.usage).toEqual(used)
   })
 
-  it('is not reset by an invoice of a month that has passed', () => {
+  it('an invoice of an earlier period does not reset the usage', () => {
     const user = { ...look(pro(), paid('in_3')).user, usage: used }
     const told = buildEvent({ type: 'invoice.payment_succeeded', invoiceId: 'in_2' })
     expect(look(user, { ...paid('in_3'), invoices: [renewal] }, told).user.usage).toEqual(used)
   })
 
-  it('is not reset by an invoice of something else', () => {
+  it('an invoice without the subscription does not reset the usage', () => {
     const told = buildEvent({ subscriptionId: null, invoiceId: 'in_9' })
     const other = buildInvoice({ id: 'in_9', isFirst: false, subscriptionId: null })
     expect(look(pro(), { ...one(), invoices: [other] }, told).user.usage).toEqual(used)
@@ -212,7 +212,7 @@ describe("an admin's override", () => {
     limits: LIMITS[plan],
   })
 
-  it('stands until the state of the processor is another one', () => {
+  it('an override stays until the state at the processor changes', () => {
     const free = overridden(pro(), 'free')
     const renewed = look(free, one({ latestInvoice: renewal, currentPeriodEnd: after(T0, 2 * MONTH) }), event).user
     expect(renewed).toMatchObject({
@@ -223,7 +223,7 @@ describe("an admin's override", () => {
     expect(user).toMatchObject({ subscription: { plan: 'pro', status: 'pastDue' }, limits: LIMITS.pro })
   })
 
-  it('does not stand for the next subscription', () => {
+  it('an override does not apply to the next subscription', () => {
     const next = buildSubscription({ id: 'sub_2', createdAt: after(T0, 1_000) })
     const both = look(
       overridden(pro(), 'free'),
@@ -235,7 +235,7 @@ describe("an admin's override", () => {
     expect(user).toMatchObject({ subscription: { plan: 'pro', processorSubscriptionId: 'sub_2' }, limits: LIMITS.pro })
   })
 
-  it('to Pro stands after the end of a subscription, and without one', () => {
+  it('an override to Pro stays after the end of a subscription and without one', () => {
     for (const user of [buildUser(), userAfter(one(), one({ state: 'canceled' }))]) {
       const given = look(overridden(user, 'pro'), one({ state: 'canceled' })).user
       expect(given).toMatchObject({ subscription: { plan: 'pro' }, limits: LIMITS.pro })
@@ -248,14 +248,14 @@ describe('a second subscription', () => {
   const both = { subscriptions: [buildSubscription(), second] }
   const ofSecond = buildEvent({ subscriptionId: 'sub_2' })
 
-  it('is flagged once, and the oldest stays on the record', () => {
+  it('a second subscription is flagged once, and the oldest stays on the record', () => {
     const { user, step } = look(pro(), both, ofSecond)
     expect(user.subscription).toMatchObject({ processorSubscriptionId: 'sub_1', currentPeriodEnd: after(T0, MONTH) })
     expect(step.news).toEqual([{ kind: 'secondSubscription', subscriptionId: 'sub_2' }])
     expect(look(user, both, ofSecond).step.news).toEqual([])
   })
 
-  it('is the younger one also when it was heard of first', () => {
+  it('the newer subscription is the second one even when its event came first', () => {
     const early = look(buildUser(), both, ofSecond).user
     expect(early.subscription.processorSubscriptionId).toBe('sub_2')
     const { user, step } = look(early, both, buildEvent())
@@ -263,7 +263,7 @@ describe('a second subscription', () => {
     expect(step.news).toEqual([{ kind: 'secondSubscription', subscriptionId: 'sub_2' }])
   })
 
-  it('takes over without a gap when the first ends', () => {
+  it('a second subscription takes over without a gap when the first ends', () => {
     const { user } = look(pro(), both, ofSecond)
     const over = { subscriptions: [buildSubscription({ state: 'canceled' }), second] }
     const next = look(user, over)
@@ -275,7 +275,7 @@ describe('a second subscription', () => {
     expect(next.step.news).toEqual([])
   })
 
-  it('resets no usage by its renewal or its end', () => {
+  it('a second subscription does not reset the usage when it renews or ends', () => {
     const paid = { ...second, latestInvoice: buildInvoice({ id: 'in_8', subscriptionId: 'sub_2', isFirst: false }) }
     for (const other of [paid, { ...paid, state: 'canceled' as const }]) {
       const { user } = look(look(pro(), both, ofSecond).user, { subscriptions: [buildSubscription(), other] })
@@ -283,25 +283,25 @@ describe('a second subscription', () => {
     }
   })
 
-  it('resets no usage later by a renewal from before it took over', () => {
+  it('a renewal from before the takeover does not reset the usage later', () => {
     const paid = { ...second, latestInvoice: buildInvoice({ id: 'in_8', subscriptionId: 'sub_2', isFirst: false }) }
     const { user } = look(pro(), { subscriptions: [buildSubscription(), paid] }, ofSecond)
     const over = look(user, { subscriptions: [buildSubscription({ state: 'canceled' }), paid] }).user
     expect(look({ ...over, usage: used }, { subscriptions: [paid] }, ofSecond).user.usage).toEqual(used)
   })
 
-  it('that nobody paid yet is no second one', () => {
+  it('an unpaid subscription is not flagged as a second one', () => {
     const unpaid = { subscriptions: [buildSubscription(), { ...second, state: 'incomplete' as const }] }
     expect(look(pro(), unpaid, ofSecond).step.news).toEqual([])
   })
 })
 
-describe('a subscription that the processor does not know any more', () => {
+describe('a subscription that the processor no longer knows', () => {
   const gone: Truth = { subscriptions: [] }
   const saying = (state: ProcessorState, minute: number) =>
     buildEvent({ createdAt: after(T0, minute * 60_000), told: buildSubscription({ state }) })
 
-  it('is what the newest signed payload says', () => {
+  it('the newest signed payload determines an unknown subscription', () => {
     const [older, newer] = [saying('active', 1), saying('past_due', 2)]
     for (const events of [
       [older, newer],
@@ -313,12 +313,12 @@ describe('a subscription that the processor does not know any more', () => {
     }
   })
 
-  it('is not what a payload from before the last look said', () => {
+  it('a payload older than the last sync is ignored', () => {
     const seen = look(buildUser(), one({ state: 'past_due' }), saying('past_due', 2)).user
     expect(look(seen, gone, saying('active', 1)).user.subscription.status).toBe('pastDue')
   })
 
-  it('keeps its dates and its end where a payload is silent about them', () => {
+  it('a payload without dates and cancellation keeps the stored ones', () => {
     const silent = { currentPeriodStart: null, currentPeriodEnd: null, cancelAtPeriodEnd: null }
     const told = buildSubscription({ state: 'past_due', ...silent })
     const before = userAfter(one({ cancelAtPeriodEnd: true }))
@@ -329,32 +329,32 @@ describe('a subscription that the processor does not know any more', () => {
     })
   })
 
-  it('has ended when the payload says so, for good', () => {
+  it('a payload that reports the end ends the subscription permanently', () => {
     const { user } = look(pro(), gone, saying('canceled', 0))
     expect(user.subscription).toMatchObject({ plan: 'free', status: 'cancelled', processorCustomerId: 'cus_1' })
     expect(look(user, gone, saying('active', 5)).user.subscription.plan).toBe('free')
   })
 
   it.each([
-    ['nothing is said', null],
+    ['nothing is reported', null],
     ['the event says nothing of it', buildEvent({ type: 'invoice.payment_succeeded' })],
-  ])('stays as it was when %s: it may be the wrong account that is asked', (_, told) => {
+  ])('the subscription stays unchanged when %s, because the configured account may be wrong', (_, told) => {
     const before = pro()
     const { user } = look(before, gone, told)
     expect(user.subscription).toEqual(before.subscription)
     expect(user.billing.subscriptions).toMatchObject([{ id: 'sub_1' }])
   })
 
-  it('of which nobody ever said anything is nothing', () => {
+  it('an entirely unknown subscription changes nothing', () => {
     const { user } = look(buildUser(), gone, buildEvent({ customerId: null }))
     expect(user).toMatchObject({ subscription: { plan: 'free', status: 'active' }, billing: { subscriptions: [] } })
   })
 })
 
-describe('a checkout nothing was heard of', () => {
+describe('a checkout without an event', () => {
   const waiting = { ...buildUser(), billing: { ...buildUser().billing, checkoutId: 'cs_1' } }
 
-  it('is followed while it is open, and while what it sold is not settled', () => {
+  it('a checkout is checked while it is open and while its subscription is incomplete', () => {
     const open = { subscriptions: [], checkout: { status: 'open' as const, subscriptionId: null } }
     expect(look(waiting, open).step).toMatchObject({ isChanged: false, billing: { checkoutId: 'cs_1' } })
     const unsettled = {
@@ -367,12 +367,12 @@ describe('a checkout nothing was heard of', () => {
     })
   })
 
-  it('brings what was paid for', () => {
+  it('a completed checkout grants the paid plan', () => {
     const truth = { ...one(), checkout: { status: 'complete' as const, subscriptionId: 'sub_1' } }
     expect(look(waiting, truth).user).toMatchObject({ subscription: { plan: 'pro' }, billing: { checkoutId: null } })
   })
 
-  it('is forgotten when it has expired, or is not known', () => {
+  it('an expired or unknown checkout is dropped', () => {
     for (const checkout of [{ status: 'expired' as const, subscriptionId: null }, undefined]) {
       const { user } = look(waiting, { subscriptions: [], ...(checkout && { checkout }) })
       expect(user).toMatchObject({ subscription: { plan: 'free', status: 'active' }, billing: { checkoutId: null } })

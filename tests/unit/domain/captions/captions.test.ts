@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { fitCaptions, templateCaptions } from '../../../../src/domain/captions/captions.ts'
+import { fitCaptions, buildTemplateCaptions } from '../../../../src/domain/captions/captions.ts'
 import { PLATFORMS } from '../../../../src/domain/shared/platforms.ts'
 import { POSTING_RULES } from '../../../../src/domain/posts/posting-rules.ts'
-import { textProblems } from '../../../../src/domain/posts/preflight.ts'
+import { checkText } from '../../../../src/domain/posts/preflight.ts'
 
 const FAMILY = '👨‍👩‍👧‍👦'
 
 describe.each(PLATFORMS)('captions for %s', (platform) => {
   const rules = POSTING_RULES[platform]
-  const problemsOf = (text: string) => textProblems(platform, { text, mediaItems: [] }, rules)
+  const problemsOf = (text: string) => checkText(platform, { text, mediaItems: [] }, rules)
 
   it.each([
     ['long words', 'word '.repeat(30_000)],
@@ -16,41 +16,41 @@ describe.each(PLATFORMS)('captions for %s', (platform) => {
     ['emoji of many parts', FAMILY.repeat(4_000)],
     ['hashtags', '#tag '.repeat(500)],
     ['links', 'https://example.com/a/long/path '.repeat(5_000)],
-  ])('of %s are cut to what the platform takes', (_name, text) => {
+  ])('captions of %s are cut to the limit of the platform', (_name, text) => {
     const [caption] = fitCaptions([text], platform, rules)
     expect(problemsOf(caption!)).toEqual([])
     expect(caption!.endsWith('…')).toBe(true)
     expect(caption).not.toMatch(/\u200d…$/)
   })
 
-  it('from templates keep their phrase, whatever the words of the user', () => {
+  it('template captions keep their phrase whatever the user wrote', () => {
     const wish = { prompt: 'word '.repeat(30_000), text: null, tone: 'casual', platform }
-    const captions = templateCaptions(wish, rules)
+    const captions = buildTemplateCaptions(wish, rules)
     expect(captions[1]).toMatch(/^So, this happened: /)
     expect(captions[3]).toMatch(/Thoughts\?$/)
     for (const caption of captions) expect(problemsOf(caption)).toEqual([])
   })
 })
 
-it('what fits is left as it is', () => {
+it('a caption within the limit is not changed', () => {
   expect(fitCaptions(['  Good morning  ', 'Good evening'], 'bluesky', POSTING_RULES.bluesky)).toEqual([
     'Good morning',
     'Good evening',
   ])
 })
 
-it('repeats and empty captions are left out, and there are four at most', () => {
+it('duplicate and empty captions are removed, and at most four are returned', () => {
   expect(fitCaptions(['a', ' a ', '', '  ', 'b', 'c', 'd', 'e'], null, null)).toEqual(['a', 'b', 'c', 'd'])
 })
 
-it('templates take the post that is there for their topic, and replacement patterns in it for words', () => {
+it('templates use the existing post as their topic and treat replacement patterns in it as text', () => {
   const wish = { prompt: 'funny, please', text: 'Costs $& and $1', tone: 'unheard of', platform: null }
-  expect(templateCaptions(wish, null)).toContain('New: Costs $& and $1')
+  expect(buildTemplateCaptions(wish, null)).toContain('New: Costs $& and $1')
 })
 
 describe('captions from templates', () => {
   const ask = (prompt: string, { text = null, tone = null }: { text?: string | null; tone?: string | null } = {}) =>
-    templateCaptions({ prompt, text, tone, platform: null }, null)
+    buildTemplateCaptions({ prompt, text, tone, platform: null }, null)
 
   it.each([null, 'professional', 'casual', 'friendly', 'funny', 'excited'])(
     'never suggest the prompt word for word (tone %j)',
@@ -66,7 +66,7 @@ describe('captions from templates', () => {
     ['Write a short caption about our new café', 'our new café'],
     ['please make a funny post for the summer sale', 'the summer sale'],
     ['Rewrite this: We open on Monday', 'We open on Monday'],
-  ])('take the topic out of %j', (prompt, topic) => {
+  ])('templates extract the topic of %j', (prompt, topic) => {
     expect(ask(prompt)).toContain(`New: ${topic}`)
   })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { isOwnMediaKey, mediaKey } from '../../../../src/domain/media/storage-keys.ts'
 
 describe('isOwnMediaKey', () => {
-  it('takes the keys we make', () => {
+  it('isOwnMediaKey accepts keys of this service', () => {
     expect(mediaKey('u1', 'abc', 'image/jpg')).toBe('posts/u1/abc.jpg')
     expect(isOwnMediaKey('u1', mediaKey('u1', 'abc', 'video/quicktime'))).toBe(true)
   })
@@ -28,9 +28,9 @@ describe('isOwnMediaKey', () => {
     ['a line break', 'posts/u1/a\n.png'],
     ['a broken escape', 'posts/u1/a%zz.png'],
     ['more than 1,024 bytes', `posts/u1/${'é'.repeat(508)}`],
-  ])('refuses %s', (_, key) => expect(isOwnMediaKey('u1', key)).toBe(false))
+  ])('isOwnMediaKey rejects %s', (_, key) => expect(isOwnMediaKey('u1', key)).toBe(false))
 
-  it('counts the length in bytes', () => {
+  it('the maximal key length counts bytes', () => {
     expect(isOwnMediaKey('u1', `posts/u1/${'é'.repeat(507)}`)).toBe(true)
   })
 })

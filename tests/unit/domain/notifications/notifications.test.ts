@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { FAILURE_CODES, failure, type FailureCode } from '../../../../src/domain/posts/failure.ts'
-import type { BillingNews } from '../../../../src/domain/billing/billing-rule.ts'
+import type { BillingEvent } from '../../../../src/domain/billing/billing-update.ts'
 import {
   billingChanged,
   connectionExpired,
@@ -11,7 +11,7 @@ import {
   preparationFailed,
   secondSubscription,
 } from '../../../../src/domain/notifications/notifications.ts'
-import { newPlatformStatus, rolledUp } from '../../../../src/domain/posts/post-entries.ts'
+import { createPlatformStatus, rollUpPost } from '../../../../src/domain/posts/post-entries.ts'
 import type { DeliveryStatus } from '../../../../src/domain/posts/post.ts'
 import { PLATFORMS } from '../../../../src/domain/shared/platforms.ts'
 import { buildEvent, buildSubscription, buildUser, look } from '../../../support/billing.ts'
@@ -27,10 +27,10 @@ const image = {
 }
 const post = buildPost({ content: { text: MARKUP, mediaItems: [image] } })
 const words = (text: string) => ({ text, mediaItems: [] })
-const of = (code: FailureCode) => failure(code, 'The platform said no.')
+const of = (code: FailureCode) => failure(code, 'The platform refused it.')
 
-describe('notifications (contract section 9)', () => {
-  it('say that a post is pending, or scheduled and for when', () => {
+describe('notifications of posts', () => {
+  it('a notification states whether a new post is pending or when it is scheduled', () => {
     const scheduledAt = after(T0, 60_000)
     expect(postCreated(post, 'UTC')).toMatchObject({
       type: 'success',
@@ -41,7 +41,7 @@ describe('notifications (contract section 9)', () => {
     )
   })
 
-  it('name the platform that accepted, with a link to the post there and its first image', () => {
+  it('a notification of a published post has its platform, link and first image', () => {
     expect(postPublished(post, 'bluesky', 'https://bsky.app/x')).toMatchObject({
       type: 'success',
       message: 'Successfully posted on bluesky',
@@ -50,7 +50,7 @@ describe('notifications (contract section 9)', () => {
     })
   })
 
-  it('link and show nothing but http and https', () => {
+  it('notifications link only to http and https URLs', () => {
     const local = { ...image, storageUrl: 'file:///etc/passwd' }
     const odd = buildPost({ content: { text: '', mediaItems: [local] } })
     expect(postPublished(odd, 'bluesky', 'javascript:alert(1)').options).toEqual({})
@@ -60,13 +60,13 @@ describe('notifications (contract section 9)', () => {
     ['unauthorized', 'Reconnect the account in settings, then retry the post'],
     ['PLATFORM_NOT_CONNECTED', 'Connect the account in settings, then retry the post'],
     ['PLATFORM_NOT_SUPPORTED', 'Retry the post once the platform is set up'],
-    ['OUTCOME_UNKNOWN', 'Look at the platform, and retry only if the post is not there'],
+    ['OUTCOME_UNKNOWN', 'Check the platform, and retry only if the post is not there'],
     ['validation', 'Create a changed post'],
     ['TOO_LATE', 'You can retry the post'],
-  ] as const)('name platform, cause and next step when a delivery failed: %s', (code, step) => {
+  ] as const)('a failed delivery is reported with platform, cause and next step: %s', (code, step) => {
     expect(postFailed(post, 'bluesky', 0, of(code))).toMatchObject({
       type: 'error',
-      message: `Posting on Bluesky failed: The platform said no. ${step}.`,
+      message: `Posting on Bluesky failed: The platform refused it. ${step}.`,
     })
   })
 
@@ -74,21 +74,21 @@ describe('notifications (contract section 9)', () => {
     ['unauthorized', 'Reconnect the account in settings before the post is due'],
     ['PLATFORM_NOT_CONNECTED', 'Connect the account in settings before the post is due'],
     ['validation', 'Change the post before it is due'],
-    ['INTERNAL', 'It is tried again when the post is due'],
-  ] as const)('warn ahead with what can still be done: %s', (code, step) => {
+    ['INTERNAL', 'The service retries when the post is due'],
+  ] as const)('an early warning names the step that can still help: %s', (code, step) => {
     expect(preparationFailed(post, 'bluesky', 0, of(code))).toMatchObject({
       type: 'warning',
-      message: `Your scheduled post may fail on Bluesky: The platform said no. ${step}.`,
+      message: `Your scheduled post may fail on Bluesky: The platform refused it. ${step}.`,
     })
   })
 
-  it('advise no retry of a post that is not yet due, whatever the reason', () => {
+  it('an early warning never suggests a retry', () => {
     for (const code of FAILURE_CODES) {
       expect(preparationFailed(post, 'bluesky', 0, of(code)).message).not.toMatch(/retry/i)
     }
   })
 
-  it('quote the words that each platform gets, in at most 60 characters of plain text', () => {
+  it('notifications quote at most 60 characters of the text for that platform', () => {
     const text = `<b>Big</b>\u0007 news\n\u202efrom ${'x'.repeat(500)}`
     const odd = buildPost({
       content: words(text),
@@ -105,22 +105,22 @@ describe('notifications (contract section 9)', () => {
     )
   })
 
-  it('quote no character in part, and nothing of a text without readable characters', () => {
+  it('notifications never quote half a character or an invisible text', () => {
     const emoji = buildPost({ content: words('👍🏽'.repeat(40)) })
     expect(postCreated(emoji, 'UTC').message).toBe(`Your post “${'👍🏽'.repeat(14)}…” was created and is now pending`)
     const silent = buildPost({ content: words(` \u200b<br>${'<i>'.repeat(400)}`) })
     expect(postCreated(silent, 'UTC').message).toBe('Your post was created and is now pending')
   })
 
-  describe('of the end of a whole post', () => {
+  describe('the end of a whole post', () => {
     const ended = (...statuses: DeliveryStatus[]) => {
       const platforms = PLATFORMS.slice(0, statuses.length)
       const built = buildPost({ content: words('Hello'), selectedPlatforms: platforms })
       const platformStatuses = platforms.map((platform, index) => ({
-        ...newPlatformStatus(platform),
+        ...createPlatformStatus(platform),
         status: statuses[index]!,
       }))
-      return rolledUp({ ...built, platformStatuses })
+      return rollUpPost({ ...built, platformStatuses })
     }
 
     it.each<[DeliveryStatus[], string, string]>([
@@ -131,17 +131,17 @@ describe('notifications (contract section 9)', () => {
         'Your post “Hello” was published on 2 of 3 platforms and failed on',
       ],
       [['failed', 'failed'], 'error', 'Your post “Hello” failed on all 2 platforms.'],
-    ])('%j is told in one sentence', (statuses, type, message) => {
+    ])('a post that ended as %j is reported in one sentence', (statuses, type, message) => {
       expect(postEnded(ended(...statuses))).toMatchObject({ type, message: expect.stringContaining(message) })
     })
 
-    it('there is none while a delivery is open, and none for a single platform', () => {
+    it('no notification is sent while a delivery is open or for a single platform', () => {
       expect(postEnded(ended('completed', 'processing'))).toBeNull()
       expect(postEnded(ended('failed', 'pending'))).toBeNull()
       expect(postEnded(ended('completed'))).toBeNull()
     })
 
-    it('there is one for each round', () => {
+    it('every round has its own notification', () => {
       const first = ended('completed', 'failed')
       const again = {
         ...first,
@@ -155,7 +155,7 @@ describe('notifications (contract section 9)', () => {
     })
   })
 
-  it('carry no markup and no names of files', () => {
+  it('notifications contain no markup and no file names', () => {
     const reason = failure('MEDIA_UNAVAILABLE', `The file ${image.originalFilename} was never uploaded, or is gone`)
     const all = [
       postCreated(post, 'UTC'),
@@ -166,11 +166,11 @@ describe('notifications (contract section 9)', () => {
     ]
     expect(JSON.stringify(all)).not.toContain('<')
     expect(postFailed(post, 'bluesky', 0, reason).message).toMatch(
-      /: A file of the post is missing, .* Upload the file/,
+      /: A file of the post is missing or differs from its upload\. Upload the file/,
     )
   })
 
-  it('are one a platform and round', () => {
+  it('each platform and round has one notification', () => {
     const keys = [0, 1].map((round) => postFailed(post, 'bluesky', round, of('transient')).dedupeKey)
     expect(new Set([...keys, postFailed(post, 'threads', 0, of('transient')).dedupeKey])).toHaveLength(3)
     expect(postFailed(post, 'bluesky', 0, of('validation')).dedupeKey).toBe(keys[0])
@@ -180,20 +180,20 @@ describe('notifications (contract section 9)', () => {
 describe('notifications of payments', () => {
   const { user } = look(buildUser(), { subscriptions: [buildSubscription()] }, buildEvent())
 
-  it.each<[Exclude<BillingNews['kind'], 'secondSubscription'>, string, RegExp]>([
-    ['planChanged', 'success', /on the Pro plan now: 60 posts and 30 caption generations$/],
-    ['paymentFailed', 'warning', /did not go through\. .*stays on Pro for now: check your payment method/],
+  it.each<[Exclude<BillingEvent['kind'], 'secondSubscription'>, string, RegExp]>([
+    ['planChanged', 'success', /is now on the Pro plan: 60 posts and 30 caption generations\. No action is needed\.$/],
+    ['paymentFailed', 'warning', /failed\. .*stays on Pro for now\. Check your payment method/],
     ['paymentRecovered', 'success', /went through/],
     ['planEnding', 'info', /ends on 31 March 2026\. You can resume it/],
-    ['planContinues', 'success', /goes on/],
-  ])('say what happened and what to do, and link nowhere: %s', (kind, type, message) => {
+    ['planContinues', 'success', /continues and renews/],
+  ])('a payment notification names the event and the next step without a link: %s', (kind, type, message) => {
     const told = billingChanged(kind, user, 'change-1')
     expect(told).toMatchObject({ userId: user._id, type, options: {} })
     expect(told.message).toMatch(message)
     expect(told.message).not.toMatch(/https?:/)
   })
 
-  it('are one a change and kind', () => {
+  it('each change and kind has one notification', () => {
     const keys = ['change-1', 'change-2'].flatMap((id) => [
       billingChanged('planChanged', user, id).dedupeKey,
       billingChanged('planEnding', user, id).dedupeKey,
@@ -201,12 +201,14 @@ describe('notifications of payments', () => {
     expect(new Set(keys)).toHaveLength(4)
   })
 
-  it('tell user and admins of a second subscription, whoever is both, once each and by ids alone', () => {
+  it('a second subscription is reported once to the user and once to each admin, by ids only', () => {
     const { _id: userId } = user
     const told = secondSubscription(userId, { first: 'sub_1', second: 'sub_2' }, [userId, 'admin_1'])
     expect(told.map((one) => one.userId)).toEqual([userId, userId, 'admin_1'])
     expect(new Set(told.map(({ dedupeKey }) => dedupeKey))).toHaveLength(3)
-    expect(told[2]!.message).toBe(`User ${userId} pays for a second subscription, sub_2, besides sub_1`)
+    expect(told[2]!.message).toBe(
+      `User ${userId} pays for a second subscription, sub_2, in addition to sub_1. Help the user cancel one.`,
+    )
     expect(JSON.stringify(told)).not.toContain(user.email)
   })
 })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { explainFailure, failure } from '../../../../src/domain/posts/failure.ts'
-import { hideEchoes, platformReason } from '../../../../src/domain/posts/platform-reason.ts'
+import { maskEchoes, toPlatformReason } from '../../../../src/domain/posts/platform-reason.ts'
 
-const textOf = (text: string) => platformReason({ text })?.text ?? null
+const textOf = (text: string) => toPlatformReason({ text })?.text ?? null
 
 describe("a platform's own text", () => {
   it.each([
@@ -26,16 +26,16 @@ describe("a platform's own text", () => {
     expect(textOf(raw)).toBe(expected)
   })
 
-  it('has at most 300 characters and never half a character', () => {
+  it('a platform text has at most 300 characters and never half a character', () => {
     expect(textOf('x'.repeat(10_000))).toBe(`${'x'.repeat(299)}…`)
     expect(textOf(`${'x'.repeat(298)}${'🙂'.repeat(9)}`)).toBe(`${'x'.repeat(298)}…`)
   })
 
-  it.each(['', ' \n', '<>', '\u200B'])('%j is no reason', (text) => {
-    expect(platformReason({ text })).toBeNull()
+  it.each(['', ' \n', '<>', '\u200B'])('the text %j yields no reason', (text) => {
+    expect(toPlatformReason({ text })).toBeNull()
   })
 
-  it('costs no more for hostile text than for any other', () => {
+  it('sanitizing hostile text takes linear time', () => {
     const hostile = ['<', '<a', '&', '\u200B', ' ', 'a1-', '<a '.repeat(3), '🙂']
     for (const piece of hostile) expect((textOf(piece.repeat(1_000_000)) ?? '').length).toBeLessThanOrEqual(300)
   })
@@ -50,36 +50,36 @@ describe('a code of a platform', () => {
     ['two words', null],
     ['x'.repeat(65), null],
     ['', null],
-  ])('%j is kept as %j', (code, expected) => {
-    expect(platformReason({ code, text: 'x' })).toEqual({ code: expected, text: 'x' })
+  ])('the code %j is stored as %j', (code, expected) => {
+    expect(toPlatformReason({ code, text: 'x' })).toEqual({ code: expected, text: 'x' })
   })
 })
 
 describe('an echo', () => {
-  const hide = (text: string, ...hidden: string[]) => hideEchoes({ code: null, text }, hidden).text
+  const hide = (text: string, ...hidden: string[]) => maskEchoes({ code: null, text }, hidden).text
 
-  it('of a secret is hidden, whole or cut short', () => {
+  it('an echo of a secret is masked, whole or truncated', () => {
     const secret = 'abcd-efgh-ijkl-mnop'
     expect(hide(`Token ${secret} is bad`, secret)).toBe('Token [hidden] is bad')
     expect(hide(`Token ${secret.slice(0, 14)}... is bad`, secret)).toBe('Token [hidden]... is bad')
     expect(hide(`${secret}${secret}, ${secret.slice(3)}`, secret)).toBe('[hidden][hidden], [hidden]')
   })
 
-  it('of the words of a post is hidden, however they are broken into lines', () => {
+  it('an echo of the post is masked whatever its line breaks', () => {
     const words = 'Our summer party\n\nis on Friday, bring cake'
     expect(hide('Not allowed: "Our summer party is on Friday, bri…"', words)).toBe('Not allowed: "[hidden]…"')
   })
 
-  it('of less than four characters tells nothing and stays', () => {
+  it('an echo of fewer than four characters is not masked', () => {
     expect(hide('a post is too long', 'is')).toBe('a post is too long')
   })
 })
 
 describe('the explanation of a failure', () => {
   const explain = (...[code, text]: (string | undefined)[]) =>
-    explainFailure(failure('validation', 'Bluesky refused the post.', platformReason({ code, text })), 'bluesky')
+    explainFailure(failure('validation', 'Bluesky refused the post.', toPlatformReason({ code, text })), 'bluesky')
 
-  it('is our sentence and then what the platform says', () => {
+  it('an explanation has the message first and then the platform text', () => {
     expect(explain('InvalidRequest', 'Record too large')).toBe(
       'Bluesky refused the post. Bluesky says: “Record too large” (InvalidRequest)',
     )
@@ -88,8 +88,8 @@ describe('the explanation of a failure', () => {
     expect(explain()).toBe('Bluesky refused the post.')
   })
 
-  it('has at most 500 characters', () => {
-    const reason = platformReason({ text: 'y'.repeat(400) })
+  it('an explanation has at most 500 characters', () => {
+    const reason = toPlatformReason({ text: 'y'.repeat(400) })
     const explained = explainFailure(failure('validation', 'x'.repeat(600), reason), 'bluesky')
     expect(explained).toHaveLength(500)
   })

@@ -11,12 +11,12 @@ import {
   markUnknown,
   refuse,
 } from '../../../../src/domain/posts/delivery-moves.ts'
-import { entryOf, hasBegun, isInDoubt, rollUp } from '../../../../src/domain/posts/post-entries.ts'
+import { findEntry, hasBegun, needsReconciliation, rollUp } from '../../../../src/domain/posts/post-entries.ts'
 import { cancel, edit, retry } from '../../../../src/domain/posts/post-moves.ts'
 import type { AttemptRef, Move, Post } from '../../../../src/domain/posts/post.ts'
 import type { Platform } from '../../../../src/domain/shared/platforms.ts'
 import { ServiceError } from '../../../../src/domain/shared/service-error.ts'
-import { eventsOf, firstEvent, type TimelineEvent } from '../../../../src/domain/posts/timeline.ts'
+import { deriveEvents, createFirstEvent, type TimelineEvent } from '../../../../src/domain/posts/timeline.ts'
 import { after, buildPost, claimOf, T0 } from '../../../support/posts.ts'
 
 const PLATFORMS: Platform[] = ['bluesky', 'mastodon', 'tumblr']
@@ -97,13 +97,13 @@ function play(platforms: Platform[], actions: Action[]) {
 
   const isOnPlatform = (name: Platform) => ledger.includes(name)
 
-  const timeline: TimelineEvent[] = [firstEvent(post)]
+  const timeline: TimelineEvent[] = [createFirstEvent(post)]
 
   function move(change: Move): boolean {
     try {
       const before = post
       post = change(post, now)
-      if (post !== before) timeline.push(...eventsOf(before, post, now))
+      if (post !== before) timeline.push(...deriveEvents(before, post, now))
       return true
     } catch (error) {
       if (error instanceof ClaimRefused || error instanceof ServiceError) return false
@@ -113,16 +113,16 @@ function play(platforms: Platform[], actions: Action[]) {
 
   /** A worker that goes by an old reading of the post asks for the claim blindly: the claim itself has to hold. */
   function attempt(index: number, name: Platform, blindly: boolean): void {
-    const entry = entryOf(post, name)!
+    const entry = findEntry(post, name)!
     const { round, attempt: number, leaseUntil } = entry.delivery
     if (!blindly && leaseUntil && leaseUntil > now) return
-    if (!blindly && isInDoubt(entry.delivery, now) && entry.status !== 'failed') {
+    if (!blindly && needsReconciliation(entry.delivery, now) && entry.status !== 'failed') {
       if (isOnPlatform(name)) move(accept(name, { platformPostId: name, platformPostUrl: `https://${name}` }))
       else move(markAbsent(name, { round, attempt: number }))
       return
     }
     if (!move(claimOf(post, name, now, LEASE_MS))) return
-    const { delivery } = entryOf(post, name)!
+    const { delivery } = findEntry(post, name)!
     hands[index] = { platform: name, from: { round, attempt: delivery.attempt }, leaseUntil: delivery.leaseUntil! }
   }
 
@@ -168,7 +168,7 @@ function play(platforms: Platform[], actions: Action[]) {
     }
     // The platform's word on a post that is there.
     if (step.do === 'markDeleted' && isOnPlatform(step.platform)) move(markDeleted(step.platform))
-    if (step.do === 'giveUp') move(giveUp(step.platform, reason, entryOf(post, step.platform)!.delivery.round))
+    if (step.do === 'giveUp') move(giveUp(step.platform, reason, findEntry(post, step.platform)!.delivery.round))
     holds(before, post)
   }
   return { post, ledger, timeline }
@@ -183,27 +183,27 @@ function holds(before: Post, post: Post): void {
     ).toBe(true)
   if (before.status === 'CANCELLED') expect(post.status).toBe('CANCELLED')
   for (const entry of before.platformStatuses) {
-    const { status } = entryOf(post, entry.platform)!
+    const { status } = findEntry(post, entry.platform)!
     if (entry.status === 'completed') expect(['completed', 'deleted']).toContain(status)
     if (entry.status === 'deleted') expect(status).toBe('deleted')
   }
 }
 
-it('keeps I1, I3 and I5 under random interleavings of workers, crashes, cancels, edits and retries', () => {
+it('invariants I1, I3 and I5 hold under random interleavings of workers, crashes, cancels, edits and retries', () => {
   fc.assert(
     fc.property(fc.subarray(PLATFORMS, { minLength: 1 }), actions, (platforms, steps) => {
       const { post, ledger } = play(platforms, steps)
       for (const name of platforms) {
         const times = ledger.filter((entry) => entry === name).length
         expect(times, 'I1: accepted effects per platform').toBeLessThanOrEqual(1)
-        if (['completed', 'deleted'].includes(entryOf(post, name)!.status)) expect(times).toBe(1)
+        if (['completed', 'deleted'].includes(findEntry(post, name)!.status)) expect(times).toBe(1)
       }
     }),
     { numRuns: 2_000 },
   )
 })
 
-it('tells every status, attempt, retry and end of all that in the timeline', () => {
+it('the timeline contains every status, attempt, retry and end of random interleavings', () => {
   fc.assert(
     fc.property(fc.subarray(PLATFORMS, { minLength: 1 }), actions, (platforms, steps) => {
       const { post, timeline } = play(platforms, steps)

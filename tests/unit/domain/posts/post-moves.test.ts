@@ -12,9 +12,9 @@ import {
   MAX_TRIES,
   RECONCILE_WAITS_MS,
   refuse,
-  saveHandle,
+  saveCheckpoint,
 } from '../../../../src/domain/posts/delivery-moves.ts'
-import { entryOf, handlesFor, rollUp } from '../../../../src/domain/posts/post-entries.ts'
+import { findEntry, selectHandles, rollUp } from '../../../../src/domain/posts/post-entries.ts'
 import { cancel, edit, retry } from '../../../../src/domain/posts/post-moves.ts'
 import type { AttemptRef, Move, Post } from '../../../../src/domain/posts/post.ts'
 import type { Platform } from '../../../../src/domain/shared/platforms.ts'
@@ -33,7 +33,7 @@ function apply(post: Post, ...moves: Move[]): Post {
 
 function claimed(post: Post, platform: Platform = 'bluesky', now = T0): { post: Post; from: AttemptRef } {
   const next = claimOf(post, platform, now)(post, now)
-  const { round, attempt } = entryOf(next, platform)!.delivery
+  const { round, attempt } = findEntry(next, platform)!.delivery
   return { post: next, from: { round, attempt } }
 }
 
@@ -47,27 +47,27 @@ function failedPost(platforms: Platform[] = ['bluesky']): Post {
   )
 }
 
-describe('a new post (spec section 3, first three rows)', () => {
-  it('is DRAFT when saved as a draft, and is never due', () => {
+describe('a new post', () => {
+  it('a post saved as a draft is DRAFT and never due', () => {
     expect(buildPost({ draft: true, scheduledAt: after(T0, 60_000) })).toMatchObject({ status: 'DRAFT', dueAt: null })
   })
 
-  it('is PENDING and due at once without a time', () => {
+  it('a post without a time is PENDING and due immediately', () => {
     expect(buildPost()).toMatchObject({ status: 'PENDING', dueAt: T0, scheduledAt: null })
   })
 
-  it('is SCHEDULED for a time ahead, and owes Temporal a start', () => {
+  it('a post with a future time is SCHEDULED and marked for a workflow start', () => {
     const scheduledAt = after(T0, 60_000)
     expect(buildPost({ scheduledAt })).toMatchObject({ status: 'SCHEDULED', dueAt: scheduledAt, startPending: true })
   })
 
-  it('takes a past time as now, and stores it as null', () => {
+  it('a past time means now and is stored as null', () => {
     expect(buildPost({ scheduledAt: after(T0, -1) })).toMatchObject({ status: 'PENDING', dueAt: T0, scheduledAt: null })
   })
 })
 
 describe('edit', () => {
-  it('leaves a draft a draft', () => {
+  it('editing a draft keeps it a draft', () => {
     const draft = buildPost({ draft: true })
     expect(edit({ timezone: 'Europe/Vienna' })(draft, T0)).toMatchObject({ status: 'DRAFT', timezone: 'Europe/Vienna' })
   })
@@ -77,13 +77,16 @@ describe('edit', () => {
     ['SCHEDULED', after(T0, 90_000), 'SCHEDULED'],
     ['PENDING', after(T0, 90_000), 'SCHEDULED'],
     ['SCHEDULED', after(T0, -90_000), 'PENDING'],
-  ] as const)('publishes a draft with status %s by its time, and resets createdAt', (status, scheduledAt, expected) => {
-    const draft = buildPost({ draft: true }, after(T0, -3_600_000))
-    const post = edit({ status, ...(scheduledAt ? { scheduledAt } : {}) })(draft, T0)
-    expect(post).toMatchObject({ status: expected, createdAt: T0 })
-  })
+  ] as const)(
+    'editing a draft with status %s publishes it by its time and resets createdAt',
+    (status, scheduledAt, expected) => {
+      const draft = buildPost({ draft: true }, after(T0, -3_600_000))
+      const post = edit({ status, ...(scheduledAt ? { scheduledAt } : {}) })(draft, T0)
+      expect(post).toMatchObject({ status: expected, createdAt: T0 })
+    },
+  )
 
-  it('keeps the time of a scheduled post that gets other words, and counts the content version up', () => {
+  it('editing the text of a scheduled post keeps its time and increments the content version', () => {
     const post = buildPost({ scheduledAt: after(T0, 60_000) })
     const edited = edit({ content: { text: 'Other', mediaItems: [] } })(post, T0)
     expect(edited).toMatchObject({
@@ -94,18 +97,18 @@ describe('edit', () => {
     })
   })
 
-  it('takes null as "now" for a scheduled post', () => {
+  it('scheduledAt null publishes a scheduled post now', () => {
     const post = buildPost({ scheduledAt: after(T0, 60_000) })
     expect(edit({ scheduledAt: null })(post, T0)).toMatchObject({ status: 'PENDING', dueAt: T0, scheduledAt: null })
   })
 
-  it('gives added platforms an entry and forgets removed ones', () => {
+  it('editing the platforms adds and removes entries', () => {
     const post = buildPost({ selectedPlatforms: ['bluesky', 'threads'] })
     const edited = edit({ selectedPlatforms: ['threads', 'tumblr'] })(post, T0)
     expect(edited.platformStatuses.map(({ platform }) => platform)).toEqual(['threads', 'tumblr'])
   })
 
-  it('gives a post that was put off all its tries again, and keeps what the platform asked to wait', () => {
+  it('editing a deferred post resets its tries and keeps the wait that the platform requested', () => {
     const wait = { at: after(T0, 1_000), countsAsTry: true }
     const putOff = apply(buildPost(), defer('bluesky', busy, { round: 0, attempt: 0 }, wait))
     const { delivery } = edit({ content: { text: 'Other', mediaItems: [] } })(putOff, T0).platformStatuses[0]!
@@ -117,7 +120,7 @@ describe('edit', () => {
     ['a cancelled post', () => apply(buildPost(), cancel()), {}],
     ['an ended post', () => failedPost(), {}],
     ['a scheduled post back to DRAFT', () => buildPost({ scheduledAt: after(T0, 1_000) }), { status: 'DRAFT' }],
-  ] as const)('refuses %s with 409', (_name, build, change) => {
+  ] as const)('editing %s is rejected with 409', (_name, build, change) => {
     expect(() => edit(change)(build(), T0)).toThrow(
       expect.objectContaining({ code: 'POST_NOT_EDITABLE', message: 'Post can no longer be edited' }),
     )
@@ -128,7 +131,7 @@ describe('cancel', () => {
   it.each([
     ['PENDING', buildPost()],
     ['SCHEDULED', buildPost({ scheduledAt: after(T0, 60_000) })],
-  ])('ends a %s post', (_status, post) => {
+  ])('a %s post can be cancelled', (_status, post) => {
     expect(cancel()(post, T0)).toMatchObject({ status: 'CANCELLED', platformStatuses: [{ status: 'pending' }] })
   })
 
@@ -137,11 +140,11 @@ describe('cancel', () => {
     ['PROCESSING', () => claimed(buildPost()).post],
     ['FAILED', () => failedPost()],
     ['CANCELLED', () => apply(buildPost(), cancel())],
-  ])('loses against a post that is %s', (_status, build) => {
+  ])('a post that is %s cannot be cancelled', (_status, build) => {
     expect(() => cancel()(build(), T0)).toThrow('Post not found, unauthorized, or not in a cancellable state')
   })
 
-  it('still wins while a platform only asks to wait', () => {
+  it('a post can be cancelled while a platform requests a wait', () => {
     const waiting = apply(
       buildPost(),
       defer('bluesky', busy, { round: 0, attempt: 0 }, { at: after(T0, 1_000), countsAsTry: true }),
@@ -152,10 +155,10 @@ describe('cancel', () => {
 })
 
 describe('claim', () => {
-  it('moves PENDING and SCHEDULED to PROCESSING, counts the attempt and fixes key and instant', () => {
+  it('a claim moves a post to PROCESSING, counts the attempt and sets key and start time', () => {
     const { post } = claimed(buildPost())
     expect(post.status).toBe('PROCESSING')
-    expect(entryOf(post, 'bluesky')).toMatchObject({
+    expect(findEntry(post, 'bluesky')).toMatchObject({
       status: 'processing',
       attemptCount: 1,
       lastAttemptAt: T0,
@@ -163,13 +166,13 @@ describe('claim', () => {
     })
   })
 
-  it('keeps the first key and instant when it is repeated', () => {
+  it('a repeated claim keeps the first key and start time', () => {
     const first = claimed(buildPost())
-    const { key, startedAt } = entryOf(first.post, 'bluesky')!.delivery
+    const { key, startedAt } = findEntry(first.post, 'bluesky')!.delivery
     const later = after(T0, 5_000)
     const waiting = defer('bluesky', busy, first.from, { at: later, countsAsTry: true })(first.post, T0)
     const second = claimOf(waiting, 'bluesky', later)(waiting, later)
-    expect(entryOf(second, 'bluesky')).toMatchObject({ attemptCount: 2, delivery: { key, startedAt, attempt: 2 } })
+    expect(findEntry(second, 'bluesky')).toMatchObject({ attemptCount: 2, delivery: { key, startedAt, attempt: 2 } })
   })
 
   function refusal(move: Move, post: Post, now = T0): string {
@@ -182,13 +185,13 @@ describe('claim', () => {
     return 'given'
   }
 
-  it('is never given early', () => {
+  it('a claim is never granted before the post is due', () => {
     const post = buildPost({ scheduledAt: after(T0, 1_000) })
     expect(refusal(claimOf(post, 'bluesky', T0), post, after(T0, 999))).toBe('not-due')
     expect(refusal(claimOf(post, 'bluesky', T0), post, after(T0, 1_000))).toBe('given')
   })
 
-  it('is given to one at a time, and after a lapsed lease only when the doubt is settled', () => {
+  it('a claim is exclusive, and after an expired lease it requires reconciliation', () => {
     const { post, from } = claimed(buildPost())
     expect(refusal(claimOf(post, 'bluesky', T0), post, after(T0, 9_999))).toBe('leased')
     expect(refusal(claimOf(post, 'bluesky', T0), post, after(T0, 10_000))).toBe('in-doubt')
@@ -196,7 +199,7 @@ describe('claim', () => {
     expect(refusal(claimOf(settled, 'bluesky', T0), settled, after(T0, 10_000))).toBe('given')
   })
 
-  it('is not given for content that was changed, before a stated wait ends, or for a post that is over', () => {
+  it('a claim is refused for edited content, during a requested wait and for an ended post', () => {
     const post = buildPost()
     const edited = edit({ content: { text: 'Other', mediaItems: [] } })(post, T0)
     expect(refusal(claimOf(post, 'bluesky', T0), edited)).toBe('stale')
@@ -210,14 +213,14 @@ describe('claim', () => {
     expect(refusal(claimOf(post, 'threads', T0), post)).toBe('not-deliverable')
   })
 
-  it('is not given to an attempt of an earlier round', () => {
+  it('a claim of an earlier round is refused', () => {
     const again = apply(failedPost(), retry())
     const late = claim('bluesky', { round: 0, key: 'k', leaseUntil: after(T0, 1), accountId: 'a', contentVersion: 0 })
     expect(refusal(late, again)).toBe('not-deliverable')
   })
 })
 
-describe('the end of deliveries (spec section 3)', () => {
+describe('the end of deliveries', () => {
   const both: Platform[] = ['bluesky', 'threads']
 
   it.each([
@@ -228,11 +231,11 @@ describe('the end of deliveries (spec section 3)', () => {
     [['failed', 'failed'], 'FAILED'],
     [['completed', 'pending'], 'PROCESSING'],
     [['failed', 'processing'], 'PROCESSING'],
-  ] as const)('rolls %j up to %s', (statuses, expected) => {
+  ] as const)('platform statuses %j roll up to %s', (statuses, expected) => {
     expect(rollUp(statuses.map((status) => ({ status })))).toBe(expected)
   })
 
-  it('records what the platform accepted', () => {
+  it('an accepted post has its platform id and URL', () => {
     const { post } = claimed(buildPost())
     const done = accept('bluesky', published)(post, after(T0, 100))
     expect(done.status).toBe('COMPLETED')
@@ -244,7 +247,7 @@ describe('the end of deliveries (spec section 3)', () => {
     })
   })
 
-  it('says why it waits until the next attempt begins', () => {
+  it('a deferred entry has its cause until the next attempt starts', () => {
     const { post, from } = claimed(buildPost())
     const limited = { code: 'rate_limited', message: 'Slow down', platformReason: { code: '429', text: 'No' } } as const
     const waiting = apply(post, defer('bluesky', limited, from, { at: after(T0, 5_000), countsAsTry: false }))
@@ -258,7 +261,7 @@ describe('the end of deliveries (spec section 3)', () => {
     expect(apply(unknown, markAbsent('bluesky', from)).platformStatuses[0]).toMatchObject(none)
   })
 
-  it('records why the platform refused', () => {
+  it('a refused entry has the reason of the platform', () => {
     expect(failedPost()).toMatchObject({
       status: 'FAILED',
       platformStatuses: [
@@ -267,13 +270,13 @@ describe('the end of deliveries (spec section 3)', () => {
     })
   })
 
-  it('is PARTIAL_SUCCESS when one of two failed', () => {
+  it('a post is PARTIAL_SUCCESS when one of two platforms failed', () => {
     const first = claimed(buildPost({ selectedPlatforms: both }), 'bluesky')
     const second = claimed(apply(first.post, accept('bluesky', published)), 'threads')
     expect(apply(second.post, refuse('threads', rejected, second.from)).status).toBe('PARTIAL_SUCCESS')
   })
 
-  it('lets a fact win over a recorded failure, and never the other way round', () => {
+  it('an acceptance replaces a recorded failure, and never the other way round', () => {
     const { post, from } = claimed(buildPost())
     const failed = apply(post, refuse('bluesky', rejected, from))
     const done = apply(failed, accept('bluesky', published))
@@ -284,7 +287,7 @@ describe('the end of deliveries (spec section 3)', () => {
     expect(apply(done, refuse('bluesky', rejected, from), giveUp('bluesky', rejected, 0))).toBe(done)
   })
 
-  it('hears nothing from attempts that were overtaken', () => {
+  it('outcomes of superseded attempts are ignored', () => {
     const first = claimed(buildPost())
     const later = after(T0, 20_000)
     const settled = markAbsent('bluesky', first.from)(first.post, later)
@@ -293,7 +296,7 @@ describe('the end of deliveries (spec section 3)', () => {
     expect(markUnknown('bluesky', rejected, first.from)(second, later)).toBe(second)
   })
 
-  it('does not fail a post before its instant', () => {
+  it('a post never fails before it is due', () => {
     const post = buildPost({ scheduledAt: after(T0, 1_000) })
     expect(() => refuse('bluesky', rejected, { round: 0, attempt: 0 })(post, T0)).toThrow(ClaimRefused)
   })
@@ -303,23 +306,23 @@ describe('the end of deliveries (spec section 3)', () => {
     ['failed', () => failedPost()],
     ['processing', () => claimed(buildPost()).post],
     ['pending', () => apply(failedPost(), retry())],
-  ])('marks a platform deleted that is %s, for good', (status, build) => {
+  ])('a platform that is %s can be marked deleted permanently', (status, build) => {
     const post = build()
-    expect(entryOf(post, 'bluesky')!.status).toBe(status)
+    expect(findEntry(post, 'bluesky')!.status).toBe(status)
     const gone = apply(post, markDeleted('bluesky'))
     expect(gone).toMatchObject({ status: 'COMPLETED', platformStatuses: [{ status: 'deleted' }] })
     expect(apply(gone, accept('bluesky', published))).toBe(gone)
   })
 
-  it('deletes nothing of a post whose delivery never began', () => {
+  it('a post without any claim cannot be marked deleted', () => {
     for (const post of [buildPost({ draft: true }), buildPost(), apply(buildPost(), cancel())]) {
       expect(apply(post, markDeleted('bluesky'))).toBe(post)
     }
   })
 })
 
-describe('retry (spec section 3)', () => {
-  it('resets failed entries to pending and the post to PROCESSING in one write', () => {
+describe('retry', () => {
+  it('a retry resets failed entries to pending and the post to PROCESSING', () => {
     const post = apply(failedPost(['bluesky', 'threads']), retry())
     expect(post).toMatchObject({
       status: 'PROCESSING',
@@ -330,25 +333,29 @@ describe('retry (spec section 3)', () => {
     })
   })
 
-  it('leaves what was accepted alone', () => {
+  it('a retry does not change accepted entries', () => {
     const first = claimed(buildPost({ selectedPlatforms: ['bluesky', 'threads'] }), 'bluesky')
     const second = claimed(apply(first.post, accept('bluesky', published)), 'threads')
     const again = apply(second.post, refuse('threads', rejected, second.from), retry())
     expect(again.platformStatuses.map(({ status }) => status)).toEqual(['completed', 'pending'])
   })
 
-  it('makes a new key after definite refusals, and keeps the old one when a call may have been accepted', () => {
+  it('a retry uses a new key after a definite refusal and the old one when a call may have been accepted', () => {
     const refused = failedPost()
-    expect(entryOf(apply(refused, retry()), 'bluesky')!.delivery).toMatchObject({ key: null, startedAt: null })
+    expect(findEntry(apply(refused, retry()), 'bluesky')!.delivery).toMatchObject({ key: null, startedAt: null })
 
     const { post } = claimed(buildPost())
-    const { key, startedAt } = entryOf(post, 'bluesky')!.delivery
+    const { key, startedAt } = findEntry(post, 'bluesky')!.delivery
     const doubtful = apply(post, giveUp('bluesky', rejected, 0))
-    expect(entryOf(doubtful, 'bluesky')).toMatchObject({ status: 'failed', errorCode: 'OUTCOME_UNKNOWN' })
-    expect(entryOf(apply(doubtful, retry()), 'bluesky')!.delivery).toMatchObject({ key, startedAt, outcome: 'unknown' })
+    expect(findEntry(doubtful, 'bluesky')).toMatchObject({ status: 'failed', errorCode: 'OUTCOME_UNKNOWN' })
+    expect(findEntry(apply(doubtful, retry()), 'bluesky')!.delivery).toMatchObject({
+      key,
+      startedAt,
+      outcome: 'unknown',
+    })
   })
 
-  it('refuses when nothing failed, in every state', () => {
+  it('a retry without a failed platform is rejected in every state', () => {
     for (const post of [
       buildPost(),
       buildPost({ draft: true }),
@@ -361,7 +368,7 @@ describe('retry (spec section 3)', () => {
     }
   })
 
-  it('refuses with 409 while another platform is still being delivered', () => {
+  it('a retry is rejected with 409 while another platform is being delivered', () => {
     const { post, from } = claimed(buildPost({ selectedPlatforms: ['bluesky', 'threads'] }))
     expect(() => retry()(apply(post, refuse('bluesky', rejected, from)), T0)).toThrow(
       expect.objectContaining({ statusCode: 409 }),
@@ -370,7 +377,7 @@ describe('retry (spec section 3)', () => {
 })
 
 describe('waits', () => {
-  it(`fails after ${MAX_TRIES} definite failures, and not after any number of stated waits`, () => {
+  it(`a delivery fails after ${MAX_TRIES} definite failures, but never because of requested waits`, () => {
     const deferOnce = (post: Post, countsAsTry: boolean) => {
       const { post: next, from } = claimed(post)
       return apply(next, defer('bluesky', busy, from, { at: T0, countsAsTry }))
@@ -378,17 +385,17 @@ describe('waits', () => {
     let post = buildPost()
     for (let wait = 0; wait < 20; wait++) post = deferOnce(post, false)
     for (let attempt = 1; attempt < MAX_TRIES; attempt++) post = deferOnce(post, true)
-    expect(entryOf(post, 'bluesky')!.status).toBe('pending')
-    expect(entryOf(deferOnce(post, true), 'bluesky')).toMatchObject({ status: 'failed', errorCode: 'transient' })
+    expect(findEntry(post, 'bluesky')!.status).toBe('pending')
+    expect(findEntry(deferOnce(post, true), 'bluesky')).toMatchObject({ status: 'failed', errorCode: 'transient' })
   })
 
-  it('looks for an unknown outcome after growing waits, then tells that it is unknown', () => {
+  it('an unknown outcome is reconciled after growing waits and then fails as OUTCOME_UNKNOWN', () => {
     const { post: begun, from } = claimed(buildPost())
     let post = begun
     let now = T0
     for (const wait of RECONCILE_WAITS_MS) {
       post = markUnknown('bluesky', busy, from)(post, now)
-      expect(entryOf(post, 'bluesky')).toMatchObject({
+      expect(findEntry(post, 'bluesky')).toMatchObject({
         status: 'processing',
         delivery: { nextAttemptAt: after(now, wait) },
       })
@@ -402,29 +409,29 @@ describe('waits', () => {
 describe('prepared handles', () => {
   const prepared = { round: 0, accountId: 'a', contentVersion: 0, name: 'blob', value: '1' }
 
-  it('belong to one account and one content', () => {
-    const post = apply(buildPost(), saveHandle('bluesky', prepared))
-    const { delivery } = entryOf(post, 'bluesky')!
-    expect(handlesFor(delivery, 'a', 0)).toEqual({ blob: '1' })
-    expect(handlesFor(delivery, 'b', 0)).toEqual({})
-    expect(handlesFor(delivery, 'a', 1)).toEqual({})
-    const other = apply(post, saveHandle('bluesky', { ...prepared, accountId: 'b', name: 'facets' }))
-    expect(entryOf(other, 'bluesky')!.delivery.handles).toEqual({ facets: '1' })
+  it('prepared handles belong to one account and one content version', () => {
+    const post = apply(buildPost(), saveCheckpoint('bluesky', prepared))
+    const { delivery } = findEntry(post, 'bluesky')!
+    expect(selectHandles(delivery, 'a', 0)).toEqual({ blob: '1' })
+    expect(selectHandles(delivery, 'b', 0)).toEqual({})
+    expect(selectHandles(delivery, 'a', 1)).toEqual({})
+    const other = apply(post, saveCheckpoint('bluesky', { ...prepared, accountId: 'b', name: 'facets' }))
+    expect(findEntry(other, 'bluesky')!.delivery.handles).toEqual({ facets: '1' })
   })
 
-  it('of other words or another account do not survive a claim', () => {
-    const post = apply(buildPost(), saveHandle('bluesky', { ...prepared, accountId: 'did:plc:someone' }))
-    expect(entryOf(claimed(post).post, 'bluesky')!.delivery.handles).toEqual({ blob: '1' })
+  it('a claim drops prepared handles of other content or another account', () => {
+    const post = apply(buildPost(), saveCheckpoint('bluesky', { ...prepared, accountId: 'did:plc:someone' }))
+    expect(findEntry(claimed(post).post, 'bluesky')!.delivery.handles).toEqual({ blob: '1' })
     const edited = edit({ content: { text: 'Other', mediaItems: [] } })(post, T0)
-    expect(entryOf(claimed(edited).post, 'bluesky')!.delivery.handles).toEqual({})
-    const foreign = apply(buildPost(), saveHandle('bluesky', prepared))
-    expect(entryOf(claimed(foreign).post, 'bluesky')!.delivery.handles).toEqual({})
+    expect(findEntry(claimed(edited).post, 'bluesky')!.delivery.handles).toEqual({})
+    const foreign = apply(buildPost(), saveCheckpoint('bluesky', prepared))
+    expect(findEntry(claimed(foreign).post, 'bluesky')!.delivery.handles).toEqual({})
   })
 
-  it('cannot be saved for words that were changed meanwhile, nor for another account while a call is in doubt', () => {
+  it('prepared handles are refused for edited content, and for another account while an outcome is unknown', () => {
     const edited = edit({ content: { text: 'Other', mediaItems: [] } })(buildPost(), T0)
-    expect(() => apply(edited, saveHandle('bluesky', prepared))).toThrow(ClaimRefused)
+    expect(() => apply(edited, saveCheckpoint('bluesky', prepared))).toThrow(ClaimRefused)
     const { post } = claimed(buildPost())
-    expect(() => apply(post, saveHandle('bluesky', { ...prepared, accountId: 'b' }))).toThrow(ClaimRefused)
+    expect(() => apply(post, saveCheckpoint('bluesky', { ...prepared, accountId: 'b' }))).toThrow(ClaimRefused)
   })
 })

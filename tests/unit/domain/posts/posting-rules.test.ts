@@ -36,7 +36,7 @@ describe('countText', () => {
     ['codePointsEmojiAsBytes', `a${FAMILY}`, 26],
     ['codePointsEmojiAsBytes', '🇩🇪', 8],
     ['codePointsEmojiAsBytes', '1\u{fe0f}\u{20e3} 12', 10],
-  ] as const)('counts %s of %j', (unit, text, expected) => expect(countText(text, unit)).toBe(expected))
+  ] as const)('countText measures %s of %j', (unit, text, expected) => expect(countText(text, unit)).toBe(expected))
 
   it.each([
     [`see https://example.com/${'a'.repeat(200)}`, 4 + 23],
@@ -46,7 +46,9 @@ describe('countText', () => {
     ['hello @ann@social.example!', 'hello @ann!'.length],
     ['mail ann@social.example', 'mail ann@social.example'.length],
     [FAMILY, 1],
-  ])('counts %j as Mastodon does', (text, expected) => expect(countText(text, 'graphemesLinksAs23')).toBe(expected))
+  ])('countText measures %j like Mastodon', (text, expected) =>
+    expect(countText(text, 'graphemesLinksAs23')).toBe(expected),
+  )
 
   it.each([
     ['@a.b.c@example.social', '@a.b.c'],
@@ -59,7 +61,7 @@ describe('countText', () => {
     expect(countText(text, 'graphemesLinksAs23')).toBe(counted.length)
   })
 
-  it.each(UNITS)('counting %s stops where it is told to', (unit) => {
+  it.each(UNITS)('countText stops counting %s at the given maximum', (unit) => {
     expect(countText('👍'.repeat(50), unit, 20)).toBe(20)
     expect(countText('a'.repeat(20), unit, 20)).toBe(20)
     expect(countText('a'.repeat(19), unit, 20)).toBe(19)
@@ -67,18 +69,18 @@ describe('countText', () => {
 })
 
 describe('POSTING_RULES', () => {
-  it('has a row for every platform that can be served as JSON', () => {
+  it('the posting rules have a JSON row for every platform', () => {
     expect(Object.keys(POSTING_RULES)).toEqual([...PLATFORMS])
     expect(JSON.parse(JSON.stringify(POSTING_RULES))).toEqual(POSTING_RULES)
   })
 
-  it('never allows more media than a post may carry', () => {
+  it('no platform allows more media than a post may have', () => {
     for (const platform of PLATFORMS) expect(POSTING_RULES[platform].media.max).toBeLessThanOrEqual(MAX_MEDIA_ITEMS)
   })
 })
 
 describe('fitAltText', () => {
-  it('cuts to the limit without splitting a character, and leaves out what a platform does not take', () => {
+  it('a description is cut without splitting a character, and omitted where the platform accepts none', () => {
     expect(fitAltText(item('image/png', 'a cat'), POSTING_RULES.bluesky)).toBe('a cat')
     expect(fitAltText(item('image/png'), POSTING_RULES.bluesky)).toBe('')
     const cut = fitAltText(item('image/png', '👍'.repeat(2_001)), POSTING_RULES.bluesky)
@@ -89,7 +91,7 @@ describe('fitAltText', () => {
 })
 
 describe('prepareLeadMs', () => {
-  it('gives media time ahead: none for text, a minute for images, ten for a video', () => {
+  it('preparation starts a minute ahead for images, ten for a video and never for text', () => {
     const lead = (...types: string[]) =>
       prepareLeadMs('bluesky', { text: '', mediaItems: types.map((type) => item(type)) })
     expect([lead(), lead('image/png'), lead('image/png', 'video/mp4')]).toEqual([0, 60_000, 600_000])

@@ -18,7 +18,7 @@ function check(platform: Platform, content: Partial<PreflightInput['content']>, 
 }
 const codes = (...args: Parameters<typeof check>) => check(...args).errors.map(({ code }) => code)
 
-describe('too many of something in a text', () => {
+describe('limited parts of a text', () => {
   const words = (count: number, word: (index: number) => string) =>
     Array.from({ length: count }, (_, i) => word(i)).join(' ')
   const tag = (index: number) => `#tag${index}`
@@ -31,7 +31,7 @@ describe('too many of something in a text', () => {
     ['threads', words(5, link), words(6, link), 'TOO_MANY_LINKS'],
     ['threads', words(30, () => link(1)), words(6, link), 'TOO_MANY_LINKS'],
     ['instagram', 'a#b & mail ann@a.example '.repeat(31), words(31, tag), 'TOO_MANY_HASHTAGS'],
-  ] as const)('%s takes %j', (platform, fits, tooMany, code) => {
+  ] as const)('%s limits %j', (platform, fits, tooMany, code) => {
     const mediaItems = media(1)
     expect(
       codes(platform, { text: fits.slice(0, 2_000), mediaItems }).filter((one) => one.startsWith('TOO_MANY')),
@@ -39,7 +39,7 @@ describe('too many of something in a text', () => {
     expect(codes(platform, { text: tooMany, mediaItems })).toEqual([code])
   })
 
-  it('is no trouble elsewhere', () => {
+  it('other platforms do not limit the parts of a text', () => {
     expect(codes('tumblr', { text: words(60, tag) })).toEqual([])
   })
 })
@@ -51,12 +51,12 @@ describe('TEXT_TOO_LONG', () => {
     ['facebook', 'a'.repeat(63_206), 'a'.repeat(63_207)],
     ['mastodon', 'a'.repeat(476) + ` https://a.example/${'b'.repeat(99)}`, 'a'.repeat(477) + ' https://a.example/b'],
     ['tumblr', 'a'.repeat(100_000), 'a'.repeat(100_001)],
-  ] as const)('%s takes a text at its limit and no longer one', (platform, fits, tooLong) => {
+  ] as const)('%s accepts a text at its limit and rejects a longer one', (platform, fits, tooLong) => {
     expect(codes(platform, { text: fits })).toEqual([])
     expect(codes(platform, { text: tooLong })).toEqual(['TEXT_TOO_LONG'])
   })
 
-  it('instagram takes 2,200 characters beside media', () => {
+  it('instagram accepts 2,200 characters with media', () => {
     expect(codes('instagram', { text: 'a'.repeat(2_200), mediaItems: media(1) })).toEqual([])
     expect(codes('instagram', { text: 'a'.repeat(2_201), mediaItems: media(1) })).toEqual(['TEXT_TOO_LONG'])
   })
@@ -83,12 +83,12 @@ describe('media', () => {
     ['facebook', 10],
     ['mastodon', 4],
     ['tumblr', 20],
-  ] as const)('%s takes %i images and not one more', (platform, max) => {
+  ] as const)('%s accepts at most %i images', (platform, max) => {
     expect(codes(platform, { mediaItems: media(max) })).toEqual([])
     expect(codes(platform, { mediaItems: media(max + 1) })).toEqual(['TOO_MANY_MEDIA'])
   })
 
-  it.each(['facebook', 'mastodon', 'tumblr'] as const)('%s takes one video', (platform) => {
+  it.each(['facebook', 'mastodon', 'tumblr'] as const)('%s accepts one video', (platform) => {
     expect(codes(platform, { mediaItems: media(1, 'video/mp4') })).toEqual([])
     expect(codes(platform, { mediaItems: media(2, 'video/mp4') })).toEqual(['TOO_MANY_MEDIA'])
   })
@@ -100,12 +100,12 @@ describe('media', () => {
     ['threads', false],
     ['instagram', false],
     ['tumblr', false],
-  ] as const)('%s refuses images beside a video: %s', (platform, refuses) => {
+  ] as const)('%s rejects images together with a video: %s', (platform, refuses) => {
     const found = codes(platform, { mediaItems: [...media(1), ...media(1, 'video/mp4')] })
     expect(found.includes('MEDIA_MIX')).toBe(refuses)
   })
 
-  it('an image that states more than 40 megapixels is refused, with what to do', () => {
+  it('an image with more than 40 stated megapixels is rejected with the next step', () => {
     const [item] = media(1)
     const sized = (width: number, height: number) => ({ mediaItems: [{ ...item!, width, height }] })
     expect(codes('bluesky', sized(8_000, 5_000))).toEqual([])
@@ -126,13 +126,13 @@ describe('media', () => {
     expect(codes('instagram', {})).toEqual(['MEDIA_REQUIRED'])
   })
 
-  it('refuses types that a platform cannot publish, each named once', () => {
+  it('unsupported media types are rejected, each named once', () => {
     expect(codes('mastodon', { mediaItems: media(2, 'image/gif') })).toEqual(['MEDIA_TYPE'])
     expect(codes('bluesky', { mediaItems: media(1, 'video/quicktime') })).toEqual(['MEDIA_TYPE'])
     expect(codes('bluesky', { mediaItems: media(1, 'video/mp4') })).toEqual([])
   })
 
-  it('refuses a video that is larger than the platform takes, where its size is known', () => {
+  it('a video over the limit of the platform is rejected when its size is known', () => {
     const { maxBytes } = POSTING_RULES.mastodon.media.video
     const video = (sizeBytes: number) => media(1, 'video/mp4').map((item) => ({ ...item, sizeBytes }))
     expect(codes('mastodon', { mediaItems: video(maxBytes) })).toEqual([])
@@ -140,7 +140,7 @@ describe('media', () => {
     expect(codes('mastodon', { mediaItems: media(1, 'video/mp4') })).toEqual([])
   })
 
-  it('warns that a description will be cut', () => {
+  it('preflight warns that a description will be cut', () => {
     const long = media(1).map((item) => ({ ...item, altText: 'a'.repeat(1_501) }))
     expect(check('mastodon', { mediaItems: long })).toMatchObject({
       errors: [],
@@ -150,12 +150,12 @@ describe('media', () => {
 })
 
 describe('text and media together', () => {
-  it('lets text be empty when there is media', () => {
+  it('text may be empty when there is media', () => {
     expect(codes('bluesky', { text: '', mediaItems: media(1) })).toEqual([])
     expect(codes('bluesky', { text: ' \n' })).toEqual(['TEXT_REQUIRED'])
   })
 
-  it('looks at what each platform would get, and says where that stands in the request', () => {
+  it('preflight checks the content of each platform and reports its path in the request', () => {
     const result = check(
       'bluesky',
       { text: 'a'.repeat(400), mediaItems: media(5) },
@@ -175,7 +175,7 @@ describe('text and media together', () => {
     })
   })
 
-  it('reports every problem of every platform at once', () => {
+  it('preflight reports every problem of every platform together', () => {
     const result = check(
       'bluesky',
       { text: 'a'.repeat(3_000), mediaItems: media(5) },
@@ -190,7 +190,7 @@ describe('text and media together', () => {
   })
 })
 
-it('warns about a platform that is not connected, without an error', () => {
+it('a platform that is not connected causes a warning and no error', () => {
   const post = {
     content: { text: 'x', mediaItems: [] },
     platformSpecificContent: {},

@@ -18,7 +18,7 @@ describe('normalizeAddress', () => {
     [' 203.0.113.7 ', '203.0.113.7'],
     ['::', '::'],
     ['::1', '::1'],
-  ])('reads %s as %s', (text, normalized) => expect(normalizeAddress(text)).toBe(normalized))
+  ])('normalizeAddress converts %s to %s', (text, normalized) => expect(normalizeAddress(text)).toBe(normalized))
 
   it.each([
     '',
@@ -39,11 +39,11 @@ describe('normalizeAddress', () => {
     `2001:db8::${'0'.repeat(200)}1`,
     '::1/64',
     '::1]@evil.example/[::1',
-  ])('finds no address in %j', (text) => expect(normalizeAddress(text)).toBeNull())
+  ])('normalizeAddress returns null for %j', (text) => expect(normalizeAddress(text)).toBeNull())
 })
 
 describe('toNetwork', () => {
-  it('counts every address of one IPv6 /64 as one client, and other networks apart', () => {
+  it('all addresses of an IPv6 /64 share one key, and other networks have their own', () => {
     const ofOne = [
       '2001:db8:1:2::1',
       '2001:DB8:1:2:ffff:ffff:ffff:ffff',
@@ -55,7 +55,7 @@ describe('toNetwork', () => {
     expect(toNetwork('::1')).toBe('0:0:0:0::/64')
   })
 
-  it('counts an IPv4 client by its address, whatever protocol its socket reports', () => {
+  it('an IPv4 client has one key whatever protocol its socket reports', () => {
     expect(['192.0.2.1', '::ffff:192.0.2.1', '::ffff:c000:201', '192.0.2.1:99'].map(toNetwork)).toEqual(
       Array.from({ length: 4 }, () => '192.0.2.1'),
     )

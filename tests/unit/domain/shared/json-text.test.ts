@@ -14,11 +14,11 @@ const refusal = (text: string): string | null => {
   }
 }
 
-const TOO_MANY = 'Request body has too many values'
-const TOO_DEEP = 'Request body is nested too deeply'
+const TOO_MANY = 'Request body has more than 10000 values. Send less data.'
+const TOO_DEEP = 'Request body is nested more than 32 levels deep. Flatten it.'
 
 describe('parseJson', () => {
-  it('parses whatever JSON.stringify writes, with any blanks', () => {
+  it('parseJson accepts all output of JSON.stringify with any white space', () => {
     const withoutLoneSurrogates = fc.jsonValue().filter((value) => !JSON.stringify(value).includes('\\ud'))
     fc.assert(
       fc.property(withoutLoneSurrogates, fc.constantFrom('', ' ', '\n\t '), (value, blanks) => {
@@ -34,19 +34,19 @@ describe('parseJson', () => {
     ['nested arrays', (count: number) => `[${Array.from({ length: count - 1 }, () => '[ ]').join(' , ')}]`],
     ['equal names', (count: number) => `{${Array.from({ length: count - 1 }, () => '"a":0').join(',')}}`],
     ['objects', (count: number) => `[${Array.from({ length: (count - 1) / 2 }, () => '{"a":"],[{"}').join(',')}]`],
-  ])('takes 10,000 values in %s, and no more', (_, make) => {
+  ])('parseJson accepts at most 10,000 values in %s', (_, make) => {
     expect(refusal(make(9_999))).toBeNull()
     expect(refusal(make(10_001))).toBe(TOO_MANY)
   })
 
-  it('takes 32 levels, and no more', () => {
+  it('parseJson accepts at most 32 levels', () => {
     const nested = (levels: number) => `${'[{"a":'.repeat(levels / 2)}0${'}]'.repeat(levels / 2)}`
     expect(refusal(nested(32))).toBeNull()
     expect(refusal(nested(34))).toBe(TOO_DEEP)
     expect(refusal('['.repeat(33))).toBe(TOO_DEEP)
   })
 
-  it('counts nothing inside texts, however they are escaped', () => {
+  it('parseJson ignores brackets and commas in strings, however they are escaped', () => {
     const inside = String.raw`[[[{{{,,,\"[\\\"]`.repeat(2_000)
     expect(refusal(`{"${inside}":"${inside}"}`)).toBeNull()
     expect(refusal(`["\\\\",${'[],'.repeat(10_000)}0]`)).toBe(TOO_MANY)

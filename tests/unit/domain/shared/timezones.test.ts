@@ -3,7 +3,7 @@ import { IMPOSSIBLE_DATE_TIMES } from '../../../support/date-times.ts'
 import { isInstant, isTimezone, parseInstant } from '../../../../src/domain/shared/timezones.ts'
 
 describe('isTimezone', () => {
-  it('knows every name that the runtime lists', () => {
+  it('isTimezone accepts every name that the runtime lists', () => {
     expect(Intl.supportedValuesOf('timeZone').filter((name) => !isTimezone(name))).toEqual([])
   })
 
@@ -24,7 +24,7 @@ describe('isTimezone', () => {
     'SystemV/AST4',
     'JST',
     '../UTC',
-  ])('refuses %j', (name) => expect(isTimezone(name)).toBe(false))
+  ])('isTimezone rejects %j', (name) => expect(isTimezone(name)).toBe(false))
 })
 
 describe('isInstant', () => {
@@ -33,13 +33,16 @@ describe('isInstant', () => {
     (value) => expect(isInstant(value)).toBe(true),
   )
 
-  it.each([...IMPOSSIBLE_DATE_TIMES, '2026-07-01T10:00:00', '2026-07-01T10:00[Europe/Berlin]'])('rejects %j', (value) =>
-    expect(isInstant(value)).toBe(false),
+  it.each([...IMPOSSIBLE_DATE_TIMES, '2026-07-01T10:00:00', '2026-07-01T10:00[Europe/Berlin]'])(
+    'isInstant rejects %j',
+    (value) => expect(isInstant(value)).toBe(false),
   )
 })
 
 describe('parseInstant', () => {
-  it.each(IMPOSSIBLE_DATE_TIMES)('returns null for %j', (value) => expect(parseInstant(value, 'UTC')).toBeNull())
+  it.each(IMPOSSIBLE_DATE_TIMES)('parseInstant returns null for %j', (value) =>
+    expect(parseInstant(value, 'UTC')).toBeNull(),
+  )
 
   const instant = (value: string, timezone = 'UTC') => parseInstant(value, timezone)?.toISOString() ?? null
 
@@ -49,22 +52,22 @@ describe('parseInstant', () => {
     ['2026-07-01T10:00-0530', '2026-07-01T15:30:00.000Z'],
     ['2026-07-01T10:00[America/New_York]', '2026-07-01T14:00:00.000Z'],
     ['2026-07-01T10:00-04:00[America/New_York]', '2026-07-01T14:00:00.000Z'],
-  ])('takes %s at its word, whatever the timezone', (value, expected) => {
+  ])('parseInstant ignores the timezone for %s', (value, expected) => {
     expect(instant(value, 'Asia/Tokyo')).toBe(expected)
   })
 
-  it('reads a date-time without an offset as wall time in the timezone', () => {
+  it('a date-time without an offset is wall time in the timezone', () => {
     expect(instant('2026-07-01T10:00', 'Europe/Berlin')).toBe('2026-07-01T08:00:00.000Z')
     expect(instant('2026-12-01T10:00:00', 'Europe/Berlin')).toBe('2026-12-01T09:00:00.000Z')
     expect(instant('2026-07-01T10:00', 'Asia/Kathmandu')).toBe('2026-07-01T04:15:00.000Z')
   })
 
-  it('moves an hour that summer time skips forward', () => {
+  it('an hour that daylight saving skips moves forward', () => {
     expect(instant('2026-03-29T02:30', 'Europe/Berlin')).toBe('2026-03-29T01:30:00.000Z')
     expect(instant('2026-10-04T02:15', 'Australia/Lord_Howe')).toBe('2026-10-03T15:45:00.000Z')
   })
 
-  it('takes the first of an hour that happens twice', () => {
+  it('an ambiguous hour is the earlier one', () => {
     expect(instant('2026-10-25T02:30', 'Europe/Berlin')).toBe('2026-10-25T00:30:00.000Z')
     expect(instant('2026-11-01T01:30', 'America/New_York')).toBe('2026-11-01T05:30:00.000Z')
   })
@@ -84,5 +87,5 @@ describe('parseInstant', () => {
     '2026-07-01T10:00+09:00[America/New_York]',
     '2026-07-01T10:00[u-ca=hebrew]',
     '-000001-07-01T10:00Z',
-  ])('refuses %j', (value) => expect(instant(value)).toBeNull())
+  ])('parseInstant rejects %j', (value) => expect(instant(value)).toBeNull())
 })

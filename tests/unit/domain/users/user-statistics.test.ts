@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { monthsOf, userStatistics } from '../../../../src/domain/users/user-statistics.ts'
+import { findMonthStarts, computeUserStatistics } from '../../../../src/domain/users/user-statistics.ts'
 
 const none = { total: 0, disabled: 0, pro: 0, createdThisMonth: 0, createdLastMonth: 0 }
 
@@ -12,16 +12,16 @@ describe('the growth of a month', () => {
     [5, 3, 66.67],
     [3, 3, 0],
     [1_001, 1_000, 0.1],
-  ])('is for %d users after %d: %d percent', (createdThisMonth, createdLastMonth, percent) => {
-    expect(userStatistics({ ...none, createdThisMonth, createdLastMonth }).monthlyGrowth).toBe(percent)
+  ])('monthly growth with %d users after %d is %d percent', (createdThisMonth, createdLastMonth, percent) => {
+    expect(computeUserStatistics({ ...none, createdThisMonth, createdLastMonth }).monthlyGrowth).toBe(percent)
   })
 
-  it('goes by the calendar of UTC, also over the turn of a year', () => {
-    expect(monthsOf(new Date('2026-01-31T23:59:59.999Z'))).toEqual({
+  it('months follow the UTC calendar, even across a new year', () => {
+    expect(findMonthStarts(new Date('2026-01-31T23:59:59.999Z'))).toEqual({
       thisMonth: new Date('2026-01-01T00:00:00Z'),
       lastMonth: new Date('2025-12-01T00:00:00Z'),
     })
-    expect(monthsOf(new Date('2026-03-01T00:00:00+01:00')).thisMonth).toEqual(new Date('2026-02-01T00:00:00Z'))
+    expect(findMonthStarts(new Date('2026-03-01T00:00:00+01:00')).thisMonth).toEqual(new Date('2026-02-01T00:00:00Z'))
   })
 })
 
@@ -30,6 +30,6 @@ it.each([
   [4, 2, 'Free'],
   [5, 3, 'Professional'],
   [5, 2, 'Free'],
-])('the plan that most of %d users have, %d of them on Pro, is %s', (total, pro, topPlan) => {
-  expect(userStatistics({ ...none, total, pro }).topPlan).toBe(topPlan)
+])('the top plan of %d users with %d on Pro is %s', (total, pro, topPlan) => {
+  expect(computeUserStatistics({ ...none, total, pro }).topPlan).toBe(topPlan)
 })

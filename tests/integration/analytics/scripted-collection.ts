@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { createAnalyticsActivities } from '../../../src/activities/analytics/analytics-activities.ts'
 import type { Context } from '../../../src/context.ts'
-import { slotAt } from '../../../src/domain/analytics/collection.ts'
+import { toSlot } from '../../../src/domain/analytics/collection.ts'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import type { Post } from '../../../src/domain/posts/post.ts'
 import { MINUTE } from '../../../src/domain/shared/times.ts'
@@ -9,11 +9,11 @@ import { PlatformError } from '../../../src/platforms/errors.ts'
 import type { DueBatch, DuePage, DuePlace } from '../../../src/workflows/messages/analytics.ts'
 import { connectedUser, publishedPost, storePosts } from '../../support/published.ts'
 import { testContext } from '../../support/servers.ts'
-import { toldPlatforms } from '../../support/told-platforms.ts'
+import { toldPlatforms } from '../../support/scripted-platforms.ts'
 
 const ON: Platform[] = ['bluesky', 'mastodon', 'threads']
-/** The clocks of the tests stand in the beginning of a slot, however late in one they run. */
-const AHEAD_MS = slotAt(new Date(), 15 * MINUTE).getTime() + 16 * MINUTE - Date.now()
+/** The clocks of the tests start at the beginning of a slot. */
+const AHEAD_MS = toSlot(new Date(), 15 * MINUTE).getTime() + 16 * MINUTE - Date.now()
 export const later = (ms: number) => () => new Date(Date.now() + AHEAD_MS + ms)
 
 interface Line {
@@ -22,7 +22,7 @@ interface Line {
   attributes: unknown
 }
 
-/** The activities of the collection over a database of the file's own, and platforms that say what they are told. */
+/** The activities of the collection with a database of their own and scripted platforms. */
 export async function startToldCollection() {
   const platforms = toldPlatforms(
     { bluesky: 25, mastodon: 20, threads: 1, tumblr: 0 },

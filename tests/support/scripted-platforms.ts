@@ -4,7 +4,7 @@ import type { Platform } from '../../src/domain/shared/platforms.ts'
 import type { Credentials, PlatformAdapter } from '../../src/platforms/contract.ts'
 import type { PlatformRegistry } from '../../src/platforms/registry.ts'
 
-/** What a platform is told to say of posts and accounts. */
+/** Scripted responses of a platform about posts and accounts. */
 interface Told {
   counts: Map<string, Partial<PostCounts> | 'deleted'>
   /** Of ids without counts of their own; null: it says nothing of them. */
@@ -14,13 +14,13 @@ interface Told {
   troubles: (Error | null)[]
   /** As `troubles`, of calls for followers. */
   followerTroubles: Error[]
-  /** Stands between a call and its answer. */
+  /** Runs between a call and its response. */
   meanwhile?: () => Promise<void>
 }
 
 const notAsked = () => Promise.reject(new Error('not asked for here'))
 
-/** Platforms that say what they are told about posts, for what no server can be made to do at will. They note who asked for what. */
+/** Platforms with scripted responses, for cases that no real server can reproduce. They record all calls. */
 export function toldPlatforms(
   metrics: Partial<Record<Platform, number>>,
   renew: Partial<Record<Platform, PlatformAdapter['renew']>> = {},

@@ -1,0 +1,167 @@
+/**
+ * `node scripts/run.mjs scripts/words.ts [--count] [paths]`: finds words of the project's word list in what people read: comments,
+ * texts of at least three words (test titles, messages) and Markdown. Identifiers and quoted code are not checked.
+ *
+ * `--count` prints the number of findings per folder. A comment with `words-ok: <reason>` permits the words of its own line and of
+ * the next one.
+ */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import ts from 'typescript-5'
+
+interface Rule {
+  pattern: RegExp
+  /** What to write in its place. */
+  instead: string
+}
+
+/** A piece of text for people, and where it starts in its file. */
+export interface Passage {
+  text: string
+  start: number
+}
+
+export interface Finding {
+  line: number
+  words: string
+  instead: string
+}
+
+const RULES: Rule[] = [
+  // "look up" and "looks like" are ordinary English.
+  { pattern: /\blook(?:s|ed|ing)?\b(?![ -](?:up|like)\b)/giu, instead: 'read, check or reconcile' },
+  { pattern: /\b(?:un)?told\b|\btells?\b/giu, instead: 'report, notify, state or show' },
+  { pattern: /\bsaid\b/giu, instead: 'stated or reported' },
+  { pattern: /\b(?:un)?heard\b/giu, instead: 'received' },
+  { pattern: /\bstands?\b(?! for\b)/giu, instead: 'is, stays or appears' },
+  { pattern: /\bseen to\b/giu, instead: 'handled' },
+  { pattern: /\bcomes? to\b(?! mind\b)/giu, instead: 'results in' },
+  { pattern: /\bgo(?:es)? out\b|\b(?:is|are|was|were) out\b(?! of\b)/giu, instead: 'is published or sent' },
+  { pattern: /\bkept\b/giu, instead: 'stored or cached' },
+  { pattern: /\bworked out\b/giu, instead: 'computed' },
+  { pattern: /\bmade up\b(?! of\b)/giu, instead: 'sample or invented' },
+  { pattern: /\ba way to\b/giu, instead: 'a link, method or option to' },
+  { pattern: /\bby the hands? of\b/giu, instead: 'by' },
+  { pattern: /\b(?:nobody|everybody|somebody)\b/giu, instead: 'no user, all users or a user' },
+  { pattern: /\bat once\b/giu, instead: 'immediately or concurrently' },
+  // "must be one of the following" is ordinary English.
+  { pattern: /\bthe one of\b|\bone of (?:which|whom|its|their|his)\b/giu, instead: 'the noun itself' },
+  { pattern: /\bof which\b/giu, instead: 'a sentence of its own' },
+  { pattern: /\bgood for\b/giu, instead: 'valid for' },
+  { pattern: /\blets? go of\b/giu, instead: 'releases' },
+  { pattern: /\bin the way of\b/giu, instead: 'blocks' },
+  { pattern: /\bfor good\b(?! (?:measure|reasons?)\b)/giu, instead: 'permanently' },
+  { pattern: /\bthe truth\b/giu, instead: 'the actual state' },
+  { pattern: /\bperhaps\b/giu, instead: 'may, or nothing' },
+]
+
+const ESCAPE = /words-ok: \S/
+const MIN_WORDS = 3
+
+/** Written by programs or recorded, or the list itself. */
+const EXCLUDED =
+  /^(?:package-lock\.json|docs\/openapi\.json|bench\/results\/|tests\/workflows\/histories\/v|scripts\/words\.ts$|tests\/tooling\/words\.test\.ts$)/
+
+/** Returns the passages of a TypeScript or JavaScript file: its comments, and its texts of at least three words. */
+function readCode(source: string, path: string): Passage[] {
+  const file = ts.createSourceFile(path, source, ts.ScriptTarget.Latest, false)
+  const passages: Passage[] = []
+  let withoutTexts = source
+  const visit = (node: ts.Node): void => {
+    if (ts.isStringLiteralLike(node) || ts.isTemplateLiteralToken(node) || ts.isRegularExpressionLiteral(node)) {
+      const start = node.getStart(file)
+      const text = source.slice(start, node.end)
+      withoutTexts = withoutTexts.slice(0, start) + ' '.repeat(text.length) + withoutTexts.slice(node.end)
+      const isText = !ts.isRegularExpressionLiteral(node)
+      if (isText && text.split(/\s+/).length >= MIN_WORDS) passages.push({ text, start })
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+  for (const { 0: text, index } of withoutTexts.matchAll(/\/\/.*|\/\*[\s\S]*?\*\//g))
+    passages.push({ text, start: index })
+  return passages
+}
+
+/** Returns the passages of a file by its kind. */
+export function readPassages(source: string, path: string): Passage[] {
+  if (/\.(?:ts|mts|mjs|js)$/.test(path)) return readCode(source, path)
+  if (path.endsWith('.md')) return [{ text: source.replace(/^```[\s\S]*?^```/gm, blank), start: 0 }]
+  return Array.from(source.matchAll(/(?:^|\s)#.*/gm), ({ 0: text, index }) => ({ text, start: index }))
+}
+
+/** Finds the words of the list in the passages of a file, in order of their lines. */
+export function findWords(source: string, path: string): Finding[] {
+  const lines = source.split('\n')
+  const findings = readPassages(source, path).flatMap(({ text, start }) => {
+    const prose = text.replace(/`[^`\n]*`/g, blankUnlessTemplate).replace(/\]\([^)\n]*\)|https?:\S+/g, blank)
+    return RULES.flatMap(({ pattern, instead }) =>
+      Array.from(prose.matchAll(pattern), ({ 0: words, index }) => ({
+        line: lineAt(source, start + index),
+        words,
+        instead,
+      })),
+    )
+  })
+  const isPermitted = (line: number) => ESCAPE.test(lines[line - 1] ?? '') || ESCAPE.test(lines[line - 2] ?? '')
+  return findings.filter(({ line }) => !isPermitted(line)).toSorted((one, other) => one.line - other.line)
+}
+
+/** Inline code is not prose; a template literal that fills the passage is. */
+function blankUnlessTemplate(code: string, index: number, whole: string): string {
+  return index === 0 && code.length === whole.length ? code : blank(code)
+}
+
+function blank(text: string): string {
+  return text.replace(/[^\n]/g, ' ')
+}
+
+function lineAt(source: string, index: number): number {
+  return source.slice(0, index).split('\n').length
+}
+
+function listFiles(root: string, paths: string[]): string[] {
+  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '--', ...paths], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  return listed
+    .split('\n')
+    .filter((path) => /\.(?:ts|mts|mjs|js|md|yml|sh)$|^\.ci\/|Dockerfile/.test(path) && !EXCLUDED.test(path))
+}
+
+/** `src/domain` for the folders of `src` and `tests`, else the first folder. */
+function toFolder(path: string): string {
+  const parts = path.split('/')
+  return parts.slice(0, ['src', 'tests', 'tests/unit'].includes(parts.slice(0, 1).join('/')) ? 2 : 1).join('/')
+}
+
+function main(): void {
+  const root = fileURLToPath(new URL('../', import.meta.url))
+  const { values, positionals } = parseArgs({ options: { count: { type: 'boolean' } }, allowPositionals: true })
+  const counts = new Map<string, number>()
+  let total = 0
+  for (const path of listFiles(root, positionals)) {
+    const findings = findWords(readText(`${root}${path}`), path)
+    total += findings.length
+    if (findings.length > 0) counts.set(toFolder(path), (counts.get(toFolder(path)) ?? 0) + findings.length)
+    if (values.count) continue
+    for (const { line, words, instead } of findings) console.log(`${path}:${line} "${words}": write ${instead}`)
+  }
+  if (values.count) for (const [folder, count] of counts) console.log(`${String(count).padStart(6)} ${folder}`)
+  console.log(`${total} words of the list`)
+  process.exitCode = total > 0 && !values.count ? 1 : 0
+}
+
+/** A file that git still lists may be deleted. */
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+if (import.meta.main) main()

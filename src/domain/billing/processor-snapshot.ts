@@ -1,0 +1,126 @@
+import {
+  NO_BILLING,
+  type Billing,
+  type KnownSubscription,
+  type ProcessorInvoice,
+  type ProcessorState,
+  type ProcessorSubscription,
+} from './billing.ts'
+import type { PaymentEvent } from './payment-events.ts'
+import type { Limits, Subscription } from './subscription.ts'
+
+/** Responses of the payment processor, read after the user's record. */
+export interface ProcessorSnapshot {
+  /** By id; null for a subscription that the processor does not know. */
+  subscriptions: ReadonlyMap<string, ProcessorSubscription | null>
+  event: PaymentEvent | null
+  /** The invoice that the event is about. */
+  invoice: ProcessorInvoice | null
+  /** The user's last checkout; null when there is none to check. */
+  checkout: { status: 'open' | 'complete' | 'expired'; subscriptionId: string | null } | null
+}
+
+export interface BillingRecord {
+  subscription: Subscription
+  limits: Limits
+  /** Absent on records that are older than the payments feature. */
+  billing?: Billing
+}
+
+/** The status of the user's subscription for each state at the processor. */
+export const STANDING_BY_STATE = {
+  trialing: 'active',
+  active: 'active',
+  past_due: 'pastDue',
+  unpaid: 'pastDue',
+  paused: 'pastDue',
+  canceled: 'cancelled',
+  incomplete_expired: 'cancelled',
+  incomplete: 'unsettled',
+  unknown: 'unsettled',
+} as const satisfies Record<ProcessorState, ResolvedSubscription['standing']>
+
+/** A subscription of the user as resolved from the record, the event and the processor's response. */
+export interface ResolvedSubscription {
+  id: string
+  customerId: string | null
+  createdAt: Date
+  state: ProcessorState
+  /** `unsettled` changes nothing in the record. */
+  standing: Subscription['status'] | 'unsettled'
+  /** The state to apply; null when there is nothing new. */
+  reported: ProcessorSubscription | null
+  heard: KnownSubscription['heard']
+  isFlagged: boolean
+}
+
+export function getBilling({ billing }: Pick<BillingRecord, 'billing'>): Billing {
+  return { ...NO_BILLING, ...billing }
+}
+
+/** Returns the ids of the subscriptions to fetch from the processor. Ended subscriptions are excluded, because they never resume. */
+export function listSubscriptionIds(
+  user: BillingRecord,
+  event: PaymentEvent | null,
+  checkoutId: string | null,
+): string[] {
+  const { subscriptions, endedIds } = getBilling(user)
+  const ids = [
+    ...subscriptions.map(({ id }) => id),
+    user.subscription.processorSubscriptionId,
+    event?.subscriptionId,
+    event?.told?.id,
+    event?.toldInvoice?.subscriptionId,
+    checkoutId,
+  ]
+  return [...new Set(ids.filter((id) => typeof id === 'string'))].filter((id) => !endedIds.includes(id))
+}
+
+/**
+ * Resolves the current state of a subscription. The processor's response overrides events. If the processor does not know the
+ * subscription, the signed payload of the event counts unless a newer event was recorded. Without either, the subscription is
+ * `unsettled`: the processor forgets no subscription, so the service probably uses the wrong processor account.
+ */
+export function resolveSubscription(
+  id: string,
+  user: BillingRecord,
+  snapshot: ProcessorSnapshot,
+): ResolvedSubscription {
+  const known = getBilling(user).subscriptions.find((one) => one.id === id)
+  const event = snapshot.event && isAbout(snapshot.event, id) ? snapshot.event : null
+  const told = event?.told?.id === id ? event.told : null
+  const read = snapshot.subscriptions.get(id) ?? null
+  const reported = read ?? told
+  const base = {
+    id,
+    customerId: reported?.customerId ?? known?.customerId ?? event?.customerId ?? null,
+    createdAt: (read ?? known ?? told)?.createdAt ?? new Date(0),
+    heard: selectNewest(known?.heard, event),
+    isFlagged: known?.isFlagged ?? false,
+  }
+  if (!reported) return { ...base, state: 'incomplete', standing: 'unsettled', reported: null }
+  const standing = STANDING_BY_STATE[reported.state]
+  const hasPassed = !read && standing !== 'cancelled' && base.heard?.eventId !== event?.id
+  return {
+    ...base,
+    state: reported.state,
+    standing: hasPassed ? 'unsettled' : standing,
+    reported: hasPassed ? null : reported,
+  }
+}
+
+export function compareByAge(one: ResolvedSubscription, other: ResolvedSubscription): number {
+  return one.createdAt.getTime() - other.createdAt.getTime() || (one.id < other.id ? -1 : 1)
+}
+
+function isAbout(event: PaymentEvent, id: string): boolean {
+  return [event.subscriptionId, event.told?.id, event.toldInvoice?.subscriptionId].includes(id)
+}
+
+/** Returns the newer event. Events with equal timestamps are ordered by id; any deterministic tie-break works. */
+function selectNewest(heard: KnownSubscription['heard'], event: PaymentEvent | null): KnownSubscription['heard'] {
+  if (!event) return heard
+  const next = { eventId: event.id, at: event.createdAt }
+  const since = heard ? next.at.getTime() - heard.at.getTime() : 1
+  return since > 0 || (since === 0 && heard && next.eventId > heard.eventId) ? next : heard
+}
