@@ -61,17 +61,17 @@ export interface MovedPort {
  * @throws an error with a message when the requested port is in use
  */
 export async function resolveSettings(options: Options): Promise<{ settings: Settings; moved: MovedPort[] }> {
-  const kept = readJson<Partial<Settings>>(fileOf(options.dir), {})
-  const wanted = { ...USUAL_PORTS, ...kept.ports, ...(options.port === undefined ? {} : { api: options.port }) }
+  const stored = readJson<Partial<Settings>>(fileOf(options.dir), {})
+  const wanted = { ...USUAL_PORTS, ...stored.ports, ...(options.port === undefined ? {} : { api: options.port }) }
   const settings: Settings = {
     ports: await reservePorts(wanted, portOf(options.frontend)),
     // Secrets that a newer version added are generated.
-    secrets: { ...makeSecrets(), ...kept.secrets },
-    users: kept.users ?? makeUsers(),
-    connectedAt: kept.connectedAt ?? {},
-    firstPost: kept.firstPost ?? null,
+    secrets: { ...makeSecrets(), ...stored.secrets },
+    users: stored.users ?? makeUsers(),
+    connectedAt: stored.connectedAt ?? {},
+    firstPost: stored.firstPost ?? null,
     // Sandboxes of an older version keep their posts and get no sample posts.
-    hasPast: kept.hasPast ?? (kept.firstPost ?? null) !== null,
+    hasPast: stored.hasPast ?? (stored.firstPost ?? null) !== null,
   }
   if (options.port !== undefined && settings.ports.api !== options.port) {
     throw new Error(`Port ${options.port} is used by another program. Stop that program, or choose another --port.`)

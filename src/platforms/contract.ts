@@ -166,7 +166,7 @@ export interface PostMetrics {
   perCall: number
   /**
    * Returns counts by platform post id. `deleted` is certain; a missing id means that the platform reported nothing.
-   * The ids must belong to this account: posts of other accounts look deleted, and so may new posts for some minutes.
+   * The ids must belong to this account: posts of other accounts appear deleted, and so may new posts for some minutes.
    * @throws PlatformError `permission` when the connection lacks the permission to read counts
    */
   read(

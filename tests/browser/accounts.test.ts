@@ -215,7 +215,7 @@ it('the sandbox shows the performance of posts in charts that all contain data',
   expect(await page.innerText('#analytics')).toContain('sample data')
   const count = (selector: string) => page.locator(`#analytics ${selector}`).count()
   expect(await count('#figures dd:text-matches("[1-9]")')).toBeGreaterThanOrEqual(6)
-  expect(await count('#timeline svg[aria-label*="most of it on"] rect:not([height="0"])')).toBeGreaterThan(30)
+  expect(await count('#timeline svg[aria-label*="the most on"] rect:not([height="0"])')).toBeGreaterThan(30)
   expect(await count('#timeline details td:text-matches("[1-9]")')).toBeGreaterThan(30)
   expect(await count('#growth svg[aria-label] polyline')).toBe(6)
   expect(await count('#top li button')).toBe(5)

@@ -68,7 +68,7 @@ describe('the dialog', () => {
   })
 
   it.each([
-    ['an application nobody knows', { client_id: '1' }],
+    ['an unknown application', { client_id: '1' }],
     ['an address that is not registered', { redirect_uri: `${REDIRECT_URI}/` }],
     ['a permission there is not', { scope: 'pages_rule_them_all' }],
   ])('the dialog shows an error page for %s', async (_, changes) => {
@@ -244,7 +244,7 @@ describe('a page', () => {
     ['a link that is none', { link: 'example' }, { code: 100, error_subcode: 1_500 }],
     ['a link to Facebook', { link: 'https://www.facebook.com/x' }, { error_subcode: 1_609_008 }],
     ['a link that cannot be read', { link: 'https://nothing.invalid/' }, { error_subcode: 1_609_005 }],
-    ['photos nobody knows', { attached_media: '[{"media_fbid":"1"}]' }, { code: 100 }],
+    ['unknown photos', { attached_media: '[{"media_fbid":"1"}]' }, { code: 100 }],
     ['photos that are no list', { attached_media: '[nothing' }, { code: 100 }],
   ])('a page refuses %s', async (_, params, expected) => {
     const { page, token } = await world.newPage()

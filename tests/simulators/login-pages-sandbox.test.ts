@@ -116,7 +116,7 @@ describe.each([
       for (const [name, problem] of [
         ['', 'Enter a name for the new account'],
         [bad, /name has/],
-        ['newcomer', 'The name newcomer is taken'],
+        ['newcomer', 'The name newcomer is in use'],
       ] as const) {
         const { status, text } = await createAndAllow(loginPage, name)
         expect(status).toBe(422)

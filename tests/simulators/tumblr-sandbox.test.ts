@@ -110,7 +110,7 @@ describe('a signed call', () => {
     ['with parameters it does not have', () => signed({}, token, new URL(`${world.tumblr.url}/v2/user/info?a=1`))],
     ['for another method', () => world.sign({ method: 'POST', url: infoUrl(), token })],
     ['with the secret of another token', () => signed({}, { ...token, secret: 'another' })],
-    ['with a token that nobody gave out', () => signed({}, { token: 'forged', secret: 'forged' })],
+    ['with a forged token', () => signed({}, { token: 'forged', secret: 'forged' })],
     ['without a token', () => world.sign({ method: 'GET', url: infoUrl() })],
     [
       'by an unknown application',

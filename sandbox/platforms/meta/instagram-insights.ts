@@ -27,9 +27,9 @@ export function instagramInsights({ state, store }: { state: MetaState; store: C
     }
     // Metrics that are not known yet are left out instead of 0.
     if (store.counting.isTooYoung(post)) return insightsOf(id, [], () => 0)
-    const told = store.counting.told(post)
-    const all = ENGAGEMENT.reduce((sum, name) => sum + (told[name] ?? 0), 0)
-    return insightsOf(id, metrics, (name) => told[name] ?? (name === 'total_interactions' ? all : 0))
+    const reported = store.counting.reported(post)
+    const all = ENGAGEMENT.reduce((sum, name) => sum + (reported[name] ?? 0), 0)
+    return insightsOf(id, metrics, (name) => reported[name] ?? (name === 'total_interactions' ? all : 0))
   }
 
   return [['GET', /^\/(\d+)\/insights$/, ofPost]]

@@ -25,9 +25,9 @@ export function createPageInsights({ state, counting, followersOf }: PageInsight
     const { id, post, page } = postFor(call, call.ids[0]!)
     const metrics = metricsOf(call, OF_POSTS)
     if (!hasInsights(page) || counting.isTooYoung(post)) return insightsOf(id, [], () => 0)
-    const { reactions: like = 0, ...told } = counting.told(countedPost(post))
+    const { reactions: like = 0, ...reported } = counting.reported(countedPost(post))
     return insightsOf(id, metrics, (name) =>
-      name === 'post_reactions_by_type_total' ? (like > 0 ? { like } : {}) : (told[name] ?? 0),
+      name === 'post_reactions_by_type_total' ? (like > 0 ? { like } : {}) : (reported[name] ?? 0),
     )
   }
 
@@ -37,7 +37,9 @@ export function createPageInsights({ state, counting, followersOf }: PageInsight
     const { id, post, page } = postFor(call, `${video?.pageId}_${video?.id}`)
     const metrics = metricsOf(call, OF_VIDEOS)
     if (!hasInsights(page) || counting.isTooYoung(post)) return insightsOf(id, [], () => 0)
-    const { post_media_view: plays = 0, post_total_media_view_unique: people = 0 } = counting.told(countedPost(post))
+    const { post_media_view: plays = 0, post_total_media_view_unique: people = 0 } = counting.reported(
+      countedPost(post),
+    )
     return insightsOf(id, metrics, (name) => (name === 'post_impressions_unique' ? people : plays))
   }
 

@@ -22,8 +22,8 @@ export function createInsights({ store, crowd }: { store: ContainerStore; crowd:
     const metrics = askedMetrics(call.params, OF_POST)
     // Reposts have no insights.
     if (post.isRepost) return insightsOf(id, [], () => 0)
-    const told = store.counting.told(post)
-    return insightsOf(id, metrics, (name) => told[name] ?? 0)
+    const reported = store.counting.reported(post)
+    return insightsOf(id, metrics, (name) => reported[name] ?? 0)
   }
 
   function ofAccount(call: GraphCall<Caller>): SandboxResponse {

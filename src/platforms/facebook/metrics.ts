@@ -48,11 +48,11 @@ export function createMetrics(api: GraphApi) {
 
   async function fetchCounts(id: string, account: Credentials, call: ReadCall): Promise<PostCounts> {
     const path = toPath(toPostId(id, account))
-    const told = await withFields(account, (fields) => fetchReactions(path, fields, call))
+    const reported = await withFields(account, (fields) => fetchReactions(path, fields, call))
     const seen = await withInsights(account, async (isAllowed) => (isAllowed ? fetchViews(id, path, call) : NO_VIEWS))
     return {
-      ...told,
-      likes: told.likes ?? seen.likes,
+      ...reported,
+      likes: reported.likes ?? seen.likes,
       impressions: seen.impressions,
       reach: seen.reach,
       saved: null,
@@ -73,11 +73,11 @@ export function createMetrics(api: GraphApi) {
 
   async function fetchViews(id: string, path: string, call: ReadCall): Promise<Views> {
     const ask = (metrics: string) => readInsights(api, `${path}/insights`, metrics, call)
-    const told = await nullIfUnsupported(requestFirstAccepted(METRICS, 'validation', ask))
+    const reported = await nullIfUnsupported(requestFirstAccepted(METRICS, 'validation', ask))
     const seen = {
-      impressions: told?.(VIEWS) ?? null,
-      reach: told?.(VIEWERS) ?? null,
-      likes: told?.(LIKES) ?? null,
+      impressions: reported?.(VIEWS) ?? null,
+      reach: reported?.(VIEWERS) ?? null,
+      likes: reported?.(LIKES) ?? null,
     }
     if (!isVideo(id) || seen.impressions !== null || seen.reach !== null) return seen
     const played = await nullIfUnsupported(fetchPlays(id, call))

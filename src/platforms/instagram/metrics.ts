@@ -41,15 +41,17 @@ export function createMetrics(api: GraphApi) {
 
   async function fetchInsights(path: string, call: ReadCall): Promise<PostCounts | null> {
     const ask = (metrics: string) => readInsights(api, `${path}/insights`, metrics, call)
-    const told = await nullIfUnsupported(requestFirstAccepted(METRICS, 'validation', ask)).catch(nullWhereNotAllowed)
+    const reported = await nullIfUnsupported(requestFirstAccepted(METRICS, 'validation', ask)).catch(
+      nullWhereNotAllowed,
+    )
     return (
-      told && {
-        likes: told('likes'),
-        shares: told('shares'),
-        comments: told('comments'),
-        impressions: told('views'),
-        reach: told('reach'),
-        saved: told('saved'),
+      reported && {
+        likes: reported('likes'),
+        shares: reported('shares'),
+        comments: reported('comments'),
+        impressions: reported('views'),
+        reach: reported('reach'),
+        saved: reported('saved'),
       }
     )
   }

@@ -18,22 +18,22 @@ export function createConnector(timeoutMs: number) {
   const opening = new Map<string, number>()
 
   function getSpares(server: string): Set<Socket> {
-    const kept = spares.get(server) ?? new Set()
-    spares.set(server, kept)
-    return kept
+    const pool = spares.get(server) ?? new Set()
+    spares.set(server, pool)
+    return pool
   }
 
   function storeSpare(server: string, socket: Socket): void {
-    const kept = getSpares(server).add(socket)
-    socket.once('close', () => kept.delete(socket))
-    setTimeout(() => kept.delete(socket) && socket.destroy(), SPARE_LIFE_MS).unref()
+    const pool = getSpares(server).add(socket)
+    socket.once('close', () => pool.delete(socket))
+    setTimeout(() => pool.delete(socket) && socket.destroy(), SPARE_LIFE_MS).unref()
     socket.unref()
   }
 
   function takeSpare(server: string): Socket | undefined {
-    const kept = getSpares(server)
-    const socket = [...kept].find((spare) => !spare.destroyed)
-    if (socket) kept.delete(socket)
+    const pool = getSpares(server)
+    const socket = [...pool].find((spare) => !spare.destroyed)
+    if (socket) pool.delete(socket)
     return socket?.ref()
   }
 
@@ -59,7 +59,7 @@ export function createConnector(timeoutMs: number) {
     },
 
     close(): void {
-      for (const socket of [...spares.values()].flatMap((kept) => [...kept])) socket.destroy()
+      for (const socket of [...spares.values()].flatMap((pool) => [...pool])) socket.destroy()
     },
   }
 }

@@ -28,7 +28,7 @@ export interface HttpRequest {
 
 export interface HttpResponse {
   status: number
-  /** Looks a header up by its lower-case name. */
+  /** Returns a header by its lower-case name. */
   header(name: string): string | undefined
   text: string
 }

@@ -8,7 +8,7 @@ export interface Meaning<Kind extends string = never> {
   message: string
   /** Identifies refusals that the adapter handles itself. */
   kind?: Kind
-  /** For refused logins whose class does not tell users the next step. */
+  /** For refused logins whose class does not say the next step. */
   connectReason?: ConnectReason
   /** Set only to override the default: a 4xx is certain; a 5xx or a redirect leaves open whether anything was done. */
   certain?: boolean

@@ -17,12 +17,14 @@ export function createMetrics(api: GraphApi) {
   /** Threads reports no counts for reposts. */
   async function fetchCounts(id: string, _: Credentials, call: ReadCall): Promise<PostCounts> {
     const path = `/${encodeURIComponent(id)}/insights`
-    const told = await requestFirstAccepted(METRICS, 'validation', (metrics) => readInsights(api, path, metrics, call))
+    const reported = await requestFirstAccepted(METRICS, 'validation', (metrics) =>
+      readInsights(api, path, metrics, call),
+    )
     return {
-      likes: told('likes'),
-      shares: sumKnown(told('reposts'), told('quotes'), told('shares')),
-      comments: told('replies'),
-      impressions: told('views'),
+      likes: reported('likes'),
+      shares: sumKnown(reported('reposts'), reported('quotes'), reported('shares')),
+      comments: reported('replies'),
+      impressions: reported('views'),
       reach: null,
       saved: null,
     }

@@ -43,7 +43,7 @@ export function createMetrics(api: Api): PostMetrics {
       if (counts && hasAnyCount(counts)) found.set(id, counts)
       if (!post && !(await isPresent(`posts/${encodeURIComponent(id)}`, ignoreBody, account, options))) gone.push(id)
     })
-    // If the blog itself is missing, every post looks missing.
+    // If the blog itself is missing, every post seems missing.
     const isGone = gone.length > 0 && (await isPresent('info', readBlogInfo, account, options))
     if (isGone) for (const id of gone) found.set(id, 'deleted')
     return found

@@ -57,7 +57,7 @@ describe('a server program', () => {
   test('a server program is not searched elsewhere when the variable names an unusable one', async () => {
     vi.stubEnv('POSTONCE_GADGET', writeProgram(home, '1.9.0'))
     await expect(findOrFetch(wanted(gives('2.1.0')))).rejects.toThrow(
-      /POSTONCE_GADGET names .*gadget, which cannot be used: is version 1\.9, at least 2\.1 is needed/,
+      /POSTONCE_GADGET names .*gadget, which cannot be used: is version 1\.9, but at least 2\.1 is needed/,
     )
   })
 

@@ -43,7 +43,7 @@ export function createCounting(words: Record<string, string>, crowd = NO_CROWD) 
     /** The counts that the post itself shows. */
     now: (post: CountedPost) => until(Date.now(), post),
     /** The counts that insights report. */
-    told: (post: CountedPost) => until(Date.now() - lagMs, post),
+    reported: (post: CountedPost) => until(Date.now() - lagMs, post),
     /** Returns whether a post has no insights yet. */
     isTooYoung: ({ createdAt }: { createdAt: number }) => lagMs > 0 && Date.now() - createdAt < lagMs,
   }

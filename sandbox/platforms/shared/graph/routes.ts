@@ -12,7 +12,7 @@ interface GraphDeps<Caller> {
   version: RegExp
   /** @throws GraphRefusal when the token is invalid */
   callerBy(token: string, call: Call): Caller
-  /** The id that `me` stands for. */
+  /** The id that replaces `me`. */
   idOf(caller: Caller): string
   /** Counts a call against the limits and returns headers for the response. */
   count?(caller: Caller | null): Record<string, string>

@@ -98,7 +98,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     return toPublished(id, await fetchPermalink(id, account, { signal }), account)
   }
 
-  /** Returns the permalink, or undefined. A failure here must not make a published post look unpublished. */
+  /** Returns the permalink, or undefined. A failure here must not count as a failure of the post. */
   async function fetchPermalink(id: string, { accessToken }: Credentials, { signal }: CallOptions) {
     const call = { token: accessToken, signal, timeoutMs: READ_BACK_MS }
     try {

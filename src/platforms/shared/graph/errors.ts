@@ -41,7 +41,7 @@ interface Meaning {
   certain?: false
   /** Identifies refusals that the adapter handles itself. */
   kind?: string
-  /** For refused logins whose class does not tell users the next step. */
+  /** For refused logins whose class does not say the next step. */
   connectReason?: ConnectReason
   /** The wait when the response states none, milliseconds. */
   waitMs?: number

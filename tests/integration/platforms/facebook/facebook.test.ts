@@ -220,7 +220,7 @@ describe('a connected page', () => {
     expect(error).toMatchObject({
       class: 'unauthorized',
       certain: true,
-      message: expect.stringContaining('no part in it'),
+      message: expect.stringContaining('no longer has a role on it'),
     })
   })
 
@@ -411,7 +411,7 @@ describe('videos', () => {
 
   it.each<[string, Fault['action']]>([
     ['cannot be asked about yet', { status: 400, body: refusal(100, 33) }],
-    ['is not told in time', { hang: true }],
+    ['is not returned in time', { hang: true }],
   ])('a video has a URL even when it %s', async (_, action) => {
     const post = newPost('No address', [await stored.add(film(), 'video/mp4')])
     const delivery = newDelivery()

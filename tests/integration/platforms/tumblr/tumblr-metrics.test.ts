@@ -82,8 +82,8 @@ describe('the counts of posts', () => {
   })
 
   it.each([
-    ['no kind is told', { notes: [], total_notes: 8 }, undefined],
-    ['one kind is not told', { notes: [], total_notes: 8, total_likes: 5 }, { ...NO_COUNTS, likes: 5 }],
+    ['no kind is reported', { notes: [], total_notes: 8 }, undefined],
+    ['one kind is not reported', { notes: [], total_notes: 8, total_likes: 5 }, { ...NO_COUNTS, likes: 5 }],
     [
       'there are more of one kind than of all',
       { notes: [], total_likes: 9, total_reblogs: 2 },
@@ -95,7 +95,7 @@ describe('the counts of posts', () => {
       { ...NO_COUNTS, likes: 5, shares: 2, comments: 1 },
     ],
     [
-      'somebody liked it meanwhile',
+      'a like arrived meanwhile',
       { notes: [], total_notes: 9, total_likes: 6, total_reblogs: 2 },
       { ...NO_COUNTS, likes: 6, shares: 2, comments: 1 },
     ],
