@@ -186,7 +186,8 @@ export function createMetrics() {
     },
 
     reconciled: (platform: Platform, result: 'found' | 'absent' | 'undecidable' | 'in-flight' | 'error'): void =>
-      reconciles.inc({ platform, result }),
+      // Dashboards know the value by its older name.
+      reconciles.inc({ platform, result: result === 'in-flight' ? 'unsettled' : result }),
     platformStep: (platform: Platform, step: PlatformStep, seconds: number): void =>
       platformCalls.observe({ platform, step }, seconds),
     platformFailed: (platform: Platform, step: PlatformStep, errorClass: string): void =>
