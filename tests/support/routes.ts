@@ -91,7 +91,7 @@ const deviceRoute: RouteCase = {
 
 const logIn = { email: 'nobody@example.test', password: 'wrong password' }
 
-/** Every route there is: a new one that is not in here fails the suite (safety section 5). */
+/** Every route of the API. The suite fails for a new route that is missing here. */
 export const ROUTES: Record<string, RouteCase> = {
   'GET /health/live': publicRoute(200),
   'GET /health/ready': publicRoute(200),

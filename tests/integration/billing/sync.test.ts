@@ -282,7 +282,7 @@ describe('a second subscription', () => {
     for (const event of await world.eventsOf(one.userId)) await world.apply(one.userId, event)
     for (const event of await world.eventsOf(one.userId)) await world.apply(one.userId, event)
     expect((await world.user(one.userId)).subscription).toEqual(user.subscription)
-    expect(await world.news(one.userId)).toEqual([PRO_NEWS, expect.stringContaining('is charged as well')])
+    expect(await world.news(one.userId)).toEqual([PRO_NEWS, expect.stringContaining('both are charged')])
     expect(await world.news(admin._id)).toEqual([
       `User ${one.userId} pays for a second subscription, ${second.subscriptionId}, in addition to ${one.subscriptionId}. Help the user cancel one.`,
     ])

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { preflight, type PreflightInput } from '../../../../src/domain/posts/preflight.ts'
+import {
+  findSchedulingProblem,
+  preflight,
+  SCHEDULED_IN_PAST,
+  type PreflightInput,
+} from '../../../../src/domain/posts/preflight.ts'
 import { PLATFORMS, type Platform } from '../../../../src/domain/shared/platforms.ts'
 import { POSTING_RULES } from '../../../../src/domain/posts/posting-rules.ts'
 
@@ -200,4 +205,19 @@ it('a platform that is not connected causes a warning and no error', () => {
     errors: [],
     warnings: [{ path: 'selectedPlatforms.1', code: 'PLATFORM_NOT_CONNECTED', platform: 'threads' }],
   })
+})
+
+describe('findSchedulingProblem', () => {
+  it.each([
+    ['SCHEDULED', 'SCHEDULED', [], null],
+    [undefined, 'PENDING', [], null],
+    ['PENDING', 'PENDING', [SCHEDULED_IN_PAST], null],
+    ['SCHEDULED', 'PENDING', [], 'SCHEDULED_AT_REQUIRED'],
+    ['SCHEDULED', 'PENDING', [SCHEDULED_IN_PAST], 'SCHEDULED_IN_PAST'],
+  ] as const)(
+    'a request for %s that becomes %s with warnings %j yields the right problem',
+    (wanted, status, warnings, code) => {
+      expect(findSchedulingProblem(wanted, { status }, warnings)?.code ?? null).toBe(code)
+    },
+  )
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { IMPOSSIBLE_DATE_TIMES } from '../../../support/date-times.ts'
-import { isInstant, isTimezone, parseInstant } from '../../../../src/domain/shared/timezones.ts'
+import { isInstant, isTimezone, parseInstant, parseRangeBound } from '../../../../src/domain/shared/timezones.ts'
 
 describe('isTimezone', () => {
   it('isTimezone accepts every name that the runtime lists', () => {
@@ -88,4 +88,18 @@ describe('parseInstant', () => {
     '2026-07-01T10:00[u-ca=hebrew]',
     '-000001-07-01T10:00Z',
   ])('parseInstant rejects %j', (value) => expect(instant(value)).toBeNull())
+})
+
+describe('parseRangeBound', () => {
+  it.each([
+    ['2026-03-29', 'start', '2026-03-28T23:00:00.000Z'],
+    ['2026-03-29', 'end', '2026-03-29T21:59:59.999Z'],
+    ['2026-03-29T12:00', 'start', '2026-03-29T10:00:00.000Z'],
+    ['2026-03-29T12:00', 'end', '2026-03-29T10:00:00.000Z'],
+    ['2026-03-29T12:00:00Z', 'end', '2026-03-29T12:00:00.000Z'],
+    ['2026-02-30', 'start', undefined],
+    ['tomorrow', 'end', undefined],
+  ] as const)('%s as %s of a range in Berlin is %s', (value, edge, expected) => {
+    expect(parseRangeBound(value, 'Europe/Berlin', edge)?.toISOString()).toBe(expected)
+  })
 })

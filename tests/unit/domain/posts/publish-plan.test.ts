@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { accept } from '../../../../src/domain/posts/delivery-moves.ts'
+import { cancel } from '../../../../src/domain/posts/post-moves.ts'
+import { armLeadMs, toPublishPlan } from '../../../../src/domain/posts/publish-plan.ts'
+import { after, buildPost, T0 } from '../../../support/posts.ts'
+
+const image = { storageKey: 'posts/u/a.png', storageUrl: 'http://s/posts/u/a.png', mimeType: 'image/png' }
+
+it('a plan has the due time and the open platforms with their lead', () => {
+  const post = buildPost({
+    selectedPlatforms: ['bluesky', 'threads'],
+    scheduledAt: after(T0, 1_000),
+    platformSpecificContent: { threads: { mediaItems: [image] } },
+  })
+  expect(toPublishPlan(post)).toEqual({
+    postId: post._id,
+    revision: 0,
+    dueAt: T0.getTime() + 1_000,
+    platforms: [
+      { platform: 'bluesky', round: 0, prepareLeadMs: 0 },
+      { platform: 'threads', round: 0, prepareLeadMs: 60_000 },
+    ],
+  })
+})
+
+it('a draft, a cancelled post and an ended post have no plan', () => {
+  const post = buildPost()
+  expect(toPublishPlan(buildPost({ draft: true }))).toBeNull()
+  expect(toPublishPlan({ ...post, status: 'DRAFT' })).toBeNull()
+  expect(toPublishPlan({ ...post, dueAt: null })).toBeNull()
+  expect(toPublishPlan(cancel()(post, T0))).toBeNull()
+  expect(toPublishPlan(accept('bluesky', { platformPostId: '1', platformPostUrl: 'http://p/1' })(post, T0))).toBeNull()
+})
+
+it('the arm lead depends on the id and is between 3 s and 10 s', () => {
+  expect(armLeadMs('')).toBe(3_000 + (0x811c9dc5 % 7_000))
+  expect(armLeadMs('a')).toBe(3_000 + (0xe40c292c % 7_000))
+})

@@ -1,0 +1,86 @@
+import { expect, it } from 'vitest'
+import {
+  accept,
+  markAbsent,
+  markUnknown,
+  RECONCILE_WAITS_MS,
+  refuse,
+} from '../../../../src/domain/posts/delivery-moves.ts'
+import { failure } from '../../../../src/domain/posts/failure.ts'
+import { createDelivery, findOutdatedHandles } from '../../../../src/domain/posts/post-entries.ts'
+import type { Post } from '../../../../src/domain/posts/post.ts'
+import { createFirstEvent, deriveEvents, sortByTime } from '../../../../src/domain/posts/timeline.ts'
+import { after, buildPost, claimOf, T0 } from '../../../support/posts.ts'
+
+const FROM = { round: 0, attempt: 1 }
+const REASON = failure('transient', 'The platform is down.')
+const claimed = () => {
+  const post = buildPost()
+  return claimOf(post, 'bluesky', T0)(post, T0)
+}
+const typesOf = (before: Post, afterwards: Post) =>
+  deriveEvents(before, afterwards, T0).map(({ type, result, status }) => [type, result ?? status])
+
+it('a timeline starts with the status of the new post', () => {
+  const post = buildPost()
+  expect(createFirstEvent(post)).toEqual({ at: T0, type: 'transition', status: 'PENDING' })
+})
+
+it('a claim is an attempt and a transition', () => {
+  const post = buildPost()
+  expect(typesOf(post, claimOf(post, 'bluesky', T0)(post, T0))).toEqual([
+    ['attempt', undefined],
+    ['transition', 'PROCESSING'],
+  ])
+})
+
+it('a refusal and an unknown outcome have different results', () => {
+  const post = claimed()
+  const refused = refuse('bluesky', REASON, FROM)(post, T0)
+  expect(typesOf(post, refused)).toEqual([
+    ['outcome', 'refused'],
+    ['transition', 'FAILED'],
+  ])
+  const unknown = markUnknown('bluesky', REASON, FROM)(post, T0)
+  expect(typesOf(post, unknown)).toEqual([['outcome', 'unknown']])
+  expect(deriveEvents(post, unknown, T0)[0]).toMatchObject({
+    code: 'transient',
+    until: after(T0, RECONCILE_WAITS_MS[0]!),
+  })
+})
+
+it('an acceptance completes the post', () => {
+  const post = claimed()
+  const accepted = accept('bluesky', { platformPostId: '1', platformPostUrl: 'http://p/1' })(post, T0)
+  expect(typesOf(post, accepted)).toEqual([
+    ['outcome', 'accepted'],
+    ['transition', 'COMPLETED'],
+  ])
+})
+
+it('events are sorted by time, and equal times keep their order', () => {
+  const events = [after(T0, 2), T0, T0].map((at, round) => ({ at, type: 'edit' as const, round }))
+  expect(sortByTime(events).map(({ round }) => round)).toEqual([1, 2, 0])
+})
+
+it('an absent call stays marked as once unknown, and a known outcome is not changed', () => {
+  const post = claimed()
+  const unknown = markUnknown('bluesky', REASON, FROM)(post, T0)
+  const absent = markAbsent('bluesky', FROM)(unknown, T0)
+  expect(absent.platformStatuses[0]).toMatchObject({
+    status: 'pending',
+    delivery: { outcome: 'deferred', doubted: true },
+  })
+  expect(markAbsent('bluesky', FROM)(post, T0)).toBe(post)
+  expect(markAbsent('tumblr', FROM)(post, T0)).toBe(post)
+  const lapsed = markAbsent('bluesky', FROM)(post, after(T0, 60_000))
+  expect(lapsed.platformStatuses[0]!.delivery.doubted).toBe(true)
+})
+
+it('handles are outdated for the same account with another content version', () => {
+  const delivery = { ...createDelivery(), accountId: 'a', contentVersion: 1, handles: { blob: 'x' } }
+  expect(findOutdatedHandles(delivery, { accountId: 'a', contentVersion: 2 })).toEqual({ blob: 'x' })
+  expect(findOutdatedHandles(delivery, { accountId: 'a', contentVersion: 1 })).toBeNull()
+  expect(findOutdatedHandles(delivery, { accountId: 'b', contentVersion: 2 })).toBeNull()
+  expect(findOutdatedHandles({ ...delivery, handles: {} }, { accountId: 'a', contentVersion: 2 })).toBeNull()
+})

@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest'
+import { cutToFit, takeCharacters } from '../../../../src/domain/shared/fit-text.ts'
+import { escapeHtml } from '../../../../src/domain/shared/html.ts'
+import { findLinks } from '../../../../src/domain/shared/links.ts'
+import { parseList, splitIntoChunks } from '../../../../src/domain/shared/lists.ts'
+import { toExcerpt } from '../../../../src/domain/shared/plain-text.ts'
+import { joinUrl } from '../../../../src/domain/shared/redirects.ts'
+import { countCodePoints, takeCodePoints, trimFullStop } from '../../../../src/domain/shared/text.ts'
+import { formatDate, formatIsoDate, formatTime, formatWait } from '../../../../src/domain/shared/times.ts'
+
+it('takeCharacters counts graphemes', () => {
+  expect(takeCharacters('a👩‍👩‍👧b', 2)).toBe('a👩‍👩‍👧')
+  expect(takeCharacters('ab', 0)).toBe('')
+  expect(takeCharacters('ab', 5)).toBe('ab')
+})
+
+it('cutToFit returns the longest prefix that fits with an ellipsis', () => {
+  const fits = (max: number) => (text: string) => text.length <= max
+  expect(cutToFit('abcdef', fits(6))).toBe('abcdef')
+  expect(cutToFit('abcdef', fits(4))).toBe('abc…')
+  expect(cutToFit('ab cdef', fits(4))).toBe('ab…')
+  expect(cutToFit('abcdef', fits(6), (cut) => `<${cut}>`)).toBe('<abc…>')
+})
+
+it('code points are counted and taken without splitting surrogate pairs', () => {
+  expect([countCodePoints(''), countCodePoints('a😀b')]).toEqual([0, 3])
+  expect([takeCodePoints('a😀b', 2), takeCodePoints('😀😀', 1), takeCodePoints('ab', 5)]).toEqual(['a😀', '😀', 'ab'])
+})
+
+it('texts are trimmed, escaped and joined', () => {
+  expect([trimFullStop('Done. '), trimFullStop('Done..'), trimFullStop('.')]).toEqual(['Done', 'Done', ''])
+  expect(escapeHtml(`<a href="x">'&'</a>`)).toBe('&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/a&gt;')
+  expect([joinUrl('http://a//', '/b'), joinUrl('http://a', '/b')]).toEqual(['http://a/b', 'http://a/b'])
+})
+
+it('lists are split into chunks and parsed from a line', () => {
+  expect(splitIntoChunks([1, 2, 3, 4, 5], 2)).toEqual([[1, 2], [3, 4], [5]])
+  expect(splitIntoChunks([], 2)).toEqual([])
+  expect(parseList(' a, b,,c ')).toEqual(['a', 'b', 'c'])
+})
+
+it('links are found without the punctuation of the sentence', () => {
+  expect(findLinks('See https://a.test/x, or (http://b.test).')).toEqual([
+    { url: 'https://a.test/x', index: 4 },
+    { url: 'http://b.test', index: 26 },
+  ])
+})
+
+it('an excerpt has at most 60 characters and shows that a long text continues', () => {
+  expect(toExcerpt('Hello')).toBe('Hello')
+  expect(toExcerpt('x'.repeat(60))).toBe('x'.repeat(60))
+  expect(toExcerpt('x'.repeat(61))).toBe(`${'x'.repeat(59)}…`)
+  expect(toExcerpt(`Hi${'\u200B'.repeat(500)}`)).toBe('H…')
+})
+
+it('times are formatted for users', () => {
+  const instant = new Date('2026-05-01T07:30:00Z')
+  expect([1, 40, 99, 100, 121].map(formatWait)).toEqual([
+    '1 second',
+    '40 seconds',
+    '99 seconds',
+    '2 minutes',
+    '3 minutes',
+  ])
+  expect(formatIsoDate(instant)).toBe('2026-05-01')
+  expect(formatDate(instant, 'Europe/Berlin')).toBe('1 May 2026')
+  expect(formatTime(instant, 'Europe/Berlin')).toBe('1 May 2026, 09:30 (Europe/Berlin)')
+  expect(formatTime(instant, 'UTC')).toBe('1 May 2026, 07:30 (UTC)')
+})
