@@ -163,12 +163,7 @@ async function toNotifications({ users }: SyncSubscriptionDeps, user: User, { ne
   )
 }
 
-function logStep(
-  { logger }: SyncSubscriptionDeps,
-  user: User,
-  step: BillingUpdate,
-  event?: PaymentEvent,
-): void {
+function logStep({ logger }: SyncSubscriptionDeps, user: User, step: BillingUpdate, event?: PaymentEvent): void {
   const about = { userId: user._id, ...(event && { eventId: event.id, type: event.type }) }
   for (const one of step.news) {
     if (one.kind !== 'secondSubscription') continue
