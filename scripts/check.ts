@@ -1,6 +1,6 @@
 /**
- * `npm run check`: everything that can be judged without running the service. Prints one line a check, and in the end the whole
- * output of those that failed. With names it runs only these: `npm run check -- lint types`.
+ * `npm run check`: checks everything that needs no running service. Prints one line per check, then the whole output of the failed
+ * ones. With names it runs only these: `npm run check -- lint types`.
  */
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
@@ -15,7 +15,7 @@ const require = createRequire(import.meta.url)
 interface Check {
   name: string
   args: string[]
-  /** What mends it, where a command can. */
+  /** Command that fixes the failure, if there is one. */
   mend?: string
 }
 
@@ -26,7 +26,7 @@ interface Result {
   output: string
 }
 
-/** The slow ones first, so that the last one to end started early. */
+/** The slow checks come first, which shortens the whole run. */
 function checks(): Check[] {
   return [
     { name: 'lint', args: [bin('oxlint')] },
@@ -35,6 +35,7 @@ function checks(): Check[] {
     { name: 'types', args: [bin('typescript', 'tsc'), '--noEmit'] },
     { name: 'openapi', args: ['scripts/openapi.ts', '--check'], mend: 'npm run openapi' },
     { name: 'api-docs', args: ['scripts/openapi-lint.ts'] },
+    { name: 'words', args: ['scripts/words.ts'] },
     {
       name: 'config',
       args: ['scripts/config-table.ts', '--check'],
@@ -54,7 +55,7 @@ function checks(): Check[] {
   ]
 }
 
-/** The file behind a package's command, so that it runs under this very Node. */
+/** Returns the file behind a package's command, so that it runs with the current Node. */
 function bin(packageName: string, command = packageName): string {
   const folder = dirname(join(ROOT, 'node_modules', packageName, 'package.json'))
   const manifest = require(join(folder, 'package.json')) as { bin: string | Record<string, string> }
