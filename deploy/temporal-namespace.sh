@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the namespace of the service. Answers to TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and RETENTION: how long the history of a
-# finished post can be looked at.
+# finished post can be read.
 set -eu
 
 attempts=30

@@ -31,7 +31,7 @@ const NO_LIMIT = '1000000000'
 
 interface Read {
   /** False when every response is computed again. */
-  isKept?: false
+  isCached?: false
   path(history: UserHistory): string
   aggregation(history: UserHistory, now: Date): Aggregation
 }
@@ -66,7 +66,7 @@ const READS: Record<string, Read> = {
     aggregation: (history, now) => latestPairs(history.userId, month(history, now)),
   },
   'one post': {
-    isKept: false,
+    isCached: false,
     path: ({ postSnapshots: [snapshot] }) => `/api/posts/${snapshot!.postId}`,
     aggregation: ({ postSnapshots: [snapshot] }) => latestOfPosts([snapshot!.postId]),
   },
@@ -125,7 +125,7 @@ interface Measured {
 }
 
 async function measureRead(name: string, { context, url, readers, stored }: Measured): Promise<Figure[]> {
-  const { path, aggregation, isKept = true } = READS[name]!
+  const { path, aggregation, isCached = true } = READS[name]!
   const [raw, cold, warm]: [number[], number[], number[]] = [[], [], []]
   for (const [index, { history, headers }] of readers.entries()) {
     const ask = () => get(`${url}${path(history)}`, headers)
@@ -136,7 +136,7 @@ async function measureRead(name: string, { context, url, readers, stored }: Meas
     // The first one finds the records on disk rather than in memory; each is the first in turn.
     const sides = [() => timed(raw, aggregate), () => timed(cold, ask)]
     for (const side of index % 2 === 0 ? sides : sides.toReversed()) await side()
-    if (isKept) await timed(warm, ask)
+    if (isCached) await timed(warm, ask)
     if (index === WARM_UP - 1) for (const samples of [raw, cold, warm]) samples.length = 0
   }
   const figureOf = (kind: string, samples: number[]) =>
@@ -153,7 +153,7 @@ async function measureRead(name: string, { context, url, readers, stored }: Meas
         'snapshots of posts': stored,
       },
     })
-  return isKept ? [figureOf('worked out', cold), figureOf('kept', warm)] : [figureOf('read', cold)]
+  return isCached ? [figureOf('computed', cold), figureOf('cached', warm)] : [figureOf('read', cold)]
 }
 
 async function timed(samples: number[], work: () => Promise<void>): Promise<void> {

@@ -36,7 +36,7 @@ const LINES: Line[] = [
   [11, '17:20', SHORT, 'A customer asked for tea that tastes like coffee. We sold them coffee.'],
   [10, '08:40', PICTURED, 'Fresh tins, freshly stacked. Can you find the crooked one?', { threads: REFUSED }],
   [10, '20:10', WORDY, 'How to brew oolong without a thermometer, explained slowly.'],
-  [9, '11:30', EVERYWHERE, 'We are looking for help on weekends. Cake included.', { mastodon: 'deleted' }],
+  [9, '11:30', EVERYWHERE, 'We need help on weekends. Cake included.', { mastodon: 'deleted' }],
   [9, '18:55', SHORT, 'It rains. You know what to do.'],
   [8, '10:00', PICTURED, 'Our weekend window, drawn by hand.'],
   [8, '16:45', SHORT, 'Three kinds of people: milk first, milk last, no milk. Fight it out below.'],
@@ -51,7 +51,7 @@ const LINES: Line[] = [
   [3, '10:40', EVERYWHERE, 'The workshop is back: learn to whisk matcha in an hour.'],
   [3, '19:30', SHORT, 'Win free tea!!! Click here!!!', { bluesky: BLOCKED, mastodon: BLOCKED, threads: BLOCKED }],
   [2, '12:00', EVERYWHERE, 'Our ginger blend is back on the shelf, by popular complaint.'],
-  [2, '17:40', SHORT, 'A guest just proposed at table four. They said yes. Tea is on us.'],
+  [2, '17:40', SHORT, 'A guest just proposed at table four. The answer was yes. Tea is on us.'],
   [1, '09:10', PICTURED, 'Labels by the hundred.'],
   [1, '18:05', EVERYWHERE, 'Thank you for two good weeks. Tomorrow: scones.'],
 ]

@@ -23,7 +23,7 @@ export interface Wanted {
   advice: string
 }
 
-/** A way to get a program that is neither on PATH nor in the cache. */
+/** A method to get a program that is neither on PATH nor in the cache. */
 export interface Source {
   title: string
   /** Writes the program into the folder, under its name. */

@@ -110,7 +110,7 @@ export function createMetrics() {
   )
   const crowded = counter(
     'sends_crowded_out_total',
-    'Calls rejected because the queue was full or the server kept failing',
+    'Calls rejected because the queue was full or the server failed repeatedly',
     ['platform', 'reason'],
   )
   const running = gauge('activities_running', 'Activities that are running', ['activity'])
@@ -129,7 +129,7 @@ export function createMetrics() {
   const sweptWork = counter('sweep_work_total', 'Background work that the sweeper started, by workflow', ['work'])
   const terminated = counter(
     'stuck_workflows_terminated_total',
-    'Workflows terminated because their tasks kept failing',
+    'Workflows terminated because their tasks failed repeatedly',
     ['workflow'],
   )
   const up = gauge('server_up', '1 when the server answered the last probe in time', ['server'])

@@ -45,7 +45,7 @@ test('a new user clones, starts, sees the first post and stops, and the next sta
   const healed = await until(readWorld, ({ processes }) => processes.worker !== first.world.processes.worker)
   expect(healed).toEqual({ ...first.world, processes: { ...first.world.processes, worker: expect.any(Number) } })
 
-  const text = `Due while nobody was there ${Date.now()}`
+  const text = `Due while the service was down ${Date.now()}`
   const dueAt = new Date(Date.now() + SCHEDULED_AHEAD_MS)
   const { postId, status } = await schedule(first.world, text, dueAt)
   expect(status).toBe('SCHEDULED')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { marked, type Evidence, type Operation, type StoredPost } from './judge/evidence.ts'
 import { judge } from './judge/judge.ts'
 
-/** Every invariant is broken on purpose, in made-up data: a judge that never objects would be worth nothing. */
+/** Every invariant is broken on purpose, in sample data: a judge that never objects would be worth nothing. */
 
 const T0 = Date.parse('2026-03-01T12:00:00.000Z')
 const SECOND = 1_000

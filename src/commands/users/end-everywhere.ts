@@ -7,8 +7,8 @@ export interface EndEverywhereDeps {
 }
 
 /**
- * Ends every session of the user and removes the push devices, one of which may be a stranger's. An app registers its device
- * again after the next login.
+ * Ends every session of the user and removes the push devices, because a device may belong to an attacker. An app registers
+ * its device again after the next login.
  * @param keptSessionId the session that stays
  */
 export async function endEverywhere(

@@ -63,8 +63,8 @@ export function keyedBatcher<Result, Item>(
 }
 
 /**
- * Longer than the driver's own deadlines, one of which is missing: it waits without end for a connection that broke during a
- * write (mongodb 7.8, `Connection.writeCommand`). A write that succeeds after the deadline is safe, because every write is
+ * Longer than the driver's own deadlines. The driver has none for a connection that broke during a write, and waits without end
+ * (mongodb 7.8, `Connection.writeCommand`). A write that succeeds after the deadline is safe, because every write is
  * conditional.
  */
 const LONGEST_BATCH_MS = 35 * SECOND

@@ -39,7 +39,7 @@ export function judgeRenewals({ platforms }: Evidence): Violation[] {
   )
 }
 
-/** A callback is used once, and only by the browser and for the account it was begun with (safety.md section 3). */
+/** A callback is used once, and only by the browser and for the account it was begun with. */
 export function judgeExchanges({ platforms }: Evidence): Violation[] {
   return platforms.flatMap(({ platform, exchanges: { made, due } = { made: 0, due: 0 } }) =>
     made <= due

@@ -1,5 +1,5 @@
 /*
- * Everything that is read of a made-up history, against its plain recomputation. With `HISTORY=full` the history is that of 1,000 users with
+ * Everything that is read of a sample history, against its plain recomputation. With `HISTORY=full` the history is that of 1,000 users with
  * 50,000 posts and 500,000 snapshots, which takes some minutes.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

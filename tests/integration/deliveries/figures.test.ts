@@ -118,7 +118,7 @@ it('search attributes find a failed post in Temporal, and its result has the rea
 
 it('the metrics name requests by route pattern, and never by URL or user', async () => {
   const user = await world.user()
-  const postId = await user.create({ content: { text: 'A text of nobody else' } })
+  const postId = await user.create({ content: { text: 'A text of this test only' } })
   await user.until(postId)
   await user.call('GET', `/api/posts/${postId}`)
   await user.call('GET', `/api/nothing/${postId}`)
@@ -130,7 +130,7 @@ it('the metrics name requests by route pattern, and never by URL or user', async
     user.userId,
     user.account.handle,
     user.account.did,
-    'A text of nobody',
+    'A text of this test',
     '/api/nothing',
   ]) {
     expect(text).not.toContain(secret)

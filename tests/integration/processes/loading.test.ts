@@ -32,7 +32,7 @@ describe('a process loads', () => {
   })
 
   it('a worker does not load modules that only requests need', async () => {
-    const worker = `await import('./src/context.ts'); await import('./src/workers.ts')`
+    const worker = `await import('./src/context.ts'); await import('./src/worker/create-workers.ts')`
     expect(await loadedBy(worker, [...OF_REQUESTS, ...OF_SERVICES])).toEqual([])
   })
 

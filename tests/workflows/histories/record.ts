@@ -242,7 +242,7 @@ async function recordPayments(userId: string): Promise<void> {
 
   const hear = async (type: string, changes: Partial<PaymentEvent> = {}) => {
     const found = processor.events().find((event) => event.type === type && !heard.has(event.id))
-    if (!found) throw new Error(`The processor has not told of ${type}`)
+    if (!found) throw new Error(`The processor has not reported ${type}`)
     heard.add(found.id)
     const payload = Buffer.from(JSON.stringify(found.body))
     const signature = signatureOf(payload, { secret: config.STRIPE_WEBHOOK_SECRETS })

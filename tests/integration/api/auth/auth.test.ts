@@ -453,7 +453,7 @@ describe('token refresh', () => {
   it.each([
     ['another site', { origin: 'https://evil.example' }],
     ['a page without an origin', { origin: 'null' }],
-    ['a look-alike origin', { origin: 'http://localhost:3000.evil.example' }],
+    ['an origin that resembles the own one', { origin: 'http://localhost:3000.evil.example' }],
     ['another site that hides its origin', { 'sec-fetch-site': 'cross-site' }],
   ])('a refresh is rejected for %s, with or without a cookie', async (_, headers) => {
     const { refreshCookie } = await signIn(world.context)

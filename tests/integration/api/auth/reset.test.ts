@@ -70,7 +70,7 @@ describe('send-reset-email', () => {
     expect(await world.mailsTo(unknown)).toEqual([])
   })
 
-  it('send-reset-email tells Google users to log in with Google and sends no reset link', async () => {
+  it('send-reset-email asks Google users to log in with Google and sends no reset link', async () => {
     const { email } = await createAccount(world.context, { auth: { provider: 'google' } })
     expect((await sendMail(email)).statusCode).toBe(200)
     const [mail] = await world.mailsTo(email)

@@ -288,12 +288,12 @@ describe('GET /api/platform/mastodon/callback', () => {
       JSON.parse(logged.findLast((line) => line.includes('account connection failed')) ?? '{}') as object
 
     it('a denied login is named in the settings URL and the log', async () => {
-      expect(await reasonOf({ error: 'access_denied', error_description: 'The user said no.' })).toBe('DENIED')
+      expect(await reasonOf({ error: 'access_denied', error_description: 'The user declined.' })).toBe('DENIED')
       expect(lastFailure()).toMatchObject({
         platform: 'mastodon',
         reason: 'DENIED',
         platformCode: 'access_denied',
-        platformText: 'The user said no.',
+        platformText: 'The user declined.',
       })
     })
 

@@ -171,7 +171,7 @@ describe('updates of a post', () => {
 })
 
 describe('PUT /api/posts/:postId', () => {
-  it('PUT accepts the body of create: absent fields get their defaults, but an absent time is kept', async () => {
+  it('PUT accepts the body of create: absent fields get their defaults, but an absent time does not change', async () => {
     const ann = await world.caller()
     const scheduledAt = inAnHour()
     const postId = await create(ann, {

@@ -172,7 +172,7 @@ describe('update-avatar', () => {
     ['an upper-case name', (url) => url.replace(/[^/]+$/, (name) => name.toUpperCase())],
     ['another user', (url, { userId }) => url.replace(userId, newId())],
     ['NUL', (url) => `${url}\0`],
-    ['letters that look alike', (url) => url.replace('avatars', 'аvatars')],
+    ['letters of another alphabet', (url) => url.replace('avatars', 'аvatars')],
   ]
 
   it('update-avatar refuses every URL that only looks like an avatar of the user', async () => {

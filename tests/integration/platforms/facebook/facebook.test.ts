@@ -454,7 +454,7 @@ describe('videos', () => {
 
 const LOST_HERE: typeof LOST_ANSWERS = [
   ...LOST_ANSWERS,
-  ['the answer tells of trouble inside', { statusAfterAccept: 400, body: refusal(2) }],
+  ['the response reports an internal error', { statusAfterAccept: 400, body: refusal(2) }],
 ]
 
 answeredByOthers(async () => ({

@@ -110,7 +110,7 @@ export function graphMetricsSuite({ start, listPath, countsPath, followersPath }
   describe('a login', () => {
     it.each([
       ['was taken back', (id: string) => world.control.revoke(id)],
-      ['has come to its end', (id: string) => world.control.expire(id)],
+      ['has expired', (id: string) => world.control.expire(id)],
     ])('a login that %s is reported', async (_, end) => {
       const one = await world.newAccount()
       const id = world.publish(one)

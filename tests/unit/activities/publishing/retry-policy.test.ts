@@ -10,7 +10,7 @@ import { HOUR, MINUTE, SECOND } from '../../../../src/domain/shared/times.ts'
 import { PlatformError } from '../../../../src/platforms/errors.ts'
 
 const refusalOf = (errorClass: PlatformErrorClass, retryAfterMs?: number) =>
-  new PlatformError(errorClass, 'The platform said no', {
+  new PlatformError(errorClass, 'The platform refused', {
     certain: true,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   })
@@ -28,7 +28,7 @@ describe('the retry policy', () => {
   it.each(FINAL)('%s refuses the delivery with its class as the code', (errorClass) => {
     expect(classifyFailure(refusalOf(errorClass, SECOND), 0, 0, null)).toEqual({
       kind: 'refuse',
-      reason: { code: errorClass, message: 'The platform said no' },
+      reason: { code: errorClass, message: 'The platform refused' },
     })
   })
 
@@ -53,7 +53,7 @@ describe('the retry policy', () => {
   it('a stated wait of more than an hour refuses the delivery with the wait in the message', () => {
     expect(classifyFailure(refusalOf('rate_limited', 90 * MINUTE), 0, 0, null)).toEqual({
       kind: 'refuse',
-      reason: { code: 'rate_limited', message: 'The platform said no (the platform asks to wait 90 minutes)' },
+      reason: { code: 'rate_limited', message: 'The platform refused (the platform asks to wait 90 minutes)' },
     })
   })
 
@@ -101,7 +101,7 @@ describe('the retry policy', () => {
       kind: 'refuse',
       reason: {
         code: 'media_not_ready',
-        message: 'The platform said no, more than an hour after the post was due',
+        message: 'The platform refused, more than an hour after the post was due',
       },
     })
   })

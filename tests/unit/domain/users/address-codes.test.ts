@@ -12,7 +12,7 @@ const attempt = (codes: MailedCode[], codeHash: string, sender: string, now = NO
 const fail = (codes: MailedCode[], sender: string, count: number) =>
   Array.from({ length: count }).reduce<MailedCode[]>((left) => attempt(left, 'wrong', sender).codes, codes)
 
-it('a new code replaces the earlier one of its sender and keeps those of others', () => {
+it('a new code replaces the earlier code of its sender, and other codes stay valid', () => {
   const codes = add(add(add([], 'a1', 'a'), 'b1', 'b'), 'a2', 'a')
   expect(codes.map(({ codeHash }) => codeHash)).toEqual(['b1', 'a2'])
 })

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 
 /** Runs in a separate process, because a failure here ends the process. */
 const SCRIPT = `
-import { createOrchestrator } from './src/integrations/orchestrator.ts'
-import { newPost } from './src/domain/post-moves.ts'
+import { createOrchestrator } from './src/integrations/temporal/orchestrator.ts'
+import { newPost } from './src/domain/posts/post-moves.ts'
 
 const orchestrator = createOrchestrator({ address: '127.0.0.1:1', namespace: 'default' })
 const post = newPost({
