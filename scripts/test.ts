@@ -18,7 +18,7 @@ import { leashed, say } from './provision.mjs'
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const VITEST = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
 
-const WITHOUT_SERVERS = /^(\.\/)?tests\/(unit|tooling|simulators|workflows)\b/
+const WITHOUT_SERVERS = /^(\.\/)?tests\/(unit|tooling|workflows)\b/
 const IN_A_BROWSER = /^(\.\/)?tests\/browser\b/
 const OF_PAYMENTS = /^(\.\/)?tests\/integration(\/integrations|$|\/$)/
 const OF_THE_FUZZER = /^(\.\/)?tests\/integration(\/fuzz|$|\/$)/

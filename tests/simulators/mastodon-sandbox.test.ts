@@ -233,7 +233,7 @@ describe('statuses', () => {
   })
 
   it('a status is shown as the public sees it, and its source to its author', async () => {
-    const text = 'a < b\n\nhttps://www.example.test/a/path/that/is/too/long/to/be/shown @nobody@elsewhere.test #tag'
+    const text = 'a < b\n\nhttps://www.example.test/a/path/that/is/too/long/to/be/shown @friend@elsewhere.test #tag'
     const { body } = await post({ status: ` ${text}\n` })
     expect(body['content']).toContain('<p>a &lt; b</p><p><a href="https://www.example.test/a/path')
     expect(body['content']).toContain('<span class="invisible">https://www.</span><span class="ellipsis">')

@@ -309,7 +309,7 @@ describe('posts', () => {
   })
 
   it('unknown handles stay plain text', async () => {
-    const published = await publish(newPost('hi @nobody-has-this.test and @neither.example.com'))
+    const published = await publish(newPost('hi @an-unused-name.test and @neither.example.com'))
     expect((await recordOf(published)).value.facets).toBeUndefined()
   })
 

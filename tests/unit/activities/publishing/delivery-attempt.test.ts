@@ -226,11 +226,11 @@ it('reconcile gets the start of the last call and the platform posts that are ta
   }
   const adapter = { platform: 'bluesky', reconcile } as unknown as PlatformAdapter
   const world = attempts(() => Promise.reject(new Error('not to be called')))
-  const isTaken = async (...args: unknown[]) => args.join(' ') === `${post._id} bluesky an-id`
+  const belongsToOtherPost = async (...args: unknown[]) => args.join(' ') === `${post._id} bluesky an-id`
   const posts = {
     find: async (id: string) => world.stored.get(id) ?? null,
     transition: async (id: string, move: Move) => move(world.stored.get(id)!, new Date()),
-    isTaken,
+    belongsToOtherPost,
   }
   const { attempt } = attempts(() => Promise.reject(new Error('not to be called')), {
     posts: posts as unknown as DeliveryAttemptDeps['posts'],
