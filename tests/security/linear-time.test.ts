@@ -77,7 +77,7 @@ const MODULES: {
           POSTING_RULES.tumblr,
         ),
     },
-    exempt: ['fileTooLarge', 'mediaKind', 'pixelProblem', 'prepareLeadMs'],
+    exempt: ['describeTooLargeFile', 'toMediaKind', 'findPixelProblem', 'prepareLeadMs'],
   },
   {
     file: 'src/domain/posts/preflight.ts',
@@ -88,10 +88,10 @@ const MODULES: {
           { content: content(given), platformSpecificContent: {}, selectedPlatforms: [...PLATFORMS] },
           new Set(),
         ),
-      contentFindings: (given: string) => preflight.checkContent('tumblr', content(given), POSTING_RULES.tumblr),
-      textProblems: (given: string) => preflight.checkText('threads', content(given), POSTING_RULES.threads),
+      checkContent: (given: string) => preflight.checkContent('tumblr', content(given), POSTING_RULES.tumblr),
+      checkText: (given: string) => preflight.checkText('threads', content(given), POSTING_RULES.threads),
     },
-    exempt: ['schedulingProblem'],
+    exempt: ['findSchedulingProblem'],
   },
   {
     file: 'src/domain/captions/captions.ts',
@@ -100,7 +100,7 @@ const MODULES: {
       fitCaptions: each<Platform>(['bluesky', 'mastodon'], (platform, given) =>
         captions.fitCaptions([given], platform, POSTING_RULES[platform]),
       ),
-      templateCaptions: {
+      buildTemplateCaptions: {
         text: (given: string) =>
           captions.buildTemplateCaptions(
             { prompt: given, text: given, tone: given, platform: 'threads' },
@@ -114,14 +114,14 @@ const MODULES: {
   {
     file: 'src/domain/shared/plain-text.ts',
     module: plainText,
-    calls: { oneLine: plainText.toOneLine, toPlainLine: plainText.toPlainLine, toExcerpt: plainText.toExcerpt },
+    calls: { toOneLine: plainText.toOneLine, toPlainLine: plainText.toPlainLine, toExcerpt: plainText.toExcerpt },
   },
   {
     file: 'src/domain/shared/fit-text.ts',
     module: fitText,
     calls: {
       cutToFit: (given: string) => fitText.cutToFit(given, (cut) => cut.length <= 500),
-      firstCharacters: (given: string) => fitText.takeCharacters(given, LONGEST_TEXT),
+      takeCharacters: (given: string) => fitText.takeCharacters(given, LONGEST_TEXT),
     },
   },
   {
@@ -129,16 +129,16 @@ const MODULES: {
     module: text,
     calls: {
       countCodePoints: text.countCodePoints,
-      firstCodePoints: (given: string) => text.takeCodePoints(given, LONGEST_TEXT),
+      takeCodePoints: (given: string) => text.takeCodePoints(given, LONGEST_TEXT),
       trimEndWhere: (given: string) => text.trimEndWhere(given, (character) => character.trim() === ''),
-      withoutTrailingSlashes: text.trimTrailingSlashes,
-      withoutFullStop: text.trimFullStop,
+      trimTrailingSlashes: text.trimTrailingSlashes,
+      trimFullStop: text.trimFullStop,
     },
   },
   {
     file: 'src/domain/shared/links.ts',
     module: links,
-    calls: { findLinks: links.findLinks, withoutPunctuation: links.trimPunctuation },
+    calls: { findLinks: links.findLinks, trimPunctuation: links.trimPunctuation },
   },
   { file: 'src/domain/shared/html.ts', module: html, calls: { escapeHtml: html.escapeHtml } },
   {
@@ -146,22 +146,27 @@ const MODULES: {
     module: names,
     calls: {
       normalizeName: names.normalizeName,
-      nameProblems: names.findNameProblems,
-      firstUsableName: (given: string) => names.pickUsableName([given], 'Ann'),
+      findNameProblems: names.findNameProblems,
+      pickUsableName: (given: string) => names.pickUsableName([given], 'Ann'),
     },
   },
   {
     file: 'src/domain/users/passwords.ts',
     module: passwords,
     // The schemas of all routes with a password limit it.
-    calls: { normalizePassword: { run: passwords.normalizePassword, longest: passwords.MAX_PASSWORD_LENGTH } },
+    calls: {
+      normalizePassword: {
+        normalizePassword: passwords.normalizePassword,
+        MAX_PASSWORD_LENGTH: passwords.MAX_PASSWORD_LENGTH,
+      },
+    },
   },
   {
     file: 'src/domain/users/new-passwords.ts',
     module: newPasswords,
     calls: {
-      passwordProblem: newPasswords.findPasswordProblem,
-      passwordProblems: (given: string) => newPasswords.findPasswordProblems(given),
+      findPasswordProblem: newPasswords.findPasswordProblem,
+      findPasswordProblems: (given: string) => newPasswords.findPasswordProblems(given),
     },
   },
   {
@@ -173,19 +178,19 @@ const MODULES: {
     file: 'src/domain/posts/platform-reason.ts',
     module: platformReasons,
     calls: {
-      platformReason: (given: string) => platformReasons.toPlatformReason({ code: given, text: given }),
+      toPlatformReason: (given: string) => platformReasons.toPlatformReason({ code: given, text: given }),
       // A sanitized text beside a post or a secret of any length.
-      hideEchoes: (given: string) =>
+      maskEchoes: (given: string) =>
         platformReasons.maskEchoes({ code: null, text: 'The text is too long. '.repeat(12) }, [given]),
     },
-    exempt: ['inPlatformWords'],
+    exempt: ['quotePlatform'],
   },
   {
     file: 'src/domain/shared/timezones.ts',
     module: timezones,
     calls: {
       isTimezone: timezones.isTimezone,
-      timezoneProblem: timezones.findTimezoneProblem,
+      findTimezoneProblem: timezones.findTimezoneProblem,
       isInstant: each(['', '2026-01-01T00:00', '2026-01-01T00:00:00Z'], (start, given) =>
         timezones.isInstant(start + given),
       ),
@@ -203,11 +208,13 @@ const MODULES: {
     calls: {
       isMediaType: storageKeys.isMediaType,
       isAvatarType: storageKeys.isAvatarType,
-      avatarTypeOf: each(['', `avatars/${USER}/`], (start, given) => storageKeys.parseAvatarType(USER, start + given)),
-      ownerOf: storageKeys.parseOwnerId,
+      parseAvatarType: each(['', `avatars/${USER}/`], (start, given) =>
+        storageKeys.parseAvatarType(USER, start + given),
+      ),
+      parseOwnerId: storageKeys.parseOwnerId,
       isOwnMediaKey: each(['', `posts/${USER}/`], (start, given) => storageKeys.isOwnMediaKey(USER, start + given)),
     },
-    exempt: ['avatarKey', 'mediaKey', 'copyKey', 'foldersOf', 'removedKey', 'originalKey'],
+    exempt: ['avatarKey', 'mediaKey', 'copyKey', 'listUserFolders', 'removedKey', 'originalKey'],
   },
   {
     file: 'src/commands/posts/post-input.ts',
@@ -235,34 +242,34 @@ const MODULES: {
   {
     file: 'src/platforms/facebook/links.ts',
     module: facebookLinks,
-    calls: { previewedLink: facebookLinks.findPreviewLink },
+    calls: { findPreviewLink: facebookLinks.findPreviewLink },
   },
   {
     file: 'src/platforms/shared/text-difference.ts',
     module: otherWords,
-    calls: { areOtherWords: (given: string) => otherWords.hasDifferentWords(given, `${given} more`) },
+    calls: { hasDifferentWords: (given: string) => otherWords.hasDifferentWords(given, `${given} more`) },
   },
-  { file: 'src/platforms/mastodon/html.ts', module: mastodonHtml, calls: { plainText: mastodonHtml.toPlainText } },
+  { file: 'src/platforms/mastodon/html.ts', module: mastodonHtml, calls: { toPlainText: mastodonHtml.toPlainText } },
   {
     file: 'src/platforms/tumblr/content.ts',
     module: tumblrContent,
     calls: {
-      textBlocks: tumblrContent.toTextBlocks,
-      tagsOf: tumblrContent.parseTags,
+      toTextBlocks: tumblrContent.toTextBlocks,
+      parseTags: tumblrContent.parseTags,
       formatText: tumblrContent.formatText,
     },
-    exempt: ['mediaBlock', 'postBody', 'uploadedMedia'],
+    exempt: ['toMediaBlock', 'toPostBody', 'findUploadedMedia'],
   },
 ]
 
 /** Single functions of modules with other purposes. */
 const OTHERS: Record<string, Run> = {
-  requestIdOf: (given) =>
+  toRequestId: (given) =>
     toRequestId({ headers: { 'x-request-id': given } } as unknown as Parameters<typeof toRequestId>[0]),
-  readIdempotency: (given) => parseIdempotency({ headers: { 'idempotency-key': given }, body: { given } }),
+  parseIdempotency: (given) => parseIdempotency({ headers: { 'idempotency-key': given }, body: { given } }),
   readDataUrl: (given) => readDataUrl(`data:${given};base64,${given}`),
   failure: (given) => failure('INTERNAL', given),
-  listed: parseList,
+  parseList,
   retryAfterMs: (given) => retryAfterMs({ header: () => given }),
 }
 

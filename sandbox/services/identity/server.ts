@@ -36,7 +36,7 @@ export function createIdentityServer({ state, provider, createPerson }: ServerDe
     }
     const params = await readParams(request, url, MAX_BODY_BYTES)
     if (params.text('decision') !== 'allow') {
-      const refused = { error: 'access_denied', error_description: 'The user denied access' }
+      const refused = { error: 'access_denied', error_description: 'Access was denied' }
       return provider().interactionFinished(request, response, refused, ALL_DONE)
     }
     const person = chosen(params)
