@@ -154,12 +154,7 @@ const MODULES: {
     file: 'src/domain/users/passwords.ts',
     module: passwords,
     // The schemas of all routes with a password limit it.
-    calls: {
-      normalizePassword: {
-        normalizePassword: passwords.normalizePassword,
-        MAX_PASSWORD_LENGTH: passwords.MAX_PASSWORD_LENGTH,
-      },
-    },
+    calls: { normalizePassword: { run: passwords.normalizePassword, longest: passwords.MAX_PASSWORD_LENGTH } },
   },
   {
     file: 'src/domain/users/new-passwords.ts',
