@@ -400,12 +400,12 @@ describe('I6 of a post with several platforms', () => {
 
 describe('I7', () => {
   it('a secret in a log', () =>
-    breaks('I7', /the app password stands in the log of worker-1, after "token="/, ({ documents }) => {
+    breaks('I7', /the app password is in the log of worker-1, after "token="/, ({ documents }) => {
       documents.push({ where: 'the log of worker-1', text: 'token=canary-1' })
     }))
 
   it('a secret in an answer', () =>
-    breaks('I7', /stands in the answer to a other/, ({ operations }) => {
+    breaks('I7', /the app password is in the answer to a other/, ({ operations }) => {
       operations.push(operation('other', { body: { data: { password: 'canary-1' } } }))
     }))
 
