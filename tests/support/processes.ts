@@ -20,7 +20,11 @@ export function createProcesses() {
       const settings = Object.entries({ ...config, ...overrides }).map(([name, value]) => [name, String(value)])
       const child = spawn(process.execPath, [...nodeOptions, entry], {
         cwd: ROOT,
-        env: { PATH: process.env['PATH'], ...Object.fromEntries(settings) },
+        env: {
+          PATH: process.env['PATH'],
+          NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+          ...Object.fromEntries(settings),
+        },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       started.push(child)
