@@ -51,4 +51,43 @@ describe('parseJson', () => {
     expect(refusal(`{"${inside}":"${inside}"}`)).toBeNull()
     expect(refusal(`["\\\\",${'[],'.repeat(10_000)}0]`)).toBe(TOO_MANY)
   })
+
+  it('parseJson counts the outermost value, so the limit is exact', () => {
+    const numbers = (count: number) => `[${Array.from({ length: count }, () => '0').join(',')}]`
+    expect(refusal(numbers(9_999))).toBeNull()
+    expect(refusal(numbers(10_000))).toBe(TOO_MANY)
+    expect(refusal(`[${numbers(9_998)}]`)).toBeNull()
+    expect(refusal(`[${numbers(9_999)}]`)).toBe(TOO_MANY)
+  })
+
+  it('parseJson counts levels that are open together, not all brackets', () => {
+    expect(refusal(`[${Array.from({ length: 100 }, () => '[{}]').join(',')}]`)).toBeNull()
+    expect(refusal(`${'['.repeat(32)}${']'.repeat(32)}`)).toBeNull()
+    expect(refusal(`${'['.repeat(33)}${']'.repeat(33)}`)).toBe(TOO_DEEP)
+  })
+
+  it.each(['', '{"a":', '[0,]', 'nothing'])('parseJson rejects the invalid text %j', (text) => {
+    expect(refusal(text)).toBe('Request body is not valid JSON. Correct its syntax.')
+  })
+
+  it('parseJson rejects bytes that are not UTF-8', () => {
+    const invalid = new Uint8Array([0x22, 0xff, 0x22])
+    expect(() => parseJson(invalid)).toThrow('Request body is not valid UTF-8. Encode it as UTF-8.')
+  })
+
+  it.each([
+    [String.raw`"\u0000"`, 'The request body contains NUL characters. Remove them.'],
+    [String.raw`{"a":{"b":["x","\u0000"]}}`, 'a.b.1 contains NUL characters. Remove them.'],
+    [String.raw`{"a":{"\u0000":1}}`, 'a contains NUL characters. Remove them.'],
+    [String.raw`{"a":"\ud800"}`, 'a contains lone surrogates. Remove them.'],
+    [String.raw`[{"\udc00":1}]`, '0 contains lone surrogates. Remove them.'],
+  ])('parseJson rejects the text of %s, which cannot be stored', (text, message) => {
+    expect(refusal(text)).toBe(`Validation failed: ${message}`)
+  })
+
+  it('parseJson drops __proto__ at every level', () => {
+    const parsed = parseJson(bytes('{"a":1,"__proto__":{"b":2},"c":[{"__proto__":{"d":3}}]}'))
+    expect(Object.keys(parsed as object)).toEqual(['a', 'c'])
+    expect(parsed).toEqual({ a: 1, c: [{}] })
+  })
 })
