@@ -5,7 +5,7 @@ const NEGLIGIBLE_MS = 20
 /** A part of the longest text is tried first, so that what takes hours on the whole is found out early. */
 const PARTS = [16, 1]
 /** The clock of CPU time is coarse on some machines. */
-const MEASURED_MS = 100
+const MEASURED_MS = 60
 /** A ratio counts when it is found in all of so many tries: the garbage collector spoils one or two. */
 const TRIES = 4
 
