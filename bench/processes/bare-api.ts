@@ -9,7 +9,7 @@ import type { Post } from '../../src/domain/posts/post.ts'
 import type { User } from '../../src/domain/users/user.ts'
 import type { Notification } from '../../src/store/notifications/notifications.ts'
 import type { Session } from '../../src/store/users/sessions.ts'
-import { accessTokensOf } from '../../tests/support/sessions.ts'
+import { createAccessTokens } from '../../tests/support/sessions.ts'
 import { serve, setting } from '../processes.ts'
 
 /**
@@ -27,7 +27,7 @@ const users = db.collection<User>('users')
 const sessions = db.collection<Session>('sessions')
 const posts = db.collection<Post>('posts')
 const notifications = db.collection<Notification>('notifications')
-const tokens = await accessTokensOf({
+const tokens = await createAccessTokens({
   JWT_SECRET: setting('JWT_SECRET'),
   ACCESS_TOKEN_TTL_SECONDS: Number(setting('ACCESS_TOKEN_TTL_SECONDS')),
   PUBLIC_URL: setting('PUBLIC_URL'),

@@ -1,31 +1,31 @@
 /**
- * `npm run chaos`: one run a seed, a line each; ends with code 1 when an invariant was broken. With `--churn` many posts under
- * workers that are killed in turn, beside as many in calm. With `--matrix` every platform under everything that may happen to the
- * answer of its visible call.
+ * `npm run chaos`: one run per seed, with one line each. The exit code is 1 when an invariant was violated.
+ * `--churn` publishes many posts while workers are killed in turn, after as many without kills.
+ * `--matrix` tests every platform with every fault of the response to its visible call.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { churn } from './churn.ts'
-import { isGood, killAfterAll, loseAnswers, type Cell, type MatrixReport } from './matrix.ts'
+import { isPublishedOnce, killAfterAllAccepted, loseResponses, type Cell, type MatrixReport } from './matrix.ts'
 import { runSeed } from './run.ts'
-import { startFaultWorld, type FaultWorld } from './world.ts'
+import { startFaultCluster, type FaultCluster } from './cluster.ts'
 
 const USAGE = `npm run chaos [-- --seeds <n>] [--seed <s>] [--churn <posts>] [--matrix] [--keep]
 
-  --seeds <n>      how many runs (default: 10)
-  --seed <s>       the first seed; the others follow it (default: by the clock)
+  --seeds <n>      number of runs (default: 10)
+  --seed <s>       the first seed; the others follow it (default: the current time)
   --churn <posts>  instead: posts that are due together, while a worker is killed every three seconds
-  --matrix         instead: on every platform, answers lost in every way once, and workers killed after
-                   the platform accepted once a seed
-  --keep           keeps logs and journal of clean runs, too`
+  --matrix         instead: on every platform, each response fault once, and workers killed after the
+                   platform accepted, once per seed
+  --keep           also keeps the logs and the journal of clean runs`
 
-/** The sweeper takes up what crashes left behind; the sooner, the sooner a run is over. */
+/** The sweeper finds the posts that a crash left behind. A short interval shortens the run. */
 const ENVIRONMENT = { SWEEP_INTERVAL_MS: '5000' }
 const KILL_EVERY_MS = 3_000
 /** Reconciliations after earlier kills are still running during later ones. */
-const KILLS_BEFORE_REST = 5
+const KILLS_PER_BATCH = 5
 
 interface Options {
   seeds: number
@@ -38,99 +38,99 @@ interface Options {
 process.exitCode = await main(process.argv.slice(2))
 
 async function main(args: string[]): Promise<number> {
-  const options = read(args)
+  const options = parseOptions(args)
   if (options === null) {
     console.error(USAGE)
     return 2
   }
   const dir = mkdtempSync(join(tmpdir(), 'postonce-chaos-'))
-  const world = await startFaultWorld({ dir, env: ENVIRONMENT })
-  let broken = 0
+  const cluster = await startFaultCluster({ dir, env: ENVIRONMENT })
+  let failures = 0
   try {
-    broken = await runAsTold(world, options)
+    failures = await runMode(cluster, options)
   } catch (error) {
-    broken++
+    failures++
     console.error(error)
   } finally {
-    await world.stop()
+    await cluster.stop()
   }
-  if (broken > 0 || options.keep) console.log(`Logs and the journal of what was done: ${dir}`)
+  if (failures > 0 || options.keep) console.log(`Logs and journal: ${dir}`)
   else rmSync(dir, { recursive: true, force: true })
-  return broken > 0 ? 1 : 0
+  return failures > 0 ? 1 : 0
 }
 
-function runAsTold(world: FaultWorld, options: Options): Promise<number> {
-  if (options.matrix) return runMatrix(world, options)
-  return options.churn > 0 ? runChurn(world, options.churn) : runSeeds(world, options)
+function runMode(cluster: FaultCluster, options: Options): Promise<number> {
+  if (options.matrix) return runMatrix(cluster, options)
+  return options.churn > 0 ? runChurn(cluster, options.churn) : runSeeds(cluster, options)
 }
 
-/** Returns how many runs broke an invariant. */
-async function runSeeds(world: FaultWorld, { seed: first, seeds }: Options): Promise<number> {
-  let broken = 0
-  const stopping = stopRequested()
-  for (let seed = first; seed < first + seeds && !stopping.isStopping; seed++) {
-    const { violations, posts, requests, faults, seconds } = await runSeed(world, seed)
+/** Returns the number of runs that violated an invariant. */
+async function runSeeds(cluster: FaultCluster, { seed: first, seeds }: Options): Promise<number> {
+  let failures = 0
+  const stop = watchStopSignals()
+  for (let seed = first; seed < first + seeds && !stop.isRequested; seed++) {
+    const { violations, posts, requests, faults, seconds } = await runSeed(cluster, seed)
     console.log(
-      `seed ${seed}: ${verdict(violations)} (${posts} posts, ${requests} requests, ${seconds} s): ${faults.join(', ')}`,
+      `seed ${seed}: ${formatVerdict(violations)} (${posts} posts, ${requests} requests, ${seconds} s): ${faults.join(', ')}`,
     )
-    if (violations.length > 0) broken++
+    if (violations.length > 0) failures++
   }
-  return broken
+  return failures
 }
 
-async function runChurn(world: FaultWorld, posts: number): Promise<number> {
-  const calm = await churn(world, posts, null)
-  console.log(`${posts} posts in calm: ${verdict(calm.violations)}, drained in ${calm.drainMs} ms`)
-  const churned = await churn(world, posts, KILL_EVERY_MS)
+async function runChurn(cluster: FaultCluster, posts: number): Promise<number> {
+  const calm = await churn(cluster, posts, null)
+  console.log(`${posts} posts without kills: ${formatVerdict(calm.violations)}, drained in ${calm.drainMs} ms`)
+  const churned = await churn(cluster, posts, KILL_EVERY_MS)
   const factor = (churned.drainMs / calm.drainMs).toFixed(1)
   console.log(
-    `${posts} posts, ${churned.kills} workers killed: ${verdict(churned.violations)}, drained in ${churned.drainMs} ms, ${factor} times as long`,
+    `${posts} posts, ${churned.kills} workers killed: ${formatVerdict(churned.violations)}, drained in ${churned.drainMs} ms, ${factor} times as long`,
   )
   return calm.violations.length + churned.violations.length
 }
 
-/** Returns how many cells and invariants were broken. */
-async function runMatrix(world: FaultWorld, { seed: first, seeds }: Options): Promise<number> {
+/** Returns the number of failed cells and violations. */
+async function runMatrix(cluster: FaultCluster, { seed: first, seeds }: Options): Promise<number> {
   const cells: Cell[] = []
-  let broken = 0
-  const take = (what: string, report: MatrixReport) => {
+  let failures = 0
+  const addReport = (name: string, report: MatrixReport) => {
     cells.push(...report.cells)
-    const bad = report.cells.filter((cell) => !isGood(cell)).map((cell) => JSON.stringify(cell))
-    broken += report.violations.length + bad.length
-    console.log(`${what}: ${verdict([...report.violations, ...bad])}`)
+    const failed = report.cells.filter((cell) => !isPublishedOnce(cell)).map((cell) => JSON.stringify(cell))
+    failures += report.violations.length + failed.length
+    console.log(`${name}: ${formatVerdict([...report.violations, ...failed])}`)
   }
-  take('answers lost', await loseAnswers(world))
-  const stopping = stopRequested()
-  for (let seed = first; seed < first + seeds && !stopping.isStopping; seed += KILLS_BEFORE_REST) {
-    const outcomes: { of: number; outcome: () => Promise<MatrixReport> }[] = []
-    for (let of = seed; of < Math.min(seed + KILLS_BEFORE_REST, first + seeds); of++) {
-      outcomes.push({ of, outcome: await killAfterAll(world, of) })
+  addReport('lost responses', await loseResponses(cluster))
+  const stop = watchStopSignals()
+  for (let seed = first; seed < first + seeds && !stop.isRequested; seed += KILLS_PER_BATCH) {
+    const kills: { killSeed: number; awaitReport: () => Promise<MatrixReport> }[] = []
+    for (let killSeed = seed; killSeed < Math.min(seed + KILLS_PER_BATCH, first + seeds); killSeed++) {
+      kills.push({ killSeed, awaitReport: await killAfterAllAccepted(cluster, killSeed) })
     }
-    for (const { of, outcome } of outcomes) take(`kill of seed ${of}`, await outcome())
+    for (const { killSeed, awaitReport } of kills) addReport(`kill of seed ${killSeed}`, await awaitReport())
   }
-  console.table(tally(cells))
-  return broken
+  console.table(countByFault(cells))
+  return failures
 }
 
-/** For each platform and way, how many posts of how many are there once, and say so. */
-function tally(cells: Cell[]): Record<string, Record<string, string>> {
+/** Counts by platform and fault how many posts were published exactly once. */
+function countByFault(cells: Cell[]): Record<string, Record<string, string>> {
   const rows: Record<string, Record<string, string>> = {}
   for (const [platform, own] of Map.groupBy(cells, (cell) => cell.platform)) {
-    const ways = Map.groupBy(own, ({ way }) => way)
+    const byFault = Map.groupBy(own, ({ fault }) => fault)
     rows[platform] = Object.fromEntries(
-      [...ways].map(([way, all]) => [way, `${all.filter(isGood).length} of ${all.length}`]),
+      [...byFault].map(([fault, all]) => [fault, `${all.filter(isPublishedOnce).length} of ${all.length}`]),
     )
   }
   return rows
 }
 
-function verdict(violations: string[]): string {
+function formatVerdict(violations: string[]): string {
   if (violations.length === 0) return 'clean'
-  return [`${violations.length} broken`, ...violations.map((sentence) => `  ${sentence}`), ''].join('\n')
+  return [`${violations.length} violations`, ...violations.map((violation) => `  ${violation}`), ''].join('\n')
 }
 
-/** Null when it was called with something else. */
-function read(args: string[]): Options | null {
+/** Parses the command line. Returns null for unknown or invalid options. */
+function parseOptions(args: string[]): Options | null {
   try {
     const { values } = parseArgs({
       args,
@@ -152,9 +152,9 @@ function read(args: string[]): Options | null {
   }
 }
 
-/** The current run finishes first. */
-function stopRequested(): { isStopping: boolean } {
-  const state = { isStopping: false }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (state.isStopping = true))
+/** Remembers the first SIGINT or SIGTERM, so that the current run can finish. */
+function watchStopSignals(): { isRequested: boolean } {
+  const state = { isRequested: false }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (state.isRequested = true))
   return state
 }

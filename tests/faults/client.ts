@@ -1,4 +1,4 @@
-import type { OperationKind, Wish } from './judge/evidence.ts'
+import type { OperationKind, PostInput } from './judge/evidence.ts'
 import type { Answer, OperationLog } from './operations.ts'
 
 export type Send = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) => Promise<Answer>
@@ -7,43 +7,47 @@ interface ClientOptions {
   log: OperationLog
   userId: string
   send: Send
-  /** The API process that is asked, as outages name it. */
+  /** The API process that gets the requests, by its name in the outages. */
   process?: string
-  /** What the user's posts with an image have. */
+  /** The media item of the user's posts with an image. */
   image?: object
 }
 
-/** One user's requests about posts, each of them noted for the judge. Null is no answer. */
+/** Creates a client that sends one user's post requests and records each for the judge. A request without a response returns null. */
 export function createClient({ log, userId, send, process, image }: ClientOptions) {
-  const where = process === undefined ? {} : { process }
+  const target = process === undefined ? {} : { process }
 
-  function ask(kind: OperationKind, postId: string, method: Parameters<Send>[0], path = '', wish?: Wish) {
-    const asked = { kind, userId, postId, ...where, ...(wish ? { wish } : {}) }
-    return log.record(asked, () => send(method, `/api/posts/${postId}${path}`, wish && bodyOf(wish, image)))
+  function request(kind: OperationKind, postId: string, method: Parameters<Send>[0], path = '', input?: PostInput) {
+    const invocation = { kind, userId, postId, ...target, ...(input ? { input } : {}) }
+    return log.record(invocation, () =>
+      send(method, `/api/posts/${postId}${path}`, input && toRequestBody(input, image)),
+    )
   }
 
   return {
     userId,
-    create: (wish: Wish) =>
-      log.record({ kind: 'create', userId, wish, ...where }, () => send('POST', '/api/posts', bodyOf(wish, image))),
-    edit: (postId: string, wish: Wish) => ask('edit', postId, 'PATCH', '', wish),
-    cancel: (postId: string) => ask('cancel', postId, 'POST', '/cancel'),
-    retry: (postId: string) => ask('retry', postId, 'POST', '/retry'),
-    delete: (postId: string) => ask('delete', postId, 'DELETE'),
-    read: (postId: string) => ask('read', postId, 'GET', '/status'),
+    create: (input: PostInput) =>
+      log.record({ kind: 'create', userId, input, ...target }, () =>
+        send('POST', '/api/posts', toRequestBody(input, image)),
+      ),
+    edit: (postId: string, input: PostInput) => request('edit', postId, 'PATCH', '', input),
+    cancel: (postId: string) => request('cancel', postId, 'POST', '/cancel'),
+    retry: (postId: string) => request('retry', postId, 'POST', '/retry'),
+    delete: (postId: string) => request('delete', postId, 'DELETE'),
+    read: (postId: string) => request('read', postId, 'GET', '/status'),
     other: (method: Parameters<Send>[0], path: string, body?: object) =>
-      log.record({ kind: 'other', userId, ...where }, () => send(method, path, body)),
+      log.record({ kind: 'other', userId, ...target }, () => send(method, path, body)),
   }
 }
 
 export type Client = ReturnType<typeof createClient>
 
-function bodyOf(wish: Wish, image?: object): object {
-  const { text, overrides, withImage, scheduledAt, status, platforms, idempotencyKey } = wish
+function toRequestBody(input: PostInput, image?: object): object {
+  const { text, overrides, withImage, scheduledAt, status, platforms, idempotencyKey } = input
   const instant = typeof scheduledAt === 'number' ? new Date(scheduledAt).toISOString() : scheduledAt
   return {
     ...(text === undefined ? {} : { content: { text, ...(withImage ? { mediaItems: [image] } : {}) } }),
-    ...(overrides === undefined ? {} : { platformSpecificContent: textsOf(overrides) }),
+    ...(overrides === undefined ? {} : { platformSpecificContent: toPlatformContent(overrides) }),
     ...(instant === undefined ? {} : { scheduledAt: instant }),
     ...(status === undefined ? {} : { status }),
     ...(platforms === undefined ? {} : { selectedPlatforms: platforms }),
@@ -51,6 +55,6 @@ function bodyOf(wish: Wish, image?: object): object {
   }
 }
 
-function textsOf(overrides: NonNullable<Wish['overrides']>): object {
+function toPlatformContent(overrides: NonNullable<PostInput['overrides']>): object {
   return Object.fromEntries(Object.entries(overrides).map(([platform, text]) => [platform, { text }]))
 }

@@ -1,40 +1,40 @@
 import type { LoggedRequest } from '../../sandbox/platforms/proxied-platform.ts'
 import type { FaultAction } from '../../sandbox/platforms/faults.ts'
 import { afterAccept, insteadOf } from '../../sandbox/platforms/foreign-answers.ts'
-import { isOne, type FaultPlatform } from './platforms.ts'
+import { matchesCall, type FaultPlatform } from './platforms.ts'
 import type { Random } from './random.ts'
 import type { Session } from './session.ts'
-import { until } from './waiting.ts'
-import type { FaultWorld } from './world.ts'
+import { waitFor } from './wait-for.ts'
+import type { FaultCluster } from './cluster.ts'
 
-/** One named thing that goes wrong, from `atMs` on for `lastsMs`. */
+/** One occurrence of a named fault, from `atMs` after the start of the run for `lastsMs`. */
 export interface FaultEvent {
   name: FaultName
   atMs: number
   lastsMs: number
-  /** Which of several processes; how many calls. */
+  /** Selects one of several processes, or is the number of calls to affect. */
   number: number
-  /** Which of the platforms, and null for every one of them. */
+  /** The index of the affected platform; null for all platforms. */
   platform: number | null
 }
 
 interface FaultKind {
   weight: number
   lastsMs: [number, number]
-  /** Makes it happen; what it returns takes it back when its time is over. */
-  begin(place: Place, number: number): Promise<(() => Promise<unknown>) | void>
+  /** Injects the fault. The returned function, if any, reverts it. */
+  begin(target: FaultTarget, number: number): Promise<(() => Promise<unknown>) | void>
 }
 
-interface Place {
-  world: FaultWorld
+interface FaultTarget {
+  cluster: FaultCluster
   session: Session
-  /** Those that it is to meet. */
+  /** The affected platforms. */
   platforms: FaultPlatform[]
 }
 
-/** The first calls there are, for as long as there are any. */
-function onCalls(
-  which: keyof FaultPlatform['calls'],
+/** Affects the next calls of a kind, on platforms that have this kind. */
+function callFault(
+  kind: keyof FaultPlatform['calls'],
   action: FaultAction | ((platform: FaultPlatform) => FaultAction),
   weight = 2,
 ): FaultKind {
@@ -43,15 +43,16 @@ function onCalls(
     lastsMs: [0, 0],
     async begin({ platforms }, number) {
       for (const platform of platforms) {
-        const calls = platform.calls[which]
-        const wanted = typeof action === 'function' ? action(platform) : action
-        if (calls) await platform.control.fault({ ...calls, times: number, action: wanted })
+        const calls = platform.calls[kind]
+        const resolved = typeof action === 'function' ? action(platform) : action
+        if (calls) await platform.control.fault({ ...calls, times: number, action: resolved })
       }
     },
   }
 }
 
-function away(
+/** Kills or stops a process and starts it again later. */
+function processFault(
   kind: 'api' | 'worker' | 'mongod' | 'temporal',
   how: 'kill' | 'stop',
   lastsMs: [number, number],
@@ -59,66 +60,67 @@ function away(
   return {
     weight: 3,
     lastsMs,
-    async begin({ world }, number) {
-      const part = choose(world, kind, number)
-      await part[how]()
-      return () => part.start()
+    async begin({ cluster }, number) {
+      const process = pickProcess(cluster, kind, number)
+      await process[how]()
+      return () => process.start()
     },
   }
 }
 
-function frozen(kind: 'api' | 'worker' | 'mongod' | 'temporal', lastsMs: [number, number]): FaultKind {
+/** Freezes a process and thaws it later. */
+function freezeFault(kind: 'api' | 'worker' | 'mongod' | 'temporal', lastsMs: [number, number]): FaultKind {
   return {
     weight: 2,
     lastsMs,
-    async begin({ world }, number) {
-      const part = choose(world, kind, number)
-      part.freeze()
-      return async () => part.thaw()
+    async begin({ cluster }, number) {
+      const process = pickProcess(cluster, kind, number)
+      process.freeze()
+      return async () => process.thaw()
     },
   }
 }
 
-function choose(world: FaultWorld, kind: string, number: number) {
-  if (kind !== 'api' && kind !== 'worker') return world.part(kind)
-  const parts = world.parts(kind)
-  return parts[number % parts.length]!
+function pickProcess(cluster: FaultCluster, kind: string, number: number) {
+  if (kind !== 'api' && kind !== 'worker') return cluster.process(kind)
+  const processes = cluster.processes(kind)
+  return processes[number % processes.length]!
 }
 
-/** Everything that goes wrong in a run, by name. */
+/** The faults of a run, by name. */
 const FAULTS = {
-  'kill worker': away('worker', 'kill', [500, 4_000]),
-  'stop worker': away('worker', 'stop', [500, 3_000]),
-  // Past its lease: another worker takes over meanwhile.
-  'freeze worker': frozen('worker', [6_000, 8_000]),
-  'kill API': away('api', 'kill', [300, 3_000]),
-  'freeze API': frozen('api', [500, 3_000]),
-  'kill Temporal': away('temporal', 'kill', [500, 5_000]),
-  'freeze Temporal': frozen('temporal', [500, 4_000]),
-  'kill MongoDB': away('mongod', 'kill', [300, 4_000]),
-  'stop MongoDB': away('mongod', 'stop', [300, 3_000]),
-  'freeze MongoDB': frozen('mongod', [500, 4_000]),
-  'drop after accept': onCalls('publish', { dropAfterAccept: true }),
-  'truncate the answer': onCalls('publish', { truncate: true }),
-  '500 after accept': onCalls('publish', { statusAfterAccept: 500, body: { error: 'InternalServerError' } }),
-  'a page after accept': onCalls('publish', afterAccept('a page with 200'), 1),
-  'a 404 page after accept': onCalls('publish', afterAccept('a page with 404'), 1),
-  'another JSON after accept': onCalls('publish', afterAccept('another JSON with 403'), 1),
-  'a 404 page instead': onCalls('publish', insteadOf('a page with 404'), 1),
-  'a 401 page instead': onCalls('publish', insteadOf('a page with 401'), 1),
-  'an empty answer instead': onCalls('publish', insteadOf('an empty 200'), 1),
-  'accept long after': onCalls('publish', { delayMs: 12_000 }, 1),
-  'a page for a trace': onCalls('reconcile', insteadOf('a page with 404'), 1),
-  'hold after accept': onCalls('publish', { holdAfterAccept: true }),
-  'cut before accept': onCalls('publish', { cut: true }),
-  hang: onCalls('publish', { hang: true }, 1),
-  trickle: onCalls('publish', { trickleBytesPerSecond: 20 }, 1),
-  'accept late': onCalls('publish', { delayMs: 4_000 }),
-  refuse: onCalls('publish', ({ refusals }) => refusals.definite),
-  'limit the rate': onCalls('publish', ({ refusals }) => refusals.limited),
-  'refuse 503': onCalls('publish', { status: 503 }),
-  'hide the trace': onCalls('reconcile', { status: 502 }, 1),
-  'lose the trace': onCalls('reconcile', { cut: true }, 1),
+  'kill worker': processFault('worker', 'kill', [500, 4_000]),
+  'stop worker': processFault('worker', 'stop', [500, 3_000]),
+  // Longer than its lease, so that another worker takes over.
+  'freeze worker': freezeFault('worker', [6_000, 8_000]),
+  'kill API': processFault('api', 'kill', [300, 3_000]),
+  'freeze API': freezeFault('api', [500, 3_000]),
+  'kill Temporal': processFault('temporal', 'kill', [500, 5_000]),
+  'freeze Temporal': freezeFault('temporal', [500, 4_000]),
+  'kill MongoDB': processFault('mongod', 'kill', [300, 4_000]),
+  'stop MongoDB': processFault('mongod', 'stop', [300, 3_000]),
+  'freeze MongoDB': freezeFault('mongod', [500, 4_000]),
+  'drop after accept': callFault('publish', { dropAfterAccept: true }),
+  'truncate the response': callFault('publish', { truncate: true }),
+  '500 after accept': callFault('publish', { statusAfterAccept: 500, body: { error: 'InternalServerError' } }),
+  '200 page after accept': callFault('publish', afterAccept('a page with 200'), 1),
+  '404 page after accept': callFault('publish', afterAccept('a page with 404'), 1),
+  'foreign JSON after accept': callFault('publish', afterAccept('another JSON with 403'), 1),
+  '404 page instead': callFault('publish', insteadOf('a page with 404'), 1),
+  '401 page instead': callFault('publish', insteadOf('a page with 401'), 1),
+  'empty response instead': callFault('publish', insteadOf('an empty 200'), 1),
+  'accept 12 s late': callFault('publish', { delayMs: 12_000 }, 1),
+  '404 page for a reconcile': callFault('reconcile', insteadOf('a page with 404'), 1),
+  'hold after accept': callFault('publish', { holdAfterAccept: true }),
+  'drop before accept': callFault('publish', { cut: true }),
+  hang: callFault('publish', { hang: true }, 1),
+  trickle: callFault('publish', { trickleBytesPerSecond: 20 }, 1),
+  'accept 4 s late': callFault('publish', { delayMs: 4_000 }),
+  refuse: callFault('publish', ({ refusals }) => refusals.definite),
+  'rate limit': callFault('publish', ({ refusals }) => refusals.limited),
+  'refuse with 503': callFault('publish', { status: 503 }),
+  '502 for a reconcile': callFault('reconcile', { status: 502 }, 1),
+  'drop a reconcile': callFault('reconcile', { cut: true }, 1),
   'expire tokens': {
     weight: 1,
     lastsMs: [0, 0],
@@ -132,9 +134,9 @@ const FAULTS = {
   'kill worker after accept': {
     weight: 3,
     lastsMs: [500, 3_000],
-    async begin({ world, platforms: [platform] }) {
-      await killAfterAccept(world, platform!)
-      return () => Promise.all(world.parts('worker').map((worker) => worker.start()))
+    async begin({ cluster, platforms: [platform] }) {
+      await killAfterAccept(cluster, platform!)
+      return () => Promise.all(cluster.processes('worker').map((worker) => worker.start()))
     },
   },
 } satisfies Record<string, FaultKind>
@@ -146,8 +148,8 @@ const WEIGHTS = Object.fromEntries(Object.entries(FAULTS).map(([name, { weight }
   number
 >
 
-/** How often a fault that is about a platform meets all of them. */
-const EVERYWHERE = 0.3
+/** The probability that a fault affects all platforms. */
+const ALL_PLATFORMS_PROBABILITY = 0.3
 
 interface PlanSize {
   count: number
@@ -164,32 +166,35 @@ export function planFaults(random: Random, { count, lengthMs, platforms }: PlanS
       atMs: random.between(500, lengthMs),
       lastsMs: random.between(shortest, longest),
       number: random.between(1, 4),
-      platform: random.chance(EVERYWHERE) ? null : random.between(0, platforms - 1),
+      platform: random.chance(ALL_PLATFORMS_PROBABILITY) ? null : random.between(0, platforms - 1),
     }
   }).sort((a, b) => a.atMs - b.atMs)
 }
 
-export function beginFault(event: FaultEvent, world: FaultWorld, session: Session) {
-  const platforms = event.platform === null ? world.platforms : [world.platforms[event.platform]!]
-  return FAULTS[event.name].begin({ world, session, platforms }, event.number)
+export function beginFault(event: FaultEvent, cluster: FaultCluster, session: Session) {
+  const platforms = event.platform === null ? cluster.platforms : [cluster.platforms[event.platform]!]
+  return FAULTS[event.name].begin({ cluster, session, platforms }, event.number)
 }
 
-/** Waits for a call that the platform accepts, keeps its answer, and kills every worker just then. */
+/**
+ * Holds the response to the next visible call and kills every worker once the platform has accepted the call.
+ * @returns false when no call was accepted within the time
+ */
 export async function killAfterAccept(
-  world: FaultWorld,
+  cluster: FaultCluster,
   { control, calls: { publish } }: FaultPlatform,
   withinMs = 5_000,
 ): Promise<boolean> {
   const before = (await control.requests()).length
   await control.fault({ ...publish, times: 1, action: { holdAfterAccept: true } })
-  const accepted = await until(
-    'a call that is accepted',
+  const accepted = await waitFor(
+    'an accepted call',
     () => control.requests(),
-    (requests) => requests.slice(before).some((request) => isOne(publish, request) && isAccepted(request)),
+    (requests) => requests.slice(before).some((request) => matchesCall(publish, request) && isAccepted(request)),
     withinMs,
   ).catch(() => null)
   if (!accepted) return false
-  await Promise.all(world.parts('worker').map((worker) => worker.kill()))
+  await Promise.all(cluster.processes('worker').map((worker) => worker.kill()))
   return true
 }
 

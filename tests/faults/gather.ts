@@ -7,10 +7,10 @@ import type { TokenCipher } from '../../src/security/token-cipher.ts'
 import type { PlatformAccounts } from '../../src/store/accounts/platform-accounts.ts'
 import type { Canary, Document, Evidence, StoredNotification, StoredPost, StoredUser } from './judge/evidence.ts'
 
-type Stored = Pick<Evidence, 'posts' | 'users' | 'notifications'> & { document: Document }
+type DatabaseEvidence = Pick<Evidence, 'posts' | 'users' | 'notifications'> & { document: Document }
 
-/** What the database holds at the end, and all of it as text, for the search for secrets. */
-export async function readDatabase(db: mongo.Db): Promise<Stored> {
+/** Reads the judged records of the database, and a dump of all collections as text for the search for secrets. */
+export async function readDatabase(db: mongo.Db): Promise<DatabaseEvidence> {
   const all = async <T>(name: string) => (await db.collection(name).find().toArray()) as T[]
   const collections = await db.collections()
   const dump = await Promise.all(collections.map((collection) => collection.find().toArray()))
@@ -18,11 +18,11 @@ export async function readDatabase(db: mongo.Db): Promise<Stored> {
     posts: await all<StoredPost>('posts'),
     users: await all<StoredUser>('users'),
     notifications: await all<StoredNotification>('notifications'),
-    document: { where: 'the database', text: JSON.stringify(dump) },
+    document: { source: 'the database', text: JSON.stringify(dump) },
   }
 }
 
-/** The platforms' tokens that the service keeps sealed for these users, opened. */
+/** Reads and decrypts the platform tokens that the service stores for these users. */
 export async function readTokens(db: mongo.Db, cipher: TokenCipher, userIds: string[]): Promise<Canary[]> {
   const stored = await db
     .collection<PlatformAccounts>('platformAccounts')
@@ -40,8 +40,8 @@ export async function readTokens(db: mongo.Db, cipher: TokenCipher, userIds: str
   )
 }
 
-/** How many posts still have a workflow. */
-export async function countRunning(address: string, namespace: string): Promise<number> {
+/** Counts the posts whose workflow is still running. */
+export async function countRunningPosts(address: string, namespace: string): Promise<number> {
   const connection = await Connection.connect({ address })
   try {
     const query = `WorkflowType = 'publishPost' AND ExecutionStatus = 'Running'`
@@ -51,7 +51,7 @@ export async function countRunning(address: string, namespace: string): Promise<
   }
 }
 
-/** Every workflow history since then, with its payloads in plain. */
+/** Reads the histories of all workflows that started since a time, with their payloads decoded. */
 export async function readHistories(address: string, namespace: string, since = new Date(0)): Promise<Document> {
   const connection = await Connection.connect({ address })
   try {
@@ -63,7 +63,7 @@ export async function readHistories(address: string, namespace: string, since = 
         Buffer.from(data, 'base64').toString(),
       )
     }
-    return { where: 'the workflow histories', text }
+    return { source: 'the workflow histories', text }
   } finally {
     await connection.close()
   }

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import type { Outage, ProcessExit } from './judge/evidence.ts'
 
-/** Records operations and their results for the judge, and writes them as JSON lines for later analysis. */
+/** Creates a journal that collects outages and process exits for the judge. It writes every entry to the file as a JSON line. */
 export function createJournal(file: string) {
   const outages: Outage[] = []
   const exits: ProcessExit[] = []
@@ -16,18 +16,18 @@ export function createJournal(file: string) {
     exits,
     write,
 
-    taken(what: string, how: string): void {
-      write({ fault: how, what })
-      outages.push({ what, from: Date.now(), until: null })
+    recordOutage(process: string, fault: string): void {
+      write({ fault, process })
+      outages.push({ process, from: Date.now(), until: null })
     },
 
-    /** It answers again. */
-    given(what: string): void {
-      write({ back: what })
-      for (const outage of outages) if (outage.what === what) outage.until ??= Date.now()
+    /** Ends the outages of a process that responds again. */
+    recordRecovery(process: string): void {
+      write({ recovered: process })
+      for (const outage of outages) if (outage.process === process) outage.until ??= Date.now()
     },
 
-    ended(process: string, how: string, intended: boolean): void {
+    recordExit(process: string, how: string, intended: boolean): void {
       write({ ended: process, how, intended })
       exits.push({ process, at: Date.now(), how, intended })
     },

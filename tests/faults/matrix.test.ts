@@ -5,47 +5,46 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Client, Connection } from '@temporalio/client'
 import { findInFiles } from './files.ts'
 import type { Canary } from './judge/evidence.ts'
-import { isGood, killAfterAll, LATE, loseAnswers, type MatrixReport } from './matrix.ts'
-import { startFaultWorld, type FaultWorld } from './world.ts'
+import { isPublishedOnce, KILLED_LATE, killAfterAllAccepted, loseResponses, type MatrixReport } from './matrix.ts'
+import { startFaultCluster, type FaultCluster } from './cluster.ts'
 
-/** Every platform, and everything that may happen to the answer of the call that makes a post visible. */
+/** Tests every platform with every fault of the response to the call that makes a post visible. */
 
-/** The kill has to come before any answer is given up, which a busy machine may miss. */
-const TRIES = 3
+/** On a busy machine a call can time out before its worker is killed. Its platform is tested again with the next seed. */
+const MAX_SEEDS = 3
 
 const dir = mkdtempSync(join(tmpdir(), 'postonce-matrix-'))
-let world: FaultWorld
-beforeAll(async () => void (world = await startFaultWorld({ dir })))
+let cluster: FaultCluster
+beforeAll(async () => void (cluster = await startFaultCluster({ dir })))
 afterAll(async () => {
-  await world?.stop()
+  await cluster?.stop()
   rmSync(dir, { recursive: true, force: true })
 })
 
-function expectAllGood({ cells, violations }: MatrixReport): void {
+function expectPublishedOnce({ cells, violations }: MatrixReport): void {
   expect(violations).toEqual([])
-  expect(cells.filter((cell) => !isGood(cell))).toEqual([])
+  expect(cells.filter((cell) => !isPublishedOnce(cell))).toEqual([])
 }
 
-it('a worker killed after every platform accepted: one record on each, and its post says which', async () => {
-  const hit = new Set<string>()
-  for (let seed = 1; seed <= TRIES && hit.size < world.platforms.length; seed++) {
-    const outcome = await killAfterAll(world, seed)
-    const report = await outcome()
-    expectAllGood(report)
-    expect(report.cells).toHaveLength(world.platforms.length)
-    for (const { way, platform } of report.cells) if (way !== LATE) hit.add(platform)
+it('each platform has exactly one record when the workers are killed after every platform accepted the post', async () => {
+  const tested = new Set<string>()
+  for (let seed = 1; seed <= MAX_SEEDS && tested.size < cluster.platforms.length; seed++) {
+    const awaitReport = await killAfterAllAccepted(cluster, seed)
+    const report = await awaitReport()
+    expectPublishedOnce(report)
+    expect(report.cells).toHaveLength(cluster.platforms.length)
+    for (const { fault, platform } of report.cells) if (fault !== KILLED_LATE) tested.add(platform)
   }
-  expect([...hit].toSorted()).toEqual(world.platforms.map(({ platform }) => platform).toSorted())
+  expect([...tested].toSorted()).toEqual(cluster.platforms.map(({ platform }) => platform).toSorted())
 })
 
-it('an answer that is lost, on every platform in every way: one record each, and its post says which', async () => {
-  const report = await loseAnswers(world)
-  expectAllGood(report)
+it('each platform has exactly one record when the response to the visible call is lost or replaced', async () => {
+  expectPublishedOnce(await loseResponses(cluster))
 })
 
-describe('in the files of every server and the logs', () => {
-  it('no secret of any platform is stored in plain text', () => {
-    const { folders, canaries, platforms } = world
+describe('the files of the servers and the logs', () => {
+  it('the files of the servers and the logs contain no platform secret in plain text', () => {
+    const { folders, canaries, platforms } = cluster
     for (const { platform } of platforms) {
       const names = canaries.filter(({ name }) => name.endsWith(` of ${platform}`)).map(({ name }) => name)
       expect(names).toContain(`the access token of ${platform}`)
@@ -53,29 +52,29 @@ describe('in the files of every server and the logs', () => {
     expect(findInFiles(folders, canaries)).toEqual([])
   })
 
-  it('one that was let slip is found, wherever that was', async () => {
-    const { folders, canaries, database } = world
+  it('the search finds a secret that is planted in the database, a workflow history or a log', async () => {
+    const { folders, canaries, database } = cluster
     const [inDatabase, inHistory, inLog] = ['mongodb', 'temporal', 'logs'].map((folder) => {
       const { value } = canaries.findLast(({ name }) => name.startsWith('the access token of '))!
       return { name: `The secret for ${folder}`, value: `${value}-${folder}` }
     }) as [Canary, Canary, Canary]
-    await database.collection('slips').insertOne({ text: inDatabase.value }, { writeConcern: { j: true } })
-    await startNothing(inHistory.value)
+    await database.collection('planted').insertOne({ text: inDatabase.value }, { writeConcern: { j: true } })
+    await startUnknownWorkflow(inHistory.value)
     appendFileSync(join(dir, 'logs/worker-1.log'), `${JSON.stringify({ msg: inLog.value })}\n`)
     const found = findInFiles(folders, [inDatabase, inHistory, inLog])
-    const slips = ['mongodb', 'temporal', 'logs'].map((name) =>
+    const planted = ['mongodb', 'temporal', 'logs'].map((name) =>
       expect.stringMatching(`^The secret for ${name} .*${name}`),
     )
-    expect(found).toEqual(expect.arrayContaining(slips))
+    expect(found).toEqual(expect.arrayContaining(planted))
   })
 })
 
-/** A workflow that no worker takes up, whose history has these words. */
-async function startNothing(words: string): Promise<void> {
-  const connection = await Connection.connect({ address: world.temporalAddress })
+/** Starts a workflow that no worker runs. Its history contains the text. */
+async function startUnknownWorkflow(text: string): Promise<void> {
+  const connection = await Connection.connect({ address: cluster.temporalAddress })
   try {
-    const { workflow } = new Client({ connection, namespace: world.temporalNamespace })
-    await workflow.start('nothing', { taskQueue: 'nobody', workflowId: 'slip', args: [words] })
+    const { workflow } = new Client({ connection, namespace: cluster.temporalNamespace })
+    await workflow.start('unknown', { taskQueue: 'no-worker', workflowId: 'planted-secret', args: [text] })
   } finally {
     await connection.close()
   }

@@ -8,41 +8,41 @@ import {
   type ForeignAnswerName,
 } from '../../sandbox/platforms/foreign-answers.ts'
 import { isAccepted } from './faults.ts'
-import { marked, type StoredPost, type Wish } from './judge/evidence.ts'
-import { isOne, type FaultPlatform } from './platforms.ts'
+import { marked, type PostInput, type StoredPost } from './judge/evidence.ts'
+import { matchesCall, type FaultPlatform } from './platforms.ts'
 import { createRandom } from './random.ts'
 import { openSession, type Session, type SessionUser } from './session.ts'
-import { until } from './waiting.ts'
-import { SETTLE_MS, unique, type FaultWorld } from './world.ts'
+import { waitFor } from './wait-for.ts'
+import { SETTLE_MS, unique, type FaultCluster } from './cluster.ts'
 
-const FOREIGN = Object.keys(FOREIGN_ANSWERS) as ForeignAnswerName[]
+const FOREIGN_ANSWER_NAMES = Object.keys(FOREIGN_ANSWERS) as ForeignAnswerName[]
 
-/** What may become of the visible call and its answer; after a hang, and after an answer of another server, the platform has nothing. */
-const WAYS: Record<string, FaultAction> = {
-  'accept then drop': { dropAfterAccept: true },
-  'truncated answer': { truncate: true },
+/** The faults of a visible call and its response. `hang` and every fault with `instead` leave the post unpublished. */
+const RESPONSE_FAULTS: Record<string, FaultAction> = {
+  'drop after accept': { dropAfterAccept: true },
+  'truncated response': { truncate: true },
   '500 after accept': { statusAfterAccept: 500, body: { error: 'InternalServerError' } },
   hang: { hang: true },
-  'hang after accept': { holdAfterAccept: true },
-  // The client disconnected long before, and two reconciliations found nothing.
+  'hold after accept': { holdAfterAccept: true },
+  // By then the client has disconnected, and two reconciliations have found nothing.
   'accept late': { delayMs: SETTLE_MS * (2 / 3) },
-  ...Object.fromEntries(FOREIGN.map((name) => [`${name} instead`, insteadOf(name)])),
-  ...Object.fromEntries(FOREIGN.map((name) => [`${name} after accept`, afterAccept(name)])),
+  ...Object.fromEntries(FOREIGN_ANSWER_NAMES.map((name) => [`${name} instead`, insteadOf(name)])),
+  ...Object.fromEntries(FOREIGN_ANSWER_NAMES.map((name) => [`${name} after accept`, afterAccept(name)])),
 }
 
-const KILL = 'worker killed after accept'
-/** On a busy machine the deadline can pass before the response is read. */
-export const LATE = 'worker killed too late'
+const KILLED = 'worker killed after accept'
+/** On a busy machine the call can time out before its worker is killed. */
+export const KILLED_LATE = 'worker killed too late'
 
-/** One platform and one thing that went wrong, and what it came to. */
+/** The result of one fault on one platform. */
 export interface Cell {
-  way: string
+  fault: string
   platform: Platform
-  /** How many posts the public sees. */
+  /** The number of posts that the public sees. */
   records: number
   status: string
-  /** That the post names the very record there is. */
-  isTrue: boolean
+  /** The post names a record that exists. */
+  namesRecord: boolean
 }
 
 export interface MatrixReport {
@@ -50,105 +50,106 @@ export interface MatrixReport {
   violations: string[]
 }
 
-/** Each way on each platform once, side by side: a user for each way, whose post to each platform loses its answer like that. */
-export async function loseAnswers(world: FaultWorld): Promise<MatrixReport> {
-  const ways = Object.entries(WAYS)
-  const session = await openSession(world, { users: ways.length })
-  for (const [index, [, action]] of ways.entries()) {
-    await eachPlatform(world, session.users[index]!, ({ control, calls }, account) =>
+/** Tests each fault on each platform once, all concurrently. Each fault has a user with one post per platform. */
+export async function loseResponses(cluster: FaultCluster): Promise<MatrixReport> {
+  const faults = Object.entries(RESPONSE_FAULTS)
+  const session = await openSession(cluster, { users: faults.length })
+  for (const [index, [, action]] of faults.entries()) {
+    await forEachPlatform(cluster, session.users[index]!, ({ control, calls }, account) =>
       control.fault({ ...calls.publish, account, times: 1, action }),
     )
   }
-  const wayOf = new Map<string, string>()
-  for (const [index, [way]] of ways.entries()) {
+  const faultByUser = new Map<string, string>()
+  for (const [index, [fault]] of faults.entries()) {
     const user = session.users[index]!
-    wayOf.set(user.userId, way)
-    for (const [number, platform] of world.platforms.entries()) {
-      await create(user, number, { ...wishFor([platform]) })
+    faultByUser.set(user.userId, fault)
+    for (const [number, platform] of cluster.platforms.entries()) {
+      await create(user, number, buildInput([platform]))
     }
   }
-  await session.rest()
-  const { cells, violations } = await report(session, ({ userId }) => wayOf.get(userId)!)
-  return { cells, violations: [...violations, ...(await faultsLeft(world))] }
+  await session.waitUntilIdle()
+  const { cells, violations } = await buildReport(session, ({ userId }) => faultByUser.get(userId)!)
+  return { cells, violations: [...violations, ...(await listUnusedFaults(cluster))] }
 }
 
-/** A fault that met nothing shows nothing. */
-async function faultsLeft({ platforms }: FaultWorld): Promise<string[]> {
-  const left = await Promise.all(
+/** Returns a message for each fault that affected no call and so tested nothing. */
+async function listUnusedFaults({ platforms }: FaultCluster): Promise<string[]> {
+  const unused = await Promise.all(
     platforms.map(async ({ platform, control }) =>
-      (await control.faults()).map(({ action }) => `no call to ${platform} met ${JSON.stringify(action)}`),
+      (await control.faults()).map(({ action }) => `no call to ${platform} was affected by ${JSON.stringify(action)}`),
     ),
   )
-  return left.flat()
+  return unused.flat()
 }
 
 const ARMED_IN_MS = 5_000
 const ACCEPTED_WITHIN_MS = 30_000
 
 /**
- * Every worker is killed when all platforms have accepted and no response was received: posts of one user, one for all platforms or
- * one for each, by the seed.
- * @returns what to ask for the outcome when everything is at rest
+ * Kills every worker after all platforms have accepted a post of one user and before any response. The seed decides whether it is
+ * one post for all platforms or one for each.
+ * @returns a function that waits until everything is idle and returns the report
  */
-export async function killAfterAll(world: FaultWorld, seed: number): Promise<() => Promise<MatrixReport>> {
+export async function killAfterAllAccepted(cluster: FaultCluster, seed: number): Promise<() => Promise<MatrixReport>> {
   const random = createRandom(seed)
   const [killInMs, restartInMs] = [random.between(0, 500), random.between(0, 2_000)]
-  const wishes = random.chance(0.5)
-    ? [wishFor(world.platforms, random.chance(0.5))]
-    : world.platforms.map((platform) => wishFor([platform], random.chance(0.5)))
-  const session = await openSession(world, { users: 1 })
+  const inputs = random.chance(0.5)
+    ? [buildInput(cluster.platforms, random.chance(0.5))]
+    : cluster.platforms.map((platform) => buildInput([platform], random.chance(0.5)))
+  const session = await openSession(cluster, { users: 1 })
   const [user] = session.users as [SessionUser]
-  await eachPlatform(world, user, ({ control, calls }, account) =>
+  await forEachPlatform(cluster, user, ({ control, calls }, account) =>
     control.fault({ ...calls.publish, account, times: 1, action: { holdAfterAccept: true } }),
   )
-  // Ahead, so that what has to be prepared is, and all calls come in the same moment.
+  // Ahead of time, so that media is prepared and all calls start together.
   const scheduledAt = Date.now() + ARMED_IN_MS
-  for (const [number, wish] of wishes.entries()) await create(user, number, { ...wish, scheduledAt })
+  for (const [number, input] of inputs.entries()) await create(user, number, { ...input, scheduledAt })
   await Promise.all(
-    world.platforms.map(({ platform, control, calls }) => {
+    cluster.platforms.map(({ platform, control, calls }) => {
       const { accountId } = user.accounts.get(platform)!
-      return until(
+      return waitFor(
         `a call that ${platform} accepts`,
         async () => (await control.requests()).filter(({ account }) => account === accountId),
-        (requests) => requests.some((request) => isOne(calls.publish, request) && isAccepted(request)),
+        (requests) => requests.some((request) => matchesCall(calls.publish, request) && isAccepted(request)),
         ACCEPTED_WITHIN_MS,
       )
     }),
   )
   await delay(killInMs)
-  await Promise.all(world.parts('worker').map((worker) => worker.kill()))
-  const entries = (await session.posts()).flatMap(({ platformStatuses }) => platformStatuses)
+  await Promise.all(cluster.processes('worker').map((worker) => worker.kill()))
+  const entries = (await session.readPosts()).flatMap(({ platformStatuses }) => platformStatuses)
   const recorded = entries.filter(({ status, delivery }) => status !== 'processing' || delivery.outcome !== 'none')
-  const missed = new Set(recorded.map(({ platform }) => platform))
+  const late = new Set(recorded.map(({ platform }) => platform))
   await delay(restartInMs)
-  await world.heal()
+  await cluster.heal()
   return async () => {
-    await session.rest()
-    return report(session, (_post, platform) => (missed.has(platform) ? LATE : KILL))
+    await session.waitUntilIdle()
+    return buildReport(session, (_post, platform) => (late.has(platform) ? KILLED_LATE : KILLED))
   }
 }
 
-async function report(
+async function buildReport(
   session: Session,
-  wayOf: (post: StoredPost, platform: Platform) => string,
+  findFault: (post: StoredPost, platform: Platform) => string,
 ): Promise<MatrixReport> {
-  const posts = await session.posts()
-  const { platforms } = await session.evidence()
+  const posts = await session.readPosts()
+  const { platforms } = await session.gatherEvidence()
   const cells = posts.flatMap((post) =>
     post.platformStatuses.map(({ platform, status, platformPostId }): Cell => {
       const ledger = platforms.find((one) => one.platform === platform)!.ledger
       const records = ledger.filter(({ text }) => text === post.content.text)
-      const isTrue = records.some(({ id }) => id === platformPostId)
-      return { way: wayOf(post, platform), platform, records: records.length, status, isTrue }
+      const namesRecord = records.some(({ id }) => id === platformPostId)
+      return { fault: findFault(post, platform), platform, records: records.length, status, namesRecord }
     }),
   )
   return { cells, violations: await session.verdict() }
 }
 
-/** Exactly one record, and the post says which. */
-export const isGood = ({ records, status, isTrue }: Cell): boolean => records === 1 && status === 'completed' && isTrue
+/** Returns whether the platform has exactly one record, which the completed post names. */
+export const isPublishedOnce = ({ records, status, namesRecord }: Cell): boolean =>
+  records === 1 && status === 'completed' && namesRecord
 
-function wishFor(platforms: FaultPlatform[], withImage = false): Wish {
+function buildInput(platforms: FaultPlatform[], withImage = false): PostInput {
   return {
     text: marked(unique('post'), 'written once'),
     platforms: platforms.map(({ platform }) => platform),
@@ -156,13 +157,13 @@ function wishFor(platforms: FaultPlatform[], withImage = false): Wish {
   }
 }
 
-async function create(user: SessionUser, api: number, wish: Wish): Promise<void> {
-  const answer = await user.via(api).create(wish)
-  if (answer?.status !== 201) throw new Error(`The create was answered ${JSON.stringify(answer)}`)
+async function create(user: SessionUser, api: number, input: PostInput): Promise<void> {
+  const answer = await user.clientFor(api).create(input)
+  if (answer?.status !== 201) throw new Error(`The create returned ${JSON.stringify(answer)}`)
 }
 
-async function eachPlatform(
-  { platforms }: FaultWorld,
+async function forEachPlatform(
+  { platforms }: FaultCluster,
   user: SessionUser,
   work: (platform: FaultPlatform, account: string) => Promise<unknown>,
 ): Promise<void> {

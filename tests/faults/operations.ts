@@ -5,25 +5,26 @@ export interface Answer {
   body: unknown
 }
 
-type Asked = Pick<Operation, 'kind' | 'userId'> & Partial<Pick<Operation, 'postId' | 'wish' | 'process'>>
+/** The fields of an operation that are known when its request is sent. */
+type Invocation = Pick<Operation, 'kind' | 'userId'> & Partial<Pick<Operation, 'postId' | 'input' | 'process'>>
 
-/** Notes every request of a run with its answer, for the judge. */
+/** Creates a log that records every request of a run with its response for the judge. `write` gets each finished operation. */
 export function createOperationLog(write: (operation: Operation) => void = () => {}) {
   const operations: Operation[] = []
 
   return {
     operations,
 
-    /** Null when there was no answer: whatever `send` throws counts as a connection that broke. */
-    async record(asked: Asked, send: () => Promise<Answer>): Promise<Answer | null> {
-      const operation: Operation = { postId: null, ...asked, sentAt: Date.now(), answeredAt: null, status: null }
+    /** Sends a request and records it. Returns null without a response: any error of `send` counts as a broken connection. */
+    async record(invocation: Invocation, send: () => Promise<Answer>): Promise<Answer | null> {
+      const operation: Operation = { postId: null, ...invocation, sentAt: Date.now(), answeredAt: null, status: null }
       operations.push(operation)
       const answer = await send().catch(() => null)
       if (answer) {
         operation.answeredAt = Date.now()
         operation.status = answer.status
         operation.body = answer.body
-        if (asked.kind === 'create') operation.postId = postIdOf(answer.body)
+        if (invocation.kind === 'create') operation.postId = readPostId(answer.body)
       }
       write(operation)
       return answer
@@ -33,6 +34,6 @@ export function createOperationLog(write: (operation: Operation) => void = () =>
 
 export type OperationLog = ReturnType<typeof createOperationLog>
 
-function postIdOf(body: unknown): string | null {
+function readPostId(body: unknown): string | null {
   return (body as { data?: { postId?: string } } | null)?.data?.postId ?? null
 }

@@ -3,20 +3,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findMongod, startMongod, type Mongod } from '../../sandbox/servers/mongod.ts'
-import { judge, sentencesOf } from './judge/judge.ts'
+import { formatViolations, judge } from './judge/judge.ts'
 import type { Violation } from './judge/evidence.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { GUARDS, type Guard } from './planted/guards.ts'
-import { ALONE, SCENARIOS, type ScenarioName } from './planted/scenarios.ts'
-import { openStage, PUBLIC_URL } from './planted/stage.ts'
+import { EXCLUSIVE_SCENARIOS, SCENARIOS, type ScenarioName } from './planted/scenarios.ts'
+import { PUBLIC_URL, startInProcessCluster } from './planted/in-process-cluster.ts'
 import { startFaultPlatforms, type FaultPlatforms } from './platforms.ts'
 import { copySource, type Replacement } from './source.ts'
 
-/** Removes each guard of the service once. The judge must report the violation, or the guard is useless or not judged. */
+/** Removes each guard of the service once. The judge must report the violation: otherwise the guard is useless or untested. */
 
 const dir = mkdtempSync(join(tmpdir(), 'postonce-planted-'))
 let mongod: Mongod
-let outside: FaultPlatforms
+let sandbox: FaultPlatforms
 let copies = 0
 const table: { guard: string; scenario: string; reported: string }[] = []
 
@@ -26,66 +26,70 @@ beforeAll(async () => {
     startMongod({ program, logFile: join(dir, 'mongod.log'), dir: join(dir, 'mongodb') }),
     startFaultPlatforms(dir, PUBLIC_URL, { mastodonOfAnotherMaker: true }),
   ] as const
-  ;[mongod, outside] = await Promise.all(starting)
+  ;[mongod, sandbox] = await Promise.all(starting)
 })
 afterAll(async () => {
   await mongod?.stop()
-  await outside?.stop()
+  await sandbox?.stop()
   rmSync(dir, { recursive: true, force: true })
   console.table(table)
 })
 
-async function play(
+/** Runs a scenario on a copy of the source with the replacements, and judges it. */
+async function runScenario(
   scenario: ScenarioName,
   replacements: Replacement[],
-  where: Platform = 'bluesky',
+  platformName: Platform = 'bluesky',
 ): Promise<Violation[]> {
   const root = copySource(join(dir, `copy-${++copies}`), replacements)
-  const platform = outside.platforms.find((candidate) => candidate.platform === where)!
-  const stage = await openStage({ root, mongoUrl: mongod.url, outside, platform })
+  const platform = sandbox.platforms.find((candidate) => candidate.platform === platformName)!
+  const cluster = await startInProcessCluster({ root, mongoUrl: mongod.url, sandbox, platform })
   try {
-    await SCENARIOS[scenario](stage)
-    return judge(await stage.evidence())
+    await SCENARIOS[scenario](cluster)
+    return judge(await cluster.gatherEvidence())
   } finally {
-    await stage.close()
+    await cluster.close()
   }
 }
 
 it('the README lists every guard', () => {
   const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8').replaceAll(/ +/g, ' ')
-  for (const { guard, scenario, breaks } of GUARDS) expect(readme).toContain(`| ${guard} | ${scenario} | ${breaks} |`)
+  for (const { guard, scenario, violates } of GUARDS)
+    expect(readme).toContain(`| ${guard} | ${scenario} | ${violates} |`)
 })
 
-/** Plays each scenario once with all guards, and once without each guard. */
-function all(guards: Guard[]): void {
+/** Runs each scenario once with all guards, and once without each guard. */
+function testGuards(guards: Guard[]): void {
   const cleanRuns = new Map(
-    guards.map(({ scenario, platform = 'bluesky', without = [] }) => [
-      `${scenario}${platform}${without.length}`,
-      { scenario, platform, without },
+    guards.map(({ scenario, platform = 'bluesky', alsoRemoved = [] }) => [
+      `${scenario}${platform}${alsoRemoved.length}`,
+      { scenario, platform, alsoRemoved },
     ]),
   )
 
   it.each([...cleanRuns.values()])(
     'the judge reports nothing on $platform when $scenario',
-    async ({ scenario, platform, without }) => {
-      expect(sentencesOf(await play(scenario, without, platform))).toEqual([])
+    async ({ scenario, platform, alsoRemoved }) => {
+      expect(formatViolations(await runScenario(scenario, alsoRemoved, platform))).toEqual([])
     },
   )
 
-  it.each(guards)('without the guard "$guard" the judge reports $breaks', async (planted) => {
-    const { guard, removed, scenario, breaks, platform, without = [] } = planted
-    const violations = await play(scenario, [...without, ...removed], platform)
+  it.each(guards)('without the guard "$guard" the judge reports $violates', async (planted) => {
+    const { guard, removed, scenario, violates, platform, alsoRemoved = [] } = planted
+    const violations = await runScenario(scenario, [...alsoRemoved, ...removed], platform)
     const reported = [...new Set(violations.map(({ invariant }) => invariant))]
     table.push({ guard, scenario, reported: reported.join(', ') })
-    expect(reported, sentencesOf(violations).join('\n')).toEqual([breaks])
+    expect(reported, formatViolations(violations).join('\n')).toEqual([violates])
   })
 }
 
-const [alone, together] = [true, false].map((is) => GUARDS.filter(({ scenario }) => ALONE.has(scenario) === is))
+const [exclusive, concurrent] = [true, false].map((isExclusive) =>
+  GUARDS.filter(({ scenario }) => EXCLUSIVE_SCENARIOS.has(scenario) === isExclusive),
+)
 
-describe.concurrent('side by side', () => {
-  all(together!)
+describe.concurrent('guards tested concurrently', () => {
+  testGuards(concurrent!)
 })
-describe('alone', () => {
-  all(alone!)
+describe('guards tested one after the other', () => {
+  testGuards(exclusive!)
 })

@@ -6,31 +6,31 @@ import { PLATFORMS, type Platform } from '../../src/domain/shared/platforms.ts'
 import { controlOf, type Control } from '../support/platform-control.ts'
 import type { Send } from './client.ts'
 
-/** Which calls are meant: the method, and a part of the path that no others have. */
+/** Selects calls of a platform by their method and a part of the path that only these calls have. */
 type Calls = Required<Pick<Fault, 'method' | 'path'>>
 
-/** What a fault run has to know of a platform beside how it is started. */
+/** The facts about a platform that a fault run needs. */
 interface Traits {
   /**
-   * The calls that faults aim at: the visible one, its reconciliation, the renewal of tokens where there is one, and what a
-   * callback is exchanged by where there are callbacks.
+   * The calls that faults target: the visible call, its reconciliation, the renewal of tokens, and the exchange of a callback.
+   * Null where the platform has no such call.
    */
   calls: { publish: Calls; reconcile: Calls; renew: Calls | null; exchange: Calls | null }
-  /** Its permanent and its temporary refusal. */
+  /** A permanent refusal and a rate limit, as the platform reports them. */
   refusals: { definite: FaultAction; limited: FaultAction }
-  /** Whether every post of it has an image or a video. */
+  /** True when the platform accepts only posts with an image or a video. */
   needsMedia: boolean
 }
 
-/** A platform of the sandbox behind its fault proxy, as a fault run needs it. */
+/** A platform of the sandbox behind its fault proxy. */
 export interface FaultPlatform extends Traits {
   platform: Platform
-  /** All that its server stands for: they may live by one login. */
+  /** All platforms of its server. They may share one login. */
   server: Platform[]
   control: Control
 }
 
-/** The Graph API's words, which three platforms share. */
+/** The refusals of the Graph API, which three platforms share. */
 const GRAPH_REFUSALS: Traits['refusals'] = {
   definite: { status: 400, body: graphError(100, 'Invalid parameter') },
   limited: { status: 400, headers: { 'retry-after': '2' }, body: graphError(613, 'Calls to this api have exceeded') },
@@ -119,28 +119,30 @@ const TRAITS: Record<Platform, Traits> = {
   },
 }
 
-/** Those whose access tokens end by themselves, and are renewed. */
+/** The platforms whose access tokens expire and are renewed. */
 export const RENEWING = PLATFORMS.filter((platform) => TRAITS[platform].calls.renew !== null)
 
-/** Every platform that the sandbox has; their data go under the folder. */
+/** Starts every platform of the sandbox, with its data under the folder. */
 export async function startFaultPlatforms(dir: string, publicUrl: string, behaviour: Behaviour = {}) {
   const running = await startPlatforms(dir, behaviour)
   const env: Record<string, string> = Object.assign({}, ...running.map((server) => server.env(publicUrl)))
   return {
-    platforms: running.flatMap(platformsOf),
+    platforms: running.flatMap(toFaultPlatforms),
     fronts: listFronts(running),
-    /** The settings that the service's processes need for them. */
+    /** The environment variables with which the service uses these platforms. */
     env,
     secrets: Object.fromEntries(Object.entries(env).filter(([name]) => name.includes('SECRET'))),
 
-    /** New accounts of this name, all of them or those of one platform's server, connected to the user of these requests. */
+    /** Creates accounts of this name on every server, or only on that of one platform, and connects them to the browser's user. */
     async connect(name: string, browser: Browser, only?: Platform): Promise<SandboxAccount[]> {
       const accounts: SandboxAccount[] = []
       for (const { fronts, connect } of running) {
         if (only !== undefined && !(only in fronts)) continue
-        const { api, brought } = watched(browser)
-        const made = await connect(name, api)
-        accounts.push(...made.map((account) => ({ ...account, secrets: { ...account.secrets, ...brought } })))
+        const { api, callbackSecrets } = collectCallbackSecrets(browser)
+        const connected = await connect(name, api)
+        accounts.push(
+          ...connected.map((account) => ({ ...account, secrets: { ...account.secrets, ...callbackSecrets } })),
+        )
       }
       return accounts
     },
@@ -151,12 +153,12 @@ export async function startFaultPlatforms(dir: string, publicUrl: string, behavi
 
 export type FaultPlatforms = Awaited<ReturnType<typeof startFaultPlatforms>>
 
-/** Whether a request is one of those. */
-export function isOne({ method, path }: Calls, request: Pick<LoggedRequest, 'method' | 'path'>): boolean {
+/** Returns whether the request is one of these calls. */
+export function matchesCall({ method, path }: Calls, request: Pick<LoggedRequest, 'method' | 'path'>): boolean {
   return request.method === method && request.path.includes(path)
 }
 
-function platformsOf({ fronts }: RunningPlatform): FaultPlatform[] {
+function toFaultPlatforms({ fronts }: RunningPlatform): FaultPlatform[] {
   const server = Object.keys(fronts) as Platform[]
   return server.map((platform) => ({
     platform,
@@ -166,32 +168,33 @@ function platformsOf({ fronts }: RunningPlatform): FaultPlatform[] {
   }))
 }
 
-/** A user's access to the service: requests with a login, and page visits. */
+/** A user's access to the service: authenticated requests and page visits. */
 export interface Browser {
   send: Send
-  /** Goes where a platform's page leads back to, and returns where it is sent from there. */
+  /** Opens the callback URL of a platform's page and returns the URL of the redirect. */
   goTo(address: string): Promise<string>
 }
 
-/** The callback parameters that connect the account. */
-const BROUGHT = { 'an OAuth code': 'code', 'an OAuth verifier': 'oauth_verifier', 'an OAuth state': 'state' }
+/** The secret parameters of a callback URL, by their names in violations. */
+const CALLBACK_SECRETS = { 'an OAuth code': 'code', 'an OAuth verifier': 'oauth_verifier', 'an OAuth state': 'state' }
 
-function watched({ send, goTo }: Browser): { api: UserApi; brought: Record<string, string> } {
-  const brought: Record<string, string> = {}
+/** Wraps a browser and collects the secrets of the callback URLs that it opens. */
+function collectCallbackSecrets({ send, goTo }: Browser): { api: UserApi; callbackSecrets: Record<string, string> } {
+  const callbackSecrets: Record<string, string> = {}
   return {
-    brought,
+    callbackSecrets,
     api: {
       async call<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T> {
         const answer = await send(method, path, body)
         const { message, data } = answer.body as { message: string; data: T }
-        if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status}: ${message}`)
+        if (answer.status >= 300) throw new Error(`${method} ${path} returned ${answer.status}: ${message}`)
         return data
       },
       follow(address) {
         const { searchParams } = new URL(address)
-        for (const [name, parameter] of Object.entries(BROUGHT)) {
+        for (const [name, parameter] of Object.entries(CALLBACK_SECRETS)) {
           const value = searchParams.get(parameter)
-          if (value !== null) brought[name] = value
+          if (value !== null) callbackSecrets[name] = value
         }
         return goTo(address)
       },

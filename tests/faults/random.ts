@@ -1,8 +1,8 @@
-/** Chance that is the same for the same seed (mulberry32). */
+/** Creates a random number generator that returns the same sequence for the same seed (mulberry32). */
 export function createRandom(seed: number) {
   let state = seed >>> 0
 
-  /** 0 up to, not including, 1. */
+  /** Returns a number in [0, 1). */
   function fraction(): number {
     state = (state + 0x6d2b79f5) >>> 0
     let value = state
@@ -11,7 +11,7 @@ export function createRandom(seed: number) {
     return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32
   }
 
-  /** Both ends included. */
+  /** Returns an integer from `from` to `to`, both included. */
   const between = (from: number, to: number): number => from + Math.floor(fraction() * (to - from + 1))
   const oneOf = <T>(choices: readonly T[]): T => choices[between(0, choices.length - 1)]!
 
@@ -20,7 +20,7 @@ export function createRandom(seed: number) {
     oneOf,
     chance: (probability: number): boolean => fraction() < probability,
 
-    /** By weight. */
+    /** Picks a key with a probability in proportion to its weight. */
     weighted<T extends string>(weights: Record<T, number>): T {
       const entries = Object.entries<number>(weights) as [T, number][]
       let left = fraction() * entries.reduce((sum, [, weight]) => sum + weight, 0)

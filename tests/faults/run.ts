@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beginFault, planFaults, type FaultEvent } from './faults.ts'
 import type { Client } from './client.ts'
-import type { Wish } from './judge/evidence.ts'
+import type { PostInput } from './judge/evidence.ts'
 import type { Answer } from './operations.ts'
 import { createRandom } from './random.ts'
 import { openSession, type Session } from './session.ts'
 import { planWorkload, type Step } from './workload.ts'
-import type { FaultWorld } from './world.ts'
+import type { FaultCluster } from './cluster.ts'
 
 export interface RunSize {
   users: number
@@ -18,7 +18,7 @@ export interface RunSize {
 export const USUAL_SIZE: RunSize = { users: 4, posts: 40, faults: 8, lengthMs: 15_000 }
 
 const REPEAT_AFTER_MS = 500
-const MOST_REPEATS = 60
+const MAX_REPEATS = 60
 
 export interface RunReport {
   seed: number
@@ -29,33 +29,33 @@ export interface RunReport {
   seconds: number
 }
 
-/** Runs one seed: the same work and the same faults each time, judged once everything is idle. */
-export async function runSeed(world: FaultWorld, seed: number, size: RunSize = USUAL_SIZE): Promise<RunReport> {
-  const begunAt = Date.now()
-  const { journal } = world
+/** Runs one seed, which determines the workload and the faults. The judge runs once everything is idle. */
+export async function runSeed(cluster: FaultCluster, seed: number, size: RunSize = USUAL_SIZE): Promise<RunReport> {
+  const startedAt = Date.now()
+  const { journal } = cluster
   const random = createRandom(seed)
-  const steps = planWorkload(random, { ...size, apis: world.addresses.length, platforms: world.platforms })
+  const steps = planWorkload(random, { ...size, apis: cluster.addresses.length, platforms: cluster.platforms })
   const faults = planFaults(random, {
     count: size.faults,
     lengthMs: size.lengthMs,
-    platforms: world.platforms.length,
+    platforms: cluster.platforms.length,
   })
-  const session = await openSession(world, { users: size.users })
+  const session = await openSession(cluster, { users: size.users })
   journal.write({ seed, size, plan: faults })
 
   const clock = createClock()
-  const work = carryOut(steps, session, clock)
-  const going = faults.map((event) => cause(event, world, session, clock))
-  await clock.at(size.lengthMs)
-  await Promise.all(going)
-  await world.heal()
+  const workload = runSteps(steps, session, clock)
+  const injections = faults.map((event) => injectFault(event, cluster, session, clock))
+  await clock.waitUntil(size.lengthMs)
+  await Promise.all(injections)
+  await cluster.heal()
   journal.write({ healed: true })
-  await work
-  await session.rest()
+  await workload
+  await session.waitUntilIdle()
   await retryFailed(session)
-  await session.rest()
-  journal.write({ atRest: true })
-  const violations = [...(await session.verdict()), ...(await unsent(session))]
+  await session.waitUntilIdle()
+  journal.write({ idle: true })
+  const violations = [...(await session.verdict()), ...(await findUnsentPosts(session))]
   journal.write({ seed, violations })
   return {
     seed,
@@ -63,7 +63,7 @@ export async function runSeed(world: FaultWorld, seed: number, size: RunSize = U
     posts: size.posts,
     requests: session.log.operations.length,
     faults: faults.map(({ name }) => name),
-    seconds: Math.round((Date.now() - begunAt) / 1_000),
+    seconds: Math.round((Date.now() - startedAt) / 1_000),
   }
 }
 
@@ -71,78 +71,81 @@ type Clock = ReturnType<typeof createClock>
 
 function createClock() {
   const startedAt = Date.now()
-  return { at: (ms: number): Promise<void> => delay(Math.max(0, startedAt + ms - Date.now())) }
+  return { waitUntil: (ms: number): Promise<void> => delay(Math.max(0, startedAt + ms - Date.now())) }
 }
 
-async function cause(event: FaultEvent, world: FaultWorld, session: Session, clock: Clock): Promise<void> {
-  await clock.at(event.atMs)
-  world.journal.write({ event })
+async function injectFault(event: FaultEvent, cluster: FaultCluster, session: Session, clock: Clock): Promise<void> {
+  await clock.waitUntil(event.atMs)
+  cluster.journal.write({ event })
   try {
-    const takeBack = await beginFault(event, world, session)
-    await clock.at(event.atMs + event.lastsMs)
-    await takeBack?.()
+    const revert = await beginFault(event, cluster, session)
+    await clock.waitUntil(event.atMs + event.lastsMs)
+    await revert?.()
   } catch (error) {
-    // Another fault may interfere, such as missing MongoDB while a worker starts. Healing repairs that.
-    world.journal.write({ event: event.name, failed: String(error) })
+    // Another fault may interfere, such as a MongoDB outage while a worker starts. `heal` repairs that.
+    cluster.journal.write({ event: event.name, failed: String(error) })
   }
 }
 
-/** Every step at its time; those of one post wait for its create, whose response has the id. */
-async function carryOut(steps: Step[], session: Session, clock: Clock): Promise<void> {
+/** Runs every step at its time. The later steps of a post wait for the response to its create, which has the id. */
+async function runSteps(steps: Step[], session: Session, clock: Clock): Promise<void> {
   const created = new Map<number, Promise<string | null>>()
   await Promise.all(
     steps.map(async (step) => {
-      const { act, post, atMs } = step
-      const clients = (attempt: number) => session.users[step.user]!.via(step.api + attempt)
-      if (act.kind === 'create') {
-        const creating = clock.at(atMs).then(() => create(clients, withInstant(act.wish, act.inMs)))
+      const { action, post, atMs } = step
+      const clientFor = (attempt: number) => session.users[step.user]!.clientFor(step.api + attempt)
+      if (action.kind === 'create') {
+        const creating = clock.waitUntil(atMs).then(() => create(clientFor, withDueTime(action.input, action.inMs)))
         created.set(post, creating)
         await creating
         return
       }
-      await clock.at(atMs)
+      await clock.waitUntil(atMs)
       const postId = await created.get(post)
       if (!postId) return
-      const client = clients(0)
-      if (act.kind === 'edit') await client.edit(postId, withInstant(act.wish, act.inMs))
-      else await client[act.kind](postId)
+      const client = clientFor(0)
+      if (action.kind === 'edit') await client.edit(postId, withDueTime(action.input, action.inMs))
+      else await client[action.kind](postId)
     }),
   )
 }
 
-/** Their owners do not give up: whatever failed is sent round again, with nothing in its way. */
-async function retryFailed({ users, posts }: Session): Promise<void> {
-  for (const { _id, userId, status } of await posts()) {
+/** Retries every failed post as its user would, after all faults have ended. */
+async function retryFailed({ users, readPosts }: Session): Promise<void> {
+  for (const { _id, userId, status } of await readPosts()) {
     if (status !== 'FAILED' && status !== 'PARTIAL_SUCCESS') continue
-    const client = users.find((user) => user.userId === userId)!.via(0)
+    const client = users.find((user) => user.userId === userId)!.clientFor(0)
     await client.read(_id)
     await client.retry(_id)
   }
 }
 
-/** With nothing in the way a retry sends whatever had failed. */
-async function unsent({ posts }: Session): Promise<string[]> {
-  return (await posts()).flatMap(({ _id, platformStatuses }) =>
+/** Returns a message for each delivery that failed again: without faults every retry must succeed. */
+async function findUnsentPosts({ readPosts }: Session): Promise<string[]> {
+  return (await readPosts()).flatMap(({ _id, platformStatuses }) =>
     platformStatuses
       .filter(({ status }) => status === 'failed')
       .map(({ platform, errorCode }) => `post ${_id} was not sent to ${platform} by its retry: ${errorCode}`),
   )
 }
 
-/** A client with an idempotency key repeats a request until it gets a response. One without a key never knows. */
-async function create(clients: (attempt: number) => Client, wish: Wish): Promise<string | null> {
+/**
+ * Creates a post. A client with an idempotency key repeats the request until it gets a conclusive response.
+ * @returns the post's id; null when the client does not know it
+ */
+async function create(clientFor: (attempt: number) => Client, input: PostInput): Promise<string | null> {
   for (let attempt = 0; ; attempt++) {
-    const answer = await clients(attempt).create(wish)
-    if (isTold(answer) || wish.idempotencyKey === undefined || attempt === MOST_REPEATS) {
+    const answer = await clientFor(attempt).create(input)
+    if (isConclusive(answer) || input.idempotencyKey === undefined || attempt === MAX_REPEATS) {
       return (answer?.body as { data?: { postId: string } } | undefined)?.data?.postId ?? null
     }
     await delay(REPEAT_AFTER_MS)
   }
 }
 
-const isTold = (answer: Answer | null): boolean => answer !== null && answer.status < 500
+const isConclusive = (answer: Answer | null): boolean => answer !== null && answer.status < 500
 
-function withInstant(wish: Wish, inMs: number | null | undefined): Wish {
-  if (inMs === undefined) return wish
-  return { ...wish, scheduledAt: inMs === null ? null : Date.now() + inMs }
+function withDueTime(input: PostInput, inMs: number | null | undefined): PostInput {
+  if (inMs === undefined) return input
+  return { ...input, scheduledAt: inMs === null ? null : Date.now() + inMs }
 }

@@ -5,96 +5,96 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { churn } from './churn.ts'
 import { killAfterAccept } from './faults.ts'
-import { isOne } from './platforms.ts'
-import { marked, type Wish } from './judge/evidence.ts'
+import { matchesCall } from './platforms.ts'
+import { marked, type PostInput } from './judge/evidence.ts'
 import { runSeed } from './run.ts'
 import { openSession, type Session } from './session.ts'
 import { copySource } from './source.ts'
-import { until } from './waiting.ts'
-import { startFaultWorld, unique, type FaultWorld } from './world.ts'
+import { waitFor } from './wait-for.ts'
+import { startFaultCluster, unique, type FaultCluster } from './cluster.ts'
 
-/** Real processes are killed at the worst moment there is; each time the invariants are judged. */
+/** Kills real processes at the worst moments, and judges the invariants each time. */
 
 const SECOND = 1_000
-/** `npm run chaos` has more of them. */
+/** The one seed that the tests run. `npm run chaos` runs others. */
 const SEED = 12
-const RESTARTED_WITHIN_MS = 60 * SECOND
-/** Each of them to every platform. */
-const CHURNED = 30
+const PUBLISHED_WITHIN_MS = 60 * SECOND
+/** The number of posts in the churn, each for every platform. */
+const CHURN_POSTS = 30
 
 const dir = mkdtempSync(join(tmpdir(), 'postonce-faults-'))
-let world: FaultWorld
+let cluster: FaultCluster
 let failed = 0
-beforeAll(async () => void (world = await startFaultWorld({ dir })))
+beforeAll(async () => void (cluster = await startFaultCluster({ dir })))
 afterEach(async ({ task }) => {
   if (task.result?.state === 'fail') failed++
-  await world?.heal()
+  await cluster?.heal()
 })
 afterAll(async () => {
-  await world?.stop()
+  await cluster?.stop()
   if (failed === 0) rmSync(dir, { recursive: true, force: true })
-  else console.error(`Logs and the journal of what was done: ${dir}`)
+  else console.error(`Logs and journal: ${dir}`)
 })
 
 const text = () => marked(unique('post'), 'written once')
-const open = () => openSession(world, { users: 1 })
-const bluesky = () => world.platforms[0]!
+const openUserSession = () => openSession(cluster, { users: 1 })
+const bluesky = () => cluster.platforms[0]!
 
-async function create(session: Session, wish: Partial<Wish> = {}, api = 0): Promise<void> {
-  const answer = await session.users[0]!.via(api).create({ text: text(), platforms: ['bluesky'], ...wish })
-  if (answer?.status !== 201) throw new Error(`The create was answered ${JSON.stringify(answer)}`)
+async function create(session: Session, input: Partial<PostInput> = {}, api = 0): Promise<void> {
+  const answer = await session.users[0]!.clientFor(api).create({ text: text(), platforms: ['bluesky'], ...input })
+  if (answer?.status !== 201) throw new Error(`The create returned ${JSON.stringify(answer)}`)
 }
 
-/** Everything is published, and the judge reports nothing. */
+/** Waits until everything is idle. Expects that every post is published and the judge reports nothing. */
 async function expectDelivered(session: Session): Promise<void> {
-  await session.rest()
-  expect((await session.posts()).map(({ status }) => status)).toSatisfy((all: string[]) =>
+  await session.waitUntilIdle()
+  expect((await session.readPosts()).map(({ status }) => status)).toSatisfy((all: string[]) =>
     all.every((status) => status === 'COMPLETED'),
   )
   expect(await session.verdict()).toEqual([])
 }
 
-/** Sees to it that a visible call is on its way. */
-const callArrives = async (before: number) =>
-  until(
+/** Waits for a visible call after the first `before` requests. */
+const waitForVisibleCall = async (before: number) =>
+  waitFor(
     'a visible call',
     () => bluesky().control.requests(),
-    (requests) => requests.slice(before).some((request) => isOne(bluesky().calls.publish, request)),
+    (requests) => requests.slice(before).some((request) => matchesCall(bluesky().calls.publish, request)),
   )
 
-const requestCount = async () => (await bluesky().control.requests()).length
+const countRequests = async () => (await bluesky().control.requests()).length
 
 describe('posts that Temporal never received', () => {
   let session: Session
-  let backAt: number
+  let recoveredAt: number
 
   beforeAll(async () => {
-    session = await open()
+    session = await openUserSession()
     const [user] = session.users
-    world.part('temporal').freeze()
-    // Stored, while the start of its workflow hangs: there the API is killed.
-    const unanswered = user!.via(0).create({ text: text(), platforms: ['bluesky'] })
-    await until(
-      'the post is stored',
-      () => session.posts(),
+    cluster.process('temporal').freeze()
+    // The API is killed after it stored the post and while the start of its workflow hangs.
+    const unanswered = user!.clientFor(0).create({ text: text(), platforms: ['bluesky'] })
+    await waitFor(
+      'the stored post',
+      () => session.readPosts(),
       (posts) => posts.length === 1,
     )
-    await world.part('api-1').kill()
+    await cluster.process('api-1').kill()
     await unanswered
     await create(session, {}, 1)
-    // What the frozen server may have got in its buffers is gone with it.
-    await world.part('temporal').kill()
-    await world.heal()
-    backAt = Date.now()
+    // The kill also drops requests that the frozen server has only buffered.
+    await cluster.process('temporal').kill()
+    await cluster.heal()
+    recoveredAt = Date.now()
   })
 
-  describe('with an inconclusive answer meanwhile', () => {
+  describe('with an inconclusive response meanwhile', () => {
     it.each([
-      ['is dropped', { dropAfterAccept: true }],
-      ['breaks off', { truncate: true }],
-      ['is a 500', { statusAfterAccept: 500, body: { error: 'InternalServerError' } }],
-    ])('%s after the platform accepted: one record', async (_how, action) => {
-      const other = await open()
+      ['dropped', { dropAfterAccept: true }],
+      ['truncated', { truncate: true }],
+      ['a 500', { statusAfterAccept: 500, body: { error: 'InternalServerError' } }],
+    ])('a post has one record when the response after acceptance is %s', async (_fault, action) => {
+      const other = await openUserSession()
       await bluesky().control.fault({
         ...bluesky().calls.publish,
         account: other.users[0]!.accounts.get('bluesky')!.accountId,
@@ -108,101 +108,101 @@ describe('posts that Temporal never received', () => {
 
   it('a post is delivered once within 60 s, whether or not its create got a response', async () => {
     await expectDelivered(session)
-    const posts = await session.posts()
+    const posts = await session.readPosts()
     expect(posts).toHaveLength(2)
     const creates = session.log.operations.filter(({ kind }) => kind === 'create')
     expect(creates.map(({ status }) => status)).toEqual([null, 201])
     for (const { platformStatuses } of posts) {
-      expect(platformStatuses[0]!.completedAt!.getTime() - backAt).toBeLessThan(RESTARTED_WITHIN_MS)
+      expect(platformStatuses[0]!.completedAt!.getTime() - recoveredAt).toBeLessThan(PUBLISHED_WITHIN_MS)
     }
   })
 })
 
-it('a worker killed after the platform accepted and before that was recorded: one record', async () => {
-  const session = await open()
-  const killing = killAfterAccept(world, bluesky(), 20 * SECOND)
+it('a post has one record when its worker is killed after the platform accepted it', async () => {
+  const session = await openUserSession()
+  const killing = killAfterAccept(cluster, bluesky(), 20 * SECOND)
   await create(session)
   expect(await killing).toBe(true)
-  expect(await session.posts()).toMatchObject([{ status: 'PROCESSING' }])
-  await world.heal()
+  expect(await session.readPosts()).toMatchObject([{ status: 'PROCESSING' }])
+  await cluster.heal()
   await expectDelivered(session)
 })
 
-it('Temporal killed and started again across a due time: delivered then, and not before', async () => {
-  const session = await open()
-  // Further ahead than a post is ever armed: a delivery that is armed already needs no Temporal to be on time.
+it('a post that is due while Temporal is down is published after the restart', async () => {
+  const session = await openUserSession()
+  // Farther ahead than the longest arm lead: an armed delivery is on time even without Temporal.
   const dueAt = Date.now() + 13 * SECOND
   await create(session, { scheduledAt: dueAt })
   await delay(SECOND)
-  await world.part('temporal').kill()
+  await cluster.process('temporal').kill()
   await delay(dueAt + SECOND - Date.now())
-  expect(await session.posts()).toMatchObject([{ status: 'SCHEDULED' }])
-  await world.part('temporal').start()
+  expect(await session.readPosts()).toMatchObject([{ status: 'SCHEDULED' }])
+  await cluster.process('temporal').start()
   await expectDelivered(session)
 })
 
-it('MongoDB killed while a call is on its way: its answer is recorded when it is back', async () => {
-  const session = await open()
-  const before = await requestCount()
+it('the response to a call is recorded after a restart of MongoDB during the call', async () => {
+  const session = await openUserSession()
+  const before = await countRequests()
   await bluesky().control.fault({ ...bluesky().calls.publish, times: 1, action: { delayMs: SECOND } })
   await create(session)
-  await callArrives(before)
-  await world.part('mongod').kill()
+  await waitForVisibleCall(before)
+  await cluster.process('mongod').kill()
   await delay(2 * SECOND)
-  await world.part('mongod').start()
+  await cluster.process('mongod').start()
   await expectDelivered(session)
 })
 
-it('a worker frozen past its lease between claim and call, and thawed when another one has published: one record', async () => {
-  // The claim is made, and its answer takes its time: long enough to be frozen in.
-  const slow = world.addWorker(
+it('a post has one record when its worker is frozen past the lease and thawed after another worker published it', async () => {
+  // This worker waits between its claim and its call, long enough to be frozen there.
+  const slow = cluster.addWorker(
     'worker-slow',
     copySource(join(dir, 'slow'), [
       {
         anchor: 'claimed attempt',
-        change: (code) => `await new Promise((go) => setTimeout(go, 2_000))\n${code}`,
+        change: (code) => `await new Promise((resolve) => setTimeout(resolve, 2_000))\n${code}`,
       },
     ]),
-    // With its slot taken it asks for nothing more: a frozen worker swallows what is handed to its open requests.
+    // With its only slot taken it polls for no more tasks. A frozen worker would lose a task that arrives at an open poll.
     { WORKER_ACTIVITY_SLOTS: '1' },
   )
-  const others = world.parts('worker')
+  const others = cluster.processes('worker')
   await slow.start()
   await Promise.all(others.map((worker) => worker.kill()))
-  const session = await open()
+  const session = await openUserSession()
   await create(session)
-  await until(
+  await waitFor(
     'the claim',
-    () => session.posts(),
+    () => session.readPosts(),
     ([post]) => post?.status === 'PROCESSING',
   )
   slow.freeze()
   await Promise.all(others.map((worker) => worker.start()))
-  await until(
-    'the other one',
-    () => session.posts(),
+  await waitFor(
+    'the publication by another worker',
+    () => session.readPosts(),
     ([post]) => post?.status === 'COMPLETED',
   )
   slow.thaw()
-  // It continues with its call, which must not happen.
+  // The thawed worker continues. It must not make its call.
   await delay(3 * SECOND)
   await slow.stop()
   await expectDelivered(session)
-  const [post] = await session.posts()
+  const [post] = await session.readPosts()
   expect(post!.platformStatuses[0]).toMatchObject({ delivery: { attempt: 2 } })
 })
 
 it('each post is published once while workers are killed in turn and many posts are due together', async () => {
-  const calm = await churn(world, CHURNED, null)
+  const calm = await churn(cluster, CHURN_POSTS, null)
   expect(calm.violations).toEqual([])
-  const churned = await churn(world, CHURNED, 2 * SECOND)
+  const churned = await churn(cluster, CHURN_POSTS, 2 * SECOND)
   expect(churned.violations).toEqual([])
   console.log(
-    `${CHURNED} posts: drained in ${calm.drainMs} ms in calm, in ${churned.drainMs} ms with ${churned.kills} kills`,
+    `${CHURN_POSTS} posts: drained in ${calm.drainMs} ms without kills, in ${churned.drainMs} ms with ${churned.kills} kills`,
   )
 })
 
-it(`keeps every invariant under the faults of seed ${SEED}`, async () => {
-  const { violations } = await runSeed(world, SEED, { users: 3, posts: 25, faults: 6, lengthMs: 10 * SECOND })
-  expect(violations, `the journal is ${world.journal.file}`).toEqual([])
+it(`the service keeps every invariant under the faults of seed ${SEED}`, async () => {
+  const { violations } = await runSeed(cluster, SEED, { users: 3, posts: 25, faults: 6, lengthMs: 10 * SECOND })
+  expect(violations, `the journal is ${cluster.journal.file}`).toEqual([])
 })

@@ -3,75 +3,75 @@ import { request as send } from 'undici'
 import { createTokenCipher } from '../../src/security/token-cipher.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { createClient, type Client, type Send } from './client.ts'
-import { countRunning, readDatabase, readHistories, readTokens } from './gather.ts'
+import { countRunningPosts, readDatabase, readHistories, readTokens } from './gather.ts'
 import { uploadImage } from './image.ts'
 import type { Canary, Evidence, StoredPost } from './judge/evidence.ts'
-import { judge, sentencesOf } from './judge/judge.ts'
+import { formatViolations, judge } from './judge/judge.ts'
 import { createOperationLog, type Answer } from './operations.ts'
 import { follow } from '../../sandbox/platforms/shared/follow.ts'
 import type { SandboxAccount } from '../../sandbox/platforms/sandbox-platform.ts'
-import { unique, type FaultWorld } from './world.ts'
+import { unique, type FaultCluster } from './cluster.ts'
 
-const ANSWER_WITHIN_MS = 20_000
-const REST_WITHIN_MS = 240_000
-const REST_POLL_MS = 250
+const RESPONSE_TIMEOUT_MS = 20_000
+const IDLE_TIMEOUT_MS = 240_000
+const IDLE_POLL_MS = 250
 const FINAL = ['DRAFT', 'COMPLETED', 'PARTIAL_SUCCESS', 'FAILED', 'CANCELLED']
 
 export interface SessionUser {
   userId: string
   accounts: Map<Platform, SandboxAccount>
-  /** Requests through one of the API processes. */
-  via(api: number): Client
+  /** Returns the client of an API process. Numbers beyond the last process start again with the first. */
+  clientFor(api: number): Client
 }
 
-/** A piece of work with users of its own, judged by itself: sessions on one world know nothing of each other. */
-export async function openSession(world: FaultWorld, options: { users: number; maxPosts?: number }) {
-  const { journal, platforms, database } = world
+/** Opens a session: users of its own, whose operations are judged alone. Sessions on one cluster are independent of each other. */
+export async function openSession(cluster: FaultCluster, options: { users: number; maxPosts?: number }) {
+  const { journal, platforms, database } = cluster
   const startedAt = Date.now()
-  const marks = world.logMarks()
+  const logSizes = cluster.logSizes()
   const log = createOperationLog(({ body: _body, ...operation }) => journal.write({ operation }))
-  const canaries: Canary[] = Object.entries(world.secrets).map(([name, value]) => ({
+  const canaries: Canary[] = Object.entries(cluster.secrets).map(([name, value]) => ({
     name: `the secret ${name}`,
     value,
   }))
   const users: SessionUser[] = []
-  for (let made = 0; made < options.users; made++) users.push(await addUser())
+  for (let count = 0; count < options.users; count++) users.push(await addUser())
 
   async function addUser(): Promise<SessionUser> {
     const name = unique('u')
-    const login = { email: `${name}@example.com`, password: unique('password') }
-    await world.addUsers([login])
-    const sends = await Promise.all(world.addresses.map((address) => logIn(address, login)))
-    const [{ send, userId, token }] = sends as [LoggedIn]
+    const credentials = { email: `${name}@example.com`, password: unique('password') }
+    await cluster.addUsers([credentials])
+    const logins = await Promise.all(cluster.addresses.map((address) => logIn(address, credentials)))
+    const [{ send, userId, token }] = logins as [Login]
     if (options.maxPosts !== undefined) {
       await database
         .collection<{ _id: string }>('users')
         .updateOne({ _id: userId }, { $set: { 'limits.maxPosts': options.maxPosts } })
     }
-    canaries.push({ name: 'a password', value: login.password }, { name: 'an access token', value: token })
-    const connected = await world.connect(name, { send, goTo })
+    canaries.push({ name: 'a password', value: credentials.password }, { name: 'an access token', value: token })
+    const connected = await cluster.connect(name, { send, goTo })
     const accounts = new Map(connected.map((account) => [account.platform, account]))
     for (const { platform, secrets } of connected) {
       for (const [secret, value] of Object.entries(secrets)) canaries.push({ name: `${secret} of ${platform}`, value })
     }
     const image = await uploadImage(send)
-    const clients = sends.map(({ send: through }, index) =>
-      createClient({ log, userId, send: through, process: `api-${index + 1}`, image }),
+    const clients = logins.map((login, index) =>
+      createClient({ log, userId, send: login.send, process: `api-${index + 1}`, image }),
     )
-    return { userId, accounts, via: (api) => clients[api % clients.length]! }
+    return { userId, accounts, clientFor: (api) => clients[api % clients.length]! }
   }
 
-  const posts = () =>
+  const readPosts = () =>
     database
       .collection<StoredPost>('posts')
       .find({ userId: { $in: users.map(({ userId }) => userId) } })
       .toArray()
 
-  async function evidence(): Promise<Evidence> {
+  async function gatherEvidence(): Promise<Evidence> {
     const { document, posts: all, users: stored, notifications } = await readDatabase(database)
     const own = new Set(users.map(({ userId }) => userId))
-    const secrets = [...canaries, ...(await sealedSecrets())]
-    world.canaries.push(...secrets)
+    const secrets = [...canaries, ...(await readPlatformTokens())]
+    cluster.canaries.push(...secrets)
     return {
       at: Date.now(),
       operations: log.operations,
@@ -95,18 +95,18 @@ export async function openSession(world: FaultWorld, options: { users: number; m
       canaries: secrets,
       documents: [
         document,
-        await readHistories(world.temporalAddress, world.temporalNamespace, new Date(startedAt)),
-        ...world.logsSince(marks),
+        await readHistories(cluster.temporalAddress, cluster.temporalNamespace, new Date(startedAt)),
+        ...cluster.logsSince(logSizes),
       ],
-      leaseMs: world.leaseMs,
+      leaseMs: cluster.leaseMs,
     }
   }
 
-  /** What the service keeps sealed for these users, opened. */
-  const sealedSecrets = () =>
+  /** The decrypted platform tokens of these users. */
+  const readPlatformTokens = () =>
     readTokens(
       database,
-      createTokenCipher(world.secrets.tokenEncryption),
+      createTokenCipher(cluster.secrets.tokenEncryption),
       users.map(({ userId }) => userId),
     )
 
@@ -114,48 +114,48 @@ export async function openSession(world: FaultWorld, options: { users: number; m
     startedAt,
     users,
     log,
-    posts,
-    evidence,
+    readPosts,
+    gatherEvidence,
 
     /** Waits until everything is idle, or until a deadline. The judge then reports what is still active. */
-    async rest(withinMs = REST_WITHIN_MS): Promise<void> {
-      for (const end = Date.now() + withinMs; Date.now() < end; await delay(REST_POLL_MS)) {
-        if ((await posts()).some(({ status }) => !FINAL.includes(status))) continue
-        // The last notification is stored after the last status, and before the workflow ends.
-        if ((await countRunning(world.temporalAddress, world.temporalNamespace)) === 0) return
+    async waitUntilIdle(withinMs = IDLE_TIMEOUT_MS): Promise<void> {
+      for (const end = Date.now() + withinMs; Date.now() < end; await delay(IDLE_POLL_MS)) {
+        if ((await readPosts()).some(({ status }) => !FINAL.includes(status))) continue
+        // A workflow stores the last notification after the last status and before it ends.
+        if ((await countRunningPosts(cluster.temporalAddress, cluster.temporalNamespace)) === 0) return
       }
     },
 
-    /** One sentence for every violation. */
-    verdict: async (): Promise<string[]> => sentencesOf(judge(await evidence())),
+    /** Judges the evidence and returns one line per violation. */
+    verdict: async (): Promise<string[]> => formatViolations(judge(await gatherEvidence())),
   }
 }
 
 export type Session = Awaited<ReturnType<typeof openSession>>
 
-interface LoggedIn {
+interface Login {
   send: Send
   userId: string
   token: string
 }
 
-async function logIn(address: string, login: { email: string; password: string }): Promise<LoggedIn> {
-  const { body } = await request(address, 'POST', '/api/auth/login', login)
+async function logIn(address: string, credentials: { email: string; password: string }): Promise<Login> {
+  const { body } = await request(address, 'POST', '/api/auth/login', credentials)
   const { accessToken: token, user } = (body as { data: { accessToken: string; user: { _id: string } } }).data
-  return { token, userId: user._id, send: (method, path, sent) => request(address, method, path, sent, token) }
+  return { token, userId: user._id, send: (method, path, payload) => request(address, method, path, payload, token) }
 }
 
-const goTo = (url: string): Promise<string> => follow(url, AbortSignal.timeout(ANSWER_WITHIN_MS))
+const goTo = (url: string): Promise<string> => follow(url, AbortSignal.timeout(RESPONSE_TIMEOUT_MS))
 
 async function request(address: string, method: string, path: string, body?: object, token?: string): Promise<Answer> {
-  // `fetch` would add headers of a browser, from which the API wants cookies.
+  // `fetch` would add browser headers, for which the API requires cookies.
   const response = await send(`${address}${path}`, {
     method,
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
-    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   return { status: response.statusCode, body: await response.body.json() }

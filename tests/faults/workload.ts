@@ -1,19 +1,20 @@
 import type { Platform } from '../../src/domain/shared/platforms.ts'
-import { marked, type Wish } from './judge/evidence.ts'
+import { marked, type PostInput } from './judge/evidence.ts'
 import type { FaultPlatform } from './platforms.ts'
 import type { Random } from './random.ts'
 
-/** One thing a user does, at its time. Later steps name the post by the number of its create. */
+/** One action of a user at a time of the run. All steps of a post have its number. */
 export interface Step {
-  /** Milliseconds after the run began. */
+  /** Milliseconds after the start of the run. */
   atMs: number
   user: number
-  /** Which API process is asked. */
+  /** The number of the API process that gets the request. */
   api: number
   post: number
-  act:
-    | { kind: 'create'; wish: Wish; inMs: number | null }
-    | { kind: 'edit'; wish: Wish; inMs: number | null | undefined }
+  /** `inMs` is the due time after the request: null means now, and undefined leaves it unchanged. */
+  action:
+    | { kind: 'create'; input: PostInput; inMs: number | null }
+    | { kind: 'edit'; input: PostInput; inMs: number | null | undefined }
     | { kind: 'cancel' | 'retry' | 'delete' | 'read' }
 }
 
@@ -25,10 +26,11 @@ export interface WorkloadSize {
   platforms: Pick<FaultPlatform, 'platform' | 'needsMedia'>[]
 }
 
-const LATEST_AFTER_MS = 6_000
-const ACTS = { edit: 3, reschedule: 2, publish: 2, cancel: 3, retry: 3, delete: 1, read: 4 }
+/** The longest time between a create and a later step of its post. */
+const MAX_STEP_DELAY_MS = 6_000
+const ACTION_WEIGHTS = { edit: 3, reschedule: 2, publish: 2, cancel: 3, retry: 3, delete: 1, read: 4 }
 
-/** What the users of a run do, from nothing but chance. Instants are counted from when a request is sent. */
+/** Plans the steps of the users, in order of time. Only the random numbers decide. */
 export function planWorkload(random: Random, { users, posts, lengthMs, apis, platforms }: WorkloadSize): Step[] {
   const steps: Step[] = []
   for (let post = 0; post < posts; post++) {
@@ -36,70 +38,80 @@ export function planWorkload(random: Random, { users, posts, lengthMs, apis, pla
     const atMs = random.between(0, lengthMs)
     const kind = random.weighted({ now: 4, later: 5, draft: 2 })
     const inMs = kind === 'later' || (kind === 'draft' && random.chance(0.5)) ? random.between(500, 8_000) : null
-    // Now and then two posts with the very same words.
+    // Some posts of a user have the same marker and text.
     const marker = random.chance(0.1) ? `twin-${user}` : `p${post}`
-    const places = planPlaces(random, marker, platforms)
+    const destinations = chooseDestinations(random, marker, platforms)
     steps.push({
       atMs,
       user,
       post,
       api: random.between(0, apis - 1),
-      act: {
+      action: {
         kind: 'create',
         inMs,
-        wish: {
+        input: {
           text: marked(marker, 'as it was created'),
-          ...places,
+          ...destinations,
           ...(kind === 'draft' ? { status: 'DRAFT' } : {}),
           ...(random.chance(0.6) ? { idempotencyKey: `key-${post}` } : {}),
         },
       },
     })
-    const more = random.between(0, kind === 'draft' ? 3 : 2)
-    for (let later = 0; later < more; later++) {
+    const followUps = random.between(0, kind === 'draft' ? 3 : 2)
+    for (let index = 0; index < followUps; index++) {
       steps.push({
-        atMs: atMs + random.between(50, LATEST_AFTER_MS),
+        atMs: atMs + random.between(50, MAX_STEP_DELAY_MS),
         user,
         post,
         api: random.between(0, apis - 1),
-        act: nextAct(random, marker, places, `${post}.${later}`, kind === 'draft' && later === 0),
+        action: chooseAction(random, marker, destinations, `${post}.${index}`, kind === 'draft' && index === 0),
       })
     }
   }
   return steps.sort((a, b) => a.atMs - b.atMs)
 }
 
-type Places = Pick<Wish, 'platforms' | 'overrides' | 'withImage'>
+type Destinations = Pick<PostInput, 'platforms' | 'overrides' | 'withImage'>
 
-/** Where a post goes, now and then with other words for one of the platforms, and with an image where there has to be one. */
-function planPlaces(random: Random, marker: string, all: WorkloadSize['platforms']): Places {
+/** Chooses platforms, sometimes an override for one of them, and an image where a platform needs one or by chance. */
+function chooseDestinations(random: Random, marker: string, all: WorkloadSize['platforms']): Destinations {
   const share = random.oneOf([0.2, 0.5, 1])
-  const some = all.filter(() => random.chance(share))
-  const chosen = some.length > 0 ? some : [random.oneOf(all)]
-  const own = random.chance(0.2) ? random.oneOf(chosen).platform : null
+  const candidates = all.filter(() => random.chance(share))
+  const chosen = candidates.length > 0 ? candidates : [random.oneOf(all)]
+  const overridden = random.chance(0.2) ? random.oneOf(chosen).platform : null
   return {
     platforms: chosen.map(({ platform }) => platform),
-    ...(own ? { overrides: wordsFor(own, marker) } : {}),
+    ...(overridden ? { overrides: overrideFor(overridden, marker) } : {}),
     ...(chosen.some(({ needsMedia }) => needsMedia) || random.chance(0.2) ? { withImage: true } : {}),
   }
 }
 
-function wordsFor(platform: Platform, marker: string): NonNullable<Wish['overrides']> {
+function overrideFor(platform: Platform, marker: string): NonNullable<PostInput['overrides']> {
   return { [platform]: marked(marker, `for ${platform} alone`) }
 }
 
-function nextAct(random: Random, marker: string, places: Places, name: string, isDraft: boolean): Step['act'] {
-  const kind = isDraft ? 'publish' : random.weighted(ACTS)
+function chooseAction(
+  random: Random,
+  marker: string,
+  { withImage }: Destinations,
+  name: string,
+  isDraft: boolean,
+): Step['action'] {
+  const kind = isDraft ? 'publish' : random.weighted(ACTION_WEIGHTS)
   switch (kind) {
     case 'edit':
-      // Equal words stay equal, or they could not be distinguished from each other's edits.
+      // Posts with the same marker are not edited: the judge could not identify the edited one.
       return marker.startsWith('twin')
         ? { kind: 'read' }
-        : { kind, wish: { text: marked(marker, `edited ${name}`), ...imageOf(places) }, inMs: undefined }
+        : {
+            kind,
+            input: { text: marked(marker, `edited ${name}`), ...(withImage ? { withImage } : {}) },
+            inMs: undefined,
+          }
     case 'reschedule':
-      return { kind: 'edit', wish: {}, inMs: random.chance(0.2) ? null : random.between(300, 6_000) }
+      return { kind: 'edit', input: {}, inMs: random.chance(0.2) ? null : random.between(300, 6_000) }
     case 'publish':
-      return { kind: 'edit', wish: { status: 'SCHEDULED' }, inMs: random.between(300, 5_000) }
+      return { kind: 'edit', input: { status: 'SCHEDULED' }, inMs: random.between(300, 5_000) }
     case 'cancel':
     case 'retry':
     case 'delete':
@@ -107,5 +119,3 @@ function nextAct(random: Random, marker: string, places: Places, name: string, i
       return { kind }
   }
 }
-
-const imageOf = ({ withImage }: Places): Pick<Wish, 'withImage'> => (withImage ? { withImage } : {})

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/store/shared/schema.ts'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../support/api.ts'
-import { requestOf, roleFor, ROUTES, routesOf } from '../support/routes.ts'
+import { buildRequest, roleFor, ROUTES, listRoutes } from '../support/routes.ts'
 
 let world: ApiWorld
 beforeAll(async () => {
@@ -15,7 +15,7 @@ type Params = Record<string, string>
 function send(route: string, who: SignedIn | null, params: Params = {}) {
   const { body } = ROUTES[route]!
   return world.app.inject({
-    ...requestOf(route, params),
+    ...buildRequest(route, params),
     ...(who ? { headers: who.headers } : {}),
     ...(body ? { payload: body } : {}),
   })
@@ -28,7 +28,7 @@ const withRecord = routes.filter(([, { record }]) => record).map(([route]) => ro
 const withOwner = withRecord.filter((route) => ROUTES[route]!.access === 'user')
 
 it('the access matrix lists every route of the application, and no other', () => {
-  expect(routesOf(world.app).toSorted((a, b) => a.localeCompare(b))).toEqual(
+  expect(listRoutes(world.app).toSorted((a, b) => a.localeCompare(b))).toEqual(
     Object.keys(ROUTES).toSorted((a, b) => a.localeCompare(b)),
   )
 })

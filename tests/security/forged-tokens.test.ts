@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../support/api.ts'
 import { FORGERIES, forge } from '../support/forged-tokens.ts'
-import { requestOf, ROUTES } from '../support/routes.ts'
+import { buildRequest, ROUTES } from '../support/routes.ts'
 import { newId } from '../../src/store/shared/schema.ts'
 
 /** A forged token never passes a guard: tests all forgeries on all protected routes. */
@@ -20,7 +20,7 @@ function ask(route: string, token: string) {
   const { body } = ROUTES[route]!
   const params = Object.fromEntries([...route.matchAll(/:(\w+)/g)].map(([, name]) => [name!, newId()]))
   return world.app.inject({
-    ...requestOf(route, params),
+    ...buildRequest(route, params),
     headers: { authorization: `Bearer ${token}` },
     ...(body ? { payload: body } : {}),
   })

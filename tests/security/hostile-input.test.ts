@@ -1,7 +1,7 @@
 import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apiWorld, rawJson, signIn, type ApiWorld, type SignedIn } from '../support/api.ts'
-import { requestOf, roleFor, ROUTES } from '../support/routes.ts'
+import { buildRequest, roleFor, ROUTES } from '../support/routes.ts'
 
 let world: ApiWorld
 beforeAll(async () => {
@@ -66,7 +66,7 @@ async function send(route: string, who: SignedIn, options: Partial<InjectOptions
   const { record } = ROUTES[route]!
   const params = record ? await record(world.context, who) : {}
   return world.app.inject({
-    ...requestOf(route, params),
+    ...buildRequest(route, params),
     ...options,
     headers: { ...options.headers, ...who.headers },
   })
@@ -222,7 +222,7 @@ describe.each(reads)('%s', (route) => {
         `1&${name}=2`,
       ]) {
         const params = await ROUTES[route]!.record?.(world.context, who)
-        const { url } = requestOf(route, params ?? {})
+        const { url } = buildRequest(route, params ?? {})
         const response = await world.app.inject({ url: `${url}?${name}=${value}`, headers: who.headers })
         if (route === 'GET /health/delivery') expect(response.statusCode).toBe(503)
         else expect(response.statusCode, `${name}=${value}: ${response.body}`).toBeLessThan(500)

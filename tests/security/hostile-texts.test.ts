@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freePort } from '../../sandbox/servers/process.ts'
 import { HOSTILE_TEXTS, LONGEST_TEXT } from '../support/hostile-texts.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../support/platforms-world.ts'
-import { createProcesses, said } from '../support/processes.ts'
+import { createProcesses, waitForLogEntry } from '../support/processes.ts'
 
 type User = Awaited<ReturnType<PlatformsWorld['user']>>
 
@@ -41,7 +41,7 @@ beforeAll(async () => {
     }),
   )
   for (const child of started) child.stderr!.resume()
-  await Promise.all([said(started[0]!, 'api ready'), said(started[1]!, 'worker ready')])
+  await Promise.all([waitForLogEntry(started[0]!, 'api ready'), waitForLogEntry(started[1]!, 'worker ready')])
   api = `http://127.0.0.1:${port}`
   figures = metricsPorts.map((metricsPort) => `http://127.0.0.1:${metricsPort}/metrics`)
 }, 120_000)

@@ -1,7 +1,7 @@
 import { Stripe } from 'stripe'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startPayments, type SandboxPayments } from '../../sandbox/services/payments.ts'
-import { checkoutOf, clientOf, subscriber } from '../support/processor.ts'
+import { checkoutOf, createStripeClient, subscriber } from '../support/processor.ts'
 
 const DAY_MS = 86_400_000
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
   payments = await startPayments()
   // No endpoint listens here: other tests cover delivery.
   settings = payments.env('http://127.0.0.1:9')
-  stripe = clientOf(settings)
+  stripe = createStripeClient(settings)
 })
 
 afterAll(() => payments.stop())
@@ -77,7 +77,7 @@ describe('a checkout', () => {
 
 describe('API requests', () => {
   test('a request requires the API key', async () => {
-    const stranger = clientOf({ ...settings, STRIPE_SECRET_KEY: 'sk_test_of_somebody_else' })
+    const stranger = createStripeClient({ ...settings, STRIPE_SECRET_KEY: 'sk_test_of_somebody_else' })
     await expect(stranger.subscriptions.retrieve('sub_1')).rejects.toBeInstanceOf(
       Stripe.errors.StripeAuthenticationError,
     )
@@ -167,7 +167,7 @@ describe('an idempotency key', () => {
     const slow = await startPayments({ workMs: 60_000 })
     const known = slow.env('http://127.0.0.1:9')
     const both = ['key-4', 'key-4'].map((idempotencyKey) =>
-      clientOf(known).checkout.sessions.create(checkoutOf(known, 'eager'), { idempotencyKey }),
+      createStripeClient(known).checkout.sessions.create(checkoutOf(known, 'eager'), { idempotencyKey }),
     )
     await expect(Promise.race(both)).rejects.toMatchObject({ statusCode: 409, code: 'idempotency_key_in_use' })
     await slow.stop()

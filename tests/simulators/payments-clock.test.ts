@@ -5,7 +5,7 @@ import type { Stripe } from 'stripe'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addMonths } from '../../sandbox/services/payments/calendar.ts'
 import { startPayments, type SandboxPayments } from '../../sandbox/services/payments.ts'
-import { checkoutOf, clientOf, subscriber } from '../support/processor.ts'
+import { checkoutOf, createStripeClient, subscriber } from '../support/processor.ts'
 
 const HOUR = 3_600
 const DAY = 24 * HOUR
@@ -16,7 +16,7 @@ let stripe: Stripe
 
 beforeAll(async () => {
   payments = await startPayments()
-  stripe = clientOf(payments.env('http://127.0.0.1:9'))
+  stripe = createStripeClient(payments.env('http://127.0.0.1:9'))
   payments.processor.webhooks({ held: true })
 })
 
@@ -199,11 +199,11 @@ test('subscriptions, sessions, clock, keys and addresses survive a restart', asy
   const first = await startPayments({ dir })
   const before = first.env('http://127.0.0.1:9')
   const { subscriptionId } = first.processor.subscribe(subscriber('lasting'))
-  const { id } = await clientOf(before).checkout.sessions.create(checkoutOf(before, 'lasting'), {
+  const { id } = await createStripeClient(before).checkout.sessions.create(checkoutOf(before, 'lasting'), {
     idempotencyKey: 'kept',
   })
   first.processor.advance({ advanceMs: 40 * DAY * 1_000 })
-  const asked = await clientOf(before).subscriptions.retrieve(subscriptionId, { expand: ['latest_invoice'] })
+  const asked = await createStripeClient(before).subscriptions.retrieve(subscriptionId, { expand: ['latest_invoice'] })
   await first.stop()
 
   const second = await startPayments({ dir })
@@ -211,8 +211,12 @@ test('subscriptions, sessions, clock, keys and addresses survive a restart', asy
   expect(after).toEqual(before)
   expect(second.facts).toEqual(first.facts)
   expect(second.control).toBe(first.control)
-  expect(await clientOf(after).subscriptions.retrieve(subscriptionId, { expand: ['latest_invoice'] })).toEqual(asked)
-  const again = await clientOf(after).checkout.sessions.create(checkoutOf(after, 'lasting'), { idempotencyKey: 'kept' })
+  expect(
+    await createStripeClient(after).subscriptions.retrieve(subscriptionId, { expand: ['latest_invoice'] }),
+  ).toEqual(asked)
+  const again = await createStripeClient(after).checkout.sessions.create(checkoutOf(after, 'lasting'), {
+    idempotencyKey: 'kept',
+  })
   expect(again.id).toBe(id)
   expect(Date.parse(second.processor.clock().now)).toBeGreaterThan(Date.now() + 39 * DAY * 1_000)
   await second.stop()

@@ -1,11 +1,11 @@
 import type { UserHistory } from '../../sandbox/analytics-history.ts'
 
 /*
- * The expected analytics, computed slowly and plainly from all snapshots of a user.
- * Nothing here is shared with the service: days and hours come from the runtime's own formatter.
+ * Computes the expected analytics from all snapshots of a user, in the simplest way and without regard to speed.
+ * The service shares no code with this file: days and hours come from the runtime's own formatter.
  */
 
-export interface Asked {
+export interface AnalyticsQuery {
   now: Date
   days: 7 | 30
   timezone: string
@@ -25,8 +25,8 @@ interface LocalTime {
 
 const zones = new Map<string, { formatter: Intl.DateTimeFormat; known: Map<number, LocalTime> }>()
 
-/** Clocks change at quarters of an hour, so what holds for its beginning holds for all of it. */
-function localTime(instant: number, timeZone: string): LocalTime {
+/** Returns the local time at the start of an instant's quarter hour. Clocks change only between quarters. */
+function toLocalTime(instant: number, timeZone: string): LocalTime {
   const quarter = Math.floor(instant / QUARTER_MS)
   const zone = zones.get(timeZone) ?? { formatter: formatterFor(timeZone), known: new Map<number, LocalTime>() }
   zones.set(timeZone, zone)
@@ -52,29 +52,29 @@ function formatterFor(timeZone: string): Intl.DateTimeFormat {
   })
 }
 
-/** The beginning of the day that so many dates end with today: clocks change at quarters of an hour, so one of these is the first of it. */
-function startOf({ now, days, timezone }: Asked): number {
+/** Returns the start of the first of the window's dates, which end today. Every local day starts at a quarter hour. */
+function findWindowStart({ now, days, timezone }: AnalyticsQuery): number {
   const dates = new Set<string>()
   for (let quarter = Math.floor(now.getTime() / QUARTER_MS); ; quarter--) {
-    dates.add(localTime(quarter * QUARTER_MS, timezone).date)
+    dates.add(toLocalTime(quarter * QUARTER_MS, timezone).date)
     if (dates.size > days) return (quarter + 1) * QUARTER_MS
   }
 }
 
-/** The dates that the user's calendar shows from the beginning of the window to its end. */
-function datesOf(asked: Asked): string[] {
+/** Lists the dates from the start of the window to its end in the user's timezone. */
+function listDates(query: AnalyticsQuery): string[] {
   const dates: string[] = []
   const add = (instant: number) => {
-    const { date } = localTime(instant, asked.timezone)
+    const { date } = toLocalTime(instant, query.timezone)
     if (dates.at(-1) !== date) dates.push(date)
   }
-  for (let instant = startOf(asked); instant < asked.now.getTime(); instant += QUARTER_MS) add(instant)
-  add(asked.now.getTime())
+  for (let instant = findWindowStart(query); instant < query.now.getTime(); instant += QUARTER_MS) add(instant)
+  add(query.now.getTime())
   return dates
 }
 
-/** All snapshots of each pair, oldest first. */
-function pairsOf({ postSnapshots }: Pick<UserHistory, 'postSnapshots'>, platform?: string) {
+/** Groups the snapshots by pair of post and platform, oldest first. */
+function groupByPair({ postSnapshots }: Pick<UserHistory, 'postSnapshots'>, platform?: string) {
   const found = new Map<string, UserHistory['postSnapshots']>()
   for (const snapshot of postSnapshots) {
     if (platform !== undefined && snapshot.platform !== platform) continue
@@ -86,10 +86,11 @@ function pairsOf({ postSnapshots }: Pick<UserHistory, 'postSnapshots'>, platform
   return pairs
 }
 
-function latestInside(history: UserHistory, asked: Asked) {
+/** Returns the latest snapshot of each pair inside the window. */
+function findLatestInside(history: UserHistory, query: AnalyticsQuery) {
   const latest: UserHistory['postSnapshots'] = []
-  for (const pair of pairsOf(history, asked.platform)) {
-    const inside = pair.filter(({ takenAt }) => takenAt.getTime() >= startOf(asked))
+  for (const pair of groupByPair(history, query.platform)) {
+    const inside = pair.filter(({ takenAt }) => takenAt.getTime() >= findWindowStart(query))
     if (inside.length > 0) latest.push(inside[inside.length - 1]!)
   }
   return latest
@@ -101,8 +102,8 @@ function lastValue(snapshots: UserHistory['postSnapshots'], metric: Metric): num
   return last
 }
 
-/** What the snapshots that are `within` brought over those that came before them. */
-function gain(pair: UserHistory['postSnapshots'], metric: Metric, within: (takenAt: number) => boolean): number {
+/** Returns how much the snapshots selected by `within` gained over those before them; never less than 0. */
+function computeGain(pair: UserHistory['postSnapshots'], metric: Metric, within: (takenAt: number) => boolean): number {
   const first = pair.findIndex(({ takenAt }) => within(takenAt.getTime()))
   if (first === -1) return 0
   const value = lastValue(
@@ -119,8 +120,8 @@ function sum(values: (number | null)[]): number {
   return total
 }
 
-/** Null when no value is known. */
-function total(values: (number | null)[]): number | null {
+/** Adds the known values. Returns null when no value is known. */
+function sumKnown(values: (number | null)[]): number | null {
   return values.some((value) => value !== null) ? sum(values) : null
 }
 
@@ -129,31 +130,33 @@ function mean(values: (number | null)[]): number | null {
   return known.length > 0 ? sum(known) / known.length : null
 }
 
-export function expectedPlatforms(history: UserHistory, asked: Asked) {
-  const latest = latestInside(history, asked)
+export function expectedPlatforms(history: UserHistory, query: AnalyticsQuery) {
+  const latest = findLatestInside(history, query)
   const rows = []
   for (const platform of ['bluesky', 'facebook', 'instagram', 'mastodon', 'threads', 'tumblr']) {
-    const its = latest.filter((snapshot) => snapshot.platform === platform)
-    if (its.length === 0) continue
+    const own = latest.filter((snapshot) => snapshot.platform === platform)
+    if (own.length === 0) continue
     rows.push({
       _id: platform,
-      totalEngagement: sum(its.map((snapshot) => snapshot.totalEngagement)),
-      totalPosts: its.length,
-      avgEngagementRate: mean(its.map((snapshot) => snapshot.engagementRate)),
+      totalEngagement: sum(own.map((snapshot) => snapshot.totalEngagement)),
+      totalPosts: own.length,
+      avgEngagementRate: mean(own.map((snapshot) => snapshot.engagementRate)),
     })
   }
-  // A stable sort leaves equal ones in the order of their names.
+  // The sort is stable, so platforms with equal engagement stay in the order of their names.
   return rows.sort((one, other) => other.totalEngagement - one.totalEngagement)
 }
 
-export function expectedOverview(history: UserHistory, asked: Asked) {
-  const latest = latestInside(history, asked)
-  const platformPerformance = expectedPlatforms(history, asked)
-  const start = startOf(asked)
+export function expectedOverview(history: UserHistory, query: AnalyticsQuery) {
+  const latest = findLatestInside(history, query)
+  const platformPerformance = expectedPlatforms(history, query)
+  const start = findWindowStart(query)
   const [now, earlier] = [
     (takenAt: number) => takenAt >= start,
-    (takenAt: number) => takenAt >= start - (asked.now.getTime() - start) && takenAt < start,
-  ].map((within) => sum(pairsOf(history).flatMap((pair) => METRICS.map((metric) => gain(pair, metric, within)))))
+    (takenAt: number) => takenAt >= start - (query.now.getTime() - start) && takenAt < start,
+  ].map((within) =>
+    sum(groupByPair(history).flatMap((pair) => METRICS.map((metric) => computeGain(pair, metric, within)))),
+  )
   const breakdown: Record<string, number | null> = {}
   for (const platform of history.connected) {
     const ended = Math.max(-Infinity, ...(history.endings[platform] ?? []).map((at) => at.getTime()))
@@ -169,31 +172,31 @@ export function expectedOverview(history: UserHistory, asked: Asked) {
         platformStatuses.some(({ completedAt }) => completedAt !== null && completedAt.getTime() >= start),
       ).length,
       totalEngagement: sum(latest.map(({ totalEngagement }) => totalEngagement)),
-      totalImpressions: total(latest.map(({ impressions }) => impressions)),
-      totalReach: total(latest.map(({ reach }) => reach)),
+      totalImpressions: sumKnown(latest.map(({ impressions }) => impressions)),
+      totalReach: sumKnown(latest.map(({ reach }) => reach)),
       avgEngagementRate: mean(latest.map(({ engagementRate }) => engagementRate)),
       engagementChangePercent: earlier === 0 ? null : Number((((now! - earlier!) / earlier!) * 100).toFixed(2)),
     },
-    followers: { total: history.connected.length === 0 ? 0 : total(Object.values(breakdown)), breakdown },
+    followers: { total: history.connected.length === 0 ? 0 : sumKnown(Object.values(breakdown)), breakdown },
     platformPerformance,
-    period: { start: new Date(start).toISOString(), end: asked.now.toISOString() },
+    period: { start: new Date(start).toISOString(), end: query.now.toISOString() },
   }
 }
 
-export function expectedTimeline(history: UserHistory, asked: Asked) {
-  const start = startOf(asked)
-  const pairs = pairsOf(history, asked.platform)
-  const dateOf = (instant: number) => localTime(instant, asked.timezone).date
-  return datesOf(asked).map((date) => {
-    const isThen = (instant: number) => instant >= start && dateOf(instant) === date
-    const gained = (metric: Metric) => sum(pairs.map((pair) => gain(pair, metric, isThen)))
+export function expectedTimeline(history: UserHistory, query: AnalyticsQuery) {
+  const start = findWindowStart(query)
+  const pairs = groupByPair(history, query.platform)
+  const toDate = (instant: number) => toLocalTime(instant, query.timezone).date
+  return listDates(query).map((date) => {
+    const isOnDate = (instant: number) => instant >= start && toDate(instant) === date
+    const gained = (metric: Metric) => sum(pairs.map((pair) => computeGain(pair, metric, isOnDate)))
     const [likes, comments, shares] = [gained('likes'), gained('comments'), gained('shares')]
     const entries = history.posts.flatMap(({ platformStatuses }) => platformStatuses)
     const completed = entries.filter(
       ({ platform, completedAt }) =>
-        (asked.platform === undefined || platform === asked.platform) &&
+        (query.platform === undefined || platform === query.platform) &&
         completedAt !== null &&
-        isThen(completedAt.getTime()),
+        isOnDate(completedAt.getTime()),
     )
     return {
       _id: date,
@@ -206,22 +209,22 @@ export function expectedTimeline(history: UserHistory, asked: Asked) {
   })
 }
 
-export function expectedGrowth(history: UserHistory, asked: Asked) {
-  const start = startOf(asked)
-  const dateOf = (instant: number) => localTime(instant, asked.timezone).date
+export function expectedGrowth(history: UserHistory, query: AnalyticsQuery) {
+  const start = findWindowStart(query)
+  const toDate = (instant: number) => toLocalTime(instant, query.timezone).date
   const rows = []
-  for (const date of datesOf(asked)) {
+  for (const date of listDates(query)) {
     const breakdown: Record<string, number> = {}
     for (const platform of ['bluesky', 'threads', 'instagram', 'facebook', 'mastodon', 'tumblr']) {
-      if (asked.platform !== undefined && platform !== asked.platform) continue
+      if (query.platform !== undefined && platform !== query.platform) continue
       const counts = history.accountSnapshots
-        .filter((snapshot) => snapshot.platform === platform && dateOf(snapshot.takenAt.getTime()) <= date)
+        .filter((snapshot) => snapshot.platform === platform && toDate(snapshot.takenAt.getTime()) <= date)
         .sort((one, other) => one.takenAt.getTime() - other.takenAt.getTime())
       const last = counts.at(-1)
       if (!last) continue
       const endings = (history.endings as Record<string, Date[] | undefined>)[platform] ?? []
       const isOver = endings.some((at) => {
-        const isEarlier = dateOf(at.getTime()) < date || at.getTime() < start
+        const isEarlier = toDate(at.getTime()) < date || at.getTime() < start
         return at >= last.takenAt && isEarlier
       })
       if (!isOver) breakdown[platform] = last.followers
@@ -233,12 +236,12 @@ export function expectedGrowth(history: UserHistory, asked: Asked) {
   return rows
 }
 
-export function expectedTop(history: UserHistory, asked: Asked, sortBy: string, limit: number) {
-  const valueOf = (snapshot: object) => (snapshot as Record<string, number | null>)[sortBy] ?? -1
-  return latestInside(history, asked)
+export function expectedTop(history: UserHistory, query: AnalyticsQuery, sortBy: string, limit: number) {
+  const readSortValue = (snapshot: object) => (snapshot as Record<string, number | null>)[sortBy] ?? -1
+  return findLatestInside(history, query)
     .sort(
       (one, other) =>
-        valueOf(other) - valueOf(one) ||
+        readSortValue(other) - readSortValue(one) ||
         other.completedAt.getTime() - one.completedAt.getTime() ||
         (other.postId > one.postId ? 1 : other.postId < one.postId ? -1 : 0) ||
         (other.platform > one.platform ? -1 : 1),
@@ -262,34 +265,34 @@ export function expectedTop(history: UserHistory, asked: Asked, sortBy: string, 
     })
 }
 
-export function expectedHeatmap(history: UserHistory, asked: Asked) {
-  const latest = latestInside(history, asked)
+export function expectedHeatmap(history: UserHistory, query: AnalyticsQuery) {
+  const latest = findLatestInside(history, query)
   const cells = []
   for (let day = 0; day < 7; day++) {
     for (let hour = 0; hour < 24; hour++) {
-      const its = latest.filter(({ completedAt }) => {
-        const local = localTime(completedAt.getTime(), asked.timezone)
+      const published = latest.filter(({ completedAt }) => {
+        const local = toLocalTime(completedAt.getTime(), query.timezone)
         return local.weekday === day && local.hour === hour
       })
       cells.push({
         day,
         hour,
-        value: mean(its.map(({ totalEngagement }) => totalEngagement)) ?? 0,
-        postCount: its.length,
+        value: mean(published.map(({ totalEngagement }) => totalEngagement)) ?? 0,
+        postCount: published.length,
       })
     }
   }
   return cells
 }
 
-/** By platform the last snapshot of a post, as it is shown with the post. */
+/** Returns the last snapshot of a post by platform, as responses with the post show it. */
 export function expectedLatest({ postSnapshots }: UserHistory, postId: string) {
   const latest: Record<string, object> = {}
-  for (const pair of pairsOf({ postSnapshots })) {
+  for (const pair of groupByPair({ postSnapshots })) {
     const last = pair[pair.length - 1]!
     if (last.postId !== postId) continue
-    const { _id: _1, userId: _2, postId: _3, slot: _4, completedAt: _5, takenAt, ...figures } = last
-    latest[last.platform] = { ...figures, snapshotAt: takenAt.toISOString() }
+    const { _id: _1, userId: _2, postId: _3, slot: _4, completedAt: _5, takenAt, ...metrics } = last
+    latest[last.platform] = { ...metrics, snapshotAt: takenAt.toISOString() }
   }
   return latest
 }

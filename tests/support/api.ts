@@ -9,7 +9,7 @@ import { newId } from '../../src/store/shared/schema.ts'
 import { testContext, unique } from './servers.ts'
 import { openTestSession } from './sessions.ts'
 
-/** The limits per minute would otherwise count the whole file as one client. */
+/** Disables the rate limits, which would count the whole test file as one client. */
 const UNLIMITED = { RATE_LIMIT_PER_ADDRESS: 1_000_000, RATE_LIMIT_PER_USER: 1_000_000 }
 
 export interface ApiWorld {
@@ -18,7 +18,7 @@ export interface ApiWorld {
   close(): Promise<void>
 }
 
-/** The API on the servers of the test run, in the test's own process. */
+/** Starts the API in the test's process, on the servers of the test run. */
 export async function apiWorld(
   overrides: Partial<Config> = {},
   parts: Parameters<typeof testContext>[1] = {},
@@ -38,8 +38,8 @@ export async function apiWorld(
 }
 
 /**
- * Turns a response whose status or error code its route does not document into a 500 that says so: a test that meets
- * one fails, whatever it tests.
+ * Replaces a response by a 500 when its route does not document the status or error code. Any test that gets such a response
+ * fails.
  */
 function refuseUndocumented(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {
@@ -58,7 +58,7 @@ function refuseUndocumented(app: FastifyInstance): void {
 
 export const PASSWORD = 'correct horse battery staple'
 
-/** A stored user with a good password. Hashing is left to the tests that log in by it. */
+/** Stores a user. Only tests that log in need `withPassword`, because hashing is slow. */
 export async function createAccount(
   { users, passwords }: Pick<Context, 'users' | 'passwords'>,
   changes: Partial<User> & { withPassword?: boolean } = {},
@@ -86,19 +86,19 @@ export interface SignedIn extends SessionTokens {
   headers: { authorization: string }
 }
 
-/** A user with a session, without going through the login route. */
+/** Stores a user and opens a session without the login route. */
 export async function signIn(context: Context, changes: Partial<User> = {}): Promise<SignedIn> {
   const user = await createAccount(context, changes)
   const tokens = await openTestSession(context, user)
   return { user, ...tokens, headers: { authorization: `Bearer ${tokens.accessToken}` } }
 }
 
-/** Sends a JSON body exactly as it is written, which `inject` would otherwise build anew. */
+/** Returns options that make `inject` send a JSON body byte for byte. */
 export function rawJson(body: string | Buffer): Pick<InjectOptions, 'payload' | 'headers'> {
   return { payload: body, headers: { 'content-type': 'application/json' } }
 }
 
-/** The value of the refresh cookie that an answer sets, or null. */
+/** Returns the value of the refresh cookie that a response sets; null when it sets none. */
 export function refreshCookieOf(response: LightMyRequestResponse): string | null {
   return response.cookies.find(({ name }) => name === 'refreshToken')?.value ?? null
 }

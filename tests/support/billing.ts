@@ -56,21 +56,27 @@ export function buildUser(): User {
 }
 
 /** The state of the processor. A test changes it and syncs again. */
-export interface Truth {
+export interface ProcessorData {
   subscriptions: ProcessorSubscription[]
   invoices?: ProcessorInvoice[]
   checkout?: { status: 'open' | 'complete' | 'expired'; subscriptionId: string | null }
 }
 
-/** Syncs once like the command, without servers. */
-export function look(user: User, truth: Truth, event: PaymentEvent | null = null): { user: User; step: BillingUpdate } {
-  const checkout = user.billing.checkoutId === null ? null : (truth.checkout ?? null)
+/** Syncs a user with the processor's state once, like the command but without servers. */
+export function syncBilling(
+  user: User,
+  data: ProcessorData,
+  event: PaymentEvent | null = null,
+): { user: User; step: BillingUpdate } {
+  const checkout = user.billing.checkoutId === null ? null : (data.checkout ?? null)
   const ids = listSubscriptionIds(user satisfies BillingRecord, event, checkout?.subscriptionId ?? null)
-  const invoices = [...truth.subscriptions.flatMap((one) => one.latestInvoice ?? []), ...(truth.invoices ?? [])]
+  const invoices = [...data.subscriptions.flatMap(({ latestInvoice }) => latestInvoice ?? []), ...(data.invoices ?? [])]
   const step = decideBillingUpdate(
     user,
     {
-      subscriptions: new Map(ids.map((id) => [id, truth.subscriptions.find((one) => one.id === id) ?? null])),
+      subscriptions: new Map(
+        ids.map((id) => [id, data.subscriptions.find((subscription) => subscription.id === id) ?? null]),
+      ),
       event,
       invoice: event?.invoiceId ? (invoices.find(({ id }) => id === event.invoiceId) ?? event.toldInvoice) : null,
       checkout,

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { json } from 'node:stream/consumers'
 import { closeServer, listenOnLoopback } from '../../sandbox/platforms/listen.ts'
 
-/** What the provider was asked. */
-export interface AskedFor {
+/** A request that the provider received. */
+export interface CaptionRequest {
   model: string
   messages: { role: string; content: string | { type: string; text?: string; image_url?: { url: string } }[] }[]
   authorization: string | undefined
@@ -12,13 +12,13 @@ export interface AskedFor {
 
 type Reply = (response: ServerResponse) => void
 
-/** A small server with OpenAI's API and scripted responses. */
+/** Starts a server with OpenAI's chat API that records its requests and sends scripted responses. */
 export async function startCaptionProvider() {
-  const asked: AskedFor[] = []
+  const asked: CaptionRequest[] = []
   let reply: Reply = completion({ content: captionsOf('One', 'Two') })
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = (await json(request)) as AskedFor
+    const body = (await json(request)) as CaptionRequest
     if (request.url !== '/v1/chat/completions') return void response.writeHead(404).end()
     const { authorization, 'user-agent': userAgent } = request.headers
     asked.push({ ...body, authorization, userAgent })
@@ -39,7 +39,7 @@ export async function startCaptionProvider() {
 
 export const captionsOf = (...captions: unknown[]) => JSON.stringify({ captions })
 
-/** An answer with this message in it. */
+/** Builds a chat completion with this message. */
 export function completion(message: object, finish = 'stop'): Reply {
   const choices = [{ index: 0, finish_reason: finish, message: { role: 'assistant', ...message } }]
   return sent(200, { id: 'x', object: 'chat.completion', created: 1, model: 'm', choices })

@@ -6,26 +6,26 @@ import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { signIn } from './api.ts'
 import type { Control } from './platform-control.ts'
 
-/** The query of the settings page without the reason, which tests of reasons read themselves. */
-export function outcomeIn(location: string): string {
+/** Returns the query of a settings page URL without the reason, which only tests of reasons check. */
+export function readOutcome(location: string): string {
   return new URL(location).search.replace(/&reason=\w+$/, '')
 }
 
-/** Users who connect an account on the page of a platform, through the routes of `app`. */
+/** Creates users who connect an account on the page of a platform, through the routes of `app`. */
 export function connecting(platform: Platform, context: Context, app: FastifyInstance) {
   /** Follows the redirect to the callback, and returns the query of the settings page. */
   async function follow(location: string): Promise<string> {
     const { pathname, search } = new URL(location)
     const response = await app.inject({ url: `${pathname}${search}` })
     expect(response.statusCode).toBe(302)
-    return outcomeIn(String(response.headers.location))
+    return readOutcome(String(response.headers.location))
   }
 
   async function someone() {
-    const who = await signIn(context)
-    const userId = who.user._id
+    const { user, headers } = await signIn(context)
+    const userId = user._id
     const call = async (method: 'GET' | 'DELETE', path: string) => {
-      const response = await app.inject({ method, url: `/api/platform${path}`, headers: who.headers })
+      const response = await app.inject({ method, url: `/api/platform${path}`, headers })
       return { status: response.statusCode, body: response.json(), text: response.body }
     }
     const authUrl = async (): Promise<string> => {
@@ -41,7 +41,7 @@ export function connecting(platform: Platform, context: Context, app: FastifyIns
       find: () => call('GET', '/find'),
       refresh: () => call('GET', `/${platform}/refresh`),
       disconnect: () => call('DELETE', `/${platform}/disconnect`),
-      /** Goes to the page and presses a button there. */
+      /** Opens the platform's page, allows or denies there, and returns the query of the settings page. */
       connect: async (accountId: string, decision?: 'allow' | 'deny') =>
         follow(await consent(await authUrl(), accountId, decision)),
     }
@@ -52,28 +52,28 @@ export function connecting(platform: Platform, context: Context, app: FastifyIns
 
 interface Connections {
   platform: Platform
-  /** A user with a connected account. */
+  /** Creates a user with a connected account. */
   connected(): Promise<
     Awaited<ReturnType<ReturnType<typeof connecting>['someone']>> & { login: string; accountId: string }
   >
   someone: ReturnType<typeof connecting>['someone']
   control(): Control
-  /** Part of the path of the call that reads the profile. */
+  /** A part of the path of the call that reads the profile. */
   profilePath: string
 }
 
-/** What holds for every platform that is connected on a page of its own. */
-export function itKeepsConnections({ platform, connected, someone, control, profilePath }: Connections): void {
+/** Tests the connections of a platform that users connect on its own page. */
+export function testConnections({ platform, connected, someone, control, profilePath }: Connections): void {
   const [success, failure] = [`?success=${platform}_connected`, `?error=${platform}_connect_failed`]
 
-  it("that is another user's fails, and leaves the owner's connection good", async () => {
+  it("connecting another user's account fails and does not affect the owner's connection", async () => {
     const [owner, other] = [await connected(), await someone()]
     expect(await other.connect(owner.login)).toBe(failure)
     expect(await other.stored()).toBeNull()
     expect(await owner.refresh()).toMatchObject({ status: 200 })
   })
 
-  it('asks for a new connection once its login was revoked, and works again after that', async () => {
+  it('a connection with a revoked login requires a reconnect and works again afterwards', async () => {
     const user = await connected()
     await control().revoke(user.accountId)
     expect(await user.refresh()).toMatchObject({ status: 409, body: { code: 'RECONNECT_REQUIRED' } })
@@ -83,7 +83,7 @@ export function itKeepsConnections({ platform, connected, someone, control, prof
     expect(await user.refresh()).toMatchObject({ status: 200, body: { data: { health: { status: 'active' } } } })
   })
 
-  it('keeps its profile while the platform is away', async () => {
+  it('a connection keeps its profile while the platform is unavailable', async () => {
     const user = await connected()
     const before = (await user.find()).body.data[platform].profile
     await control().fault({ path: profilePath, action: { status: 503, body: {} } })

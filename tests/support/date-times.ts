@@ -1,4 +1,4 @@
-/** Date-times that no route may take, and that none may fail on. */
+/** Invalid date-times. Every route must reject them with a 4xx. */
 export const IMPOSSIBLE_DATE_TIMES = [
   '2016-12-31T23:59:60Z',
   '2016-12-31T23:59:60.5+00:00',

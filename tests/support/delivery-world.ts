@@ -7,12 +7,12 @@ import { startServiceInProcess } from './service-in-process.ts'
 
 export { poll, type PostStatusData } from './service-in-process.ts'
 
-/** Requests of a test are no flood. */
+/** Disables the rate limits, which count all requests of a test file. */
 export const NO_LIMITS = { RATE_LIMIT_PER_USER: 100_000, RATE_LIMIT_PER_ADDRESS: 100_000 }
 
 /**
- * The whole service in this process, on the servers of the test run, with a Bluesky server of the file's own: faults
- * are invisible to other files. Requests use the real routes.
+ * Starts the whole service in this process on the servers of the test run. The test file has its own Bluesky server, so that faults
+ * do not affect other files. Requests use the real routes.
  */
 export async function startDeliveryWorld(overrides: Partial<Config> = {}, parts: { logger?: Logger } = {}) {
   const bluesky = await startBluesky()
@@ -28,7 +28,7 @@ export async function startDeliveryWorld(overrides: Partial<Config> = {}, parts:
     bluesky,
     control: controlOf(bluesky.control),
 
-    /** A logged-in user, by default with Bluesky connected. */
+    /** Logs a new user in, by default with Bluesky connected. */
     async user(options: { connected?: boolean } = {}) {
       const user = await logIn()
       const account = await bluesky.createAccount({ handle: `${unique('u')}.test` })
@@ -47,7 +47,7 @@ export async function startDeliveryWorld(overrides: Partial<Config> = {}, parts:
         account,
         connect,
         create: (body: object) => user.create({ selectedPlatforms: ['bluesky'], ...body }),
-        /** What the public sees of this user on Bluesky. */
+        /** Returns the user's posts that the public sees on Bluesky. */
         published: async (): Promise<LedgerEntry[]> =>
           (await controlOf(bluesky.control).ledger()).filter((entry) => entry.account === account.handle),
       }

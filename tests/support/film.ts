@@ -1,20 +1,22 @@
-interface Film {
+interface FilmOptions {
   width?: number
   height?: number
   isTurned?: boolean
-  /** Position of the header with the size: cameras write it last, editors first. */
+  /** Puts the header with the size first, as editors do. Cameras write it last. */
   headerFirst?: boolean
-  /** 64-bit lengths and instants, as long films have them. */
+  /** Writes 64-bit lengths and times, as long films need. */
   isLong?: boolean
-  /** Of the picture and sound, which here are of one value. */
+  /** The length of the picture and sound data. */
   bytes?: number
+  /** The value of every byte of that data. */
   value?: number
 }
 
+/** 1.0 as a 16.16 fixed-point number. */
 const ONE = 65_536
 
-/** Builds an MP4 file that is valid for everything except playing it. */
-export function film(options: Film = {}): Buffer<ArrayBuffer> {
+/** Builds an MP4 file with valid headers and meaningless picture data. */
+export function film(options: FilmOptions = {}): Buffer<ArrayBuffer> {
   const { headerFirst = false, isLong = false, bytes = 1_000, value = 7 } = options
   const moov = box('moov', box('mvhd', Buffer.alloc(100)), track(0, 0, options), track(64, 36, options))
   const mdat = longBox('mdat', Buffer.alloc(bytes, value), isLong)
@@ -22,7 +24,7 @@ export function film(options: Film = {}): Buffer<ArrayBuffer> {
   return Buffer.concat(headerFirst ? [ftyp, moov, mdat] : [ftyp, mdat, moov])
 }
 
-function track(defaultWidth: number, defaultHeight: number, options: Film): Buffer {
+function track(defaultWidth: number, defaultHeight: number, options: FilmOptions): Buffer {
   const { isTurned = false, isLong = false } = options
   const isSound = defaultWidth === 0
   const { width = defaultWidth, height = defaultHeight } = isSound ? { width: 0, height: 0 } : options

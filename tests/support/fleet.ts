@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { freePort } from '../../sandbox/servers/process.ts'
 import type { Config } from '../../src/config/schema.ts'
-import { createProcesses, said } from './processes.ts'
+import { createProcesses, waitForLogEntry } from './processes.ts'
 import { testContext } from './servers.ts'
 
 interface Member {
   address: string
-  /** The value of a figure of the process, summed over its labels. */
-  figure(name: string): Promise<number>
-  /** Ends it as a deployment does; answers its exit code. */
+  /** Reads a metric of the process, summed over its labels. */
+  readMetric(name: string): Promise<number>
+  /** Stops the process with SIGTERM, as a deployment does, and returns its exit code. */
   stop(): Promise<number>
 }
 
@@ -29,10 +29,10 @@ export async function startFleet(size: number, overrides: Partial<Config> = {}) 
       LOG_LEVEL: 'info',
     })
     child.stderr!.resume()
-    await said(child, 'api ready')
+    await waitForLogEntry(child, 'api ready')
     return {
       address: `http://127.0.0.1:${port}`,
-      async figure(name) {
+      async readMetric(name) {
         const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
         const lines = text.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
         return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)

@@ -2,14 +2,14 @@ import { createHmac, randomBytes } from 'node:crypto'
 
 export interface Forgery {
   header?: object
-  /** An object's fields replace those of the token; anything else replaces the whole payload. */
+  /** The fields of an object replace those of the token. Any other value replaces the whole payload. */
   payload?: unknown
   secret?: string
   hash?: string
   signature?: string
 }
 
-/** The same token with something else in it, signed anew: by the service's own key, unless the forgery says otherwise. */
+/** Changes a token and signs it again, with the service's own key unless the forgery has another. */
 export function forge(token: string, jwtSecret: string, { header, payload, secret, hash, signature }: Forgery): string {
   const [ownHeader, ownPayload] = token
     .split('.')
@@ -28,9 +28,9 @@ export function forge(token: string, jwtSecret: string, { header, payload, secre
   }`
 }
 
-const seconds = () => Math.floor(Date.now() / 1_000)
+const nowInSeconds = () => Math.floor(Date.now() / 1_000)
 
-/** What is wrong with a token, and how to make one like that of a good one. */
+/** The forgeries, each with the fault of the resulting token. */
 export const FORGERIES: [string, Forgery][] = [
   ['another key', { secret: randomBytes(32).toString('base64') }],
   ['an empty key', { secret: '' }],
@@ -49,7 +49,7 @@ export const FORGERIES: [string, Forgery][] = [
   ['another audience', { payload: { aud: 'http://elsewhere.test' } }],
   ['no end', { payload: { exp: undefined } }],
   ['an end that is no number', { payload: { exp: 'never' } }],
-  ['an end that has passed', { payload: { exp: seconds() - 60 } }],
+  ['an end that has passed', { payload: { exp: nowInSeconds() - 60 } }],
   ['no id', { payload: { jti: undefined } }],
   ['no session', { payload: { sid: undefined } }],
   ['an unknown session', { payload: { sid: '0'.repeat(24) } }],

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Inside the repository, so that what is generated finds the packages of the repository. */
+/** A folder inside the repository, so that the generated code resolves its packages. */
 const FOLDER = join(ROOT, '.cache', 'generated-client')
 
 const COMPILER_OPTIONS = {
@@ -37,7 +37,7 @@ export async function compileWithGeneratedTypes<T>(program: string): Promise<T> 
   return (await import(pathToFileURL(join(FOLDER, 'program.ts')).href)) as T
 }
 
-/** The generator needs the programming interface of TypeScript 5, which the TypeScript of this repository no longer has. */
+/** Generates the types with TypeScript 5: the compiler of this repository no longer has the API that the generator needs. */
 async function generateTypes(): Promise<string> {
   const hooks = registerHooks({
     resolve: (specifier, context, next) => next(specifier === 'typescript' ? 'typescript-5' : specifier, context),

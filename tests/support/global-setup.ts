@@ -7,13 +7,13 @@ import { findMongod, startMongod } from '../../sandbox/servers/mongod.ts'
 import { findObjectStorage, startObjectStorage } from '../../sandbox/servers/object-storage.ts'
 import { findTemporal, startTemporal } from '../../sandbox/servers/temporal.ts'
 
-/** The real servers of one test run. Every file keeps to its own database, namespace, bucket and accounts on them. */
+/** The real servers of one test run. Every test file has its own database, namespace, bucket and accounts on them. */
 export interface TestServers {
-  /** A replica set; without a database name. */
+  /** The URL of a replica set, without a database name. */
   mongoUrl: string
   temporalAddress: string
   s3: { endpoint: string; accessKeyId: string; secretAccessKey: string }
-  /** `url` is the fault proxy, `control` its control interface, `pdsUrl` the server past it. Faults are seen by every file. */
+  /** `url` is the fault proxy, `control` its control interface, `pdsUrl` the server behind it. Faults affect every test file. */
   bluesky: { url: string; control: string; pdsUrl: string }
 }
 
@@ -48,9 +48,9 @@ async function startServers(dir: string): Promise<TestServers> {
   ]
   const log = (name: string) => join(dir, `${name}.log`)
   const [mongod, temporal, storage, bluesky] = await Promise.all([
-    keep(startMongod({ program: mongodProgram, logFile: log('mongod') })),
-    keep(startTemporal({ program: temporalProgram, logFile: log('temporal') })),
-    keep(
+    stopAtTeardown(startMongod({ program: mongodProgram, logFile: log('mongod') })),
+    stopAtTeardown(startTemporal({ program: temporalProgram, logFile: log('temporal') })),
+    stopAtTeardown(
       startObjectStorage({
         program: storageProgram,
         logFile: log('storage'),
@@ -58,7 +58,7 @@ async function startServers(dir: string): Promise<TestServers> {
         secretAccessKey: 'postonce-tests-secret',
       }),
     ),
-    keep(startBluesky()),
+    stopAtTeardown(startBluesky()),
   ])
   const { endpoint, accessKeyId, secretAccessKey } = storage
   return {
@@ -69,8 +69,8 @@ async function startServers(dir: string): Promise<TestServers> {
   }
 }
 
-/** Also what starts after another one failed to is stopped: teardown waits for it. */
-async function keep<T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T> {
+/** Stops a server at teardown, even one that was still starting when another failed. */
+async function stopAtTeardown<T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T> {
   stops.push(async () => (await starting.catch(() => null))?.stop())
   return starting
 }

@@ -1,51 +1,51 @@
 import type { HostileText } from './hostile-texts.ts'
 
-/** Runs below this say nothing about growth, and harm no user: what is quadratic takes far longer on the longest text. */
+/** Runs below this time harm no user and are too short to measure. Quadratic code takes far longer on the longest text. */
 const NEGLIGIBLE_MS = 20
-/** A part of the longest text is tried first, so that what takes hours on the whole is found out early. */
-const PARTS = [16, 1]
-/** The clock of CPU time is coarse on some machines. */
-const MEASURED_MS = 60
-/** A ratio counts when it is found in all of so many tries: the garbage collector spoils one or two. */
-const TRIES = 4
+/** The divisors of the longest text. A part is measured first, because bad code could take hours on the whole. */
+const DIVISORS = [16, 1]
+/** The shortest measurement: the clock of CPU time is coarse on some machines. */
+const MIN_MEASURED_MS = 60
+/** The number of measurements of a ratio. The lowest counts, because the garbage collector distorts some. */
+const MAX_MEASUREMENTS = 4
 
 export const MAX_GROWTH = 3
 
 /**
- * The factor by which the time of `run` grows, at worst, when the text gets twice as long; 1 where all of it takes no time.
- * Measured in the CPU time of this thread, which other processes do not add to. Ends with the first factor above `MAX_GROWTH`.
+ * Measures by which factor the time of `run` grows, at worst, when the text doubles. Returns 1 when every time is negligible.
+ * The measure is the CPU time of this thread, which other processes do not affect. Stops at the first factor above `MAX_GROWTH`.
  */
 export function worstGrowth(run: (text: string) => unknown, text: HostileText, longest: number): number {
   let worst = 1
-  for (const part of PARTS) {
-    const length = Math.floor(longest / part)
+  for (const divisor of DIVISORS) {
+    const length = Math.floor(longest / divisor)
     const whole = text.make(length)
-    if (cpuMs(() => run(whole)) < NEGLIGIBLE_MS) continue
-    worst = Math.max(worst, growth(run, text.make(length / 2), whole))
+    if (measureCpuMs(() => run(whole)) < NEGLIGIBLE_MS) continue
+    worst = Math.max(worst, measureGrowth(run, text.make(length / 2), whole))
     if (worst > MAX_GROWTH) break
   }
   return worst
 }
 
-function growth(run: (text: string) => unknown, half: string, whole: string): number {
+function measureGrowth(run: (text: string) => unknown, half: string, whole: string): number {
   let least = Infinity
-  for (let attempt = 0; attempt < TRIES && least > MAX_GROWTH; attempt++) {
-    const long = averageCpuMs(() => run(whole))
+  for (let attempt = 0; attempt < MAX_MEASUREMENTS && least > MAX_GROWTH; attempt++) {
+    const long = measureAverageCpuMs(() => run(whole))
     if (long < NEGLIGIBLE_MS) return 1
-    least = Math.min(least, long / averageCpuMs(() => run(half)))
+    least = Math.min(least, long / measureAverageCpuMs(() => run(half)))
   }
   return least
 }
 
-function averageCpuMs(work: () => unknown): number {
+function measureAverageCpuMs(work: () => unknown): number {
   let spentMs = 0
   for (let runs = 1; ; runs++) {
-    spentMs += cpuMs(work)
-    if (spentMs >= MEASURED_MS) return spentMs / runs
+    spentMs += measureCpuMs(work)
+    if (spentMs >= MIN_MEASURED_MS) return spentMs / runs
   }
 }
 
-function cpuMs(work: () => unknown): number {
+function measureCpuMs(work: () => unknown): number {
   const before = process.threadCpuUsage()
   work()
   const { user, system } = process.threadCpuUsage(before)

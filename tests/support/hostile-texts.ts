@@ -1,16 +1,16 @@
-/** A text made for breaking parsers and counters, at any length. */
+/** A text of any length that is designed to break parsers and counters. */
 export interface HostileText {
   name: string
-  /** @param length in UTF-16 units; the text is a little shorter where a pattern would be cut apart */
+  /** @param length in UTF-16 units; the text may be slightly shorter, because patterns are never cut */
   make(length: number): string
 }
 
-/** The longest text that the API takes. */
+/** The longest text that the API accepts. */
 export const LONGEST_TEXT = 100_000
 
 const FAMILY = '👨‍👩‍👧‍👦'
 
-/** Single characters that mean something to some parser, and some that mean nothing to any. */
+/** Single characters. Most are special to some parser. */
 const CHARACTERS = [
   ...`!"#$%&'()*+,-./:;<=>?@[\\]^_\`{|}~`,
   ...['a', 'Z', '1', 'é', 'ß', 'Σ', '漢', '한', 'ﷺ', '👍', '＃', '＠'],
@@ -18,7 +18,7 @@ const CHARACTERS = [
   ...['\u0301', '\u200d', '\ufe0f', '\u20e3', '\u{1f1e9}', '\ud83d', '\udc4d'],
 ]
 
-/** Patterns that are repeated as they are. */
+/** Patterns that are repeated unchanged. */
 const PATTERNS = [
   ...['a\n\n', '\n ', ' \n', '\r\n', '\r\n\r\n', 'a ', ' a', 'a\u2028', ' .', '. ', '.\n'],
   ...['@a', 'a@', '@a@', '@a@b ', '@a.b@c.d ', '@.', '.@', 'a.', '.a', '-.', 'a-', '_.', '@a-b.c'],
@@ -60,7 +60,7 @@ const PATTERNS = [
   ...['\ud83da', '\udc4d\ud83d', '1 ', '00', '1.', '1:', '-1', 'T1', 'Z[', 'Aa', 'ſ', 'İ', 'ΣΣ.'],
 ]
 
-/** Prefixes that start a parser, before a run that never lets it finish. */
+/** Prefixes at which a parser starts a match. The repeated body after them never completes it. */
 const HEADS = [
   '@',
   '@a@',
@@ -86,7 +86,7 @@ const runs = [...CHARACTERS, ...PATTERNS].map((pattern): HostileText => ({
   make: (length) => repeat(pattern, length),
 }))
 
-/** Every run with another kind of end, for patterns that search the end of a run at the end of the text. */
+/** Runs of one character before a letter, for patterns that expect the run at the end of the text. */
 const ended = CHARACTERS.map((character): HostileText => ({
   name: `${JSON.stringify(character)} repeated, then a letter`,
   make: (length) => `${repeat(character, length - 1)}b`,
@@ -108,31 +108,32 @@ const shapes: HostileText[] = [
     make: (length) => repeat(open!, length / 2) + repeat(close!, length / 2),
   })),
   {
-    name: 'marks of two classes, all of one and then all of the other',
+    name: 'combining marks of one class before those of another',
     make: (length) => `a${repeat('\u0301', length / 2)}${repeat('\u0316', length / 2 - 1)}`,
   },
   {
-    name: 'a host name of characters that are all different',
-    make: (length) => `http://${different(length - 11)}.com`,
+    name: 'a host name with no character twice',
+    make: (length) => `http://${buildDistinct(length - 11)}.com`,
   },
-  { name: 'words that are all different', make: (length) => spread(length, (index) => `#${index} `) },
-  { name: 'links that are all different', make: (length) => spread(length, (index) => `http://a.b/${index} `) },
-  { name: 'mentions that are all different', make: (length) => spread(length, (index) => `@a${index} `) },
-  { name: 'paragraphs that are all different', make: (length) => spread(length, (index) => `${index}\n\n`) },
+  { name: 'distinct hashtags', make: (length) => joinUpTo(length, (index) => `#${index} `) },
+  { name: 'distinct links', make: (length) => joinUpTo(length, (index) => `http://a.b/${index} `) },
+  { name: 'distinct mentions', make: (length) => joinUpTo(length, (index) => `@a${index} `) },
+  { name: 'distinct paragraphs', make: (length) => joinUpTo(length, (index) => `${index}\n\n`) },
 ]
 
-/** The hostile corpus: the one list of texts that every function and every route that takes text is tried with. */
+/** The hostile corpus, with which every function and every route that accepts text is tested. */
 export const HOSTILE_TEXTS: readonly HostileText[] = [...runs, ...ended, ...interrupted, ...shapes]
 
 function repeat(pattern: string, length: number): string {
   return pattern.repeat(Math.max(0, Math.floor(length / pattern.length)))
 }
 
-function different(length: number): string {
+function buildDistinct(length: number): string {
   return Array.from({ length }, (_, index) => String.fromCodePoint(0x4e00 + (index % 20_000))).join('')
 }
 
-function spread(length: number, part: (index: number) => string): string {
+/** Joins the parts from index 0 on, as many as fit. */
+function joinUpTo(length: number, part: (index: number) => string): string {
   const parts: string[] = []
   for (let [index, total] = [0, 0]; ; index++) {
     total += part(index).length

@@ -1,7 +1,7 @@
 import { NEW_ACCOUNT } from '../../sandbox/platforms/shared/consent.ts'
 
 interface Choice {
-  /** The id of an account there, or nothing for a new one. */
+  /** The id of an account at the provider. Without it, the form's name and email make a new account. */
   account?: string
   decision?: 'allow' | 'deny'
   email?: string
@@ -17,7 +17,7 @@ export async function signInAtProvider(address: string, choice: Choice = {}): Pr
   const { origin } = new URL(address)
   const cookies = new Map<string, string>()
 
-  /** Follows redirects as long as they stay at the provider. */
+  /** Follows redirects until one leaves the provider; `response` is null then. */
   async function visit(url: string, init: RequestInit = {}): Promise<{ url: string; response: Response | null }> {
     if (new URL(url).origin !== origin) return { url, response: null }
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
@@ -34,7 +34,9 @@ export async function signInAtProvider(address: string, choice: Choice = {}): Pr
   if (!page.response) return page.url
   const { account = NEW_ACCOUNT, decision = 'allow', email = '', name = '', verified = true } = choice
   const form = new URLSearchParams({ account, decision, email, name, ...(verified && { verified: 'yes' }) })
-  const done = await visit(page.url, { method: 'POST', body: form })
-  if (done.response) throw new Error(`The provider answered ${done.response.status}: ${await done.response.text()}`)
-  return done.url
+  const result = await visit(page.url, { method: 'POST', body: form })
+  if (result.response) {
+    throw new Error(`The provider returned ${result.response.status}: ${await result.response.text()}`)
+  }
+  return result.url
 }

@@ -1,22 +1,22 @@
 import { createClient, type Client } from '../faults/client.ts'
 import { readDatabase, readHistories } from '../faults/gather.ts'
 import type { Canary, Evidence } from '../faults/judge/evidence.ts'
-import { judge, sentencesOf } from '../faults/judge/judge.ts'
+import { formatViolations, judge } from '../faults/judge/judge.ts'
 import { createOperationLog } from '../faults/operations.ts'
 import type { DeliveryWorld } from './delivery-world.ts'
 
-/** The service in this process, with every request noted and the invariants judged at the end. */
+/** Wraps the service in this process: records the requests of its users and judges the invariants at the end. */
 export function judgedWorld(world: DeliveryWorld) {
   const log = createOperationLog()
   const accounts = new Set<string>()
   const canaries: Canary[] = []
 
   return {
-    /** For clients of other processes. */
+    /** Records the requests of clients of other processes. */
     log,
     operations: log.operations,
 
-    /** The world's user, with `posts` for the requests that are judged. What goes round them is not. */
+    /** Returns a user whose requests through `posts` are judged. Other requests are not recorded. */
     async user(...options: Parameters<DeliveryWorld['user']>) {
       const user = await world.user(...options)
       accounts.add(user.account.handle)
@@ -24,14 +24,14 @@ export function judgedWorld(world: DeliveryWorld) {
         canaries.push({
           name,
           value,
-          ...(name === 'email' && { mayStandIn: ['the database', 'the answer to a other'] }),
+          ...(name === 'email' && { allowedIn: ['the database', 'the response to "other"'] }),
         })
       }
       const posts: Client = createClient({ log, userId: user.userId, send: user.call })
       return { ...user, posts }
     },
 
-    /** Returns a sentence per violation, once everything is idle. `extra` adds evidence, such as outages. */
+    /** Returns one line per violation. Everything must be idle. `extra` replaces parts of the evidence, such as the outages. */
     async verdict(extra: Partial<Evidence> = {}): Promise<string[]> {
       const { config, database } = world.context
       const { document, ...stored } = await readDatabase(database.connection.db!)
@@ -47,7 +47,7 @@ export function judgedWorld(world: DeliveryWorld) {
         documents: [document, await readHistories(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE)],
         leaseMs: config.PUBLISH_TIMEOUT_MS + 2_000,
       }
-      return sentencesOf(judge({ ...evidence, ...extra }))
+      return formatViolations(judge({ ...evidence, ...extra }))
     },
   }
 }

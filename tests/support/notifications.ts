@@ -16,12 +16,12 @@ export function newNotification(userId: string, changes: Partial<NewNotification
   }
 }
 
-/** Stores so many one after the other; newest first. */
+/** Stores `count` notifications one after the other and returns them, newest first. */
 export async function storeNotifications(
   { notifications }: Pick<Context, 'notifications'>,
   userId: string,
   count: number,
 ): Promise<Notification[]> {
-  for (let nth = 0; nth < count; nth++) await notifications.insertOnce(newNotification(userId))
+  for (let stored = 0; stored < count; stored++) await notifications.insertOnce(newNotification(userId))
   return notifications.listOf(userId, count)
 }

@@ -20,19 +20,19 @@ interface Grant {
   redirectUri: string
 }
 
-/** How the platform answers its next token calls: as it should, with a status, or not at all. */
-type Behaviour = 'right' | 'hang' | number
+/** The platform's response to token calls: correct, none, or this HTTP status. */
+type Behaviour = 'correct' | 'hang' | number
 
 /**
- * A platform with OAuth and a server of its own, as small as it can be, in the place of Mastodon: codes are good once, for their
- * verifier and redirect URI. It counts the calls it gets.
+ * Starts a minimal OAuth platform that replaces Mastodon. A code is valid once, with its verifier and redirect URI. The platform
+ * records its calls.
  */
 export async function startOAuthPlatform() {
   const grants = new Map<string, Grant>()
   const requests: string[] = []
   const revoked: string[] = []
-  let behaviour: Behaviour = 'right'
-  /** One token per account, as Mastodon gives them, and not a new one for each login. */
+  let behaviour: Behaviour = 'correct'
+  /** True when an account always gets the same token, as on Mastodon, instead of one per login. */
   let reusesTokens = false
   let lookupParameter: string | undefined
 
@@ -42,11 +42,11 @@ export async function startOAuthPlatform() {
       revoked.push(form.get('token')!)
       return [200, {}]
     }
-    if (typeof behaviour === 'number') return [behaviour, { error: 'as told' }]
+    if (typeof behaviour === 'number') return [behaviour, { error: 'scripted_error' }]
     const grant = grants.get(form.get('code')!)
     grants.delete(form.get('code')!)
-    const isGood = grant?.redirectUri === form.get('redirect_uri') && grant.challenge === sha256(form.get('verifier')!)
-    if (!isGood) return [400, { error: 'invalid_grant' }]
+    const isValid = grant?.redirectUri === form.get('redirect_uri') && grant.challenge === sha256(form.get('verifier')!)
+    if (!isValid) return [400, { error: 'invalid_grant' }]
     const { accountId } = grant
     return [200, { accountId, accessToken: reusesTokens ? `token-of-${accountId}` : `token-${random()}` }]
   }
@@ -121,13 +121,13 @@ export async function startOAuthPlatform() {
   return {
     url,
     registry,
-    /** Paths that were called, in order. */
+    /** The paths of all calls, in order. */
     requests,
-    /** Tokens whose end was asked for. */
+    /** The revoked tokens, in order. */
     revoked,
     tokenCalls: () => requests.filter((path) => path === '/token').length,
 
-    /** The user says yes on the platform's page: the query of the callback. */
+    /** Consents on the platform's page and returns the query of the callback. */
     consent(page: string, accountId = `account-${random()}`): { code: string; state: string; accountId: string } {
       const { searchParams } = new URL(page)
       const code = `code-${random()}`
@@ -138,7 +138,7 @@ export async function startOAuthPlatform() {
 
     behave: (next: Behaviour) => void (behaviour = next),
     reuseTokens: (reuse: boolean) => void (reusesTokens = reuse),
-    /** From now on it names attempts by this parameter, as OAuth 1.0a does. */
+    /** Makes the platform identify attempts by this parameter, as OAuth 1.0a does. */
     nameAttemptsBy: (parameter: string | undefined) => void (lookupParameter = parameter),
 
     async stop(): Promise<void> {

@@ -2,8 +2,8 @@ import { proxyActivities, sleep } from '@temporalio/workflow'
 import { armLeadMs, type PublishPlan } from '../../src/domain/posts/publish-plan.ts'
 
 /**
- * The workflows of a release that scheduled other commands: no workflow of the current release can replay the histories they leave.
- * Bundle this file as a worker's workflows to plant a non-determinism.
+ * The workflows of a release that schedules other commands. The current workflows cannot replay their histories. Tests bundle this
+ * file as a worker's workflows to cause a non-determinism error.
  */
 const elsewhere = proxyActivities<{ unknownActivity(): Promise<void> }>({
   taskQueue: 'no-worker-polls-this-queue',

@@ -3,14 +3,14 @@ import type { Fault } from '../../sandbox/platforms/faults.ts'
 
 export type { LedgerEntry }
 
-/** The control interface that every platform of the sandbox has. */
+/** Creates a client of the control interface that every platform of the sandbox has. */
 export function controlOf(url: string) {
   async function call<T>(method: string, path: string, body?: object): Promise<T> {
     const response = await fetch(`${url}${path}`, {
       method,
       ...(body ? { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } : {}),
     })
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`)
+    if (!response.ok) throw new Error(`${method} ${path} returned ${response.status}: ${await response.text()}`)
     return (await response.json()) as T
   }
   const account = (id: string, verb: string) => call('POST', `/accounts/${encodeURIComponent(id)}/${verb}`)
@@ -19,7 +19,7 @@ export function controlOf(url: string) {
     ledger: () => call<LedgerEntry[]>('GET', '/ledger'),
     requests: () => call<LoggedRequest[]>('GET', '/requests'),
     fault: (fault: Fault) => call('POST', '/faults', fault),
-    /** Those that are still in force. */
+    /** The faults that still affect calls. */
     faults: () => call<Fault[]>('GET', '/faults'),
     clearFaults: () => call('DELETE', '/faults'),
     revoke: (id: string) => account(id, 'revoke'),

@@ -5,28 +5,28 @@ import type { Behaviour } from '../../sandbox/platforms/sandbox-platform.ts'
 import type { Config } from '../../src/config/schema.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { uploadImage } from '../faults/image.ts'
-import { isOne, startFaultPlatforms, type Browser } from '../faults/platforms.ts'
+import { matchesCall, startFaultPlatforms, type Browser } from '../faults/platforms.ts'
 import { NO_LIMITS, poll } from './delivery-world.ts'
 import { testConfig, testContext, unique } from './servers.ts'
 import { startServiceInProcess } from './service-in-process.ts'
 
-/** The whole service in this process, with every platform of the sandbox for the file alone. */
+/** Starts the whole service in this process, with every platform of the sandbox for the test file alone. */
 export async function startPlatformsWorld(overrides: Partial<Config> = {}, behaviour: Behaviour = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'postonce-platforms-'))
   const { PUBLIC_URL } = testConfig()
-  const outside = await startFaultPlatforms(dir, PUBLIC_URL, behaviour)
-  const context = await testContext({ ...(outside.env as Partial<Config>), ...NO_LIMITS, ...overrides })
+  const sandbox = await startFaultPlatforms(dir, PUBLIC_URL, behaviour)
+  const context = await testContext({ ...(sandbox.env as Partial<Config>), ...NO_LIMITS, ...overrides })
   const { logIn, ...service } = await startServiceInProcess(context)
-  const { platforms } = outside
+  const { platforms } = sandbox
   const find = (name: Platform) => platforms.find(({ platform }) => platform === name)!
 
   return {
     ...service,
     platforms,
-    fronts: outside.fronts,
+    fronts: sandbox.fronts,
     find,
 
-    /** A user with an account on every platform, and an image for those that take no words alone. */
+    /** Logs in a new user with an account on every platform, and an image for the platforms that require media. */
     async user() {
       const user = await logIn()
       const name = unique('u')
@@ -37,7 +37,7 @@ export async function startPlatformsWorld(overrides: Partial<Config> = {}, behav
           return answer.headers.location ?? `status ${answer.statusCode}`
         },
       }
-      const connected = await outside.connect(name, browser)
+      const connected = await sandbox.connect(name, browser)
       const accounts = new Map(connected.map((account) => [account.platform, account]))
       const image = await uploadImage(user.call)
       const accountOn = (platform: Platform) => accounts.get(platform)!
@@ -45,7 +45,7 @@ export async function startPlatformsWorld(overrides: Partial<Config> = {}, behav
       return {
         ...user,
         accountOn,
-        /** Connecting has the followers counted, by a call in the account's name: waits until that is over everywhere. */
+        /** Waits until the followers of every account are counted: connecting starts that with a call in the account's name. */
         async followersCounted(): Promise<void> {
           await poll(
             () =>
@@ -55,29 +55,29 @@ export async function startPlatformsWorld(overrides: Partial<Config> = {}, behav
         },
 
         /** Reconnects the account, like a user after a notification about the expired connection. */
-        reconnect: (platform: Platform) => outside.connect(name, browser, platform),
+        reconnect: (platform: Platform) => sandbox.connect(name, browser, platform),
 
         /** @returns the post's id */
-        post(on: readonly Platform[], text: string, more: object = {}): Promise<string> {
-          const pictured = on.filter((platform) => find(platform).needsMedia)
+        post(on: readonly Platform[], text: string, fields: object = {}): Promise<string> {
+          const withImage = on.filter((platform) => find(platform).needsMedia)
           const platformSpecificContent = Object.fromEntries(
-            pictured.map((platform) => [platform, { mediaItems: [image] }]),
+            withImage.map((platform) => [platform, { mediaItems: [image] }]),
           )
-          return user.create({ content: { text }, platformSpecificContent, selectedPlatforms: on, ...more })
+          return user.create({ content: { text }, platformSpecificContent, selectedPlatforms: on, ...fields })
         },
 
-        /** What the public sees of this user there. */
+        /** Returns the user's posts that the public sees on the platform. */
         async published(platform: Platform) {
           const ledger = await find(platform).control.ledger()
           return ledger.filter(({ account }) => account === accountOn(platform).account)
         },
 
-        /** The calls in this user's name that make a post visible there. */
+        /** Returns the calls in the user's name that make a post visible on the platform. */
         async visibleCalls(platform: Platform) {
           const { control, calls } = find(platform)
           const { accountId } = accountOn(platform)
           return (await control.requests()).filter(
-            (request) => request.account === accountId && isOne(calls.publish, request),
+            (request) => request.account === accountId && matchesCall(calls.publish, request),
           )
         },
       }
@@ -87,7 +87,7 @@ export async function startPlatformsWorld(overrides: Partial<Config> = {}, behav
 
     async stop(): Promise<void> {
       await service.stop()
-      await outside.stop()
+      await sandbox.stop()
       rmSync(dir, { recursive: true, force: true })
     },
   }

@@ -9,11 +9,11 @@ import { apiWorld, signIn, type ApiWorld } from './api.ts'
 export interface Answer {
   status: number
   headers: Record<string, unknown>
-  /** What it is, is what the tests find out. */
+  /** Untyped, because the tests check its shape. */
   body: ReturnType<typeof JSON.parse>
 }
 
-/** Someone with a session of their own. */
+/** A user with a session. */
 export interface Caller {
   userId: string
   call(
@@ -25,11 +25,11 @@ export interface Caller {
 }
 
 export interface PostsWorld extends ApiWorld {
-  /** A new user; `maxPosts` is the allowance. */
+  /** Creates a user; `maxPosts` is the allowance. */
   caller(user?: { isDisabled?: boolean; maxPosts?: number }): Promise<Caller>
 }
 
-/** The API on the servers of the test run, without a worker: posts stay as the routes leave them. */
+/** Starts the API on the servers of the test run, without a worker: posts stay as the routes leave them. */
 export async function postsWorld(parts: Parameters<typeof apiWorld>[1] = {}): Promise<PostsWorld> {
   const world = await apiWorld({}, parts)
   return {
@@ -57,7 +57,7 @@ export async function postsWorld(parts: Parameters<typeof apiWorld>[1] = {}): Pr
   }
 }
 
-/** What a create needs, for a text on Bluesky. */
+/** Returns the body of a create for a text on Bluesky. */
 export const postBody = (change: Record<string, unknown> = {}) => ({
   content: { text: 'Good morning' },
   selectedPlatforms: ['bluesky'],
@@ -66,7 +66,7 @@ export const postBody = (change: Record<string, unknown> = {}) => ({
 
 export const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 
-/** Delivers a due post the way a worker would record it; platforms that are not named stay pending. */
+/** Records deliveries of a due post as a worker would. Platforms without an outcome stay pending. */
 export async function deliver(
   { posts }: Pick<Context, 'posts'>,
   postId: string,

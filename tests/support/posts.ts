@@ -5,14 +5,14 @@ import type { Post } from '../../src/domain/posts/post.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { newId } from '../../src/store/shared/schema.ts'
 
-/** An instant to count from in tests of pure rules. */
+/** A fixed "now" for tests of pure functions. */
 export const T0 = new Date('2026-03-01T12:00:00.000Z')
 
 export function after(instant: Date, ms: number): Date {
   return new Date(instant.getTime() + ms)
 }
 
-/** A post as `POST /api/posts` makes it; a test names only what matters to it. */
+/** Builds a post as `POST /api/posts` creates it, with default values for all other fields. */
 export function buildPost(fields: Partial<NewPost> = {}, now: Date = T0): Post {
   return newPost(
     {
@@ -33,8 +33,8 @@ export function buildPost(fields: Partial<NewPost> = {}, now: Date = T0): Post {
   )
 }
 
-/** The claim an attempt would ask for at `now`. */
-export function claimOf(post: Post, platform: Platform, now: Date, leaseMs = 10_000) {
+/** Returns the claim that an attempt makes at `now`. */
+export function buildClaim(post: Post, platform: Platform, now: Date, leaseMs = 10_000) {
   return claim(platform, {
     round: findEntry(post, platform)?.delivery.round ?? 0,
     key: `key-${newId()}`,

@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
+import { text as readText } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../../src/config/schema.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Starts the service's processes as a deployment does; `killAll` ends what is left of them. */
+/** Starts processes of the service as a deployment does. `killAll` kills those that still run. */
 export function createProcesses() {
   const started: ChildProcess[] = []
 
@@ -37,23 +37,24 @@ export function createProcesses() {
   }
 }
 
-export async function end(child: ChildProcess): Promise<{ code: number; errors: string }> {
-  const [errors, [code]] = await Promise.all([text(child.stderr!), once(child, 'exit') as Promise<[number]>])
+/** Waits until the process exits, and returns its exit code and its output on stderr. */
+export async function waitForExit(child: ChildProcess): Promise<{ code: number; errors: string }> {
+  const [errors, [code]] = await Promise.all([readText(child.stderr!), once(child, 'exit') as Promise<[number]>])
   return { code, errors }
 }
 
-/** Resolves with the log line that has these words; what is logged after it is thrown away. */
-export function said(child: ChildProcess, words: string): Promise<Record<string, unknown>> {
+/** Resolves with the first log entry that contains the text. Later output is discarded. */
+export function waitForLogEntry(child: ChildProcess, text: string): Promise<Record<string, unknown>> {
   return new Promise((resolve, reject) => {
-    let seen = ''
+    let output = ''
     const listen = (chunk: Buffer) => {
-      seen += String(chunk)
-      const line = seen.split('\n').find((candidate) => candidate.includes(words) && candidate.endsWith('}'))
+      output += String(chunk)
+      const line = output.split('\n').find((candidate) => candidate.includes(text) && candidate.endsWith('}'))
       if (!line) return
       child.stdout!.off('data', listen).resume()
       resolve(JSON.parse(line) as Record<string, unknown>)
     }
     child.stdout!.on('data', listen)
-    child.stdout!.once('end', () => reject(new Error(`It ended without saying "${words}": ${seen}`)))
+    child.stdout!.once('end', () => reject(new Error(`The process ended without logging "${text}": ${output}`)))
   })
 }

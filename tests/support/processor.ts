@@ -3,13 +3,13 @@ import type { SandboxPayments } from '../../sandbox/services/payments.ts'
 
 type Settings = ReturnType<SandboxPayments['env']>
 
-/** The installed package as client of the sandbox's processor; it makes no attempts of its own. */
-export function clientOf({ STRIPE_API_URL: url, STRIPE_SECRET_KEY: key }: Settings): Stripe {
+/** Creates a client of the sandbox's processor with the installed Stripe package, without its retries. */
+export function createStripeClient({ STRIPE_API_URL: url, STRIPE_SECRET_KEY: key }: Settings): Stripe {
   const { hostname, port } = new URL(url)
   return new Stripe(key, { host: hostname, port, protocol: 'http', maxNetworkRetries: 0, telemetry: false })
 }
 
-/** What our service asks of a checkout. */
+/** Returns the parameters with which the service creates a checkout. */
 export function checkoutOf({ STRIPE_PRICE_ID: price }: Settings, userId: string) {
   return {
     mode: 'subscription',

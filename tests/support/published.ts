@@ -11,7 +11,7 @@ export async function storePosts({ database }: Context, posts: Post[]): Promise<
   if (posts.length > 0) await database.connection.collection<Post>('posts').insertMany(posts)
 }
 
-/** A user with an account on each of these platforms, whose tokens open nothing. */
+/** Stores a user with an account on each of these platforms. No platform accepts their tokens. */
 export async function connectedUser(context: Context, platforms: Platform[]): Promise<User> {
   const user = await createAccount(context)
   await connectAccounts(context, user._id, platforms)

@@ -8,22 +8,22 @@ import { createPost } from '../../src/commands/posts/create-post.ts'
 import { registerPushDevice } from '../../src/commands/notifications/push-devices.ts'
 import { newId } from '../../src/store/shared/schema.ts'
 import { unique } from './servers.ts'
-import { accessTokensOf, openTestSession } from './sessions.ts'
+import { createAccessTokens, openTestSession } from './sessions.ts'
 
-/** What the tests that go through all routes have to know of each. */
+/** The facts about a route that the tests of all routes need. */
 export interface RouteCase {
   access: 'public' | 'user' | 'admin'
-  /** A body that the route takes. */
+  /** A valid body. */
   body?: object
-  /** Maximal size of the body, where neither 64 KiB for anonymous clients nor 1 MiB for users applies. */
+  /** The size limit of the body, where neither 64 KiB for anonymous clients nor 1 MiB for users applies. */
   maxBodyMiB?: number
-  /** A query that the route wants. */
+  /** A query that the route requires. */
   query?: string
-  /** Creates the record that the path names, for admins one of another user, and returns the path parameters. */
+  /** Creates the record that the path names and returns the path parameters. In admin routes it belongs to another user. */
   record?: (context: Context, owner: SignedIn) => Promise<Record<string, string>>
-  /** Whether the stored record is still as it was; asked after strangers tried. */
+  /** Reads the stored record, to check that requests of other users have not changed it. */
   fingerprint?: (context: Context, params: Record<string, string>) => Promise<unknown>
-  /** What the owner, or any user where no record is named, gets for it. */
+  /** The status that the owner of the record gets, or any user where the path names no record. */
   status: number
 }
 
@@ -55,7 +55,7 @@ async function storePost(context: Context, userId: string): Promise<string> {
   return data.postId
 }
 
-/** Names a post of another user. */
+/** An admin route whose path names a post of another user. */
 const postAdminRoute: RouteCase = {
   ...adminRoute(200),
   record: async (context) => ({ id: await storePost(context, (await createAccount(context))._id) }),
@@ -72,7 +72,7 @@ const notificationRoute = (status: number): RouteCase => ({
     context.database.connection.collection<{ _id: string }>('notifications').findOne({ _id: id! }),
 })
 
-/** Names another user. */
+/** An admin route whose path names another user. */
 const userAdminRoute = (changes: Pick<RouteCase, 'body' | 'query'>): RouteCase => ({
   ...adminRoute(200),
   ...changes,
@@ -123,7 +123,7 @@ export const ROUTES: Record<string, RouteCase> = {
     ...userRoute(200),
     async record(context, owner) {
       const { accessToken } = await openTestSession(context, owner.user, { ipAddress: '127.0.0.1', userAgent: 'other' })
-      return { tokenId: (await accessTokensOf(context.config)).verify(accessToken)!.sessionId }
+      return { tokenId: (await createAccessTokens(context.config)).verify(accessToken)!.sessionId }
     },
     fingerprint: (context, { tokenId }) => context.sessions.find(tokenId!),
   },
@@ -148,7 +148,7 @@ export const ROUTES: Record<string, RouteCase> = {
   'GET /api/analytics/posts/top': userRoute(200),
   'GET /api/analytics/platforms': userRoute(200),
   'GET /api/analytics/heatmap': userRoute(200),
-  // It is not published yet.
+  // The post is not published yet.
   'POST /api/analytics/posts/:postId/refresh': { ...postRoute(400), query: 'platform=bluesky' },
 
   'GET /api/platform/find': userRoute(200),
@@ -159,7 +159,7 @@ export const ROUTES: Record<string, RouteCase> = {
   }),
   'GET /api/platform/bluesky/refresh': userRoute(400),
   'DELETE /api/platform/bluesky/disconnect': userRoute(200),
-  // Connects nothing without an application of ours there.
+  // In tests these platforms have no application credentials.
   'GET /api/platform/mastodon/connect': userRoute(400),
   'GET /api/platform/mastodon/callback': publicRoute(302),
   'GET /api/platform/mastodon/refresh': userRoute(400),
@@ -203,7 +203,7 @@ export const ROUTES: Record<string, RouteCase> = {
       },
     ]),
   ),
-  // Without a payment processor, and for a user who never paid.
+  // In tests there is no payment processor, and the user has never paid.
   'POST /api/payments/create-checkout': userRoute(503),
   'POST /api/payments/cancel': userRoute(400),
   'POST /api/payments/billing-portal': userRoute(400),
@@ -231,7 +231,7 @@ export const ROUTES: Record<string, RouteCase> = {
     },
     fingerprint: (context, { id }) => context.deadLetters.find(id!),
   },
-  // Says who listens by its first message; the engine of Socket.IO wants a transport named.
+  // The stream authenticates by its first message. Socket.IO requires a transport in the query.
   'GET /api/notifications/stream': publicRoute(426),
   'GET /socket.io': publicRoute(400),
   'POST /socket.io': publicRoute(400),
@@ -239,21 +239,21 @@ export const ROUTES: Record<string, RouteCase> = {
   'GET /api/status/slo': adminRoute(200),
 }
 
-/** The routes of the application itself, in the words of `ROUTES`; the pages of the reference and HEAD come with others. */
-export function routesOf(app: FastifyInstance): string[] {
+/** Lists the routes of the application as keys of `ROUTES`, without the pages of the reference, HEAD and OPTIONS. */
+export function listRoutes(app: FastifyInstance): string[] {
   return app.routeEntries
     .filter(({ method, url }) => method !== 'HEAD' && method !== 'OPTIONS' && !url.startsWith('/docs'))
     .map(({ method, url }) => `${method} ${url}`)
 }
 
-/** The request that a key of `ROUTES` stands for. */
-export function requestOf(route: string, params: Record<string, string> = {}): { method: 'GET'; url: string } {
+/** Returns the request for a key of `ROUTES`. */
+export function buildRequest(route: string, params: Record<string, string> = {}): { method: 'GET'; url: string } {
   const [method, pattern] = route.split(' ') as [NonNullable<InjectOptions['method']>, string]
   const { query } = ROUTES[route]!
   const path = pattern.replace(/:(\w+)/g, (_, name: string) => params[name] ?? `:${name}`)
-  // `inject` wants a literal; the table has the methods that Fastify reported.
+  // `inject` requires a literal type; the table has the methods that Fastify reported.
   return { method: method as 'GET', url: query === undefined ? path : `${path}?${query}` }
 }
 
-/** What its caller has to be. */
+/** Returns the role that the caller of a route needs. */
 export const roleFor = (route: string): Role => (ROUTES[route]!.access === 'admin' ? 'admin' : 'user')

@@ -4,64 +4,73 @@ import type { Platform } from '../../src/domain/shared/platforms.ts'
 import type { Credentials, PlatformAdapter } from '../../src/platforms/contract.ts'
 import type { PlatformRegistry } from '../../src/platforms/registry.ts'
 
-/** Scripted responses of a platform about posts and accounts. */
-interface Told {
+/** The scripted responses of a platform. Tests change them between calls. */
+interface PlatformScript {
   counts: Map<string, Partial<PostCounts> | 'deleted'>
-  /** Of ids without counts of their own; null: it says nothing of them. */
+  /** The counts of other ids; null means that the response omits them. */
   default: Partial<PostCounts> | null
   followers: number | null
-  /** Thrown by the next calls, the first one first; `null` lets one through. */
+  /** The errors that the next metrics calls throw, in order; `null` lets one call succeed. */
   troubles: (Error | null)[]
-  /** As `troubles`, of calls for followers. */
+  /** The errors that the next follower calls throw, in order. */
   followerTroubles: Error[]
   /** Runs between a call and its response. */
   meanwhile?: () => Promise<void>
 }
 
-const notAsked = () => Promise.reject(new Error('not asked for here'))
+const unexpected = () => Promise.reject(new Error('unexpected call'))
 
-/** Platforms with scripted responses, for cases that no real server can reproduce. They record all calls. */
+/**
+ * Creates platforms with scripted responses, for cases that no real server can reproduce. They record all calls.
+ * @param metrics the maximal number of ids in a metrics call, by platform; 0 for a platform without metrics
+ */
 export function toldPlatforms(
   metrics: Partial<Record<Platform, number>>,
   renew: Partial<Record<Platform, PlatformAdapter['renew']>> = {},
 ) {
   const calls: { platform: Platform; ids: string[]; token: string }[] = []
   const followerCalls: Platform[] = []
-  const told = new Map<Platform, Told>()
+  const scripts = new Map<Platform, PlatformScript>()
   const adapters = new Map<Platform, PlatformAdapter>()
 
   for (const [platform, perCall] of Object.entries(metrics) as [Platform, number][]) {
-    const say: Told = { counts: new Map(), default: { likes: 1 }, followers: 100, troubles: [], followerTroubles: [] }
-    told.set(platform, say)
+    const script: PlatformScript = {
+      counts: new Map(),
+      default: { likes: 1 },
+      followers: 100,
+      troubles: [],
+      followerTroubles: [],
+    }
+    scripts.set(platform, script)
 
-    const answer = async () => {
-      await say.meanwhile?.()
-      const trouble = say.troubles.shift()
+    const throwScripted = async () => {
+      await script.meanwhile?.()
+      const trouble = script.troubles.shift()
       if (trouble) throw trouble
     }
     const read = async (ids: string[], { accessToken }: Credentials) => {
       calls.push({ platform, ids, token: accessToken })
-      await answer()
-      const seen = new Map<string, PostCounts | 'deleted'>()
+      await throwScripted()
+      const found = new Map<string, PostCounts | 'deleted'>()
       for (const id of ids) {
-        const counts = say.counts.get(id) ?? say.default
-        if (counts) seen.set(id, counts === 'deleted' ? counts : { ...NO_COUNTS, ...counts })
+        const counts = script.counts.get(id) ?? script.default
+        if (counts) found.set(id, counts === 'deleted' ? counts : { ...NO_COUNTS, ...counts })
       }
-      return seen
+      return found
     }
     adapters.set(platform, {
       platform,
-      prepare: notAsked,
-      publish: notAsked,
-      reconcile: notAsked,
-      profile: notAsked,
+      prepare: unexpected,
+      publish: unexpected,
+      reconcile: unexpected,
+      profile: unexpected,
       ...(renew[platform] && { renew: renew[platform] }),
       ...(perCall > 0 && { metrics: { perCall, read } }),
       async followers() {
         followerCalls.push(platform)
-        const trouble = say.followerTroubles.shift()
+        const trouble = script.followerTroubles.shift()
         if (trouble) throw trouble
-        return say.followers
+        return script.followers
       },
     })
   }
@@ -73,5 +82,5 @@ export function toldPlatforms(
     warmUp: async () => {},
     close: async () => {},
   }
-  return { registry, calls, followerCalls, tell: (platform: Platform): Told => told.get(platform)! }
+  return { registry, calls, followerCalls, tell: (platform: Platform): PlatformScript => scripts.get(platform)! }
 }

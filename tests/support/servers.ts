@@ -8,13 +8,13 @@ import { createContext, type Context } from '../../src/context.ts'
 
 const RETENTION_MS = 86_400_000
 
-/** Differs in every call, and is allowed in names of databases, buckets, namespaces and accounts. */
+/** Returns a name that no other call returns. Its characters are allowed in names of databases, buckets, namespaces and accounts. */
 export function unique(prefix: string): string {
   return `${prefix}-${randomBytes(6).toString('hex')}`
 }
 
 /**
- * A configuration on the servers of the test run, with a database, a bucket and a Temporal namespace of its own.
+ * Returns a configuration on the servers of the test run, with a database, a bucket and a Temporal namespace of its own.
  * The namespace and the bucket exist after `testContext`, or after `registerNamespace` and `storage.ensureBucket`.
  */
 export function testConfig(overrides: Partial<Config> = {}): Config {
@@ -40,13 +40,13 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
     CONNECT_COOKIE: 'browsers',
     BLUESKY_ENTRY_URL: bluesky.url,
     BLUESKY_VIDEO_URL: bluesky.url,
-    // No test waits ten minutes.
+    // The default is ten minutes, too long for a test.
     UNANSWERED_CALL_SETTLE_MS: '30000',
   }
   return Object.freeze({ ...readConfig(defaults), ...overrides })
 }
 
-/** A context of the test file's own, with indexes, bucket and namespace; close it in `afterAll`. */
+/** Creates a context for the test file alone, with indexes, bucket and namespace. Close it in `afterAll`. */
 export async function testContext(
   overrides: Partial<Config> = {},
   parts: Parameters<typeof createContext>[1] = {},
@@ -58,7 +58,7 @@ export async function testContext(
   return context
 }
 
-/** Makes the namespace of a configuration: takes a few milliseconds, and it can be used immediately. */
+/** Registers the Temporal namespace of a configuration, which can be used immediately. */
 export async function registerNamespace(config: Config): Promise<void> {
   const connection = await Connection.connect({ address: config.TEMPORAL_ADDRESS })
   try {

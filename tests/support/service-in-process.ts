@@ -22,7 +22,7 @@ export interface PostStatusData {
 
 const FINAL = ['COMPLETED', 'PARTIAL_SUCCESS', 'FAILED', 'CANCELLED']
 
-/** API and worker over one context, in this process. Requests go through the real routes. */
+/** Starts the API and the workers in this process with one context. Requests use the real routes. */
 export async function startServiceInProcess(context: Context) {
   const app = await buildApp(context)
   let workers: Awaited<ReturnType<typeof startWorkers>> | null = await startWorkers(context)
@@ -46,7 +46,7 @@ export async function startServiceInProcess(context: Context) {
     context,
     app,
 
-    /** A user who is logged in. */
+    /** Stores a user and logs in. */
     async logIn() {
       const password = unique('password')
       const user = newUser(
@@ -73,7 +73,7 @@ export async function startServiceInProcess(context: Context) {
 
       return {
         userId: user._id,
-        /** What this user has to keep secret. */
+        /** The user's secrets. */
         secrets: { email: user.email, password, token },
         call,
         status,
@@ -85,12 +85,12 @@ export async function startServiceInProcess(context: Context) {
           return answer.body.data.postId as string
         },
 
-        /** A media item whose bytes are in storage, sent there as clients do. */
+        /** Uploads bytes to the storage as clients do, and returns the media item. */
         async upload(bytes: Uint8Array<ArrayBuffer>, mimeType: string, altText?: string) {
-          const asked = await call('POST', '/api/posts/media/upload', { contentType: mimeType })
-          const { uploadUrl, storageKey, storageUrl } = asked.body.data as Record<string, string>
+          const upload = await call('POST', '/api/posts/media/upload', { contentType: mimeType })
+          const { uploadUrl, storageKey, storageUrl } = upload.body.data as Record<string, string>
           const put = await fetch(uploadUrl!, { method: 'PUT', body: bytes, headers: { 'content-type': mimeType } })
-          if (put.status !== 200) throw new Error(`the upload was answered with ${put.status}`)
+          if (put.status !== 200) throw new Error(`the upload returned ${put.status}`)
           return {
             storageKey: storageKey!,
             storageUrl: storageUrl!,
@@ -127,13 +127,13 @@ export async function startServiceInProcess(context: Context) {
   }
 }
 
-/** Asks until the answer fits; for states that no event announces to a client. */
-export async function poll<T>(ask: () => Promise<T>, fits: (answer: T) => boolean, timeoutMs = 45_000): Promise<T> {
+/** Polls until the value fits, for states that no event announces to a client. */
+export async function poll<T>(read: () => Promise<T>, fits: (value: T) => boolean, timeoutMs = 45_000): Promise<T> {
   const end = Date.now() + timeoutMs
   for (;;) {
-    const answer = await ask()
-    if (fits(answer)) return answer
-    if (Date.now() > end) throw new Error(`Timed out; the last answer was ${JSON.stringify(answer)}`)
+    const value = await read()
+    if (fits(value)) return value
+    if (Date.now() > end) throw new Error(`Timed out; the last value was ${JSON.stringify(value)}`)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

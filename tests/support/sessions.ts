@@ -6,23 +6,23 @@ import type { AccessTokens } from '../../src/domain/users/access-tokens.ts'
 import type { User } from '../../src/domain/users/user.ts'
 
 const CLIENT: Client = { ipAddress: '127.0.0.1', userAgent: 'test' }
-const ports = new WeakMap<AccessTokenConfig, Promise<AccessTokens>>()
+const services = new WeakMap<AccessTokenConfig, Promise<AccessTokens>>()
 
-/** The access tokens of an API with these settings, without its routes. */
-export function accessTokensOf(settings: AccessTokenConfig): Promise<AccessTokens> {
-  const port = ports.get(settings) ?? createPort(settings)
-  ports.set(settings, port)
-  return port
+/** Returns the access token service of an API with these settings, without its routes. Repeated calls share one. */
+export function createAccessTokens(settings: AccessTokenConfig): Promise<AccessTokens> {
+  const service = services.get(settings) ?? createService(settings)
+  services.set(settings, service)
+  return service
 }
 
-async function createPort(config: AccessTokenConfig): Promise<AccessTokens> {
+async function createService(config: AccessTokenConfig): Promise<AccessTokens> {
   const app = Fastify()
   await app.register(accessTokens, { config })
   await app.ready()
   return app.accessTokens
 }
 
-/** Logs a stored user in, without an API. */
+/** Opens a session for a stored user without an API. */
 export async function openTestSession(context: Context, user: User, client = CLIENT): Promise<SessionTokens> {
-  return openSession({ ...context, accessTokens: await accessTokensOf(context.config) }, user, client)
+  return openSession({ ...context, accessTokens: await createAccessTokens(context.config) }, user, client)
 }

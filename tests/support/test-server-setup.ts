@@ -3,7 +3,7 @@ import { findTestServer } from '../../sandbox/servers/test-server.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Program of the time-skipping server: `createTimeSkipping({ server: { executable: { type: 'existing-path', path } } })`. */
+    /** The path of the time-skipping server: `createTimeSkipping({ server: { executable: { type: 'existing-path', path } } })`. */
     testServer: string
   }
 }

@@ -2,10 +2,10 @@ import { Writable } from 'node:stream'
 import type { Context } from '../../src/context.ts'
 import { createLogger } from '../../src/logger.ts'
 
-/** Everything that is searched for planted secrets (invariant I7). */
+/** Collects the texts that tests search for planted secrets (invariant I7). */
 
-/** A logger, and all that it wrote. */
-export function keepLog() {
+/** Creates a logger whose output can be read. */
+export function createRecordedLogger() {
   let written = ''
   const destination = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -16,7 +16,7 @@ export function keepLog() {
   return { logger: createLogger('trace', destination), written: () => written }
 }
 
-/** Every record as it lies in the database, by its collection. */
+/** Returns every record as it is stored, by collection. */
 export async function recordsByCollection({
   database,
 }: Pick<Context, 'database'>): Promise<{ name: string; records: Record<string, unknown>[] }[]> {
@@ -29,12 +29,12 @@ export async function recordsByCollection({
   )
 }
 
-/** Every record of every collection. */
+/** Returns every record of every collection. */
 export async function allRecords(context: Pick<Context, 'database'>): Promise<Record<string, unknown>[]> {
   return (await recordsByCollection(context)).flatMap(({ records }) => records)
 }
 
-/** The names of all objects in storage. */
+/** Returns the keys of all objects in the storage. */
 export async function allKeys({ storage }: Pick<Context, 'storage'>): Promise<string[]> {
   const keys: string[] = []
   for (;;) {

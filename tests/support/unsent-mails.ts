@@ -6,7 +6,7 @@ import type { Mail } from '../../src/store/notifications/mails.ts'
 import { apiWorld } from './api.ts'
 import { unique } from './servers.ts'
 
-/** The API with a clock that can be put forward. No worker runs: mails stay where they are stored, and are read there. */
+/** Starts the API without a worker, so that mails stay in the database and can be read there. The clock can be moved forward. */
 export async function startUnsentMails(overrides: Partial<Config> = {}) {
   let shiftMs = 0
   const clock = { ...systemClock, now: () => new Date(Date.now() + shiftMs) }
@@ -22,7 +22,7 @@ export async function startUnsentMails(overrides: Partial<Config> = {}) {
     post: (path: string, payload: object, headers: Record<string, string> = {}, remoteAddress = '127.0.0.1') =>
       app.inject({ method: 'POST', url: `/api/auth/${path}`, payload, headers, remoteAddress }),
 
-    /** All mails that go to the address, oldest first. */
+    /** Returns all mails to the address, oldest first. */
     async mailsTo(address: string): Promise<(Mail & MailContent)[]> {
       const mails = (await stored()).map((mail) => ({ ...mail, ...openMail(context.cipher, mail._id, mail.sealed!) }))
       return mails.filter(({ to }) => to === normalizeEmail(address))
@@ -30,6 +30,7 @@ export async function startUnsentMails(overrides: Partial<Config> = {}) {
 
     stored,
 
+    /** Runs a function with the clock moved forward. */
     async later<T>(ms: number, act: () => Promise<T>): Promise<T> {
       shiftMs += ms
       try {
@@ -43,7 +44,7 @@ export async function startUnsentMails(overrides: Partial<Config> = {}) {
 
 export type UnsentMails = Awaited<ReturnType<typeof startUnsentMails>>
 
-/** The code of the newest mail to the address. */
+/** Returns the code from the newest mail to the address. */
 export async function codeFor(world: UnsentMails, email: string): Promise<string> {
   const mail = (await world.mailsTo(email)).at(-1)
   const code = /^\d{6}$/m.exec(mail?.text ?? '')?.[0]

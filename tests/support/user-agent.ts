@@ -1,2 +1,2 @@
-/** The name that clients under test give in their calls. */
+/** The User-Agent of the clients under test. */
 export const USER_AGENT = 'postonce-test/1.0 (+https://postonce.test/contact)'

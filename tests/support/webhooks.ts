@@ -9,14 +9,14 @@ interface Signing {
   scheme?: string
 }
 
-/** The header that the payment processor sends with a webhook of these bytes. */
+/** Returns the signature header that the payment processor sends with a webhook of these bytes. */
 export function signatureOf(body: string | Buffer, { secret, at = new Date(), scheme = 'v1' }: Signing): string {
   const seconds = Math.floor(at.getTime() / 1_000)
   const hmac = createHmac('sha256', secret).update(`${seconds}.`).update(body).digest('hex')
   return `t=${seconds},${scheme}=${hmac}`
 }
 
-/** The processor's client without a processor: what is signed can be read all the same. */
+/** Creates the payments client without a processor. It can still verify signed webhooks. */
 export function paymentsWithoutProcessor(...webhookSecrets: string[]) {
   return createPayments({
     secretKey: 'sk_test_none',
@@ -28,7 +28,7 @@ export function paymentsWithoutProcessor(...webhookSecrets: string[]) {
   })
 }
 
-/** An event as the processor writes it, about nothing but these ids. */
+/** Builds an event as the processor sends it, with this object. */
 export function eventOf(type: string, object: object, id = unique('evt')) {
   return { id, object: 'event', type, created: Math.floor(Date.now() / 1_000), data: { object } }
 }

@@ -24,8 +24,8 @@ afterAll(() => env?.teardown())
 
 let runs = 0
 
-/** Runs a workflow with activities that the test defines, and returns whether it continued as new. */
-async function result(name: string, activities: object) {
+/** Runs a workflow with activities that the test defines. Returns its result and whether it continued as new. */
+async function runWorkflow(name: string, activities: object) {
   const taskQueue = `metrics-${process.pid}-${++runs}`
   const worker = await Worker.create({ connection: env.nativeConnection, taskQueue, activities, workflowBundle })
   const workflowId = `${taskQueue}-run`
@@ -33,55 +33,57 @@ async function result(name: string, activities: object) {
     const handle = await env.client.workflow.start(name, { taskQueue, workflowId })
     const totals = await handle.result()
     const { runId } = await env.client.workflow.getHandle(workflowId).describe()
-    return { totals, isGoneOnWith: runId !== handle.firstExecutionRunId }
+    return { totals, continuedAsNew: runId !== handle.firstExecutionRunId }
   })
 }
 
 const DONE: CollectedBatch = { saved: 1, deleted: 0, skipped: 0, failed: 0, end: 'done' }
-const ON: Platform[] = ['bluesky', 'mastodon']
+const PLATFORMS: Platform[] = ['bluesky', 'mastodon']
 
-const BEGINNING = { youngestSlot: 0, startUserId: null, isRound: false, afterUserId: null, within: null }
+const FIRST_PLACE = { youngestSlot: 0, startUserId: null, isRound: false, afterUserId: null, within: null }
 
-/** Pages of some accounts on each of two platforms, with two batches each. */
-const pagesOf = (pages: number, accounts: number) => async (place: DuePlace | null) => {
-  const at = place?.ageClass ?? 0
-  const users = Array.from({ length: accounts }, (_, index) => `user-${at}-${index}`)
+/** Returns a `listDueMetrics` with this many pages. Each has the accounts on two platforms, with two batches per account. */
+const createPages = (pages: number, accounts: number) => async (place: DuePlace | null) => {
+  const ageClass = place?.ageClass ?? 0
+  const users = Array.from({ length: accounts }, (_, index) => `user-${ageClass}-${index}`)
   const page: DuePage = {
     slot: 0,
-    accounts: users.flatMap((userId) => ON.map((platform) => ({ userId, platform, batches: [['one'], ['two']] }))),
-    next: at + 1 < pages ? { ...BEGINNING, ageClass: at + 1 } : null,
+    accounts: users.flatMap((userId) =>
+      PLATFORMS.map((platform) => ({ userId, platform, batches: [['one'], ['two']] })),
+    ),
+    next: ageClass + 1 < pages ? { ...FIRST_PLACE, ageClass: ageClass + 1 } : null,
   }
   return page
 }
 
 it('a pause lasts for the whole run, even after it continues as new', async () => {
-  const asked: DueBatch[] = []
-  const { totals, isGoneOnWith } = await result('collectPostMetrics', {
-    listDueMetrics: pagesOf(7, 1),
+  const collected: DueBatch[] = []
+  const { totals, continuedAsNew } = await runWorkflow('collectPostMetrics', {
+    listDueMetrics: createPages(7, 1),
     collectBatch: async (batch: DueBatch): Promise<CollectedBatch> => {
-      asked.push(batch)
+      collected.push(batch)
       return batch.platform === 'bluesky' ? { ...DONE, saved: 0, skipped: 1, end: 'platform', pauseMs: HOUR } : DONE
     },
   })
-  expect(asked.filter(({ platform }) => platform === 'bluesky')).toHaveLength(1)
+  expect(collected.filter(({ platform }) => platform === 'bluesky')).toHaveLength(1)
   expect(totals).toEqual({ saved: 14, deleted: 0, skipped: 1, failed: 0 })
-  expect(isGoneOnWith).toBe(true)
+  expect(continuedAsNew).toBe(true)
 })
 
 it('a run collects after a pause, skips a blocked account, and continues after a failed batch', async () => {
-  const asked: string[] = []
-  const { totals } = await result('collectPostMetrics', {
-    listDueMetrics: pagesOf(1, 3),
+  const collected: string[] = []
+  const { totals } = await runWorkflow('collectPostMetrics', {
+    listDueMetrics: createPages(1, 3),
     collectBatch: async ({ userId, platform, postIds }: DueBatch): Promise<CollectedBatch> => {
-      asked.push(`${platform} ${userId} ${postIds[0]}`)
+      collected.push(`${platform} ${userId} ${postIds[0]}`)
       if (platform === 'mastodon') return { ...DONE, end: 'platform', pauseMs: 0 }
       if (userId === 'user-0-0') return { ...DONE, saved: 0, skipped: 1, end: 'account' }
       if (userId === 'user-0-1') throw ApplicationFailure.nonRetryable('no call succeeds')
       return DONE
     },
   })
-  expect(asked.filter((one) => one.startsWith('mastodon'))).toHaveLength(3)
-  expect(asked.filter((one) => one.startsWith('bluesky')).toSorted()).toEqual([
+  expect(collected.filter((batch) => batch.startsWith('mastodon'))).toHaveLength(3)
+  expect(collected.filter((batch) => batch.startsWith('bluesky')).toSorted()).toEqual([
     'bluesky user-0-0 one',
     'bluesky user-0-1 one',
     'bluesky user-0-1 two',
@@ -93,44 +95,44 @@ it('a run collects after a pause, skips a blocked account, and continues after a
 
 it('a run reads eight accounts of a platform concurrently, and no platform waits for another', async () => {
   const running = { bluesky: 0, mastodon: 0 }
-  let most = 0
-  const others = Promise.withResolvers<void>()
-  let left = 40
-  await result('collectPostMetrics', {
-    listDueMetrics: pagesOf(1, 20),
+  let mostRunning = 0
+  const mastodonEnded = Promise.withResolvers<void>()
+  let mastodonBatchesLeft = 40
+  await runWorkflow('collectPostMetrics', {
+    listDueMetrics: createPages(1, 20),
     collectBatch: async ({ platform }: DueBatch): Promise<CollectedBatch> => {
       const name = platform as keyof typeof running
-      most = Math.max(most, (running[name] += 1))
-      // Those of Bluesky hang until Mastodon is through.
-      if (name === 'bluesky') await others.promise
-      else if (--left === 0) others.resolve()
+      mostRunning = Math.max(mostRunning, (running[name] += 1))
+      // The batches of Bluesky hang until all of Mastodon have ended.
+      if (name === 'bluesky') await mastodonEnded.promise
+      else if (--mastodonBatchesLeft === 0) mastodonEnded.resolve()
       running[name] -= 1
       return DONE
     },
   })
-  expect(most).toBe(8)
+  expect(mostRunning).toBe(8)
 })
 
 it('follower counts that a pause skipped are read after it, twice at most', async () => {
-  const asked: { after: string | null; pauses: Pauses; on: Platform[] | undefined; at: number }[] = []
+  const calls: { after: string | null; pauses: Pauses; on: Platform[] | undefined; at: number }[] = []
   const page: FollowersPage = { next: null, pauses: {}, taken: 1, skipped: 0, failed: 0, paused: 0 }
-  const { totals } = await result('collectAccountMetrics', {
+  const { totals } = await runWorkflow('collectAccountMetrics', {
     collectFollowersPage: async (after: string | null, pauses: Pauses, on?: Platform[]): Promise<FollowersPage> => {
       const at = await env.currentTimeMs()
-      asked.push({ after, pauses, on, at })
+      calls.push({ after, pauses, on, at })
       if (on) return { ...page, taken: 0, paused: 1, pauses: { mastodon: at + 24 * HOUR } }
       if (after === null) return { ...page, next: 'last', paused: 2, pauses: { mastodon: at + 10 * MINUTE } }
       return { ...page, pauses }
     },
   })
-  expect(asked).toMatchObject([
+  expect(calls).toMatchObject([
     { after: null, pauses: {} },
     { after: 'last', pauses: { mastodon: expect.any(Number) } },
     { after: null, pauses: {}, on: ['mastodon'] },
     { after: null, pauses: {}, on: ['mastodon'] },
   ])
-  expect(asked[2]!.at - asked[1]!.at).toBeGreaterThan(9 * MINUTE)
-  expect(asked[3]!.at - asked[2]!.at).toBeGreaterThan(HOUR)
-  expect(asked[3]!.at - asked[2]!.at).toBeLessThan(3 * HOUR)
+  expect(calls[2]!.at - calls[1]!.at).toBeGreaterThan(9 * MINUTE)
+  expect(calls[3]!.at - calls[2]!.at).toBeGreaterThan(HOUR)
+  expect(calls[3]!.at - calls[2]!.at).toBeLessThan(3 * HOUR)
   expect(totals).toEqual({ taken: 2, skipped: 0, failed: 0, paused: 1 })
 })

@@ -25,13 +25,16 @@ beforeAll(async () => {
 afterEach(() => stop())
 afterAll(() => env?.teardown())
 
-/** No trouble to the breaker, which goes by a clock that cannot be skipped. */
+/** `isTrouble` is false so that the circuit breaker stays closed: its clock cannot be skipped. */
 const down: PushOutcome = { kind: 'later', why: 'answered 503', isTrouble: false }
 const busy = (waitMs: number): PushOutcome => ({ kind: 'later', why: 'answered 429', waitMs, isTrouble: false })
 const sent: PushOutcome = { kind: 'sent' }
 
-/** The real workflow and the real activity under skipped time, over one notification in memory. `answer` is the push service's. */
-async function begin(tokens: string[], answer: (token: string, sinceMs: number, attempt: number) => PushOutcome) {
+/** Runs the real workflow and activity under skipped time with one notification in memory. `respond` is the push service. */
+async function startDelivery(
+  tokens: string[],
+  respond: (token: string, sinceMs: number, attempt: number) => PushOutcome,
+) {
   const clock = await createSkippedClock(env)
   const startedAt = clock.now()
   const userId = newId()
@@ -47,7 +50,7 @@ async function begin(tokens: string[], answer: (token: string, sinceMs: number, 
     createdAt: startedAt,
     push: { state: 'waiting', servedDevices: [] },
   }
-  let isRecorded = true
+  let canRecord = true
   const devices: PushDevice[] = []
   const cipher = createTokenCipher(`test:${Buffer.alloc(32, 1).toString('base64')}`)
   const register = async (device: Pick<PushDevice, '_id' | 'userId' | 'platform' | 'sealedToken'>) => {
@@ -57,15 +60,15 @@ async function begin(tokens: string[], answer: (token: string, sinceMs: number, 
     const pushTokens = { register } as unknown as PushTokenStore
     await registerPushDevice({ cipher, pushTokens }, { userId, token, platform: 'ios' })
   }
-  /** Every call, in its order. */
-  const calls: { token: string; at: number; taken: boolean }[] = []
+  /** All calls to the push service, in order. */
+  const calls: { token: string; at: number; accepted: boolean }[] = []
   const limits = { maxPosts: 1, maxCaptionGenerations: 1 }
   const activities = createPushActivities({
     push: {
       async send(token) {
         const at = clock.now().getTime() - startedAt.getTime()
-        const outcome = answer(token, at, calls.filter((call) => call.token === token).length + 1)
-        calls.push({ token, at, taken: outcome.kind === 'sent' })
+        const outcome = respond(token, at, calls.filter((call) => call.token === token).length + 1)
+        calls.push({ token, at, accepted: outcome.kind === 'sent' })
         return outcome
       },
     },
@@ -73,7 +76,7 @@ async function begin(tokens: string[], answer: (token: string, sinceMs: number, 
       find: async () => structuredClone(notification),
       acknowledge: async () => void (notification.push.state = 'started'),
       addServedDevice: async (_id, deviceId) => {
-        if (isRecorded) notification.push.servedDevices.push(deviceId)
+        if (canRecord) notification.push.servedDevices.push(deviceId)
       },
       finish: async (_id, state, reason) => void Object.assign(notification.push, { state, reason }),
       listUnstarted: async () => [],
@@ -111,25 +114,25 @@ async function begin(tokens: string[], answer: (token: string, sinceMs: number, 
     notification,
     calls,
     result,
-    /** Fails every record of a device that has the message, as in a database outage. */
-    loseRecords: () => void (isRecorded = false),
-    takenBy: (token: string) => calls.filter((call) => call.token === token && call.taken),
+    /** Drops every later record of a device that has the message, as in a database outage. */
+    loseRecords: () => void (canRecord = false),
+    acceptedBy: (token: string) => calls.filter((call) => call.token === token && call.accepted),
     history: async () => (await env.client.workflow.getHandle(workflowId).fetchHistory()).events!,
   }
 }
 
-describe('a push service that is down for a minute', () => {
-  it('a recovered push service gets every message once for each device', async () => {
-    const push = await begin(['phone', 'tablet'], (_token, sinceMs) => (sinceMs < MINUTE ? down : sent))
+describe('a push service that is down', () => {
+  it('each device gets the message once after an outage of the push service', async () => {
+    const push = await startDelivery(['phone', 'tablet'], (_token, sinceMs) => (sinceMs < MINUTE ? down : sent))
     expect(await push.result()).toBe('sent')
-    for (const token of ['phone', 'tablet']) expect(push.takenBy(token)).toHaveLength(1)
+    for (const token of ['phone', 'tablet']) expect(push.acceptedBy(token)).toHaveLength(1)
     expect(push.calls.at(-1)!.at).toBeLessThan(3 * MINUTE)
   })
 
   it('retries to a failing push service back off and leave a short history', async () => {
-    const push = await begin(['phone'], (_token, sinceMs) => (sinceMs < 5 * HOUR ? down : sent))
+    const push = await startDelivery(['phone'], (_token, sinceMs) => (sinceMs < 5 * HOUR ? down : sent))
     expect(await push.result()).toBe('sent')
-    // A second, two, four .. and then every ten minutes.
+    // The waits are 1 s, 2 s, 4 s and so on, and then ten minutes each.
     expect(push.calls.length).toBeLessThan(45)
     expect((await push.history()).length).toBeLessThan(15)
   })
@@ -137,7 +140,7 @@ describe('a push service that is down for a minute', () => {
 
 describe('a device that has the message', () => {
   it('a device that has the message does not get it again while another device is retried', async () => {
-    const push = await begin(['phone', 'tablet'], (token, _at, attempt) =>
+    const push = await startDelivery(['phone', 'tablet'], (token, _at, attempt) =>
       token === 'tablet' && attempt < 5 ? down : sent,
     )
     expect(await push.result()).toBe('sent')
@@ -146,23 +149,23 @@ describe('a device that has the message', () => {
   })
 
   it('a device that has the message does not get it again when the database was down', async () => {
-    const push = await begin(['phone', 'tablet'], (token, _at, attempt) =>
+    const push = await startDelivery(['phone', 'tablet'], (token, _at, attempt) =>
       token === 'tablet' && attempt < 2 ? down : sent,
     )
     push.loseRecords()
     expect(await push.result()).toBe('sent')
-    expect(push.takenBy('phone')).toHaveLength(1)
+    expect(push.acceptedBy('phone')).toHaveLength(1)
   })
 })
 
 it('a push retry waits for the time that a busy service states', async () => {
-  const push = await begin(['phone'], (_token, _at, attempt) => (attempt === 1 ? busy(40 * SECOND) : sent))
+  const push = await startDelivery(['phone'], (_token, _at, attempt) => (attempt === 1 ? busy(40 * SECOND) : sent))
   expect(await push.result()).toBe('sent')
   expect(push.calls[1]!.at - push.calls[0]!.at).toBeGreaterThanOrEqual(40 * SECOND)
 })
 
 it('a push that is a day old fails with a reason on its record', async () => {
-  const push = await begin(['phone'], () => down)
+  const push = await startDelivery(['phone'], () => down)
   expect(await push.result()).toBe('failed')
   expect(push.notification.push).toMatchObject({
     state: 'failed',

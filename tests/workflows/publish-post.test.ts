@@ -19,24 +19,24 @@ afterEach(async () => {
 })
 afterAll(() => time?.stop())
 
-async function begin(options: Parameters<SkippedTime['scenario']>[0]): Promise<Scenario> {
+async function start(options: Parameters<SkippedTime['scenario']>[0]): Promise<Scenario> {
   scenario = await time.scenario(options)
   return scenario
 }
 
-/** A post whose armed activity is held while it prepares, until the test lets it go on. */
-async function beginArmed() {
+/** Starts a post whose armed activity is held in its preparation until the test calls `release`. */
+async function startArmed() {
   const armed = Promise.withResolvers<Context>()
   const held = Promise.withResolvers<void>()
   const prepare = async () => {
     armed.resolve(Context.current())
     await held.promise
   }
-  const post = await begin({ dueIn: 20 * SECOND, prepare })
-  // Step by step: whoever awaits the end has time skipped on and on while the activity is held.
+  const post = await start({ dueIn: 20 * SECOND, prepare })
+  // In steps: awaiting the result would make the server skip time while the activity is held.
   const isArmed = armed.promise.then(() => true)
   while (!(await Promise.race([isArmed, delay(50)]))) await post.pass(SECOND)
-  return { post, activity: await armed.promise, goOn: () => held.resolve() }
+  return { post, activity: await armed.promise, release: () => held.resolve() }
 }
 
 async function countEndedActivities(post: Scenario): Promise<number> {
@@ -45,15 +45,16 @@ async function countEndedActivities(post: Scenario): Promise<number> {
 }
 
 const refused = new PlatformError('validation', 'The platform refused the text', { certain: true })
-const atWork = new PlatformError('media_not_ready', 'Still at work on the video', {
+const stillProcessing = new PlatformError('media_not_ready', 'Still processing the video', {
   certain: true,
   retryAfterMs: 30 * SECOND,
 })
+const image = { storageKey: 'posts/x/1.png', storageUrl: 'https://storage.example/1.png', mimeType: 'image/png' }
 const video = { storageKey: 'posts/x/1.mp4', storageUrl: 'https://storage.example/1.mp4', mimeType: 'video/mp4' }
 
 describe('publishPost', () => {
   it('an immediate post is published on every platform and its status is returned', async () => {
-    const post = await begin({ platforms: ['bluesky', 'mastodon', 'tumblr'] })
+    const post = await start({ platforms: ['bluesky', 'mastodon', 'tumblr'] })
     expect(await post.result()).toBe('COMPLETED')
     expect(post.sent.map(({ platform }) => platform).toSorted()).toEqual(['bluesky', 'mastodon', 'tumblr'])
   })
@@ -62,14 +63,14 @@ describe('publishPost', () => {
     ['a minute', MINUTE],
     ['a year', 365 * DAY],
   ])('a post scheduled %s ahead is sent when it is due and never before', async (_name, dueIn) => {
-    const post = await begin({ dueIn })
+    const post = await start({ dueIn })
     expect(await post.result()).toBe('COMPLETED')
     expect(post.sent).toHaveLength(1)
     expect(post.sent[0]!.at).toBeGreaterThanOrEqual(post.dueAt())
   })
 
   it('a post cancelled while it waits is never sent, and its workflow ends early', async () => {
-    const post = await begin({ dueIn: 30 * DAY })
+    const post = await start({ dueIn: 30 * DAY })
     await post.pass(HOUR)
     await post.change(cancel(), 'cancel')
     expect(await post.result()).toBe('CANCELLED')
@@ -78,15 +79,15 @@ describe('publishPost', () => {
   })
 
   it('a post cancelled while it is armed is never sent', async () => {
-    const { post, goOn } = await beginArmed()
+    const { post, release } = await startArmed()
     await post.change(cancel(), 'cancel')
-    goOn()
+    release()
     expect(await post.result()).toBe('CANCELLED')
     expect(post.sent).toEqual([])
   })
 
   it('a post deleted while it waits is never sent', async () => {
-    const post = await begin({ dueIn: DAY })
+    const post = await start({ dueIn: DAY })
     await post.pass(HOUR)
     await post.remove()
     expect(await post.result()).toBe('DELETED')
@@ -94,7 +95,7 @@ describe('publishPost', () => {
   })
 
   it('cancelling the workflow in Temporal cancels the post', async () => {
-    const post = await begin({ dueIn: DAY })
+    const post = await start({ dueIn: DAY })
     await post.pass(HOUR)
     await post.cancelWorkflow()
     expect(await post.result()).toBe('CANCELLED')
@@ -106,7 +107,7 @@ describe('publishPost', () => {
     ['earlier', 30 * DAY, DAY],
     ['later', DAY, 30 * DAY],
   ])('a post moved %s is sent at its new time', async (_name, dueIn, movedTo) => {
-    const post = await begin({ dueIn })
+    const post = await start({ dueIn })
     await post.pass(HOUR)
     await post.clock.sync()
     const scheduledAt = new Date(post.clock.now().getTime() + movedTo)
@@ -119,21 +120,21 @@ describe('publishPost', () => {
   })
 
   it('a post moved and edited while it is armed is published later with the new text', async () => {
-    const { post, activity, goOn } = await beginArmed()
+    const { post, activity, release } = await startArmed()
     const scheduledAt = new Date(post.dueAt() + DAY)
     await post.change(edit({ scheduledAt, content: { text: 'Last words', mediaItems: [] } }), 'changed')
     // The test server, unlike Temporal, loses a cancellation that arrives between two tries of an activity.
     await expect(activity.cancelled).rejects.toThrow()
-    goOn()
+    release()
     expect(await post.result()).toBe('COMPLETED')
     expect(post.sent).toMatchObject([{ text: 'Last words' }])
     expect(post.sent[0]!.at).toBeGreaterThanOrEqual(scheduledAt.getTime())
   })
 
   it('a post ends with PARTIAL_SUCCESS when one platform refuses, and a retry sends only to that platform', async () => {
-    const post = await begin({
+    const post = await start({
       platforms: ['bluesky', 'mastodon'],
-      answer: async (platform, call) => {
+      respond: async (platform, call) => {
         if (platform === 'mastodon' && call === 1) throw refused
       },
     })
@@ -148,8 +149,8 @@ describe('publishPost', () => {
 
   it('a transient failure is retried while tries are left', async () => {
     const busy = new PlatformError('transient', 'The platform is busy', { certain: true })
-    const post = await begin({
-      answer: async (_platform, call) => {
+    const post = await start({
+      respond: async (_platform, call) => {
         if (call <= 4) throw busy
       },
     })
@@ -157,46 +158,46 @@ describe('publishPost', () => {
     expect(post.post()!.platformStatuses[0]).toMatchObject({ attemptCount: 5 })
 
     await post.stop()
-    const hopeless = await begin({ answer: () => Promise.reject(busy) })
+    const hopeless = await start({ respond: () => Promise.reject(busy) })
     expect(await hopeless.result()).toBe('FAILED')
     expect(hopeless.post()!.platformStatuses[0]).toMatchObject({ attemptCount: 5, errorCode: 'transient' })
   })
 
   it('a post waits an hour for a rate limit without using a try', async () => {
-    const post = await begin({
-      answer: async (_platform, call) => {
+    const post = await start({
+      respond: async (_platform, call) => {
         if (call === 1) throw new PlatformError('rate_limited', 'Too many posts', { certain: true, retryAfterMs: HOUR })
       },
     })
-    const start = post.clock.now().getTime()
+    const startedAt = post.clock.now().getTime()
     expect(await post.result()).toBe('COMPLETED')
-    expect(post.sent[0]!.at - start).toBeGreaterThanOrEqual(HOUR)
+    expect(post.sent[0]!.at - startedAt).toBeGreaterThanOrEqual(HOUR)
     expect(post.post()!.platformStatuses[0]!.delivery.tries).toBe(0)
   })
 
-  it('a lost answer is reconciled for an hour, then the post fails with an unknown outcome', async () => {
-    const looks: number[] = []
-    const post = await begin({
-      answer: () => Promise.reject(new PlatformError('transient', 'The answer was lost', { certain: false })),
+  it('a lost response is reconciled for an hour, then the post fails with an unknown outcome', async () => {
+    const reconciledAt: number[] = []
+    const post = await start({
+      respond: () => Promise.reject(new PlatformError('transient', 'The response was lost', { certain: false })),
       reconcile: async () => {
-        looks.push(post.clock.now().getTime())
+        reconciledAt.push(post.clock.now().getTime())
         return 'undecidable'
       },
     })
     expect(await post.result()).toBe('FAILED')
     expect(post.post()!.platformStatuses[0]).toMatchObject({ errorCode: 'OUTCOME_UNKNOWN', attemptCount: 1 })
-    expect(looks).toHaveLength(6)
-    expect(looks.at(-1)! - looks.at(-2)!).toBeGreaterThanOrEqual(HOUR)
+    expect(reconciledAt).toHaveLength(6)
+    expect(reconciledAt.at(-1)! - reconciledAt.at(-2)!).toBeGreaterThanOrEqual(HOUR)
     expect(post.notifications).toMatchObject([
       { type: 'error', message: expect.stringContaining('retry only if the post is not there') },
     ])
   })
 
   it('a post with an unknown outcome is sent again when its user retries it', async () => {
-    const post = await begin({
-      answer: (_platform, call) =>
+    const post = await start({
+      respond: (_platform, call) =>
         call === 1
-          ? Promise.reject(new PlatformError('transient', 'The answer was lost', { certain: false }))
+          ? Promise.reject(new PlatformError('transient', 'The response was lost', { certain: false }))
           : Promise.resolve(),
       reconcile: async () => 'undecidable',
     })
@@ -210,10 +211,10 @@ describe('publishPost', () => {
   it('an unanswered call is repeated within 13 minutes, after it can no longer take effect', async () => {
     const settleMs = 10 * MINUTE
     const calls: number[] = []
-    const post = await begin({
-      answer: async (_platform, call) => {
+    const post = await start({
+      respond: async (_platform, call) => {
         calls.push(post.clock.now().getTime())
-        if (call === 1) throw new PlatformError('transient', 'The answer was lost', { certain: false })
+        if (call === 1) throw new PlatformError('transient', 'The response was lost', { certain: false })
       },
       reconcile: async (_post, _account, _delivery, { calledAt }) =>
         post.clock.now().getTime() - calledAt.getTime() >= settleMs ? 'absent' : 'in-flight',
@@ -225,7 +226,7 @@ describe('publishPost', () => {
   })
 
   it('a platform whose activity fails permanently fails alone', async () => {
-    const post = await begin({
+    const post = await start({
       platforms: ['bluesky'],
       activities: {
         publishToPlatform: () => Promise.reject(ApplicationFailure.nonRetryable('lost')),
@@ -237,7 +238,7 @@ describe('publishPost', () => {
   })
 
   it('a worker with a slow clock sends nothing before the post is due', async () => {
-    const post = await begin({ dueIn: HOUR, behindMs: 5 * MINUTE })
+    const post = await start({ dueIn: HOUR, behindMs: 5 * MINUTE })
     expect(await post.result()).toBe('COMPLETED')
     expect(post.sent).toHaveLength(1)
     expect(post.sent[0]!.at).toBeGreaterThanOrEqual(post.dueAt())
@@ -245,29 +246,29 @@ describe('publishPost', () => {
   })
 
   it('a video in processing is checked again until it is ready before the post is due', async () => {
-    const post = await begin({
+    const post = await start({
       dueIn: HOUR,
       post: { content: { text: 'Film', mediaItems: [video] } },
       prepare: async () => {
-        if (post.dueAt() - post.clock.now().getTime() > 5 * MINUTE) throw atWork
+        if (post.dueAt() - post.clock.now().getTime() > 5 * MINUTE) throw stillProcessing
       },
     })
     expect(await post.result()).toBe('COMPLETED')
-    // It starts ten minutes before the post is due, and checks again every half minute.
-    expect(post.looks.length).toBeGreaterThan(8)
+    // Preparation starts ten minutes before the post is due and is tried again every half minute.
+    expect(post.preparations.length).toBeGreaterThan(8)
     expect(post.sent).toHaveLength(1)
     expect(post.post()!.platformStatuses[0]).toMatchObject({ attemptCount: 1, delivery: { tries: 0 } })
     expect(post.notifications.map(({ type }) => type)).toEqual(['success'])
   })
 
   it('a transient failure of early preparation is retried without a warning', async () => {
-    let troubles = 4
+    let failuresLeft = 4
     const ahead: number[] = []
-    const post = await begin({
+    const post = await start({
       dueIn: HOUR,
       post: { content: { text: 'Film', mediaItems: [video] } },
       prepare: async () => {
-        if (troubles-- > 0) throw new PlatformError('transient', 'The platform is busy', { certain: true })
+        if (failuresLeft-- > 0) throw new PlatformError('transient', 'The platform is busy', { certain: true })
         ahead.push(post.dueAt() - post.clock.now().getTime())
       },
     })
@@ -277,12 +278,12 @@ describe('publishPost', () => {
   })
 
   it('an immediate post waits for video processing without using a try or delaying other platforms', async () => {
-    const post = await begin({
+    const post = await start({
       platforms: ['mastodon', 'bluesky'],
       post: { content: { text: 'Film', mediaItems: [video] } },
       prepare: async (...args) => {
         const passed = post.clock.now().getTime() - post.dueAt()
-        if (args.at(-1) === 'mastodon' && passed < 30 * MINUTE) throw atWork
+        if (args.at(-1) === 'mastodon' && passed < 30 * MINUTE) throw stillProcessing
       },
     })
     expect(await post.result()).toBe('COMPLETED')
@@ -292,22 +293,21 @@ describe('publishPost', () => {
   })
 
   it('a video that is not processed within an hour fails the post with a reason', async () => {
-    const post = await begin({
+    const post = await start({
       post: { content: { text: 'Film', mediaItems: [video] } },
-      prepare: () => Promise.reject(atWork),
+      prepare: () => Promise.reject(stillProcessing),
     })
     expect(await post.result()).toBe('FAILED')
     expect(post.sent).toEqual([])
     expect(post.post()!.platformStatuses[0]).toMatchObject({
       errorCode: 'media_not_ready',
-      error: 'Still at work on the video, more than an hour after the post was due',
+      error: 'Still processing the video, more than an hour after the post was due',
     })
   })
 
   it('images are prepared about a minute before the post is due', async () => {
-    const image = { storageKey: 'posts/x/1.png', storageUrl: 'https://storage.example/1.png', mimeType: 'image/png' }
     const ahead: number[] = []
-    const post = await begin({
+    const post = await start({
       dueIn: HOUR,
       post: { content: { text: 'Picture', mediaItems: [image] } },
       prepare: async () => {
@@ -321,20 +321,19 @@ describe('publishPost', () => {
   })
 
   it('a post edited after its preparation is prepared again', async () => {
-    const image = { storageKey: 'posts/x/1.png', storageUrl: 'https://storage.example/1.png', mimeType: 'image/png' }
     const prepared: string[] = []
-    const begun = Promise.withResolvers<Scenario>()
-    const post = await begin({
+    const started = Promise.withResolvers<Scenario>()
+    const post = await start({
       dueIn: 50 * SECOND,
       post: { content: { text: 'First words', mediaItems: [image] } },
       prepare: async ({ content }) => {
-        // So near to the instant it may come before `begin` is through.
-        const { dueAt, clock } = await begun.promise
+        // The post is due so soon that the preparation may start before `start` has returned.
+        const { dueAt, clock } = await started.promise
         const leftMs = dueAt() - clock.now().getTime()
         if (leftMs > 15 * SECOND) prepared.push(content.text)
       },
     })
-    begun.resolve(post)
+    started.resolve(post)
     // The test server, unlike Temporal, may stop its clock when an activity ends while its cancellation is requested.
     await vi.waitFor(async () => expect(await countEndedActivities(post)).toBe(1), 10 * SECOND)
     await post.change(edit({ content: { text: 'Last words', mediaItems: [image] } }), 'changed')
@@ -344,9 +343,8 @@ describe('publishPost', () => {
   })
 
   it('early preparation warns the user when the delivery would fail', async () => {
-    const image = { storageKey: 'posts/x/1.png', storageUrl: 'https://storage.example/1.png', mimeType: 'image/png' }
     let isBroken = true
-    const post = await begin({
+    const post = await start({
       dueIn: HOUR,
       post: { content: { text: 'Picture', mediaItems: [image] } },
       prepare: async () => {

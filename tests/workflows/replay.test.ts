@@ -15,7 +15,7 @@ beforeAll(async () => {
   workflowBundle = await bundleWorkflows()
 })
 
-const read = (file: string) => readFileSync(`${HISTORIES}${file}`, 'utf8')
+const readHistory = (file: string) => readFileSync(`${HISTORIES}${file}`, 'utf8')
 const replay = (json: string) => Worker.runReplayHistory({ workflowBundle }, historyFromJSON(JSON.parse(json)))
 
 describe('recorded histories', () => {
@@ -50,12 +50,12 @@ describe('recorded histories', () => {
   })
 
   it.each(recorded)('%s replays with the current workflows', async (file) => {
-    await replay(read(file))
+    await replay(readHistory(file))
   })
 
   it('a replay fails when the workflow would decide differently', async () => {
     const [scheduled] = recorded.filter((file) => file.endsWith('scheduled.json'))
-    const altered = read(scheduled!).replaceAll('"publishToPlatform"', '"publishElsewhere"')
+    const altered = readHistory(scheduled!).replaceAll('"publishToPlatform"', '"publishElsewhere"')
     await expect(replay(altered)).rejects.toThrow(/[Nn]ondeterminism/)
   })
 
@@ -89,26 +89,26 @@ describe('recorded histories', () => {
         "Watch over a user's subscription",
         expect.stringMatching(/^checkout\.session\.completed evt_\w+$/),
         expect.stringMatching(/^Wait for events, or until 20\S+Z$/),
-        // Once more, where the wait is called off.
+        // A cancelled wait appears a second time.
         expect.stringMatching(/^Wait for events, or until 20\S+Z$/),
         expect.stringMatching(/^invoice\.payment_succeeded evt_\w+$/),
         expect.stringMatching(/^Wait for events, or until 20\S+Z$/),
       ],
     ],
-  ])('%s names the steps of its post or customer in the summaries', (name, story) => {
+  ])('%s names the steps of its post or customer in the summaries', (name, steps) => {
     const file = recorded.find((path) => path.split('/').at(-1) === name)!
-    const { events } = JSON.parse(read(file)) as { events: { userMetadata?: { summary?: { data: string } } }[] }
+    const { events } = JSON.parse(readHistory(file)) as { events: { userMetadata?: { summary?: { data: string } } }[] }
     const summaries = events.flatMap(({ userMetadata }) => userMetadata?.summary?.data ?? [])
-    expect(summaries.map((data) => JSON.parse(Buffer.from(data, 'base64').toString()) as string)).toEqual(story)
+    expect(summaries.map((data) => JSON.parse(Buffer.from(data, 'base64').toString()) as string)).toEqual(steps)
   })
 
   it.each(recorded)('%s contains ids, but no text, address or token', (file) => {
-    const { events } = JSON.parse(read(file)) as { events: unknown[] }
-    const plain = JSON.stringify(events).replaceAll(/"data":"([A-Za-z0-9+/=]+)"/g, (_all, data: string) =>
+    const { events } = JSON.parse(readHistory(file)) as { events: unknown[] }
+    const decoded = JSON.stringify(events).replaceAll(/"data":"([A-Za-z0-9+/=]+)"/g, (_all, data: string) =>
       Buffer.from(data, 'base64').toString(),
     )
-    expect(plain).toMatch(/"?[0-9a-f]{24}"?/)
-    expect(plain).not.toMatch(/Words of a post|recorded@|recorded-token|000000 /)
-    expect(plain).not.toMatch(/accessToken|refreshToken|eyJ/)
+    expect(decoded).toMatch(/"?[0-9a-f]{24}"?/)
+    expect(decoded).not.toMatch(/Words of a post|recorded@|recorded-token|000000 /)
+    expect(decoded).not.toMatch(/accessToken|refreshToken|eyJ/)
   })
 })

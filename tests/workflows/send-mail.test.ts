@@ -23,15 +23,15 @@ afterAll(() => env?.teardown())
 const cipher = createTokenCipher(`k:${randomBytes(32).toString('base64')}`)
 let mails = 0
 
-/** A mail of the given life on its way through a mail server that is away for so long. */
-async function send({ lifeMs, awayMs }: { lifeMs: number; awayMs: number }) {
+/** Sends a mail with the given lifetime through a mail server that is unavailable for `outageMs`. */
+async function send({ lifeMs, outageMs }: { lifeMs: number; outageMs: number }) {
   const clock = await createSkippedClock(env)
   const start = clock.now().getTime()
   const mailId = `m${++mails}`
   const content = { to: 'ann@example.test', subject: 'Hello', text: 'Hello', html: 'Hello' }
   const mail = { _id: mailId, sealed: sealMail(cipher, mailId, content), worthUntil: new Date(start + lifeMs) } as Mail
   const calls: number[] = []
-  const taken: number[] = []
+  const accepted: number[] = []
   let ended: MailFailure | null | undefined
   const activities = createSendMailActivities({
     mails: {
@@ -44,8 +44,8 @@ async function send({ lifeMs, awayMs }: { lifeMs: number; awayMs: number }) {
       async send() {
         const at = clock.now().getTime() - start
         calls.push(at)
-        if (at < awayMs) throw new MailError('connect ECONNREFUSED', { isFinal: false })
-        taken.push(at)
+        if (at < outageMs) throw new MailError('connect ECONNREFUSED', { isFinal: false })
+        accepted.push(at)
       },
     },
     cipher,
@@ -65,24 +65,24 @@ async function send({ lifeMs, awayMs }: { lifeMs: number; awayMs: number }) {
     args: [mailId],
   })
   const outcome = (await worker.runUntil(handle.result())) as string
-  return { outcome, calls, taken, ended, history: await handle.fetchHistory() }
+  return { outcome, calls, accepted, ended, history: await handle.fetchHistory() }
 }
 
 it('a mail is sent within about a minute after an outage of hours', async () => {
-  const { outcome, taken, ended, history } = await send({ lifeMs: DAY, awayMs: 5 * HOUR })
+  const { outcome, accepted, ended, history } = await send({ lifeMs: DAY, outageMs: 5 * HOUR })
   expect(outcome).toBe('sent')
   expect(ended).toBeNull()
-  expect(taken).toHaveLength(1)
-  expect(taken[0]).toBeLessThan(5 * HOUR + 2 * MINUTE)
-  // Tries leave no trace in the history.
+  expect(accepted).toHaveLength(1)
+  expect(accepted[0]).toBeLessThan(5 * HOUR + 2 * MINUTE)
+  // Retries of an activity add no events to the history.
   expect(history.events!.length).toBeLessThan(15)
 })
 
 it('a mail fails after its expiry, and a code is never sent late', async () => {
-  const { outcome, calls, taken, ended } = await send({ lifeMs: CODE_LIFE_MS, awayMs: CODE_LIFE_MS + 1 })
+  const { outcome, calls, accepted, ended } = await send({ lifeMs: CODE_LIFE_MS, outageMs: CODE_LIFE_MS + 1 })
   expect(outcome).toBe('EXPIRED')
   expect(ended).toBe('EXPIRED')
-  expect(taken).toEqual([])
+  expect(accepted).toEqual([])
   expect(Math.max(...calls)).toBeLessThan(CODE_LIFE_MS)
   expect(calls.length).toBeGreaterThan(5)
 })

@@ -32,42 +32,42 @@ import {
 import type {} from '../support/test-server-setup.ts'
 import { buildPost } from '../support/posts.ts'
 
-/** What reached a platform, with the instant at which it did. */
-export interface Sent {
+/** A post that a platform accepted. */
+export interface SentPost {
   platform: Platform
   text: string
   at: number
 }
 
 /**
- * The real workflows and the real activities under skipped time, over one post in memory: the store applies the same
- * moves as the real one, the clock is the test server's, and the platforms answer what the test says.
+ * Runs the real workflows and activities under skipped time with one post in memory. The store applies the same moves as the real
+ * one, the clock is that of the test server, and the test scripts the responses of the platforms.
  */
 export async function startSkippedTime() {
   const env = await startTestServer()
   const workflowBundle = await bundleWorkflows()
-  // All scenarios share this queue by its name: one worker for them all, since what a stopped worker's last poll took is lost.
+  // All scenarios share this queue and its one worker: a task that a stopped worker's last poll received would be lost.
   let current: Activities | undefined
-  const preparing = await Worker.create({
+  const preparingWorker = await Worker.create({
     connection: env.nativeConnection,
     taskQueue: 'preparing',
     activities: { preparePlatform: (input: DeliveryInput) => current!.preparePlatform(input) },
   })
-  const running = preparing.run()
+  const running = preparingWorker.run()
   return {
     scenario: (options: ScenarioOptions = {}) =>
       startScenario(env, workflowBundle, options, (activities) => {
         current = activities
       }),
     async stop(): Promise<void> {
-      preparing.shutdown()
+      preparingWorker.shutdown()
       await running
       await env.teardown()
     },
   }
 }
 
-/** Where time is skipped whenever all workflows wait. */
+/** Starts a Temporal test server that skips time while all workflows wait. */
 export function startTestServer(): Promise<TestWorkflowEnvironment> {
   Runtime.install({
     logger: new DefaultLogger('ERROR'),
@@ -81,14 +81,14 @@ export function startTestServer(): Promise<TestWorkflowEnvironment> {
 export type SkippedTime = Awaited<ReturnType<typeof startSkippedTime>>
 
 interface ScenarioOptions {
-  /** From now, milliseconds; without it the post is immediate. */
+  /** Milliseconds from now; without it the post is immediate. */
   dueIn?: number
   platforms?: Platform[]
   post?: Partial<Parameters<typeof buildPost>[0]>
-  /** Answers the visible call; throws what a platform would throw. */
-  answer?: (platform: Platform, call: number) => Promise<void>
+  /** Responds to the visible call. It throws the errors of the platform. */
+  respond?: (platform: Platform, call: number) => Promise<void>
   prepare?: (...args: [...Parameters<PlatformAdapter['prepare']>, Platform]) => Promise<void>
-  /** Reconciles a call with an unknown outcome. Without it the platform finds what was sent. */
+  /** Reconciles a call with an unknown outcome. By default the platform finds the posts that it accepted. */
   reconcile?: PlatformAdapter['reconcile']
   activities?: Partial<Activities>
   /** How far the worker's clock is behind the server's, milliseconds. */
@@ -111,10 +111,10 @@ async function startScenario(
     start,
   )
   const postId = stored._id
-  const sent: Sent[] = []
+  const sent: SentPost[] = []
   const calls = new Map<Platform, number>()
   const notifications: NewNotification[] = []
-  const looks: string[] = []
+  const preparations: Platform[] = []
 
   const posts = {
     find: async () => stored,
@@ -126,25 +126,25 @@ async function startScenario(
     },
   }
 
-  const adapterOf = (platform: Platform): PlatformAdapter => ({
+  const buildAdapter = (platform: Platform): PlatformAdapter => ({
     platform,
     async prepare(...args) {
-      looks.push(`prepare ${platform}`)
+      preparations.push(platform)
       await options.prepare?.(...args, platform)
     },
     async publish(outgoing): Promise<Published> {
       const call = (calls.get(platform) ?? 0) + 1
       calls.set(platform, call)
-      await options.answer?.(platform, call)
+      await options.respond?.(platform, call)
       sent.push({ platform, text: outgoing.content.text, at: clock.now().getTime() })
       return { platformPostId: `${platform}-1`, platformPostUrl: `https://${platform}.example/1` }
     },
     async reconcile(...args): Promise<Published | NotFoundResult> {
       if (options.reconcile) return options.reconcile(...args)
-      const done = sent.some((entry) => entry.platform === platform)
-      return done ? { platformPostId: `${platform}-1`, platformPostUrl: `https://${platform}.example/1` } : 'absent'
+      const isSent = sent.some((entry) => entry.platform === platform)
+      return isSent ? { platformPostId: `${platform}-1`, platformPostUrl: `https://${platform}.example/1` } : 'absent'
     },
-    profile: () => Promise.reject(new Error('not asked for in these tests')),
+    profile: () => Promise.reject(new Error('unexpected call')),
   })
 
   const account: Credentials = { accountId: 'did:plc:x', handle: 'x.test', accessToken: 'token', version: 1 }
@@ -169,7 +169,7 @@ async function startScenario(
       },
     },
     credentials: { ...unused, get: async () => account, renew: async () => account, markExpired: async () => true },
-    platforms: { find: adapterOf },
+    platforms: { find: buildAdapter },
     discardPrepared: () => undefined,
     orchestrator: { start: async () => true },
     backlogs: [],
@@ -199,26 +199,26 @@ async function startScenario(
   const workflowId = publishPostWorkflowId(postId)
   const client = env.client.workflow
   const plan = () => toPublishPlan(stored!)!
-  const options_ = { workflowId, taskQueue, workflowIdConflictPolicy: 'USE_EXISTING' as const }
-  let handle: WorkflowHandle = await client.start('publishPost', { ...options_, args: [plan()] })
+  const startOptions = { workflowId, taskQueue, workflowIdConflictPolicy: 'USE_EXISTING' as const }
+  let handle: WorkflowHandle = await client.start('publishPost', { ...startOptions, args: [plan()] })
 
   return {
     postId,
     sent,
     notifications,
-    looks,
+    preparations,
     clock,
     dueAt: () => stored!.dueAt!.getTime(),
     post: () => stored,
     workflowId,
 
-    /** Changes the post as a route does: one move, then the signal about it. */
+    /** Changes the post as a route does: with a move and then a signal. */
     async change(move: Move, signal: PublishSignal): Promise<void> {
       await clock.sync()
       const post = await posts.transition(postId, move)
       if (signal === 'retry') {
         handle = await client.signalWithStart('publishPost', {
-          ...options_,
+          ...startOptions,
           signal: PUBLISH_SIGNALS.retry,
           signalArgs: [post.revision],
           args: [plan()],
@@ -228,6 +228,7 @@ async function startScenario(
       }
     },
 
+    /** Deletes the post as the route does. */
     async remove(): Promise<void> {
       const revision = stored!.revision
       stored = null
@@ -236,18 +237,18 @@ async function startScenario(
 
     cancelWorkflow: () => handle.cancel(),
 
-    /** Lets `ms` pass on the server's clock. */
+    /** Moves the server's clock forward. */
     pass: (ms: number) => env.sleep(ms),
 
-    /** Skips to the workflow's end, and returns how the post ended. */
+    /** Skips to the workflow's end and returns the status of the post. */
     result: async () => ((await handle.result()) as PublishPostResult).status,
 
-    /** Skips to the workflow's end, and returns what it says of each platform. */
+    /** Skips to the workflow's end and returns the outcome of each platform. */
     outcomes: async () => ((await handle.result()) as PublishPostResult).platforms,
 
     history: () => handle.fetchHistory(),
 
-    /** When the workflow ended, by the server's clock. */
+    /** Returns when the workflow ended by the server's clock. */
     async endedAt(): Promise<number> {
       const { events } = await handle.fetchHistory()
       return tsToMs(events?.at(-1)?.eventTime)
@@ -270,13 +271,13 @@ const unused = new Proxy(
 
 type SkippedClock = Clock & { sync(): Promise<void> }
 
-/** The server's clock. Its offset changes only with a skip, so it is measured after each one. */
+/** Creates a clock that follows the server's. Its offset changes only when time is skipped, and `sync` measures it again. */
 export async function createSkippedClock(env: TestWorkflowEnvironment, behindMs = 0): Promise<SkippedClock> {
-  let ahead = 0
+  let aheadMs = 0
   const sync = async () => {
-    ahead = (await env.currentTimeMs()) - behindMs - Date.now()
+    aheadMs = (await env.currentTimeMs()) - behindMs - Date.now()
   }
-  const now = () => new Date(Date.now() + ahead)
+  const now = () => new Date(Date.now() + aheadMs)
   await sync()
   return {
     now,
@@ -284,7 +285,7 @@ export async function createSkippedClock(env: TestWorkflowEnvironment, behindMs 
     async sleepUntil(instant, signal) {
       for (let left = instant.getTime() - now().getTime(); left > 0; left = instant.getTime() - now().getTime()) {
         signal?.throwIfAborted()
-        // The skip has steps, each reported to the server. After a single skip an armed wait looks like a dead worker.
+        // Time is skipped in steps with a heartbeat each. After one long skip the server would take the worker for dead.
         await Promise.race([env.sleep(Math.min(left, SECOND)), aborted(signal)])
         heartbeat()
         await sync()
@@ -300,7 +301,7 @@ function aborted(signal: AbortSignal | undefined): Promise<never> {
   })
 }
 
-/** Time may have been skipped since the last activity, so each activity reads the clock first. */
+/** Makes each activity measure the clock first, because time may have been skipped since the last one. */
 export function synced<T extends object>(activities: T, sync: () => Promise<void>): T {
   const wrapped = Object.entries(activities).map(([name, activity]) => [
     name,

@@ -20,7 +20,7 @@ import { signIn, type SignedIn } from '../support/api.ts'
 import { poll } from '../support/service-in-process.ts'
 import { startTestServer } from './skipped-time.ts'
 
-/** Everything but the clocks of Temporal and of the payment processor is as it is in service. */
+/** Tests a year of a subscription. Only the clocks of Temporal and of the payment processor differ from production. */
 const dir = mkdtempSync(join(tmpdir(), 'postonce-year-'))
 let env: TestWorkflowEnvironment
 let mongod: Mongod
@@ -29,8 +29,8 @@ let context: Context
 let app: FastifyInstance
 let worker: Worker
 let running: Promise<void>
-let who: SignedIn
-let bought: { customerId: string; subscriptionId: string }
+let subscriber: SignedIn
+let purchase: { customerId: string; subscriptionId: string }
 
 beforeAll(async () => {
   ;[env, mongod, processor] = await Promise.all([
@@ -65,7 +65,7 @@ beforeAll(async () => {
     activities: createBillingActivities(context),
   })
   running = worker.run()
-  who = await signIn(context, { limits: context.planLimits.free })
+  subscriber = await signIn(context, { limits: context.planLimits.free })
 })
 afterAll(async () => {
   processor?.setEndpoints([])
@@ -77,16 +77,16 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-const record = async (): Promise<User> => (await context.users.findById(who.user._id))!
-const workflow = () => env.client.workflow.getHandle(backgroundWorkflowId('subscription', who.user._id))
-const until = (fits: (user: User) => boolean) => poll(record, fits)
-const call = async (path: string) => {
-  const answer = await app.inject({ method: 'POST', url: `/api/payments/${path}`, headers: who.headers })
+const readUser = async (): Promise<User> => (await context.users.findById(subscriber.user._id))!
+const workflow = () => env.client.workflow.getHandle(backgroundWorkflowId('subscription', subscriber.user._id))
+const waitForUser = (fits: (user: User) => boolean) => poll(readUser, fits)
+const post = async (path: string) => {
+  const answer = await app.inject({ method: 'POST', url: `/api/payments/${path}`, headers: subscriber.headers })
   expect(answer.statusCode).toBe(200)
 }
 
-/** Waits until every event is applied. */
-async function untilSettled(): Promise<void> {
+/** Waits until every stored event is applied. */
+async function waitUntilApplied(): Promise<void> {
   const events = context.database.connection.collection('paymentEvents')
   await poll(
     () => events.countDocuments({ state: 'waiting' }),
@@ -94,44 +94,46 @@ async function untilSettled(): Promise<void> {
   )
 }
 
-/** Lets time pass at the processor, with what is billed meanwhile, and then for the workflow. */
+/** Moves the processor's clock forward, with the billing of that time, and then the workflow's clock. */
 async function pass(ms: number): Promise<void> {
   processor.processor.advance({ advanceMs: ms })
-  await settled()
+  await deliverEvents()
   await env.sleep(ms)
-  await settled()
+  await deliverEvents()
 }
 
-const brought = new Set<string>()
+const deliveredIds = new Set<string>()
 
 /** Delivers the processor's events one by one. Another test delivers them concurrently to a real server. */
-async function settled(): Promise<void> {
+async function deliverEvents(): Promise<void> {
   for (const { id } of processor.processor.events()) {
-    if (brought.has(id)) continue
-    brought.add(id)
-    if (isDeaf) continue
+    if (deliveredIds.has(id)) continue
+    deliveredIds.add(id)
+    if (losesEvents) continue
     expect(await processor.processor.deliver([id])).toEqual([{ id, status: 200 }])
-    await untilSettled()
+    await waitUntilApplied()
   }
 }
 
-/** Whether events get lost now. */
-let isDeaf = false
+/** True while events from the processor are lost. */
+let losesEvents = false
 
-async function untilPeriodEnds(afterMs = MINUTE): Promise<Date> {
-  const end = (await record()).subscription.currentPeriodEnd!
+/** Passes time until after the end of the period, and returns that end. */
+async function passPeriodEnd(afterMs = MINUTE): Promise<Date> {
+  const end = (await readUser()).subscription.currentPeriodEnd!
   await pass(end.getTime() + afterMs - Date.parse(processor.processor.clock().now))
   return end
 }
 
-/** Two posts a month. */
-async function use(): Promise<void> {
-  for (const kind of ['posts', 'posts', 'captions'] as const) await context.users.takeAllowance(kind, who.user._id)
+/** Uses the allowance of two posts and a caption. */
+async function useAllowance(): Promise<void> {
+  for (const kind of ['posts', 'posts', 'captions'] as const)
+    await context.users.takeAllowance(kind, subscriber.user._id)
 }
 
-async function expectRecord(wanted: Partial<User['subscription']>, used: 'used' | 'unused'): Promise<void> {
-  const { subscription, usage, limits } = await record()
-  expect(subscription).toMatchObject(wanted)
+async function expectSubscription(expected: Partial<User['subscription']>, used: 'used' | 'unused'): Promise<void> {
+  const { subscription, usage, limits } = await readUser()
+  expect(subscription).toMatchObject(expected)
   expect(usage).toEqual(
     used === 'used' ? { postsCreated: 2, captionGenerations: 1 } : { postsCreated: 0, captionGenerations: 0 },
   )
@@ -141,83 +143,83 @@ async function expectRecord(wanted: Partial<User['subscription']>, used: 'used' 
 const onPro = { plan: 'pro', status: 'active', cancelAtPeriodEnd: false } as const
 
 it('a checkout starts the subscription', async () => {
-  await expectRecord({ plan: 'free', status: 'active' }, 'unused')
-  await call('create-checkout')
-  const paid = processor.processor.pay((await record()).billing.checkoutId!)
-  bought = { customerId: paid.customerId!, subscriptionId: paid.subscriptionId! }
-  await settled()
-  await expectRecord({ ...onPro, processorCustomerId: bought.customerId }, 'unused')
+  await expectSubscription({ plan: 'free', status: 'active' }, 'unused')
+  await post('create-checkout')
+  const paid = processor.processor.pay((await readUser()).billing.checkoutId!)
+  purchase = { customerId: paid.customerId!, subscriptionId: paid.subscriptionId! }
+  await deliverEvents()
+  await expectSubscription({ ...onPro, processorCustomerId: purchase.customerId }, 'unused')
 })
 
 it.each([1, 2, 3, 4])('the subscription is renewed in month %d', async () => {
-  await use()
-  await expectRecord(onPro, 'used')
-  const end = await untilPeriodEnds()
-  await expectRecord({ ...onPro, currentPeriodStart: end }, 'unused')
+  await useAllowance()
+  await expectSubscription(onPro, 'used')
+  const end = await passPeriodEnd()
+  await expectSubscription({ ...onPro, currentPeriodStart: end }, 'unused')
 })
 
 it('month 5: a renewal without an event is found five minutes after the period ends', async () => {
-  await use()
-  isDeaf = true
-  const end = await untilPeriodEnds(2 * MINUTE)
-  await expectRecord(onPro, 'used')
+  await useAllowance()
+  losesEvents = true
+  const end = await passPeriodEnd(2 * MINUTE)
+  await expectSubscription(onPro, 'used')
   await env.sleep(10 * MINUTE)
-  await until(({ usage }) => usage.postsCreated === 0)
-  await expectRecord({ ...onPro, currentPeriodStart: end }, 'unused')
-  isDeaf = false
+  await waitForUser(({ usage }) => usage.postsCreated === 0)
+  await expectSubscription({ ...onPro, currentPeriodStart: end }, 'unused')
+  losesEvents = false
 })
 
 it('month 6: the subscription stays Pro after a failed payment that succeeds three days later', async () => {
-  await use()
-  processor.processor.setCard(bought.customerId, 'fails')
-  await untilPeriodEnds(2 * HOUR)
-  await expectRecord({ plan: 'pro', status: 'pastDue' }, 'used')
+  await useAllowance()
+  processor.processor.setCard(purchase.customerId, 'fails')
+  await passPeriodEnd(2 * HOUR)
+  await expectSubscription({ plan: 'pro', status: 'pastDue' }, 'used')
   await pass(3 * DAY)
-  await expectRecord({ plan: 'pro', status: 'pastDue' }, 'used')
-  processor.processor.setCard(bought.customerId, 'works')
-  processor.processor.retryPayment(bought.customerId)
-  await settled()
-  await expectRecord(onPro, 'unused')
+  await expectSubscription({ plan: 'pro', status: 'pastDue' }, 'used')
+  processor.processor.setCard(purchase.customerId, 'works')
+  processor.processor.retryPayment(purchase.customerId)
+  await deliverEvents()
+  await expectSubscription(onPro, 'unused')
 })
 
 it('month 7: the daily reconcile finds a renewal without an event and without a workflow', async () => {
-  await use()
+  await useAllowance()
   await workflow().terminate()
-  isDeaf = true
-  const end = await untilPeriodEnds(HOUR)
-  await expectRecord(onPro, 'used')
+  losesEvents = true
+  const end = await passPeriodEnd(HOUR)
+  await expectSubscription(onPro, 'used')
   const { reconcileBilled } = createBillingActivities(context)
   const page = await new MockActivityEnvironment().run(reconcileBilled, { by: 'subscription', after: '' } as const)
   expect(page).toMatchObject({ looked: 1, failed: 0 })
-  await expectRecord({ ...onPro, currentPeriodStart: end }, 'unused')
+  await expectSubscription({ ...onPro, currentPeriodStart: end }, 'unused')
   expect((await workflow().describe()).status.name).toBe('RUNNING')
-  isDeaf = false
+  losesEvents = false
 })
 
 it.each([8, 9, 10])('the subscription is renewed in month %d', async () => {
-  await use()
-  await untilPeriodEnds()
-  await expectRecord(onPro, 'unused')
+  await useAllowance()
+  await passPeriodEnd()
+  await expectSubscription(onPro, 'unused')
 })
 
 it('month 11: a cancelled subscription stays until its period ends', async () => {
-  await use()
-  await call('cancel')
-  await settled()
-  await expectRecord({ ...onPro, cancelAtPeriodEnd: true }, 'used')
+  await useAllowance()
+  await post('cancel')
+  await deliverEvents()
+  await expectSubscription({ ...onPro, cancelAtPeriodEnd: true }, 'used')
   await pass(20 * DAY)
-  await expectRecord({ ...onPro, cancelAtPeriodEnd: true }, 'used')
+  await expectSubscription({ ...onPro, cancelAtPeriodEnd: true }, 'used')
 })
 
 it('month 12: the subscription and its workflow end', async () => {
-  await untilPeriodEnds(HOUR)
-  await expectRecord(
+  await passPeriodEnd(HOUR)
+  await expectSubscription(
     { plan: 'free', status: 'cancelled', processorSubscriptionId: null, currentPeriodEnd: null },
     'unused',
   )
   await workflow().result()
-  const news = await context.notifications.listOf(who.user._id, 100)
-  expect(news.map(({ message }) => message).toReversed()).toEqual([
+  const notifications = await context.notifications.listOf(subscriber.user._id, 100)
+  expect(notifications.map(({ message }) => message).toReversed()).toEqual([
     expect.stringContaining('is now on the Pro plan'),
     expect.stringContaining('The payment for your Pro plan failed'),
     expect.stringContaining('went through'),

@@ -8,29 +8,29 @@ import { bundleWorkflows } from '../../src/worker/bundle.ts'
 import type { SubscriptionState } from '../../src/workflows/messages/billing.ts'
 import { startTestServer } from './skipped-time.ts'
 
-/** Tests the workflow alone under skipped time. `answers` sets the results of its activities. */
-interface Answers {
+/** The results of the activities. The workflow runs alone under skipped time. */
+interface ActivityResults {
   apply?: (eventId: string) => Promise<SubscriptionState | null> | SubscriptionState | null
-  look?: () => SubscriptionState
+  read?: () => SubscriptionState
 }
 
 let env: TestWorkflowEnvironment
 let worker: Worker
-let running: Promise<void>
+let workerRun: Promise<void>
 let orchestrator: PublishOrchestrator
-let answers: Answers = {}
-/** Everything that was asked, with its instant. */
-const asked: { what: string; at: number }[] = []
-let atOnce = 0
-let mostAtOnce = 0
+let results: ActivityResults = {}
+/** The activities that ran: the event id, or `read`. */
+const calls: { name: string; at: number }[] = []
+let running = 0
+let mostRunning = 0
 
-async function ask(what: string, answer: () => unknown): Promise<unknown> {
-  asked.push({ what, at: await env.currentTimeMs() })
-  mostAtOnce = Math.max(mostAtOnce, ++atOnce)
+async function record(name: string, act: () => unknown): Promise<unknown> {
+  calls.push({ name, at: await env.currentTimeMs() })
+  mostRunning = Math.max(mostRunning, ++running)
   try {
-    return await answer()
+    return await act()
   } finally {
-    atOnce -= 1
+    running -= 1
   }
 }
 
@@ -42,21 +42,21 @@ beforeAll(async () => {
     workflowBundle: await bundleWorkflows(),
     activities: {
       applyPaymentEvent: (_userId: string, eventId: string) =>
-        ask(eventId, () => (answers.apply ? answers.apply(eventId) : ended)),
-      lookAtSubscription: () => ask('look', () => (answers.look ? answers.look() : ended)),
+        record(eventId, () => (results.apply ? results.apply(eventId) : ended)),
+      lookAtSubscription: () => record('read', () => (results.read ? results.read() : ended)),
     },
   })
-  running = worker.run()
+  workerRun = worker.run()
   orchestrator = createOrchestrator({ address: env.address, namespace: 'default' })
 })
 afterEach(() => {
-  answers = {}
-  asked.length = 0
-  mostAtOnce = 0
+  results = {}
+  calls.length = 0
+  mostRunning = 0
 })
 afterAll(async () => {
   worker?.shutdown()
-  await running
+  await workerRun
   await orchestrator?.close()
   await env?.teardown()
 })
@@ -68,52 +68,51 @@ const liveUntil = (periodEndsAt: number): SubscriptionState => ({
   standing: 'pro/active',
   change: 'goes on',
 })
-const tell = async (userId: string, eventId: string, type = 'customer.subscription.updated') =>
+const notify = async (userId: string, eventId: string, type = 'customer.subscription.updated') =>
   expect(await orchestrator.notifySubscription(userId, { eventId, type })).toBe(true)
-const handleOf = (userId: string) => env.client.workflow.getHandle(`subscription/${userId}`)
-const eventsAsked = () => asked.map(({ what }) => what).filter((what) => what !== 'look')
-const detailsOf = async (userId: string) => {
-  const { currentDetails } = await handleOf(userId).query<{ currentDetails: string }>('__temporal_workflow_metadata')
+const getWorkflow = (userId: string) => env.client.workflow.getHandle(`subscription/${userId}`)
+const listEvents = () => calls.map(({ name }) => name).filter((name) => name !== 'read')
+const readDetails = async (userId: string) => {
+  const { currentDetails } = await getWorkflow(userId).query<{ currentDetails: string }>('__temporal_workflow_metadata')
   return currentDetails
 }
 
 describe('events', () => {
   it('payment events are applied one at a time, in order, and once each', async () => {
     const userId = newId()
-    let letGo = () => {}
-    const held = new Promise<void>((resolve) => (letGo = resolve))
-    answers.apply = async (eventId) => {
-      if (eventId === 'a') await held
+    const held = Promise.withResolvers<void>()
+    results.apply = async (eventId) => {
+      if (eventId === 'a') await held.promise
       return ended
     }
-    for (const eventId of ['a', 'b', 'a', 'c', 'b', 'c', 'a']) await tell(userId, eventId)
-    letGo()
-    await handleOf(userId).result()
-    expect(eventsAsked()).toEqual(['a', 'b', 'c'])
-    expect(mostAtOnce).toBe(1)
+    for (const eventId of ['a', 'b', 'a', 'c', 'b', 'c', 'a']) await notify(userId, eventId)
+    held.resolve()
+    await getWorkflow(userId).result()
+    expect(listEvents()).toEqual(['a', 'b', 'c'])
+    expect(mostRunning).toBe(1)
   })
 
-  it('payment events are retried until the processor answers', async () => {
+  it('payment events are retried until the processor responds', async () => {
     const userId = newId()
     const backAt = (await env.currentTimeMs()) + 3 * HOUR
-    answers.apply = async () => {
-      if ((await env.currentTimeMs()) < backAt) throw new Error('The processor does not answer')
+    results.apply = async () => {
+      if ((await env.currentTimeMs()) < backAt) throw new Error('The processor does not respond')
       return ended
     }
-    await tell(userId, 'a')
-    await handleOf(userId).result()
-    const last = asked.at(-1)!
+    await notify(userId, 'a')
+    await getWorkflow(userId).result()
+    const last = calls.at(-1)!
     expect(last.at - backAt).toBeLessThan(2 * MINUTE)
-    // Tries leave no trace in the history.
-    expect((await handleOf(userId).fetchHistory()).events!.length).toBeLessThan(15)
+    // Retries of an activity add no events to the history.
+    expect((await getWorkflow(userId).fetchHistory()).events!.length).toBeLessThan(15)
   })
 
   it('an event that was applied before makes the workflow read the subscription', async () => {
     const userId = newId()
-    answers.apply = () => null
-    await tell(userId, 'a')
-    await handleOf(userId).result()
-    expect(asked.map(({ what }) => what)).toEqual(['a', 'look'])
+    results.apply = () => null
+    await notify(userId, 'a')
+    await getWorkflow(userId).result()
+    expect(calls.map(({ name }) => name)).toEqual(['a', 'read'])
   })
 })
 
@@ -121,32 +120,32 @@ describe('a period that ends without an event', () => {
   it('an ended period is checked after five minutes, after an hour, and daily until it changes', async () => {
     const userId = newId()
     const endsAt = (await env.currentTimeMs()) + 30 * DAY
-    let looks = 0
-    answers.apply = () => liveUntil(endsAt)
-    answers.look = () => {
-      looks += 1
-      if (looks < 5) return liveUntil(endsAt)
-      return looks === 5 ? liveUntil(endsAt + 60 * DAY) : ended
+    let reads = 0
+    results.apply = () => liveUntil(endsAt)
+    results.read = () => {
+      reads += 1
+      if (reads < 5) return liveUntil(endsAt)
+      return reads === 5 ? liveUntil(endsAt + 60 * DAY) : ended
     }
-    await tell(userId, 'a', 'checkout.session.completed')
-    await handleOf(userId).result()
-    const since = asked.slice(1).map(({ at }) => at - endsAt)
-    const wanted = [5 * MINUTE, 65 * MINUTE, 65 * MINUTE + DAY, 65 * MINUTE + 2 * DAY, 65 * MINUTE + 3 * DAY]
-    const all = [...wanted, 60 * DAY + 5 * MINUTE]
-    expect(since).toHaveLength(all.length)
-    all.forEach((at, index) => expect(Math.abs(since[index]! - at)).toBeLessThan(MINUTE))
+    await notify(userId, 'a', 'checkout.session.completed')
+    await getWorkflow(userId).result()
+    const since = calls.slice(1).map(({ at }) => at - endsAt)
+    const first = [5 * MINUTE, 65 * MINUTE, 65 * MINUTE + DAY, 65 * MINUTE + 2 * DAY, 65 * MINUTE + 3 * DAY]
+    const expected = [...first, 60 * DAY + 5 * MINUTE]
+    expect(since).toHaveLength(expected.length)
+    expected.forEach((at, index) => expect(Math.abs(since[index]! - at)).toBeLessThan(MINUTE))
   })
 
   it('an event of the next period restarts the wait for its end', async () => {
     const userId = newId()
     const startedAt = await env.currentTimeMs()
-    answers.apply = (eventId) => liveUntil(startedAt + (eventId === 'renewal' ? 60 : 30) * DAY)
-    await tell(userId, 'a')
+    results.apply = (eventId) => liveUntil(startedAt + (eventId === 'renewal' ? 60 : 30) * DAY)
+    await notify(userId, 'a')
     await env.sleep(29 * DAY)
-    await tell(userId, 'renewal')
-    await handleOf(userId).result()
-    expect(asked.map(({ what }) => what)).toEqual(['a', 'renewal', 'look'])
-    expect(asked[2]!.at - startedAt - 60 * DAY).toBeLessThan(5 * MINUTE + MINUTE)
+    await notify(userId, 'renewal')
+    await getWorkflow(userId).result()
+    expect(calls.map(({ name }) => name)).toEqual(['a', 'renewal', 'read'])
+    expect(calls[2]!.at - startedAt - 60 * DAY).toBeLessThan(5 * MINUTE + MINUTE)
   })
 })
 
@@ -154,44 +153,44 @@ it('a workflow started by the daily reconcile reads the subscription first, and 
   const userId = newId()
   const options = { summary: 'Watch', fairnessKey: userId }
   expect(await orchestrator.startWork('subscription', userId, options)).toBe(true)
-  await handleOf(userId).result()
-  expect(asked.map(({ what }) => what)).toEqual(['look'])
+  await getWorkflow(userId).result()
+  expect(calls.map(({ name }) => name)).toEqual(['read'])
 })
 
 it('a cancel in Temporal ends the workflow immediately, and the next event starts it again', async () => {
   const userId = newId()
-  answers.apply = async (eventId) => {
-    if (eventId === 'stuck') throw new Error('The processor does not answer')
+  results.apply = async (eventId) => {
+    if (eventId === 'stuck') throw new Error('The processor does not respond')
     return liveUntil((await env.currentTimeMs()) + 30 * DAY)
   }
-  await tell(userId, 'a')
-  await tell(userId, 'stuck')
-  await expect.poll(eventsAsked, { timeout: 10_000 }).toContain('stuck')
-  await handleOf(userId).cancel()
-  await expect(handleOf(userId).result()).rejects.toThrow('cancelled')
-  answers.apply = () => ended
-  await tell(userId, 'stuck')
-  await handleOf(userId).result()
-  expect(eventsAsked().at(-1)).toBe('stuck')
+  await notify(userId, 'a')
+  await notify(userId, 'stuck')
+  await expect.poll(listEvents, { timeout: 10_000 }).toContain('stuck')
+  await getWorkflow(userId).cancel()
+  await expect(getWorkflow(userId).result()).rejects.toThrow('cancelled')
+  results.apply = () => ended
+  await notify(userId, 'stuck')
+  await getWorkflow(userId).result()
+  expect(listEvents().at(-1)).toBe('stuck')
 })
 
 it('the workflow details show operators the events of a customer with ids, states and times', async () => {
   const userId = newId()
   const endsAt = (await env.currentTimeMs()) + 30 * DAY
-  answers.apply = (eventId) =>
+  results.apply = (eventId) =>
     eventId === 'evt_14'
       ? { ...liveUntil(endsAt), standing: 'pro/pastDue', change: 'payment failed' }
       : liveUntil(endsAt)
-  for (let event = 0; event < 15; event++) await tell(userId, `evt_${event}`, 'invoice.payment_failed')
-  await expect.poll(eventsAsked, { timeout: 20_000 }).toHaveLength(15)
-  await expect.poll(() => detailsOf(userId)).toContain('evt_14')
-  const [title, ...story] = (await detailsOf(userId)).split('\n')
+  for (let event = 0; event < 15; event++) await notify(userId, `evt_${event}`, 'invoice.payment_failed')
+  await expect.poll(listEvents, { timeout: 20_000 }).toHaveLength(15)
+  await expect.poll(() => readDetails(userId)).toContain('evt_14')
+  const [title, ...lines] = (await readDetails(userId)).split('\n')
   expect(title).toBe(`pro/pastDue, period ends ${new Date(endsAt).toISOString()}`)
-  expect(story).toHaveLength(12)
-  // Whatever the year is: a server that skips time may have skipped the ten years that a workflow may run, too.
-  expect(story.at(-1)).toMatch(/^- \d{4}-\S+Z invoice\.payment_failed evt_14: payment failed$/)
-  answers.look = () => ended
+  expect(lines).toHaveLength(12)
+  // Any year matches: the server may already have skipped the ten years that a workflow may run.
+  expect(lines.at(-1)).toMatch(/^- \d{4}-\S+Z invoice\.payment_failed evt_14: payment failed$/)
+  results.read = () => ended
   await env.sleep(30 * DAY + HOUR)
-  await handleOf(userId).result()
-  expect((await detailsOf(userId)).split('\n')[0]).toBe('free/cancelled, no live subscription')
+  await getWorkflow(userId).result()
+  expect((await readDetails(userId)).split('\n')[0]).toBe('free/cancelled, no live subscription')
 })

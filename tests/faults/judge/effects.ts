@@ -1,16 +1,23 @@
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
-import { keyOf, type Evidence, type PlatformEvidence, type Violation } from './evidence.ts'
-import { instantOf, isDone, isMeantToGoOut, possibleAt, publishedFrom, type Story } from './stories.ts'
+import { toMatchKey, type Evidence, type PlatformEvidence, type Violation } from './evidence.ts'
+import {
+  findPublishRequestTime,
+  isAcknowledged,
+  isPublishRequested,
+  listPossibleValues,
+  toDueTime,
+  type PostHistory,
+} from './post-histories.ts'
 
 /**
- * I1: at most one accepted effect for each post and platform, exactly one if it says `completed`, and none where the user
- * is informed that there is none. Posts with the same words are judged together.
+ * I1: a post has at most one record per platform, exactly one when it is `completed`, and none when it reports that there is none.
+ * Posts with the same key are judged together.
  */
-export function judgeEffects({ platforms }: Evidence, stories: Story[]): Violation[] {
+export function judgeEffects({ platforms }: Evidence, histories: PostHistory[]): Violation[] {
   return platforms.flatMap(({ platform, ledger }) => {
     const found: string[] = []
-    const records = Map.groupBy(ledger, ({ text }) => keyOf(text))
-    const claimed = claims(stories, platform)
+    const recordsByKey = Map.groupBy(ledger, ({ text }) => toMatchKey(text))
+    const claimed = groupByClaimedRecord(histories, platform)
     for (const [id, owners] of claimed) {
       const names = owners.map(({ name }) => name).join(' and ')
       if (owners.length > 1) found.push(`${names} name the same record ${id} on ${platform}`)
@@ -18,148 +25,151 @@ export function judgeEffects({ platforms }: Evidence, stories: Story[]): Violati
         found.push(`${names} is completed, but ${platform} has no record ${id}`)
       }
     }
-    for (const [key, entries] of records) {
-      const owners = ownersOf(stories, key, platform)
-      const ids = entries.map(({ id }) => id).join(', ')
+    for (const [key, records] of recordsByKey) {
+      const owners = findOwners(histories, key, platform)
+      const ids = records.map(({ id }) => id).join(', ')
       if (owners.length === 0) {
-        found.push(`${platform} has ${ids} with the words "${key}", which no stored or acknowledged post asked for`)
-      } else if (entries.length > owners.length) {
-        found.push(`${namesOf(owners)}: ${platform} has ${entries.length} records, ${ids}`)
+        found.push(`${platform} has ${ids} with the text "${key}", which no stored or acknowledged post has`)
+      } else if (records.length > owners.length) {
+        found.push(`${joinNames(owners)}: ${platform} has ${records.length} records, ${ids}`)
       } else {
-        found.push(...untruths(platform, entries, owners, claimed))
+        found.push(...findUnreportedRecords(platform, records, owners, claimed))
       }
     }
-    return found.map((sentence) => ({ invariant: 'I1' as const, sentence }))
+    return found.map((message) => ({ invariant: 'I1' as const, message }))
   })
 }
 
-/** Records that their posts know nothing of, although nothing was in doubt. */
-function untruths(
+/** Returns a message when there are more records without a post than posts that may have an unreported record. */
+function findUnreportedRecords(
   platform: Platform,
-  entries: PlatformEvidence['ledger'],
-  owners: Story[],
-  claimed: Map<string, Story[]>,
+  records: PlatformEvidence['ledger'],
+  owners: PostHistory[],
+  claimed: Map<string, PostHistory[]>,
 ): string[] {
-  const unclaimed = entries.filter(({ id }) => !claimed.has(id))
-  const knowing = owners.filter((story) => mayBeUnawareOf(story, platform) || isForbidden(story))
-  if (unclaimed.length <= knowing.length) return []
+  const unclaimed = records.filter(({ id }) => !claimed.has(id))
+  const excused = owners.filter((post) => mayHaveUnreportedRecord(post, platform) || mustNotBePublished(post))
+  if (unclaimed.length <= excused.length) return []
   const [record] = unclaimed
-  return [`${namesOf(owners)}: ${platform} has ${record?.id}, but no post says so (${statesOf(owners, platform)})`]
+  const states = describeStates(owners, platform)
+  return [`${joinNames(owners)}: ${platform} has ${record?.id}, but no post reports it (${states})`]
 }
 
-/** Deleted, still open (which I2 checks), or reported as unknown. */
-function mayBeUnawareOf({ stored }: Story, platform: Platform): boolean {
+/** Returns whether the post is deleted, still open (which I2 checks), or failed with an unknown outcome. */
+function mayHaveUnreportedRecord({ stored }: PostHistory, platform: Platform): boolean {
   const entry = stored?.platformStatuses.find((candidate) => candidate.platform === platform)
   if (!entry || entry.status === 'deleted') return true
   if (entry.status === 'failed') return entry.errorCode === 'OUTCOME_UNKNOWN'
-  return (entry.status === 'pending' || entry.status === 'processing') && !isForbiddenStatus(stored!.status)
+  return (entry.status === 'pending' || entry.status === 'processing') && !isUnpublishedStatus(stored!.status)
 }
 
 /**
- * I3: no visible call begins after an acknowledged cancel or delete, nor before the instant, nor with words that an
- * acknowledged edit had replaced; drafts and cancelled posts are nowhere.
+ * I3: no visible call begins after an acknowledged cancel or delete, before the due time, or with a text that an acknowledged edit
+ * had replaced. Drafts and cancelled posts are on no platform.
  */
-export function judgeInstants(evidence: Evidence, stories: Story[]): Violation[] {
+export function judgePublishCalls(evidence: Evidence, histories: PostHistory[]): Violation[] {
   const { platforms, leaseMs } = evidence
-  const found: string[] = stories.flatMap(cancelsThatWereNone)
+  const found: string[] = histories.flatMap(findIneffectiveCancels)
   for (const { platform, ledger, requests } of platforms) {
-    for (const [key, entries] of Map.groupBy(ledger, ({ text }) => keyOf(text))) {
-      const owners = ownersOf(stories, key, platform)
-      const permitted = owners.filter((story) => !isForbidden(story))
-      if (entries.length > owners.length || entries.length <= permitted.length) continue
-      const ids = entries.map(({ id }) => id).join(', ')
-      found.push(`${namesOf(owners)}: ${platform} has ${ids}, although ${statesOf(owners, platform)}`)
+    for (const [key, records] of Map.groupBy(ledger, ({ text }) => toMatchKey(text))) {
+      const owners = findOwners(histories, key, platform)
+      const permitted = owners.filter((post) => !mustNotBePublished(post))
+      if (records.length > owners.length || records.length <= permitted.length) continue
+      const ids = records.map(({ id }) => id).join(', ')
+      found.push(`${joinNames(owners)}: ${platform} has ${ids}, although ${describeStates(owners, platform)}`)
     }
     for (const { receivedAt, text } of requests) {
       if (text === undefined) continue
-      const owners = ownersOf(stories, keyOf(text), platform)
+      const owners = findOwners(histories, toMatchKey(text), platform)
       const call = { at: Date.parse(receivedAt), platform, text }
-      const objections = owners.map((story) => objectionTo(call, story, leaseMs))
+      const objections = owners.map((post) => findObjection(call, post, leaseMs))
       if (objections.length === 0 || objections.includes(null)) continue
-      found.push(`${namesOf(owners)}: a call to ${platform} began at ${receivedAt}, ${objections[0]}`)
+      found.push(`${joinNames(owners)}: a call to ${platform} began at ${receivedAt}, ${objections[0]}`)
     }
   }
-  return found.map((sentence) => ({ invariant: 'I3', sentence }))
+  return found.map((message) => ({ invariant: 'I3', message }))
 }
 
-/** Why this call should not have been made for that post; null when nothing speaks against it. */
-function objectionTo(
+/** Returns why this call must not have been made for the post; null when it was permitted. */
+function findObjection(
   call: { at: number; platform: Platform; text: string },
-  story: Story,
+  post: PostHistory,
   leaseMs: number,
 ): string | null {
-  const { cancels, deletes } = story
-  const cancelled = cancels.find((cancel) => isDone(cancel) && cancel.answeredAt! < call.at)
-  if (cancelled) return `after the acknowledged cancel of ${iso(cancelled.answeredAt!)}`
-  const deleted = deletes.find((operation) => isDone(operation) && operation.answeredAt! < call.at)
+  const { cancels, deletes } = post
+  const cancelled = cancels.find((cancel) => isAcknowledged(cancel) && cancel.answeredAt! < call.at)
+  if (cancelled) return `after the acknowledged cancel of ${toIso(cancelled.answeredAt!)}`
+  const deleted = deletes.find((operation) => isAcknowledged(operation) && operation.answeredAt! < call.at)
   if (deleted) {
-    // A claim that came before the delete may still be sent under its lease; ahead of the instant there is no claim.
-    const wasDue = possibleAt(story, instantOf, deleted.answeredAt!).some((instant) => instant <= deleted.answeredAt!)
+    // A claim made before the delete permits a call until its lease ends. There is no claim before the due time.
+    const dueTimes = listPossibleValues(post, toDueTime, deleted.answeredAt!)
+    const wasDue = dueTimes.some((dueTime) => dueTime <= deleted.answeredAt!)
     if (!wasDue || call.at > deleted.answeredAt! + leaseMs) {
-      return `after the acknowledged delete of ${iso(deleted.answeredAt!)}`
+      return `after the acknowledged delete of ${toIso(deleted.answeredAt!)}`
     }
   }
-  if (!isMeantToGoOut(story)) return 'and it is a draft'
-  if (story.versions.length === 0) return null
-  const instants = possibleAt(story, instantOf, call.at)
-  if (call.at < publishedFrom(story) || (instants.length > 0 && instants.every((instant) => instant > call.at))) {
-    return `before its instant ${instants.map(iso).join(' or ')}`
+  if (!isPublishRequested(post)) return 'although it is a draft'
+  if (post.versions.length === 0) return null
+  const dueTimes = listPossibleValues(post, toDueTime, call.at)
+  const isEarly = dueTimes.length > 0 && dueTimes.every((dueTime) => dueTime > call.at)
+  if (call.at < findPublishRequestTime(post) || isEarly) {
+    return `before its due time ${dueTimes.map(toIso).join(' or ')}`
   }
-  const texts = wordsAt(story, call.platform, call.at)
+  const texts = listPossibleTexts(post, call.platform, call.at)
   if (texts.length > 0 && !texts.includes(call.text)) {
-    return `with "${call.text}" where an acknowledged edit says ${texts.map((text) => `"${text}"`).join(' or ')}`
+    return `with "${call.text}" instead of the acknowledged text ${texts.map((text) => `"${text}"`).join(' or ')}`
   }
   return null
 }
 
-/** The texts that a platform may receive at a time: an override replaces the common text. */
-function wordsAt(story: Story, platform: Platform, at: number): string[] {
-  const common = possibleAt(story, ({ wish }) => wish?.text, at)
-  const own = possibleAt(
-    story,
-    ({ kind, wish }) => wish?.overrides ?? (kind === 'create' && wish ? {} : undefined),
+/** Returns the texts that a platform may receive at a time. An override replaces the common text. */
+function listPossibleTexts(post: PostHistory, platform: Platform, at: number): string[] {
+  const common = listPossibleValues(post, ({ input }) => input?.text, at)
+  const overrides = listPossibleValues(
+    post,
+    ({ kind, input }) => input?.overrides ?? (kind === 'create' && input ? {} : undefined),
     at,
-  ).map((overrides) => overrides[platform])
-  return own.length === 0 ? common : own.flatMap((words) => words ?? common)
+  ).map((byPlatform) => byPlatform[platform])
+  return overrides.length === 0 ? common : overrides.flatMap((text) => text ?? common)
 }
 
-function cancelsThatWereNone({ name, cancels, stored }: Story): string[] {
-  const cancelled = cancels.find(isDone)
+function findIneffectiveCancels({ name, cancels, stored }: PostHistory): string[] {
+  const cancelled = cancels.find(isAcknowledged)
   if (!cancelled || !stored || stored.status === 'CANCELLED') return []
-  return [`${name}: its cancel was acknowledged at ${iso(cancelled.answeredAt!)}, yet it is ${stored.status}`]
+  return [`${name}: its cancel was acknowledged at ${toIso(cancelled.answeredAt!)}, but it is ${stored.status}`]
 }
 
-/** What must not be on any platform. */
-function isForbidden(story: Story): boolean {
-  return (story.stored !== null && isForbiddenStatus(story.stored.status)) || !isMeantToGoOut(story)
+function mustNotBePublished(post: PostHistory): boolean {
+  return (post.stored !== null && isUnpublishedStatus(post.stored.status)) || !isPublishRequested(post)
 }
 
-const isForbiddenStatus = (status: string): boolean => status === 'CANCELLED' || status === 'DRAFT'
+const isUnpublishedStatus = (status: string): boolean => status === 'CANCELLED' || status === 'DRAFT'
 
-/** Which posts say that a record is theirs. */
-function claims(stories: Story[], platform: Platform): Map<string, Story[]> {
-  const found = new Map<string, Story[]>()
-  for (const story of stories) {
-    const entry = story.stored?.platformStatuses.find((candidate) => candidate.platform === platform)
+/** Groups the completed posts by the platform record that each names. */
+function groupByClaimedRecord(histories: PostHistory[], platform: Platform): Map<string, PostHistory[]> {
+  const found = new Map<string, PostHistory[]>()
+  for (const post of histories) {
+    const entry = post.stored?.platformStatuses.find((candidate) => candidate.platform === platform)
     if (entry?.status !== 'completed') continue
     const id = entry.platformPostId ?? 'without an id'
-    found.set(id, [...(found.get(id) ?? []), story])
+    found.set(id, [...(found.get(id) ?? []), post])
   }
   return found
 }
 
-const ownersOf = (stories: Story[], key: string, platform: Platform): Story[] =>
-  stories.filter((story) => story.keys.has(key) && story.platforms.has(platform))
+const findOwners = (histories: PostHistory[], key: string, platform: Platform): PostHistory[] =>
+  histories.filter((post) => post.keys.has(key) && post.platforms.has(platform))
 
-const namesOf = (stories: Story[]): string => stories.map(({ name }) => name).join(', ')
+const joinNames = (histories: PostHistory[]): string => histories.map(({ name }) => name).join(', ')
 
-function statesOf(stories: Story[], platform: Platform): string {
-  return stories
+function describeStates(histories: PostHistory[], platform: Platform): string {
+  return histories
     .map(({ stored }) => {
       const entry = stored?.platformStatuses.find((candidate) => candidate.platform === platform)
-      return stored ? `it is ${stored.status}, ${entry?.status ?? 'not for it'} there` : 'it is gone'
+      if (!stored) return 'it is not stored'
+      return `it is ${stored.status}, ${entry ? `its delivery ${entry.status}` : 'without a delivery to it'}`
     })
     .join(' and ')
 }
 
-const iso = (at: number): string => new Date(at).toISOString()
+const toIso = (at: number): string => new Date(at).toISOString()

@@ -2,61 +2,61 @@ import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import type { DeliveryStatus, PostStatus } from '../../../src/domain/posts/post.ts'
 
 /**
- * What a run left behind, as plain data: the judge reads nothing else. Instants that were taken by the run are
- * milliseconds since 1970; those out of the database are dates, as stored.
+ * The plain data that the judge reads, and nothing else. Times that the run measured are milliseconds since 1970. Times from the
+ * database are dates, as stored.
  */
 export interface Evidence {
-  /** When everything was idle and the evidence was gathered. */
+  /** When the evidence was gathered, after everything had become idle. */
   at: number
   operations: Operation[]
   posts: StoredPost[]
   users: StoredUser[]
   notifications: StoredNotification[]
   platforms: PlatformEvidence[]
-  /** What was taken away on purpose, and when. */
+  /** When which server or process was down or frozen. */
   outages: Outage[]
   exits: ProcessExit[]
   canaries: Canary[]
-  /** Documents that are searched for canaries, in addition to the responses: logs, workflow histories, the database. */
+  /** The texts that are searched for canaries in addition to the responses: logs, workflow histories, the database. */
   documents: Document[]
-  /** How long a claim may be sent under: the call's deadline and its margin. */
+  /** How long after a claim its call may still begin, in milliseconds: the call's timeout and its margin. */
   leaseMs: number
 }
 
 export type OperationKind = 'create' | 'edit' | 'cancel' | 'retry' | 'delete' | 'read' | 'other'
 
-/** One request of a client, and what came of it. */
+/** One request of a client and its response. */
 export interface Operation {
   kind: OperationKind
   userId: string
-  /** Id from the response to a create; null without a response. */
+  /** For a create, the id from its response; null without one. */
   postId: string | null
   sentAt: number
-  /** Null: no answer, so it may have been done or not. */
+  /** Null without a response: the operation may have taken effect or not. */
   answeredAt: number | null
   status: number | null
-  /** What a create or an edit asked for; what is absent stays as it was. */
-  wish?: Wish
-  /** The answer's body. */
+  /** The fields that a create or an edit sets. An edit leaves absent fields unchanged. */
+  input?: PostInput
+  /** The body of the response. */
   body?: unknown
-  /** The API process that was asked, as outages name it. */
+  /** The API process that got the request, by its name in `outages`. */
   process?: string
 }
 
-export interface Wish {
+export interface PostInput {
   text?: string
-  /** Other words for a platform. */
+  /** The texts of platforms that differ from the common text. */
   overrides?: Partial<Record<Platform, string>>
-  /** With the user's image. */
+  /** Adds the user's image. */
   withImage?: boolean
-  /** Milliseconds; null means now. */
+  /** Milliseconds since 1970; null means now. */
   scheduledAt?: number | null
   status?: 'DRAFT' | 'PENDING' | 'SCHEDULED'
   platforms?: Platform[]
   idempotencyKey?: string
 }
 
-/** The part of a stored post that is judged. */
+/** The fields of a stored post that the judge reads. */
 export interface StoredPost {
   _id: string
   userId: string
@@ -90,57 +90,59 @@ export interface StoredNotification {
 
 export interface PlatformEvidence {
   platform: Platform
-  /** What the public sees. */
+  /** The posts that the public sees. */
   ledger: { id: string; account: string; text: string }[]
-  /** What reached the platform; `text` is that of a call which makes a post visible, whatever it was answered. */
+  /** The calls that reached the platform. Only a call that makes a post visible has a `text`, whatever its response was. */
   requests: { receivedAt: string; text?: string }[]
-  /** Where it is counted: how often an account's tokens were renewed, and how often they had ended. */
-  renewals?: { account: string; made: number; due: number }[]
-  /** Where it is counted: token requests for new connections, and the number of callbacks that were valid for one. */
-  exchanges?: { made: number; due: number }
+  /** How often each account's tokens were renewed, and how often they had expired. Absent where renewals are not counted. */
+  renewals?: { account: string; actual: number; expected: number }[]
+  /** The token requests for new connections, and the valid callbacks. Absent where exchanges are not counted. */
+  exchanges?: { actual: number; expected: number }
 }
 
 export interface Outage {
-  /** `mongod`, `temporal`, `storage`, or the name of a process such as `api-1`. */
-  what: string
+  /** `mongod`, `temporal`, `storage`, or a process of the service such as `api-1`. */
+  process: string
   from: number
-  /** Null: to the end. */
+  /** Null when the outage lasted until the end. */
   until: number | null
 }
 
 export interface ProcessExit {
   process: string
   at: number
+  /** A phrase such as `ended with code 1`. */
   how: string
-  /** We did it. */
+  /** The run itself ended the process. */
   intended: boolean
 }
 
-/** A planted secret. */
+/** A secret that must not appear in documents or responses. */
 export interface Canary {
   name: string
   value: string
-  /** Names (or prefixes) of documents that may contain it. */
-  mayStandIn?: string[]
+  /** Prefixes of the sources that may contain it. */
+  allowedIn?: string[]
 }
 
 export interface Document {
-  where: string
+  /** A phrase such as `the log of api-1`. */
+  source: string
   text: string
 }
 
 export interface Violation {
   invariant: 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'renewal' | 'connect'
-  /** Names the post and what speaks against it. */
-  sentence: string
+  /** A sentence that names the post and the contradiction. */
+  message: string
 }
 
-/** The words of a post with a mark that edits keep, which identifies the post on a platform. */
-export function marked(marker: string, words: string): string {
-  return `[${marker}] ${words}`
+/** Puts a marker before a text. Edits keep the marker, so that it identifies the post on a platform. */
+export function marked(marker: string, text: string): string {
+  return `[${marker}] ${text}`
 }
 
-/** What posts and records are matched by: the mark, or the whole text where there is none. Posts may share it. */
-export function keyOf(text: string): string {
+/** Returns the key that matches posts with platform records: the marker, or the whole text without one. Several posts may share it. */
+export function toMatchKey(text: string): string {
   return /^\[([\w-]+)\] /.exec(text)?.[1] ?? text
 }

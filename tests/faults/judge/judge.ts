@@ -1,19 +1,19 @@
-import { judgeEffects, judgeInstants } from './effects.ts'
+import { judgeEffects, judgePublishCalls } from './effects.ts'
 import type { Evidence, Violation } from './evidence.ts'
-import { judgeEnds, judgeNotifications, judgeRollUp, judgeUsage } from './records.ts'
-import { judgeExchanges, judgeProcesses, judgeRenewals, judgeSecrets } from './surroundings.ts'
-import { storiesOf } from './stories.ts'
+import { buildPostHistories } from './post-histories.ts'
+import { judgeNotifications, judgeProgress, judgeRollUp, judgeUsage } from './records.ts'
+import { judgeExchanges, judgeProcesses, judgeRenewals, judgeSecrets } from './service.ts'
 
-/** Holds the invariants of ARCHITECTURE.md against what a run left behind; an empty list is a clean run. */
+/** Checks the evidence of a run against the invariants of ARCHITECTURE.md. An empty list means a clean run. */
 export function judge(evidence: Evidence): Violation[] {
-  const stories = storiesOf(evidence)
+  const histories = buildPostHistories(evidence)
   return [
-    ...judgeEffects(evidence, stories),
-    ...judgeEnds(evidence, stories),
-    ...judgeInstants(evidence, stories),
+    ...judgeEffects(evidence, histories),
+    ...judgeProgress(evidence, histories),
+    ...judgePublishCalls(evidence, histories),
     ...judgeUsage(evidence),
     ...judgeRollUp(evidence),
-    ...judgeNotifications(evidence, stories),
+    ...judgeNotifications(evidence, histories),
     ...judgeSecrets(evidence),
     ...judgeRenewals(evidence),
     ...judgeExchanges(evidence),
@@ -21,7 +21,7 @@ export function judge(evidence: Evidence): Violation[] {
   ]
 }
 
-/** One line a violation, for a failing test or the end of a run. */
-export function sentencesOf(violations: Violation[]): string[] {
-  return violations.map(({ invariant, sentence }) => `${invariant}: ${sentence}`)
+/** Returns one line per violation, for a failing test or the end of a run. */
+export function formatViolations(violations: Violation[]): string[] {
+  return violations.map(({ invariant, message }) => `${invariant}: ${message}`)
 }

@@ -1,74 +1,76 @@
 import type { Evidence, Operation, StoredPost, Violation } from './evidence.ts'
-import { isDone, isOpen, mayHaveMade, type Story } from './stories.ts'
+import { isAcknowledged, isIndeterminate, mayHaveCreated, type PostHistory } from './post-histories.ts'
 
 const FINAL = ['COMPLETED', 'PARTIAL_SUCCESS', 'FAILED', 'CANCELLED']
 
-/** I2: no accepted post is lost, and every due post has ended. */
-export function judgeEnds({ at }: Evidence, stories: Story[]): Violation[] {
-  const found = stories.flatMap(({ name, stored, deletes, versions }) => {
+/** I2: no acknowledged post is lost, and every due post has a final status. */
+export function judgeProgress({ at }: Evidence, histories: PostHistory[]): Violation[] {
+  const found = histories.flatMap(({ name, stored, deletes, versions }) => {
     if (!stored) {
       const create = versions.find(({ kind }) => kind === 'create')
-      return deletes.length > 0 ? [] : [`${name}: its create was answered ${create?.status}, and nothing is stored`]
+      return deletes.length > 0 ? [] : [`${name}: its create returned ${create?.status}, but the post is not stored`]
     }
     if (stored.status === 'DRAFT' || FINAL.includes(stored.status)) return []
     if (stored.status === 'SCHEDULED' && stored.dueAt !== null && stored.dueAt.getTime() > at) return []
     const entries = stored.platformStatuses.map(({ platform, status }) => `${platform} ${status}`).join(', ')
     return [`${name} is still ${stored.status} (${entries}), due ${stored.dueAt?.toISOString()}`]
   })
-  return found.map((sentence) => ({ invariant: 'I2', sentence }))
+  return found.map((message) => ({ invariant: 'I2', message }))
 }
 
-/** I4: the counted posts are the acknowledged ones, one for each idempotency key, and never more than allowed. */
+/** I4: the usage equals the acknowledged creates, never exceeds the limit, and an idempotency key has one post. */
 export function judgeUsage({ users, operations, posts }: Evidence): Violation[] {
   const found: string[] = []
   for (const { _id: userId, usage, limits } of users) {
-    const creates = operations.filter(({ kind, userId: who }) => kind === 'create' && who === userId)
-    const acknowledged = new Set(creates.filter(isDone).map(({ postId }) => postId!))
+    const creates = operations.filter((operation) => operation.kind === 'create' && operation.userId === userId)
+    const acknowledged = new Set(creates.filter(isAcknowledged).map(({ postId }) => postId!))
     const own = posts.filter((post) => post.userId === userId)
     const unacknowledged = own.filter(({ _id }) => !acknowledged.has(_id))
     for (const post of unacknowledged) {
-      if (creates.some((create) => isOpen(create) && mayHaveMade(create, post))) continue
-      found.push(`post ${post._id} ("${post.content.text}") is stored, but no create of it was accepted`)
+      if (creates.some((create) => isIndeterminate(create) && mayHaveCreated(create, post))) continue
+      found.push(`post ${post._id} ("${post.content.text}") is stored, but no create of it was acknowledged`)
     }
     const counted = acknowledged.size + unacknowledged.length
     if (usage.postsCreated !== counted) {
       found.push(
-        `user ${userId} has usage.postsCreated ${usage.postsCreated}, but made ${counted} posts (${acknowledged.size} acknowledged)`,
+        `user ${userId} has usage.postsCreated ${usage.postsCreated}, but created ${counted} posts (${acknowledged.size} acknowledged)`,
       )
     }
     if (usage.postsCreated > limits.maxPosts || counted > limits.maxPosts) {
-      found.push(`user ${userId} made ${counted} posts, counted ${usage.postsCreated}, and may make ${limits.maxPosts}`)
+      found.push(
+        `user ${userId} created ${counted} posts (usage.postsCreated ${usage.postsCreated}), over the limit of ${limits.maxPosts}`,
+      )
     }
-    found.push(...keysWithSeveralPosts(userId, creates, own))
+    found.push(...findKeysWithSeveralPosts(userId, creates, own))
   }
-  return found.map((sentence) => ({ invariant: 'I4', sentence }))
+  return found.map((message) => ({ invariant: 'I4', message }))
 }
 
-function keysWithSeveralPosts(userId: string, creates: Operation[], posts: StoredPost[]): string[] {
-  const made = new Map<string, Set<string>>()
-  const note = (key: string | null | undefined, postId: string | null) => {
-    if (key && postId) made.set(key, (made.get(key) ?? new Set()).add(postId))
+function findKeysWithSeveralPosts(userId: string, creates: Operation[], posts: StoredPost[]): string[] {
+  const postIdsByKey = new Map<string, Set<string>>()
+  const add = (key: string | null | undefined, postId: string | null) => {
+    if (key && postId) postIdsByKey.set(key, (postIdsByKey.get(key) ?? new Set()).add(postId))
   }
-  for (const create of creates.filter(isDone)) note(create.wish?.idempotencyKey, create.postId)
-  for (const { correlationId, _id } of posts) note(correlationId, _id)
-  return [...made]
+  for (const create of creates.filter(isAcknowledged)) add(create.input?.idempotencyKey, create.postId)
+  for (const { correlationId, _id } of posts) add(correlationId, _id)
+  return [...postIdsByKey]
     .filter(([, ids]) => ids.size > 1)
     .map(([key, ids]) => `user ${userId} got ${ids.size} posts for the idempotency key ${key}: ${[...ids].join(', ')}`)
 }
 
-/** I5: once delivery began the status is the roll-up; before that every entry is pending. Asked of the store and of every answer. */
+/** I5: once delivery has begun, the status is the roll-up; before that, every entry is pending. Checks the database and all responses. */
 export function judgeRollUp({ posts, operations }: Evidence): Violation[] {
-  const stored = posts.map((post) => ({ where: 'stored', name: `post ${post._id}`, state: post as State }))
+  const stored = posts.map((post) => ({ source: 'stored', name: `post ${post._id}`, state: post as State }))
   const shown = operations.flatMap((operation) => {
-    const state = shownState(operation)
-    return state ? [{ where: `shown at ${operation.answeredAt}`, name: `post ${operation.postId}`, state }] : []
+    const state = toShownState(operation)
+    return state ? [{ source: `shown at ${operation.answeredAt}`, name: `post ${operation.postId}`, state }] : []
   })
-  return [...stored, ...shown].flatMap(({ where, name, state: { status, platformStatuses } }) => {
+  return [...stored, ...shown].flatMap(({ source, name, state: { status, platformStatuses } }) => {
     const entries = platformStatuses.map((entry) => entry.status)
     const hasBegun = !['DRAFT', 'PENDING', 'SCHEDULED', 'CANCELLED'].includes(status)
-    const fits = hasBegun ? status === rollUp(entries) : entries.every((entry) => entry === 'pending')
-    if (fits) return []
-    return [{ invariant: 'I5' as const, sentence: `${name} is ${where} as ${status} with ${entries.join(', ')}` }]
+    const isConsistent = hasBegun ? status === rollUp(entries) : entries.every((entry) => entry === 'pending')
+    if (isConsistent) return []
+    return [{ invariant: 'I5' as const, message: `${name} is ${source} as ${status} with ${entries.join(', ')}` }]
   })
 }
 
@@ -77,47 +79,47 @@ interface State {
   platformStatuses: { status: string }[]
 }
 
-function shownState({ kind, status, body }: Operation): State | null {
+/** Returns the state that a response shows; null for any response other than a successful read. */
+function toShownState({ kind, status, body }: Operation): State | null {
   const data = (body as { data?: Partial<State> } | undefined)?.data
   if (kind !== 'read' || status !== 200 || !data?.status || !data.platformStatuses) return null
   return { status: data.status, platformStatuses: data.platformStatuses }
 }
 
-/** By the words of the specification, not by the service's own function. */
+/** Implements the rule independently of the service's own function. */
 function rollUp(entries: string[]): string {
   if (entries.some((entry) => entry === 'pending' || entry === 'processing')) return 'PROCESSING'
   const failed = entries.filter((entry) => entry === 'failed').length
   return failed === 0 ? 'COMPLETED' : failed === entries.length ? 'FAILED' : 'PARTIAL_SUCCESS'
 }
 
-/** I6: one stored notification for each event: no event is reported twice or omitted. */
-export function judgeNotifications({ notifications }: Evidence, stories: Story[]): Violation[] {
+/** I6: every event has exactly one stored notification. */
+export function judgeNotifications({ notifications }: Evidence, histories: PostHistory[]): Violation[] {
   const found: string[] = []
   for (const [key, same] of Map.groupBy(notifications, ({ dedupeKey }) => dedupeKey)) {
-    if (same.length > 1) found.push(`${same.length} notifications are stored for the one event ${key}`)
+    if (same.length > 1) found.push(`${same.length} notifications are stored for the same event ${key}`)
   }
   const byPost = Map.groupBy(notifications, ({ reference }) => reference.id)
-  for (const { name, stored } of stories) {
+  for (const { name, stored } of histories) {
     if (!stored) continue
     const keys = new Set((byPost.get(stored._id) ?? []).map(({ dedupeKey }) => dedupeKey))
     const expect = (event: string, count = 1) => {
-      const told = [...keys].filter((key) => key === event || key.startsWith(`${event}:`)).length
-      if (told !== count) found.push(`${name} has ${told} notifications of ${event}, and should have ${count}`)
+      const actual = [...keys].filter((key) => key === event || key.startsWith(`${event}:`)).length
+      if (actual !== count) found.push(`${name} has ${actual} notifications of ${event}, but should have ${count}`)
     }
     expect(`post-created:${stored._id}`, stored.status === 'DRAFT' ? 0 : 1)
     if (stored.status === 'CANCELLED') continue
     const rounds = stored.platformStatuses.map(({ delivery }) => delivery.round)
-    const isMany = rounds.length > 1
     const hasEnded = ['COMPLETED', 'PARTIAL_SUCCESS', 'FAILED'].includes(stored.status)
-    // Every round that was retried had ended.
-    expect(`post-ended:${stored._id}`, isMany ? Math.max(...rounds) + (hasEnded ? 1 : 0) : 0)
+    // Only posts with several platforms have this event. Every round before the last one has ended.
+    expect(`post-ended:${stored._id}`, rounds.length > 1 ? Math.max(...rounds) + (hasEnded ? 1 : 0) : 0)
     for (const { platform, status, delivery } of stored.platformStatuses) {
       const event = `${stored._id}:${platform}`
       if (status === 'completed') expect(`post-published:${event}`)
-      // Every round before the last one ended in a failure, or there would have been no retry.
+      // Every round before the last one failed: only a failed round is retried.
       const lastFailed = status === 'failed' ? delivery.round : delivery.round - 1
       for (let round = 0; round <= lastFailed; round++) expect(`post-failed:${event}:${round}`)
     }
   }
-  return found.map((sentence) => ({ invariant: 'I6', sentence }))
+  return found.map((message) => ({ invariant: 'I6', message }))
 }

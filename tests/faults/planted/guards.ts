@@ -3,16 +3,16 @@ import type { Violation } from '../judge/evidence.ts'
 import type { Replacement } from '../source.ts'
 import type { ScenarioName } from './scenarios.ts'
 
-/** A guard of the service, how to remove it, and the violation that must then be reported. */
+/** A guard of the service, the replacements that remove it, and the violation that the judge must then report. */
 export interface Guard {
   guard: string
   removed: Replacement[]
   scenario: ScenarioName
-  breaks: Violation['invariant']
-  /** Platform of the scenario's posts; Bluesky when any will do. */
+  violates: Violation['invariant']
+  /** The platform of the scenario's posts; Bluesky by default. */
   platform?: Platform
-  /** Guards against the same violation, which are removed in the clean run as well. */
-  without?: Replacement[]
+  /** Removes other guards against the same violation, in the clean run as well. */
+  alsoRemoved?: Replacement[]
 }
 
 /** Removes the marked statement. */
@@ -38,33 +38,33 @@ export const GUARDS: Guard[] = [
     guard: 'The revision is a condition of every write',
     removed: [{ anchor: 'revision', change: (code) => code.replace(/,\s*revision:[^,}]*/, ' ') }],
     scenario: 'two workers deliver the same posts concurrently',
-    breaks: 'I1',
+    violates: 'I1',
   },
   {
-    guard: 'A write that found nothing to change counts as lost',
+    guard: 'A write that matches no document counts as lost',
     removed: [{ anchor: 'lost write', change: () => 'return true' }],
     scenario: 'a post is deleted while it is armed',
-    breaks: 'I3',
+    violates: 'I3',
   },
   {
     guard: 'A repeat has the key of the first call',
     removed: [{ anchor: 'first key', change: () => 'key: wanted.key' }],
     scenario: 'a call reaches the platform after its repeat',
-    breaks: 'I1',
+    violates: 'I1',
   },
   {
-    guard: 'No claim while the lease of another one runs (on a platform that does not know repeats)',
-    without: [NEW_KEY_PER_CALL],
+    guard: 'No claim while the lease of another attempt runs (on a platform that does not detect repeats)',
+    alsoRemoved: [NEW_KEY_PER_CALL],
     removed: [{ anchor: 'lease', change: remove }],
     scenario: 'two workers deliver the same posts concurrently',
-    breaks: 'I1',
+    violates: 'I1',
   },
   {
-    guard: 'An unknown outcome is reconciled before the call is repeated (on a platform that does not know repeats)',
-    without: [NEW_KEY_PER_REPEAT],
+    guard: 'An unknown outcome is reconciled before the call is repeated (on a platform that does not detect repeats)',
+    alsoRemoved: [NEW_KEY_PER_REPEAT],
     removed: [{ anchor: 'reconciliation', change: (code) => code.replace(/=.*$/s, "= 'absent'") }],
-    scenario: 'the answer to an accepted call is lost',
-    breaks: 'I1',
+    scenario: 'the response to an accepted call is lost',
+    violates: 'I1',
   },
   {
     guard:
@@ -72,68 +72,68 @@ export const GUARDS: Guard[] = [
     platform: 'mastodon',
     removed: [{ anchor: 'settling time', change: () => 'return true' }],
     scenario: 'a call reaches the platform after its repeat',
-    breaks: 'I1',
+    violates: 'I1',
   },
   {
     guard: "A response without the platform's own error body decides nothing",
     platform: 'mastodon',
     removed: [{ anchor: 'foreign response', change: remove }],
-    scenario: 'another server answers an accepted call',
-    breaks: 'I1',
+    scenario: 'another server responds to an accepted call',
+    violates: 'I1',
   },
   {
     guard: 'The sweeper starts posts that Temporal never received',
     removed: [{ anchor: 'sweep', change: remove }],
     scenario: 'Temporal never receives a post',
-    breaks: 'I2',
+    violates: 'I2',
   },
   {
     guard: 'No claim before the stored due time',
     removed: [{ anchor: 'due time', change: remove }],
     scenario: 'a post is rescheduled to a later time while it is armed',
-    breaks: 'I3',
+    violates: 'I3',
   },
   {
     guard: 'No claim for a cancelled post',
     removed: [{ anchor: 'open post', change: remove }],
     scenario: 'a post is cancelled while it is armed',
-    breaks: 'I3',
+    violates: 'I3',
   },
   {
     guard: 'No claim for content that was prepared before an edit',
     removed: [{ anchor: 'content version', change: remove }],
     scenario: 'a post is edited while it is armed',
-    breaks: 'I3',
+    violates: 'I3',
   },
   {
     guard: 'The allowance is a condition of the transaction',
     removed: [{ anchor: 'allowance', change: () => 'return { _id: userId, $expr: { $lte: [count, 50] } }' }],
-    scenario: 'ten creates at one below the allowance',
-    breaks: 'I4',
+    scenario: 'ten creates arrive at one below the allowance',
+    violates: 'I4',
   },
   {
     guard: 'An idempotency key is unique',
     removed: [{ anchor: 'unique idempotency key', change: (code) => code.replace('unique: true, ', '') }],
-    scenario: 'ten creates with one idempotency key',
-    breaks: 'I4',
+    scenario: 'ten creates arrive with one idempotency key',
+    violates: 'I4',
   },
   {
     guard: 'A concurrently used key gets the response of the first request',
     removed: [{ anchor: 'taken idempotency key', change: () => 'throw error' }],
-    scenario: 'ten creates with one idempotency key',
-    breaks: 'I8',
+    scenario: 'ten creates arrive with one idempotency key',
+    violates: 'I8',
   },
   {
     guard: 'The status of a post is rolled up in one place',
     removed: [{ anchor: 'roll-up', change: (code) => code.replace("'FAILED'", "'COMPLETED'") }],
     scenario: 'the platform refuses a post',
-    breaks: 'I5',
+    violates: 'I5',
   },
   {
     guard: 'The key of a notification is unique',
     removed: [{ anchor: 'unique notification', change: (code) => code.replace(', { unique: true }', '') }],
     scenario: 'an ended delivery is ended again',
-    breaks: 'I6',
+    violates: 'I6',
   },
   {
     guard: 'Tokens are sealed before they are stored',
@@ -142,13 +142,13 @@ export const GUARDS: Guard[] = [
       { anchor: 'open', change: () => 'open: (plain: string) => plain' },
     ],
     scenario: 'an ended delivery is ended again',
-    breaks: 'I7',
+    violates: 'I7',
   },
   {
     guard: 'One caller renews an expired token, the others wait for it',
     removed: [{ anchor: 'renewal lease', change: never }],
     scenario: 'posts are due with an expired access token',
-    breaks: 'renewal',
+    violates: 'renewal',
   },
   {
     guard: 'A connect attempt is used up by one callback',
@@ -160,28 +160,28 @@ export const GUARDS: Guard[] = [
       },
     ],
     scenario: 'a valid callback arrives five times concurrently',
-    breaks: 'connect',
+    violates: 'connect',
   },
   {
     guard: 'The MAC of a state is checked',
     platform: 'mastodon',
     removed: [{ anchor: 'state MAC', change: (code) => code.replace(/isOurs\s*&&/, '') }],
     scenario: 'a callback comes with another MAC',
-    breaks: 'connect',
+    violates: 'connect',
   },
   {
     guard: 'A callback is bound to the browser that started it',
     platform: 'mastodon',
     removed: [{ anchor: 'redirect attempt', change: (code) => code.replace(/bindingHash: \{[^}]*\}, /, '') }],
     scenario: 'a callback comes from another browser',
-    breaks: 'connect',
+    violates: 'connect',
   },
   {
     guard: 'A post is found by the draft it was created from',
     platform: 'tumblr',
     removed: [{ anchor: 'search by draft', change: (code) => code.replace(/=== draft/, '=== draft && false') }],
-    scenario: 'the answer to an accepted call is lost',
-    breaks: 'I2',
+    scenario: 'the response to an accepted call is lost',
+    violates: 'I2',
   },
   {
     guard: 'A published container is not published again',
@@ -190,14 +190,14 @@ export const GUARDS: Guard[] = [
       { anchor: 'unpublished container', change: () => "if (state === 'published') return 'absent'" },
       { anchor: 'published container', change: never },
     ],
-    scenario: 'the answer to an accepted call is lost',
-    breaks: 'I1',
+    scenario: 'the response to an accepted call is lost',
+    violates: 'I1',
   },
   {
     guard: "A post is found among the page's own posts",
     platform: 'facebook',
     removed: [{ anchor: 'search in page', change: () => "if (match) return 'absent'" }],
-    scenario: 'the answer to an accepted call is lost',
-    breaks: 'I1',
+    scenario: 'the response to an accepted call is lost',
+    violates: 'I1',
   },
 ]

@@ -1,113 +1,116 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAccept } from '../../../sandbox/platforms/foreign-answers.ts'
 import { marked } from '../judge/evidence.ts'
-import type { Stage } from './stage.ts'
+import type { InProcessCluster } from './in-process-cluster.ts'
 
 const SECOND = 1_000
 
-/** Short scenarios. Each is clean with its guard in place. */
+/** Short scenarios. None violates an invariant while its guard is in place. */
 export const SCENARIOS = {
-  async 'two workers deliver the same posts concurrently'(stage: Stage) {
-    const posts = await createSome(stage, 4)
-    await Promise.all(posts.flatMap((postId) => [stage.deliver(0, postId), stage.deliver(1, postId)]))
+  async 'two workers deliver the same posts concurrently'(cluster: InProcessCluster) {
+    const posts = await createPosts(cluster, 4)
+    await Promise.all(posts.flatMap((postId) => [cluster.deliver(0, postId), cluster.deliver(1, postId)]))
   },
 
-  async 'a call reaches the platform after its repeat'(stage: Stage) {
-    await stage.fault('publish', { delayMs: 4 * SECOND })
-    const [postId] = await createSome(stage, 1)
-    await stage.deliver(0, postId!)
+  async 'a call reaches the platform after its repeat'(cluster: InProcessCluster) {
+    await cluster.fault('publish', { delayMs: 4 * SECOND })
+    const [postId] = await createPosts(cluster, 1)
+    await cluster.deliver(0, postId!)
     await delay(3 * SECOND)
   },
 
-  async 'the answer to an accepted call is lost'(stage: Stage) {
-    await stage.fault('publish', { dropAfterAccept: true })
-    const [postId] = await createSome(stage, 1)
-    await stage.deliver(0, postId!)
+  async 'the response to an accepted call is lost'(cluster: InProcessCluster) {
+    await cluster.fault('publish', { dropAfterAccept: true })
+    const [postId] = await createPosts(cluster, 1)
+    await cluster.deliver(0, postId!)
   },
 
-  async 'another server answers an accepted call'(stage: Stage) {
-    await stage.fault('publish', afterAccept('a page with 404'))
-    const [postId] = await createSome(stage, 1)
-    await stage.deliver(0, postId!)
+  async 'another server responds to an accepted call'(cluster: InProcessCluster) {
+    await cluster.fault('publish', afterAccept('a page with 404'))
+    const [postId] = await createPosts(cluster, 1)
+    await cluster.deliver(0, postId!)
   },
 
-  async 'Temporal never receives a post'(stage: Stage) {
-    stage.temporal.answers = false
-    await createSome(stage, 1)
-    stage.temporal.answers = true
-    await stage.sweep(31 * SECOND)
-    for (const postId of stage.temporal.started) await stage.deliver(0, postId)
+  async 'Temporal never receives a post'(cluster: InProcessCluster) {
+    cluster.temporal.isReachable = false
+    await createPosts(cluster, 1)
+    cluster.temporal.isReachable = true
+    await cluster.sweep(31 * SECOND)
+    for (const postId of cluster.temporal.started) await cluster.deliver(0, postId)
   },
 
-  async 'an ended delivery is ended again'(stage: Stage) {
-    const [postId] = await createSome(stage, 1)
-    await stage.deliver(0, postId!)
-    await stage.deliver(1, postId!)
+  async 'an ended delivery is ended again'(cluster: InProcessCluster) {
+    const [postId] = await createPosts(cluster, 1)
+    await cluster.deliver(0, postId!)
+    await cluster.deliver(1, postId!)
   },
 
-  async 'ten creates at one below the allowance'(stage: Stage) {
-    await stage.allow(1)
-    await createAtOnce(stage, (number) => ({ text: marked(`c${number}`, 'one more') }))
-    await deliverAll(stage)
+  async 'ten creates arrive at one below the allowance'(cluster: InProcessCluster) {
+    await cluster.setMaxPosts(1)
+    await createConcurrently(cluster, (number) => ({ text: marked(`c${number}`, 'one more') }))
+    await deliverAll(cluster)
   },
 
-  async 'ten creates with one idempotency key'(stage: Stage) {
-    await createAtOnce(stage, () => ({ text: marked('once', 'with a key'), idempotencyKey: 'the-key' }))
-    await deliverAll(stage)
+  async 'ten creates arrive with one idempotency key'(cluster: InProcessCluster) {
+    await createConcurrently(cluster, () => ({ text: marked('once', 'with a key'), idempotencyKey: 'the-key' }))
+    await deliverAll(cluster)
   },
 
-  async 'a post is rescheduled to a later time while it is armed'(stage: Stage) {
-    await whileArmed(stage, (postId) => stage.client().edit(postId, { scheduledAt: Date.now() + 5 * SECOND }))
+  async 'a post is rescheduled to a later time while it is armed'(cluster: InProcessCluster) {
+    await changeWhileArmed(cluster, (postId) => cluster.client().edit(postId, { scheduledAt: Date.now() + 5 * SECOND }))
   },
 
-  async 'a post is cancelled while it is armed'(stage: Stage) {
-    await whileArmed(stage, (postId) => stage.client().cancel(postId))
+  async 'a post is cancelled while it is armed'(cluster: InProcessCluster) {
+    await changeWhileArmed(cluster, (postId) => cluster.client().cancel(postId))
   },
 
-  async 'a post is deleted while it is armed'(stage: Stage) {
-    await whileArmed(stage, (postId) => stage.client().delete(postId))
+  async 'a post is deleted while it is armed'(cluster: InProcessCluster) {
+    await changeWhileArmed(cluster, (postId) => cluster.client().delete(postId))
   },
 
-  async 'a post is edited while it is armed'(stage: Stage) {
-    await whileArmed(stage, (postId, marker) => stage.client().edit(postId, { text: marked(marker, 'other words') }))
+  async 'a post is edited while it is armed'(cluster: InProcessCluster) {
+    await changeWhileArmed(cluster, (postId, marker) =>
+      cluster.client().edit(postId, { text: marked(marker, 'other words') }),
+    )
   },
 
-  async 'the platform refuses a post'(stage: Stage) {
-    await stage.fault('publish', { status: 400, body: { error: 'InvalidRequest', message: 'no' } })
-    const [postId] = await createSome(stage, 1)
-    await stage.deliver(0, postId!)
+  async 'the platform refuses a post'(cluster: InProcessCluster) {
+    await cluster.fault('publish', { status: 400, body: { error: 'InvalidRequest', message: 'no' } })
+    const [postId] = await createPosts(cluster, 1)
+    await cluster.deliver(0, postId!)
   },
 
-  async 'posts are due with an expired access token'(stage: Stage) {
-    const posts = await createSome(stage, 6)
-    await stage.platform.control.expire(stage.account.accountId)
-    stage.renewals.due = 1
-    // Long enough for all callers to notice.
-    await stage.fault('renew', { delayMs: SECOND })
-    await Promise.all(posts.map((postId, number) => stage.deliver(number, postId)))
-  },
-  async 'a valid callback arrives five times concurrently'(stage: Stage) {
-    const { callback, cookie } = await stage.beginConnect()
-    stage.exchanges.due = 1
-    await Promise.all(Array.from({ length: 5 }, (_, number) => stage.comeBack(number, callback, cookie)))
+  async 'posts are due with an expired access token'(cluster: InProcessCluster) {
+    const posts = await createPosts(cluster, 6)
+    await cluster.platform.control.expire(cluster.account.accountId)
+    cluster.renewals.expected = 1
+    // Delays the renewal until all deliveries have found the token expired.
+    await cluster.fault('renew', { delayMs: SECOND })
+    await Promise.all(posts.map((postId, number) => cluster.deliver(number, postId)))
   },
 
-  async 'a callback comes with another MAC'(stage: Stage) {
-    const { callback, cookie } = await stage.beginConnect()
+  async 'a valid callback arrives five times concurrently'(cluster: InProcessCluster) {
+    const { callback, cookie } = await cluster.beginConnect()
+    cluster.exchanges.expected = 1
+    await Promise.all(Array.from({ length: 5 }, (_, number) => cluster.openCallback(number, callback, cookie)))
+  },
+
+  async 'a callback comes with another MAC'(cluster: InProcessCluster) {
+    const { callback, cookie } = await cluster.beginConnect()
     const address = new URL(callback)
     const state = address.searchParams.get('state')!
     address.searchParams.set('state', `${state.slice(0, -43)}${'A'.repeat(43)}`)
-    await stage.comeBack(0, address.href, cookie)
+    await cluster.openCallback(0, address.href, cookie)
   },
 
-  async 'a callback comes from another browser'(stage: Stage) {
-    const [{ callback }, other] = [await stage.beginConnect(), await stage.beginConnect()]
-    await stage.comeBack(0, callback, other.cookie)
+  async 'a callback comes from another browser'(cluster: InProcessCluster) {
+    const [{ callback }, other] = [await cluster.beginConnect(), await cluster.beginConnect()]
+    await cluster.openCallback(0, callback, other.cookie)
   },
-} satisfies Record<string, (stage: Stage) => Promise<void>>
+} satisfies Record<string, (cluster: InProcessCluster) => Promise<void>>
 
-/** Scenarios that count calls without an account, so that no other scenario may run concurrently. */
-export const ALONE: ReadonlySet<ScenarioName> = new Set([
+/** Scenarios that run without any other, because they count calls that name no account. */
+export const EXCLUSIVE_SCENARIOS: ReadonlySet<ScenarioName> = new Set([
   'a valid callback arrives five times concurrently',
   'a callback comes with another MAC',
   'a callback comes from another browser',
@@ -115,36 +118,39 @@ export const ALONE: ReadonlySet<ScenarioName> = new Set([
 
 export type ScenarioName = keyof typeof SCENARIOS
 
-async function createSome(stage: Stage, count: number): Promise<string[]> {
+async function createPosts(cluster: InProcessCluster, count: number): Promise<string[]> {
   const posts: string[] = []
-  for (let number = 0; number < count; number++) posts.push(await stage.create(marked(`p${number}`, 'hello')))
+  for (let number = 0; number < count; number++) posts.push(await cluster.create(marked(`p${number}`, 'hello')))
   return posts
 }
 
-async function createAtOnce(stage: Stage, wishOf: (number: number) => object): Promise<void> {
+async function createConcurrently(cluster: InProcessCluster, buildInput: (number: number) => object): Promise<void> {
   await Promise.all(
     Array.from({ length: 10 }, (_, number) =>
-      stage.client(number).create({ platforms: [stage.platform.platform], ...wishOf(number) }),
+      cluster.client(number).create({ platforms: [cluster.platform.platform], ...buildInput(number) }),
     ),
   )
 }
 
-async function deliverAll(stage: Stage): Promise<void> {
-  const { posts } = await stage.evidence()
-  await Promise.all(posts.map(({ _id }) => stage.deliver(0, _id)))
+async function deliverAll(cluster: InProcessCluster): Promise<void> {
+  const { posts } = await cluster.gatherEvidence()
+  await Promise.all(posts.map(({ _id }) => cluster.deliver(0, _id)))
 }
 
 /**
- * An attempt waits for the due time. The change arrives after it has read the post for the last time. If the machine was too slow
- * the post is published unchanged, and another one gets more time.
+ * Changes a post after its armed delivery has read it for the last time and before it is due. When the machine is too slow for
+ * that, the post is published unchanged, and the next post has a longer lead.
  */
-async function whileArmed(stage: Stage, change: (postId: string, marker: string) => Promise<unknown>): Promise<void> {
+async function changeWhileArmed(
+  cluster: InProcessCluster,
+  change: (postId: string, marker: string) => Promise<unknown>,
+): Promise<void> {
   for (const leadMs of [3 * SECOND, 6 * SECOND, 12 * SECOND]) {
     const dueAt = Date.now() + leadMs
     const marker = `armed-${leadMs}`
-    const postId = await stage.create(marked(marker, 'hello'), { scheduledAt: dueAt })
-    const delivering = stage.deliver(0, postId)
-    await Promise.race([stage.untilArmed(dueAt), delivering])
+    const postId = await cluster.create(marked(marker, 'hello'), { scheduledAt: dueAt })
+    const delivering = cluster.deliver(0, postId)
+    await Promise.race([cluster.waitUntilArmed(dueAt), delivering])
     if (Date.now() < dueAt) await change(postId, marker)
     const isInTime = Date.now() < dueAt
     await delivering

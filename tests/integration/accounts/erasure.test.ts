@@ -10,7 +10,7 @@ import type { User } from '../../../src/domain/users/user.ts'
 import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
 import { apiWorld, createAccount, PASSWORD, type ApiWorld, type SignedIn } from '../../support/api.ts'
 import { newNotification } from '../../support/notifications.ts'
-import { buildPost, claimOf } from '../../support/posts.ts'
+import { buildPost, buildClaim } from '../../support/posts.ts'
 import { connect, eraser, traces, upload, userWithEverything } from './erasure-world.ts'
 import { rotatingPlatform } from './world.ts'
 import { openTestSession } from '../../support/sessions.ts'
@@ -247,7 +247,7 @@ it('an erasure waits for a running call as long as it may take, and cancels wait
   const { _id: userId } = who.user
   const post = buildPost({ userId }, new Date())
   await context.database.transaction((session) => context.posts.insert([post], session))
-  await context.posts.transition(post._id, claimOf(post, 'bluesky', new Date(), MINUTE))
+  await context.posts.transition(post._id, buildClaim(post, 'bluesky', new Date(), MINUTE))
   await erase(who)
   const failure = await eraser(context)
     .round(userId)

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { toSlot } from '../../../src/domain/analytics/collection.ts'
 import { MINUTE } from '../../../src/domain/shared/times.ts'
 import { readHistories } from '../../faults/gather.ts'
-import { createProcesses, said } from '../../support/processes.ts'
+import { createProcesses, waitForLogEntry } from '../../support/processes.ts'
 import { snapshotsIn, startMastodonWorld, type MastodonWorld } from './mastodon-world.ts'
 
 /** Two concurrent collectors, whose workers are killed at random times until another worker finishes their work. */
@@ -34,7 +34,7 @@ afterAll(async () => {
 async function startWorker(): Promise<ChildProcess> {
   const worker = processes.start('src/worker.ts', { ...world.context.config, LOG_LEVEL: 'info' })
   worker.stderr!.resume()
-  await said(worker, 'worker ready')
+  await waitForLogEntry(worker, 'worker ready')
   return worker
 }
 

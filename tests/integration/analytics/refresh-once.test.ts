@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freePort } from '../../../sandbox/servers/process.ts'
 import { startWorkers } from '../../../src/worker/create-workers.ts'
-import { createProcesses, said } from '../../support/processes.ts'
+import { createProcesses, waitForLogEntry } from '../../support/processes.ts'
 import { startMastodonWorld, type MastodonWorld } from './mastodon-world.ts'
 import { openTestSession } from '../../support/sessions.ts'
 
@@ -23,7 +23,7 @@ async function startApi(): Promise<string> {
   const port = await freePort()
   const child = processes.start('src/server.ts', world.context.config, { PORT: String(port), LOG_LEVEL: 'info' })
   child.stderr!.resume()
-  await said(child, 'api ready')
+  await waitForLogEntry(child, 'api ready')
   return `http://127.0.0.1:${port}`
 }
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSweepActivities } from '../../../src/activities/publishing/sweep.ts'
 import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
 import { createAccount } from '../../support/api.ts'
-import { createProcesses, said } from '../../support/processes.ts'
+import { createProcesses, waitForLogEntry } from '../../support/processes.ts'
 import { poll } from '../../support/service-in-process.ts'
 import { startBillingService, type BillingService } from './service.ts'
 
@@ -42,7 +42,7 @@ async function startWorker(): Promise<ChildProcess> {
     LOG_LEVEL: 'info',
   })
   worker.stderr!.resume()
-  await said(worker, 'worker ready')
+  await waitForLogEntry(worker, 'worker ready')
   return worker
 }
 

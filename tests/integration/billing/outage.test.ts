@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DAY, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
 import type { User } from '../../../src/domain/users/user.ts'
 import { readHistories } from '../../faults/gather.ts'
-import { allRecords, keepLog } from '../../support/traces.ts'
+import { allRecords, createRecordedLogger } from '../../support/traces.ts'
 import { startBillingService, type BillingService } from './service.ts'
 
 /** Users pay, and then the processor is unreachable for a minute: from the first call of a sync on, or in its middle. */
@@ -14,7 +14,7 @@ const AWAY = [
   { action: { hang: true }, call: 'subscription' },
 ] as const
 
-const log = keepLog()
+const log = createRecordedLogger()
 const payers: { userId: string; email: string; accessToken: string }[] = []
 const acknowledged: { status: number | null; tookMs: number }[] = []
 /** The records during the outage. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { findEntry } from '../../../src/domain/posts/post-entries.ts'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { poll, type PostStatusData } from '../../support/delivery-world.ts'
-import { isOne } from '../../faults/platforms.ts'
+import { matchesCall } from '../../faults/platforms.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 
 /** A hanging platform delays no other post. The tests hold its calls instead of measuring time. */
@@ -77,7 +77,7 @@ it('many posts to a hanging platform use only its allowed calls, while all other
   const [platform, ...others] = platforms as [Platform, ...Platform[]]
   const { control, calls } = world.find(platform)
   const heldCalls = async () =>
-    (await control.requests()).filter((call) => isOne(calls.publish, call) && call.status === null).length
+    (await control.requests()).filter((call) => matchesCall(calls.publish, call) && call.status === null).length
   const [user, bystander] = await Promise.all([world.user(), world.user()])
   const before = await heldCalls()
   await hang(user, platform)

@@ -6,7 +6,7 @@ import { MINUTE } from '../../../src/domain/shared/times.ts'
 import { poll } from '../../support/delivery-world.ts'
 import { film } from '../../support/film.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
-import { createProcesses, said } from '../../support/processes.ts'
+import { createProcesses, waitForLogEntry } from '../../support/processes.ts'
 
 /** A large video to each platform, by a worker in a process of its own: it must pass through, never be held. */
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
   world = await startPlatformsWorld()
   await world.stopWorkers()
   const worker = processes.start('src/worker.ts', { ...world.context.config, LOG_LEVEL: 'info' })
-  await said(worker, 'worker ready')
+  await waitForLogEntry(worker, 'worker ready')
   workerPid = worker.pid!
 }, 120_000)
 afterAll(async () => {

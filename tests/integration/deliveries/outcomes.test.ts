@@ -4,10 +4,10 @@ import { CLI_ACTOR } from '../../../src/domain/users/audit.ts'
 import { DAY, HOUR } from '../../../src/domain/shared/times.ts'
 import { readHistories } from '../../faults/gather.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
-import { keepLog } from '../../support/traces.ts'
+import { createRecordedLogger } from '../../support/traces.ts'
 
 let world: DeliveryWorld
-const captured = keepLog()
+const captured = createRecordedLogger()
 
 beforeAll(async () => {
   world = await startDeliveryWorld({}, { logger: captured.logger })

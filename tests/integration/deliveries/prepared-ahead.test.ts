@@ -6,7 +6,7 @@ import { MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
 import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
 import { poll } from '../../support/delivery-world.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
-import { createProcesses, said } from '../../support/processes.ts'
+import { createProcesses, waitForLogEntry } from '../../support/processes.ts'
 
 /** Posts on all platforms whose media is prepared before they are due. */
 
@@ -135,7 +135,7 @@ it(
     const user = await world.user()
     await world.stopWorkers()
     const worker = processes.start('src/worker.ts', { ...world.context.config, LOG_LEVEL: 'info' })
-    await said(worker, 'worker ready')
+    await waitForLogEntry(worker, 'worker ready')
     const { control } = world.find('bluesky')
     const { accountId: account } = user.accountOn('bluesky')
     await control.fault({ path: 'uploadBlob', account, times: 1, action: { hang: true } })

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readHistories } from '../../faults/gather.ts'
 import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { unique } from '../../support/servers.ts'
-import { allRecords, keepLog } from '../../support/traces.ts'
+import { allRecords, createRecordedLogger } from '../../support/traces.ts'
 
 /** Invariant I7: no store, log, history or response contains a planted secret. */
 let world: DeliveryWorld
-const captured = keepLog()
+const captured = createRecordedLogger()
 const text = unique('words-of-a-post')
 const answers: string[] = []
 const secrets: Record<string, string> = {}

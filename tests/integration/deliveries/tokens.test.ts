@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { listWithCompanions } from '../../../src/domain/accounts/platform-connect.ts'
 import { PLATFORMS, platformLabel, type Platform } from '../../../src/domain/shared/platforms.ts'
 import { poll } from '../../support/delivery-world.ts'
-import { isOne, RENEWING } from '../../faults/platforms.ts'
+import { matchesCall, RENEWING } from '../../faults/platforms.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 
 /** What becomes of posts when the login of one platform dies, on each platform: nothing but that platform is touched. */
@@ -138,7 +138,7 @@ describe.each(RENEWING)('%s', (platform) => {
       Array.from({ length: 12 }, (_, number) => user.post([...PLATFORMS], `Renewed once ${number}`)),
     )
     for (const postId of posts) expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
-    const renewals = (await control.requests()).filter((call) => call.account === accountId && isOne(renew, call))
+    const renewals = (await control.requests()).filter((call) => call.account === accountId && matchesCall(renew, call))
     expect(renewals).toHaveLength(1)
     expect(await user.published(platform)).toHaveLength(posts.length)
     expect(await healthOf(user, platform)).toMatchObject({ status: 'active' })

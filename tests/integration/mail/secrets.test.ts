@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readHistories } from '../../faults/gather.ts'
 import { unique } from '../../support/servers.ts'
-import { allRecords, keepLog } from '../../support/traces.ts'
+import { allRecords, createRecordedLogger } from '../../support/traces.ts'
 import { startMailWorld } from './world.ts'
 
 /** No secret leaves its place: mails contain email addresses and credentials. */
 let world: Awaited<ReturnType<typeof startMailWorld>>
-const memory = keepLog()
+const memory = createRecordedLogger()
 const secrets: Record<string, string> = {}
 /** Stored in the user's record. */
 const [member, stranger] = [`${unique('member')}@example.test`, `${unique('stranger')}@example.test`]

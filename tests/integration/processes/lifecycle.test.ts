@@ -3,7 +3,7 @@ import { createConnection } from 'node:net'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/config/schema.ts'
 import { freePort } from '../../../sandbox/servers/process.ts'
-import { createProcesses, end, said } from '../../support/processes.ts'
+import { createProcesses, waitForExit, waitForLogEntry } from '../../support/processes.ts'
 import { registerNamespace, testConfig } from '../../support/servers.ts'
 
 const processes = createProcesses()
@@ -22,7 +22,7 @@ describe('a process', () => {
   it.each(['src/server.ts', 'src/worker.ts', 'src/cli/setup.ts'])(
     '%s exits immediately when a secret is missing, and names it in one line',
     async (entry) => {
-      const { code, errors } = await end(start(entry, { JWT_SECRET: '' }))
+      const { code, errors } = await waitForExit(start(entry, { JWT_SECRET: '' }))
       expect(code).toBe(1)
       expect(errors.trim().split('\n')).toEqual([expect.stringContaining('JWT_SECRET')])
     },
@@ -31,7 +31,7 @@ describe('a process', () => {
   it('the API serves nothing without its indexes, setup creates them, and SIGTERM ends the API with 0', async () => {
     const port = await freePort()
     const api = start('src/server.ts', { PORT: String(port) })
-    await said(api, 'Server listening')
+    await waitForLogEntry(api, 'Server listening')
     const address = `http://127.0.0.1:${port}`
     const credentials = { email: 'nobody@example.com', password: 'not the password' }
     const logIn = async () => {
@@ -46,7 +46,7 @@ describe('a process', () => {
     for (let run = 0; run < 2; run++) {
       const setup = start('src/cli/setup.ts')
       setup.stdout!.resume()
-      expect(await end(setup)).toEqual({ code: 0, errors: '' })
+      expect(await waitForExit(setup)).toEqual({ code: 0, errors: '' })
     }
     expect((await logIn()).status).toBe(401)
     expect((await fetch(`${address}/health/ready`)).status).toBe(200)
@@ -58,7 +58,7 @@ describe('a process', () => {
     const body = JSON.stringify(credentials)
     socket.write('POST /api/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n')
     socket.write(`Content-Length: ${body.length}\r\n\r\n${body.slice(0, 20)}`)
-    const ended = end(api)
+    const ended = waitForExit(api)
     api.stdout!.resume()
     api.kill('SIGTERM')
     socket.write(body.slice(20))
@@ -70,11 +70,11 @@ describe('a process', () => {
 
   it('a worker drains and ends with 0 on SIGTERM', async () => {
     const worker = start('src/worker.ts')
-    const line = await said(worker, 'worker ready')
+    const line = await waitForLogEntry(worker, 'worker ready')
     expect(line).toMatchObject({
       queues: ['publishing', 'preparing', 'notifying', 'billing', 'analytics', 'maintenance'],
     })
-    const ended = end(worker)
+    const ended = waitForExit(worker)
     worker.stdout!.resume()
     worker.kill('SIGTERM')
     expect((await ended).code).toBe(0)

@@ -7,7 +7,7 @@ import { findMongod, startMongod, type Mongod } from '../../../sandbox/servers/m
 import { freePort } from '../../../sandbox/servers/process.ts'
 import { findTemporal, startTemporal, type Temporal } from '../../../sandbox/servers/temporal.ts'
 import type { Config } from '../../../src/config/schema.ts'
-import { createProcesses, end, said } from '../../support/processes.ts'
+import { createProcesses, waitForExit, waitForLogEntry } from '../../support/processes.ts'
 import { testConfig } from '../../support/servers.ts'
 
 /** Servers of this file's own, which keep what they know while they are away. */
@@ -71,7 +71,7 @@ beforeAll(async () => {
   await Promise.all([startDatabase(), startOrchestrator()])
   const setup = processes.start('src/cli/setup.ts', config)
   setup.stdout!.resume()
-  const { code, errors } = await end(setup)
+  const { code, errors } = await waitForExit(setup)
   if (code !== 0) throw new Error(errors)
   await Promise.all([mongod!.stop(), temporal!.stop()])
 })
@@ -86,7 +86,7 @@ describe('API and worker started before everything they need', () => {
   beforeAll(async () => {
     api = processes.start('src/server.ts', config, { METRICS_PORT: String(ports.metrics) })
     worker = processes.start('src/worker.ts', config)
-    await Promise.all([said(api, 'Server listening'), said(worker, 'waiting for dependencies')])
+    await Promise.all([waitForLogEntry(api, 'Server listening'), waitForLogEntry(worker, 'waiting for dependencies')])
   })
 
   it('the API without any server is alive, not ready, and names everything missing', async () => {
@@ -124,14 +124,19 @@ describe('a process that waits', () => {
     ['src/worker.ts', 'Temporal', { TEMPORAL_ADDRESS: '127.0.0.1:9' }],
   ])('%s for %s ends with 0 on SIGTERM', async (entry, _server, addresses) => {
     const child = processes.start(entry, config, { PORT: '0', ...addresses })
-    await said(child, 'MONGODB_URL' in addresses ? 'waiting for dependencies' : 'temporal unavailable, retrying')
-    const ended = end(child)
+    await waitForLogEntry(
+      child,
+      'MONGODB_URL' in addresses ? 'waiting for dependencies' : 'temporal unavailable, retrying',
+    )
+    const ended = waitForExit(child)
     child.kill('SIGTERM')
     expect((await ended).code).toBe(0)
   })
 
   it('a process with an invalid address exits without waiting', async () => {
-    const { code, errors } = await end(processes.start('src/server.ts', config, { PORT: '0', MONGODB_URL: 'mongo' }))
+    const { code, errors } = await waitForExit(
+      processes.start('src/server.ts', config, { PORT: '0', MONGODB_URL: 'mongo' }),
+    )
     expect(code).toBe(1)
     expect(errors).not.toBe('')
   })
@@ -162,7 +167,7 @@ describe('when servers go away under running processes', () => {
     worker.kill('SIGKILL')
     worker = processes.start('src/worker.ts', config)
     await startDatabase()
-    await said(worker, 'temporal unavailable, retrying')
+    await waitForLogEntry(worker, 'temporal unavailable, retrying')
     await startOrchestrator()
     await expect.poll(() => get('/health/ready'), wait).toEqual({ status: 200, missing: [] })
     await expect.poll(() => get('/health/delivery'), wait).toEqual({ status: 200, missing: [] })

@@ -4,7 +4,7 @@ import { createSweepActivities } from '../../../src/activities/publishing/sweep.
 import { MINUTE } from '../../../src/domain/shared/times.ts'
 import { readDatabase, readHistories } from '../../faults/gather.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
-import { pushStatesOf, registerDevice, startPushReceiver, type PushReceiver } from '../../support/push.ts'
+import { listPushStates, registerDevice, startPushReceiver, type PushReceiver } from '../../support/push.ts'
 import { unique } from '../../support/servers.ts'
 import { killWorker } from './killed.ts'
 
@@ -36,7 +36,7 @@ async function notify(userId: string): Promise<string> {
   return newest!._id
 }
 
-const statesOf = (userId: string) => pushStatesOf(world.context, userId)
+const statesOf = (userId: string) => listPushStates(world.context, userId)
 const untilAll = (userId: string, state: string, count: number) =>
   poll(
     () => statesOf(userId),

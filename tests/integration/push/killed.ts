@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import type { Notification } from '../../../src/store/notifications/notifications.ts'
 import { poll, type DeliveryWorld } from '../../support/delivery-world.ts'
-import { createProcesses, said } from '../../support/processes.ts'
-import { pushStatesOf, registerDevice, type PushReceiver } from '../../support/push.ts'
+import { createProcesses, waitForLogEntry } from '../../support/processes.ts'
+import { listPushStates, registerDevice, type PushReceiver } from '../../support/push.ts'
 import { unique } from '../../support/servers.ts'
 
 const DUE_IN_MS = 3_000
@@ -18,7 +18,7 @@ export async function killWorker(world: DeliveryWorld, push: PushReceiver) {
   async function startWorker() {
     const worker = processes.start('src/worker.ts', { ...world.context.config, LOG_LEVEL: 'info' })
     worker.stderr!.resume()
-    await said(worker, 'worker ready')
+    await waitForLogEntry(worker, 'worker ready')
     return worker
   }
 
@@ -44,7 +44,7 @@ export async function killWorker(world: DeliveryWorld, push: PushReceiver) {
     const devices = [await registerDevice(user), await registerDevice(user)]
     const untilPushed = (count: number) =>
       poll(
-        () => pushStatesOf(world.context, user.userId),
+        () => listPushStates(world.context, user.userId),
         (states) => states.length === count && states.every((state) => state === 'sent'),
         60_000,
       )

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { changeActivity } from '../../../src/commands/users/change-activity.ts'
 import { CLI_ACTOR } from '../../../src/domain/users/audit.ts'
 import { armLeadMs } from '../../../src/domain/posts/publish-plan.ts'
-import type { Wish } from '../../faults/judge/evidence.ts'
+import type { PostInput } from '../../faults/judge/evidence.ts'
 import type { LedgerEntry } from '../../support/platform-control.ts'
 import { unique } from '../../support/servers.ts'
 import { inTurns, madePost, startRaceWorld, type ApiProcess, type RaceUser, type RaceWorld } from './world.ts'
@@ -72,7 +72,7 @@ async function addUsers(): Promise<Pick<Scene, 'user' | 'other'>> {
 
 async function schedule(user: RaceUser, start: number) {
   const dueAt = start + Math.floor(Math.random() * 5_000)
-  const wish: Wish = { text: unique('scene'), platforms: ['bluesky'], scheduledAt: dueAt }
+  const wish: PostInput = { text: unique('scene'), platforms: ['bluesky'], scheduledAt: dueAt }
   return { dueAt, text: wish.text!, postId: madePost(await api.as(user).create(wish)) }
 }
 

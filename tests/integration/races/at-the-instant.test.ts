@@ -4,7 +4,7 @@ import type { Post } from '../../../src/domain/posts/post.ts'
 import { armLeadMs } from '../../../src/domain/posts/publish-plan.ts'
 import type { LedgerEntry } from '../../support/platform-control.ts'
 import { unique } from '../../support/servers.ts'
-import { marked, type Wish } from '../../faults/judge/evidence.ts'
+import { marked, type PostInput } from '../../faults/judge/evidence.ts'
 import type { Answer } from '../../faults/operations.ts'
 import { inTurns, madePost, startRaceWorld, type ApiProcess, type RaceUser, type RaceWorld } from './world.ts'
 
@@ -102,7 +102,7 @@ async function enter<T>(
 }
 
 const delayedTo = (dueAt: Date) => dueAt.getTime() + 2_000
-const editTo = (user: RaceUser, postId: string, wish: Wish) => api().as(user).edit(postId, wish)
+const editTo = (user: RaceUser, postId: string, wish: PostInput) => api().as(user).edit(postId, wish)
 
 async function create(
   dueAt: Date,

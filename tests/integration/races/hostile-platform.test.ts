@@ -3,7 +3,7 @@ import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { FaultAction } from '../../../sandbox/platforms/faults.ts'
 import type { Running } from '../../../sandbox/servers/process.ts'
-import type { Wish } from '../../faults/judge/evidence.ts'
+import type { PostInput } from '../../faults/judge/evidence.ts'
 import { poll } from '../../support/delivery-world.ts'
 import { unique } from '../../support/servers.ts'
 import { madePost, startRaceWorld, type ApiProcess, type RaceUser, type RaceWorld } from './world.ts'
@@ -36,7 +36,7 @@ function mostMemory({ pid }: Running): number {
   return Number(kilobytes) * 1_024
 }
 
-const wishFor = (text: string): Wish => ({ text: unique(text), platforms: ['bluesky'] })
+const wishFor = (text: string): PostInput => ({ text: unique(text), platforms: ['bluesky'] })
 const publish = async (user: RaceUser, wish = wishFor('hello')) => madePost(await api.as(user).create(wish))
 
 const HANG = { hang: true }
@@ -71,7 +71,7 @@ async function publishImage(user: RaceUser): Promise<string> {
   await fetch(uploadUrl, { method: 'PUT', body, headers: { 'content-type': 'image/png' } })
   const mediaItems = [{ storageKey, mimeType: 'image/png' }]
   const wish = wishFor('image')
-  const answer = await world.log.record({ kind: 'create', userId: user.userId, wish }, () =>
+  const answer = await world.log.record({ kind: 'create', userId: user.userId, input: wish }, () =>
     user.call('POST', '/api/posts', { content: { text: wish.text, mediaItems }, selectedPlatforms: wish.platforms }),
   )
   return madePost(answer)

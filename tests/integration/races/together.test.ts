@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Client } from '../../faults/client.ts'
-import type { Wish } from '../../faults/judge/evidence.ts'
+import type { PostInput } from '../../faults/judge/evidence.ts'
 import type { Answer } from '../../faults/operations.ts'
 import { unique } from '../../support/servers.ts'
 import { madePost, startRaceWorld, type ApiProcess, type RaceUser, type RaceWorld } from './world.ts'
@@ -31,7 +31,7 @@ async function together(
   return answers.filter((answer) => answer !== null)
 }
 
-const wishFor = (text: string): Wish & { text: string } => ({ text: unique(text), platforms: ['bluesky'] })
+const wishFor = (text: string): PostInput & { text: string } => ({ text: unique(text), platforms: ['bluesky'] })
 const collection = (name: string) => world.context.database.connection.collection(name)
 const usageOf = async ({ userId }: RaceUser) => (await world.context.users.findById(userId))!.usage.postsCreated
 const postsOf = async ({ userId }: RaceUser) =>

@@ -36,7 +36,9 @@ it(
       clients.push(await Promise.all(Array.from({ length: SOCKETS_PER_USER }, (_, nth) => listen(who, nth))))
     }
     const all = clients.flat()
-    expect(await Promise.all(fleet.members.map(({ figure }) => figure('postonce_sockets_open')))).toEqual([500, 500])
+    expect(await Promise.all(fleet.members.map(({ readMetric }) => readMetric('postonce_sockets_open')))).toEqual([
+      500, 500,
+    ])
 
     const delays: number[] = []
     for (const [nth, who] of users.entries()) {

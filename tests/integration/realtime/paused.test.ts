@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => fleet?.close())
 
 const address = () => fleet.members[0]!.address
-const figure = (name: string) => fleet.members[0]!.figure(name)
+const figure = (name: string) => fleet.members[0]!.readMetric(name)
 
 /** Connects and then stops reading. */
 const PAUSED: Record<string, () => Promise<() => void>> = {

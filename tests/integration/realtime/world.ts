@@ -1,7 +1,7 @@
 import { systemClock } from '../../../src/clock.ts'
 import type { Config } from '../../../src/config/schema.ts'
 import { apiWorld, type SignedIn } from '../../support/api.ts'
-import { accessTokensOf } from '../../support/sessions.ts'
+import { createAccessTokens } from '../../support/sessions.ts'
 import { newNotification } from '../../support/notifications.ts'
 
 /** A listening API with a clock that tests can advance. */
@@ -19,7 +19,7 @@ export async function realtimeWorld(overrides: Partial<Config> = {}) {
     async tokenFor({ user, accessToken }: SignedIn, ttlSeconds: number): Promise<string> {
       const { sessionId } = world.context.accessTokens.verify(accessToken)!
       const { _id: userId, role, tokenVersion: version } = user
-      const tokens = await accessTokensOf({ ...world.context.config, ACCESS_TOKEN_TTL_SECONDS: ttlSeconds })
+      const tokens = await createAccessTokens({ ...world.context.config, ACCESS_TOKEN_TTL_SECONDS: ttlSeconds })
       return tokens.issue({ userId, role, sessionId, version })
     },
 

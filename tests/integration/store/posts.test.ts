@@ -9,7 +9,7 @@ import { newId } from '../../../src/store/shared/schema.ts'
 import { openDatabase, type Database } from '../../../src/store/shared/database.ts'
 import { createPostStore, type PostStore } from '../../../src/store/posts/posts.ts'
 import { testConfig } from '../../support/servers.ts'
-import { after, buildPost, claimOf, T0 } from '../../support/posts.ts'
+import { after, buildPost, buildClaim, T0 } from '../../support/posts.ts'
 
 /** Two connections act as two processes. */
 const databases: Database[] = []
@@ -40,7 +40,7 @@ describe('transition', () => {
       const post = await stored(buildPost())
       const results = await Promise.allSettled([
         first().transition(post._id, cancel()),
-        second().transition(post._id, claimOf(post, 'bluesky', T0)),
+        second().transition(post._id, buildClaim(post, 'bluesky', T0)),
       ])
       expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
       const left = await first().find(post._id)
@@ -51,7 +51,7 @@ describe('transition', () => {
   it('a single claim of fifty parallel ones wins', async () => {
     const post = await stored(buildPost())
     const claims = Array.from({ length: 50 }, (_, index) =>
-      stores[index % 2]!.transition(post._id, claimOf(post, 'bluesky', T0)),
+      stores[index % 2]!.transition(post._id, buildClaim(post, 'bluesky', T0)),
     )
     const given = (await Promise.allSettled(claims)).filter(({ status }) => status === 'fulfilled')
     expect(given).toHaveLength(1)
@@ -61,7 +61,7 @@ describe('transition', () => {
   it('concurrent moves of one post in one process share one write', async () => {
     const post = await stored(buildPost({ selectedPlatforms: ['bluesky', 'mastodon', 'tumblr'] }))
     await Promise.all(
-      post.selectedPlatforms.map((platform) => first().transition(post._id, claimOf(post, platform, T0))),
+      post.selectedPlatforms.map((platform) => first().transition(post._id, buildClaim(post, platform, T0))),
     )
     const left = await first().find(post._id)
     expect(left!.revision).toBe(post.revision + 1)
@@ -71,7 +71,7 @@ describe('transition', () => {
   it('a refused move does not affect the moves it shares a write with', async () => {
     const post = await stored(buildPost({ selectedPlatforms: ['bluesky', 'mastodon'] }))
     const [claimed, cancelled] = await Promise.allSettled([
-      first().transition(post._id, claimOf(post, 'bluesky', T0)),
+      first().transition(post._id, buildClaim(post, 'bluesky', T0)),
       first().transition(post._id, cancel()),
     ])
     expect([claimed.status, cancelled.status]).toEqual(['fulfilled', 'rejected'])
@@ -148,7 +148,7 @@ describe('the timeline', () => {
   it('the timeline is written with its moves and names their workflow run', async () => {
     const post = await stored(buildPost())
     const wait: TimelineEvent = { at: T0, type: 'wait', platform: 'bluesky', until: after(T0, 500) }
-    await first().transition(post._id, claimOf(post, 'bluesky', T0), { ...asRun('run-1'), notes: [wait] })
+    await first().transition(post._id, buildClaim(post, 'bluesky', T0), { ...asRun('run-1'), notes: [wait] })
     await second().transition(post._id, accept('bluesky', { platformPostId: 'id', platformPostUrl: 'url' }))
     const about = { at: T0, platform: 'bluesky', round: 0, attempt: 1 }
     expect(await first().timelineOf(post.userId, post._id)).toEqual([
@@ -166,7 +166,7 @@ describe('the timeline', () => {
     await first().transition(post._id, cancel())
     const note: TimelineEvent = { at: T0, type: 'wait', platform: 'bluesky' }
     await expect(
-      first().transition(post._id, claimOf(post, 'bluesky', T0), { ...asRun('run-1'), notes: [note] }),
+      first().transition(post._id, buildClaim(post, 'bluesky', T0), { ...asRun('run-1'), notes: [note] }),
     ).rejects.toThrow('not-deliverable')
     expect(await first().timelineOf(post.userId, post._id)).toHaveLength(2)
   })
@@ -199,7 +199,7 @@ describe('a move on the cached post', () => {
     await first().find(post._id)
     await second().transition(post._id, cancel())
     await expect(
-      first().transition(post._id, claimOf(post, 'bluesky', T0), { runId: 'r', isKnown: true }),
+      first().transition(post._id, buildClaim(post, 'bluesky', T0), { runId: 'r', isKnown: true }),
     ).rejects.toThrow('not-deliverable')
   })
 
@@ -207,7 +207,7 @@ describe('a move on the cached post', () => {
     const post = await stored(buildPost({ scheduledAt: after(T0, 60_000) }))
     await first().find(post._id)
     await second().transition(post._id, (current) => edit({ scheduledAt: null })(current, T0))
-    const claimed = await first().transition(post._id, claimOf(post, 'bluesky', T0), { runId: 'r', isKnown: true })
+    const claimed = await first().transition(post._id, buildClaim(post, 'bluesky', T0), { runId: 'r', isKnown: true })
     expect(claimed.status).toBe('PROCESSING')
   })
 })
@@ -249,7 +249,7 @@ describe('stranded posts', () => {
 
   it('a post in delivery without progress for five minutes is stranded', async () => {
     const post = await stored(buildPost())
-    await first().transition(post._id, claimOf(post, 'bluesky', T0))
+    await first().transition(post._id, buildClaim(post, 'bluesky', T0))
     now = after(T0, 299_000)
     expect(await stranded()).not.toContain(post._id)
     now = after(T0, 301_000)

@@ -12,7 +12,8 @@ const secrets = {
   TOKEN_ENCRYPTION_KEYS: `k:${Buffer.alloc(32).toString('base64')}`,
 }
 
-function variablesOf(env: Record<string, string>): string {
+/** Returns the message of the configuration error; empty for a valid configuration. */
+function readConfigError(env: Record<string, string>): string {
   try {
     readConfig(env)
   } catch (error) {
@@ -24,12 +25,12 @@ function variablesOf(env: Record<string, string>): string {
 
 describe('the configuration', () => {
   it('the configuration reports all missing secrets together, by name', () => {
-    const message = variablesOf({})
+    const message = readConfigError({})
     for (const name of Object.keys(secrets)) expect(message).toContain(name)
   })
 
   it('an invalid variable is named without its value', () => {
-    const message = variablesOf({ ...secrets, JWT_SECRET: 'too-short-canary', PORT: 'four thousand' })
+    const message = readConfigError({ ...secrets, JWT_SECRET: 'too-short-canary', PORT: 'four thousand' })
     expect(message).toContain('JWT_SECRET')
     expect(message).toContain('PORT')
     expect(message).not.toMatch(/too-short-canary|four thousand/)
@@ -39,7 +40,7 @@ describe('the configuration', () => {
     [{ MASTODON_INSTANCE_URL: 'https://mastodon.example' }, ['MASTODON_CLIENT_ID', 'MASTODON_CLIENT_SECRET']],
     [{ THREADS_APP_ID: '4711' }, ['THREADS_APP_SECRET']],
   ])('a platform without application credentials is rejected: %j', (some, needed) => {
-    const message = variablesOf({ ...secrets, ...some })
+    const message = readConfigError({ ...secrets, ...some })
     for (const name of needed) expect(message).toContain(name)
   })
 
@@ -54,24 +55,24 @@ describe('the configuration', () => {
 
   it('production rejects an https address until the trusted proxy is configured', () => {
     const https = { ...secrets, PUBLIC_URL: 'https://api.example.test' }
-    expect(variablesOf(https)).toContain('TRUSTED_PROXIES')
-    expect(variablesOf({ ...https, TRUSTED_PROXIES: ' ' })).toContain('TRUSTED_PROXIES')
-    for (const TRUSTED_PROXIES of ['none', '10.0.0.1']) expect(variablesOf({ ...https, TRUSTED_PROXIES })).toBe('')
-    expect(variablesOf({ ...https, NODE_ENV: 'development' })).toBe('')
-    expect(variablesOf(secrets)).toBe('')
+    expect(readConfigError(https)).toContain('TRUSTED_PROXIES')
+    expect(readConfigError({ ...https, TRUSTED_PROXIES: ' ' })).toContain('TRUSTED_PROXIES')
+    for (const TRUSTED_PROXIES of ['none', '10.0.0.1']) expect(readConfigError({ ...https, TRUSTED_PROXIES })).toBe('')
+    expect(readConfigError({ ...https, NODE_ENV: 'development' })).toBe('')
+    expect(readConfigError(secrets)).toBe('')
   })
 
   it.each(['read insights', 'Read_Insights', 'a&client_id=1', 'a;b'])(
     'an invalid scope list is rejected: %j',
     (line) => {
-      expect(variablesOf({ ...secrets, META_EXTRA_SCOPES: line })).toContain('META_EXTRA_SCOPES')
+      expect(readConfigError({ ...secrets, META_EXTRA_SCOPES: line })).toContain('META_EXTRA_SCOPES')
     },
   )
 
   it.each(['api.stripe.com', '/v1', 'https//api.stripe.com', 'https://'])(
     'a value that is not a URL is rejected: %j',
     (line) => {
-      expect(variablesOf({ ...secrets, STRIPE_API_URL: line })).toContain('STRIPE_API_URL')
+      expect(readConfigError({ ...secrets, STRIPE_API_URL: line })).toContain('STRIPE_API_URL')
     },
   )
 

@@ -9,7 +9,7 @@ import type { HttpResponse } from '../../../src/platforms/shared/http.ts'
 import { THREADS_ERRORS } from '../../../src/platforms/threads/errors.ts'
 import { toError as tumblrRefusal } from '../../../src/platforms/tumblr/errors.ts'
 
-const REFUSALS: Record<string, (answer: HttpResponse) => PlatformError> = {
+const CLASSIFIERS: Record<string, (answer: HttpResponse) => PlatformError> = {
   bluesky: blueskyRefusal,
   mastodon: mastodonRefusal,
   tumblr: tumblrRefusal,
@@ -18,8 +18,8 @@ const REFUSALS: Record<string, (answer: HttpResponse) => PlatformError> = {
   instagram: createErrorClassifier('Instagram', INSTAGRAM_ERRORS),
 }
 
-const refused = (platform: string, status: number, body: unknown) =>
-  REFUSALS[platform]!({
+const classify = (platform: string, status: number, body: unknown) =>
+  CLASSIFIERS[platform]!({
     status,
     header: () => undefined,
     text: typeof body === 'string' ? body : JSON.stringify(body),
@@ -61,12 +61,12 @@ describe('refusal reasons', () => {
     ],
     ['instagram', 400, graph({ code: 36_004, message: 'The caption is too long' }), '36004', 'The caption is too long'],
   ])("a refusal of %s with %i keeps the platform's reason", (platform, status, body, code, text) => {
-    expect(refused(platform, status, body).platformReason).toEqual({ code, text })
+    expect(classify(platform, status, body).platformReason).toEqual({ code, text })
   })
 
-  it.each(Object.keys(REFUSALS))("a refusal of %s takes no reason from a proxy's page", (platform) => {
+  it.each(Object.keys(CLASSIFIERS))("a refusal of %s takes no reason from a proxy's page", (platform) => {
     for (const status of [403, 404, 502]) {
-      expect(refused(platform, status, '<html><body>Bad gateway</body></html>').platformReason).toBeNull()
+      expect(classify(platform, status, '<html><body>Bad gateway</body></html>').platformReason).toBeNull()
     }
   })
 })

@@ -14,8 +14,8 @@ const issue = () => states.issue(purpose, userId, inTenMinutes)
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** The same bytes in another base64url spelling: the last two of 256 bits are unused. */
-function spelledOtherwise(encoded: string): string {
+/** Returns another base64url encoding of the same 256 bits: the last character has two unused bits. */
+function encodeDifferently(encoded: string): string {
   const last = ALPHABET.indexOf(encoded.at(-1)!)
   return encoded.slice(0, -1) + ALPHABET[last ^ 1]!
 }
@@ -67,11 +67,11 @@ describe('connect states', () => {
     ['the user id alone', () => userId],
     ['no MAC', (state) => state.split('.').slice(0, 3).join('.')],
     ['an empty MAC', (state) => `${state.split('.').slice(0, 3).join('.')}.`],
-    ['a part too many', (state) => `${state}.x`],
-    ['a character too many', (state) => `${state}A`],
-    ['a line break behind it', (state) => `${state}\n`],
+    ['one part too many', (state) => `${state}.x`],
+    ['one character too many', (state) => `${state}A`],
+    ['a line break after it', (state) => `${state}\n`],
     ['a blank before it', (state) => ` ${state}`],
-    ['its MAC spelled otherwise', (state) => state.slice(0, -43) + spelledOtherwise(state.slice(-43))],
+    ['another encoding of its MAC', (state) => state.slice(0, -43) + encodeDifferently(state.slice(-43))],
     ['padding', (state) => `${state}=`],
     ['its user id in capitals', (state) => state.replace(userId, userId.toUpperCase())],
     ['an end with a leading zero', (state) => state.replace(/\.(\d{10})\./, '.0$1.')],

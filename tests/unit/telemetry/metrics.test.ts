@@ -43,7 +43,7 @@ it('the metrics show the event loop delay since the last scrape', async () => {
     )
   }
   const blockFor = async (ms: number) => {
-    // The histogram starts with the loop's next turn, and takes in a delay with the turn after it.
+    // The histogram starts in the next turn of the loop and records a delay in the turn after it.
     await delay(50)
     const end = performance.now() + ms
     while (performance.now() < end);
@@ -70,10 +70,12 @@ it('port 0 turns the metrics server off', async () => {
 it('the metrics are exactly those that the monitoring guide explains', async () => {
   const guide = await readFile(new URL('../../../docs/operations/monitoring.md', import.meta.url), 'utf8')
   const text = await createMetrics().text()
-  const names = (from: string, pattern: RegExp) => [...new Set([...from.matchAll(pattern)].map(([, name]) => name))]
-  const served = names(text, /^# TYPE (postonce_\w+)/gm)
-  const explained = names(guide, /`(postonce_\w+)`/g)
+  const findNames = (source: string, pattern: RegExp) => [
+    ...new Set([...source.matchAll(pattern)].map(([, name]) => name)),
+  ]
+  const served = findNames(text, /^# TYPE (postonce_\w+)/gm)
+  const explained = findNames(guide, /`(postonce_\w+)`/g)
   expect(new Set(explained)).toEqual(new Set(served))
-  const asked = names(guide, /((?:postonce|nodejs)_\w+?)(?:_bucket|_count|_sum)?\b/g)
-  expect(asked.filter((name) => !text.includes(`# TYPE ${name} `))).toEqual([])
+  const queried = findNames(guide, /((?:postonce|nodejs)_\w+?)(?:_bucket|_count|_sum)?\b/g)
+  expect(queried.filter((name) => !text.includes(`# TYPE ${name} `))).toEqual([])
 })

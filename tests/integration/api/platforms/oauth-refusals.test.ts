@@ -17,7 +17,7 @@ import { shiftableClock } from '../../accounts/world.ts'
 import { signIn } from '../../../support/api.ts'
 import { controlOf, type Control } from '../../../support/platform-control.ts'
 import { testConfig, testContext } from '../../../support/servers.ts'
-import { outcomeIn } from '../../../support/connecting.ts'
+import { readOutcome } from '../../../support/connecting.ts'
 
 /** The calls that exchange the parameters of a callback for tokens. */
 const TOKEN_CALLS: Partial<Record<Platform, RegExp>> = {
@@ -108,7 +108,7 @@ async function someone(platform: Platform) {
       const location = String(response.headers.location)
       const { origin, pathname } = new URL(location)
       expect(`${origin}${pathname}`).toBe('http://localhost:3000/settings')
-      return outcomeIn(location)
+      return readOutcome(location)
     },
 
     stored: async () => (await context.accounts.connectedPlatforms(userId)).size,

@@ -8,7 +8,7 @@ import type { ConnectAttempt } from '../../../../src/store/accounts/connect-atte
 import { shiftableClock } from '../../accounts/world.ts'
 import { apiWorld, signIn, type ApiWorld } from '../../../support/api.ts'
 import { startOAuthPlatform } from '../../../support/oauth-platform.ts'
-import { outcomeIn } from '../../../support/connecting.ts'
+import { readOutcome } from '../../../support/connecting.ts'
 
 type OAuthPlatform = Awaited<ReturnType<typeof startOAuthPlatform>>
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 
 afterEach(() => {
-  platform.behave('right')
+  platform.behave('correct')
   platform.reuseTokens(false)
   platform.nameAttemptsBy(undefined)
 })
@@ -63,7 +63,7 @@ async function callBack(query: Query, { cookie, headers = {}, app = world.app }:
   const location = String(response.headers.location)
   expect(location).toMatch(/^http:\/\/localhost:3000\/settings\?/)
   expect(location).toMatch(/#$/)
-  return outcomeIn(location)
+  return readOutcome(location)
 }
 
 /** A user of `app`, whose access token has the issuer of the app's own configuration. */
@@ -249,7 +249,7 @@ describe('GET /api/platform/mastodon/callback', () => {
   it('codes and states never appear in the log', async () => {
     const user = await someone()
     const canaries: string[] = []
-    for (const behaviour of ['right', 401, 500] as const) {
+    for (const behaviour of ['correct', 401, 500] as const) {
       platform.behave(behaviour)
       const { code, state } = platform.consent((await user.begin()).page)
       canaries.push(code, state)
@@ -498,7 +498,7 @@ describe('GET /api/platform/mastodon/callback', () => {
       const query = queryOf(platform.consent((await user.begin()).page))
       platform.behave(behaviour)
       expect(await callBack(query)).toBe(outcome)
-      platform.behave('right')
+      platform.behave('correct')
       await expectUntouched(user, () => callBack(query))
     },
   )

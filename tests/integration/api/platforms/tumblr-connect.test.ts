@@ -7,7 +7,7 @@ import { buildApp } from '../../../../src/api/app.ts'
 import type { Context } from '../../../../src/context.ts'
 import { buildCallbackUrl } from '../../../../src/domain/accounts/platform-connect.ts'
 import { SECOND } from '../../../../src/domain/shared/times.ts'
-import { connecting, itKeepsConnections } from '../../../support/connecting.ts'
+import { connecting, testConnections } from '../../../support/connecting.ts'
 import { controlOf, type Control } from '../../../support/platform-control.ts'
 import { testConfig, testContext } from '../../../support/servers.ts'
 
@@ -216,7 +216,7 @@ describe('connecting a Tumblr account', () => {
 })
 
 describe('a connected Tumblr account', () => {
-  itKeepsConnections({
+  testConnections({
     platform: 'tumblr',
     async connected() {
       const user = await connected()

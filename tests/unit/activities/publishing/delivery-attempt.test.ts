@@ -24,15 +24,15 @@ import type {
 } from '../../../../src/platforms/contract.ts'
 import { createMetrics } from '../../../../src/telemetry/metrics.ts'
 import { PlatformError } from '../../../../src/platforms/errors.ts'
-import { after, buildPost, claimOf } from '../../../support/posts.ts'
+import { after, buildPost, buildClaim } from '../../../support/posts.ts'
 
 const account = { accountId: 'did:plc:someone', handle: 'x.test', accessToken: 'token', version: 1 }
 
-/** The result of an attempt that has to be repeated, for a reason that contains these words. */
-const retryBecause = (words: string) => ({ kind: 'retryIn', why: expect.stringContaining(words) as string })
+/** Matches the result of an attempt that must be repeated for a reason that contains the text. */
+const retryBecause = (reason: string) => ({ kind: 'retryIn', why: expect.stringContaining(reason) as string })
 
-/** Makes attempts on posts in memory, at a platform that answers as the test says. */
-function attempts(publish: PlatformAdapter['publish'], overrides: Partial<DeliveryAttemptDeps> = {}) {
+/** Creates delivery attempts for posts in memory and a platform with a scripted `publish`. */
+function createAttempts(publish: PlatformAdapter['publish'], overrides: Partial<DeliveryAttemptDeps> = {}) {
   const stored = new Map<string, Post>()
   const adapter = { platform: 'bluesky', prepare: async () => {}, publish } as unknown as PlatformAdapter
   const { attemptDelivery } = createDeliveryAttempts({
@@ -56,6 +56,7 @@ function attempts(publish: PlatformAdapter['publish'], overrides: Partial<Delive
     maxLatenessMs: 3_600 * SECOND,
     ...overrides,
   } as unknown as DeliveryAttemptDeps)
+  const deliveryOf = (post: Post) => stored.get(post._id)!.platformStatuses[0]!.delivery
   return {
     stored,
     attempt: (post: Post, signal: AbortSignal, report: ActivityIo['report'] = () => {}, round = 0) => {
@@ -66,7 +67,12 @@ function attempts(publish: PlatformAdapter['publish'], overrides: Partial<Delive
       stored.set(post._id, post)
       return post
     },
-    deliveryOf: (post: Post) => stored.get(post._id)!.platformStatuses[0]!.delivery,
+    deliveryOf,
+    /** Ends the wait before the next attempt. */
+    endWait(post: Post): void {
+      const delivery = { ...deliveryOf(post), nextAttemptAt: null }
+      stored.set(post._id, updateEntry(stored.get(post._id)!, 'bluesky', { delivery }))
+    },
   }
 }
 
@@ -78,7 +84,7 @@ describe('an aborted attempt', () => {
       stop.abort(new Error('stopping'))
       throw stop.signal.reason
     }
-    const { add, attempt, stored, deliveryOf } = attempts(() => Promise.reject(refused), {
+    const { add, attempt, stored, deliveryOf } = createAttempts(() => Promise.reject(refused), {
       credentials: { get: async () => account, renew } as unknown as DeliveryAttemptDeps['credentials'],
     })
     const post = add(buildPost({}, new Date()))
@@ -91,18 +97,18 @@ describe('an aborted attempt', () => {
   it('an attempt aborted while it waits for capacity claims nothing', async () => {
     const gate = Promise.withResolvers<void>()
     const bothWaiting = Promise.withResolvers<void>()
-    const real = createCallLimiter(1, createMetrics())
+    const limiter = createCallLimiter(1, createMetrics())
     let waiting = 0
-    const send: typeof real.run = (...args) => {
+    const run: typeof limiter.run = (...args) => {
       waiting += 1
       if (waiting === 2) bothWaiting.resolve()
-      return real.run(...args)
+      return limiter.run(...args)
     }
     const publish = async () => {
       await gate.promise
       return { platformPostId: '1', platformPostUrl: 'https://x.example/1' }
     }
-    const { add, attempt, deliveryOf } = attempts(publish, { callLimiter: { run: send } })
+    const { add, attempt, deliveryOf } = createAttempts(publish, { callLimiter: { run } })
     const stop = new AbortController()
     const first = attempt(add(buildPost({}, new Date())), new AbortController().signal)
     const post = add(buildPost({}, new Date()))
@@ -121,13 +127,13 @@ it('the lease of a delivery covers the longer timeout of a slow call', async () 
   let isAborted = true
   const publish: PlatformAdapter['publish'] = async (_post, _account, _delivery, { signal }) => {
     leaseMs = deliveryOf(post).leaseUntil!.getTime() - Date.now()
-    // This is longer than the default timeout in this test.
+    // The wait exceeds the default timeout of this test.
     await new Promise((resolve) => setTimeout(resolve, 50))
     isAborted = signal.aborted
     return { platformPostId: '1', platformPostUrl: 'https://x.example/1' }
   }
   const slow = { platform: 'bluesky', prepare: async () => {}, publish, publishTimeoutMs: () => 100 * SECOND }
-  const { add, attempt, deliveryOf } = attempts(publish, {
+  const { add, attempt, deliveryOf } = createAttempts(publish, {
     publishTimeoutMs: 10,
     platforms: { find: () => slow as unknown as PlatformAdapter },
   })
@@ -141,31 +147,31 @@ it('the lease of a delivery covers the longer timeout of a slow call', async () 
 })
 
 it('a delivery with an unknown outcome stays unknown when its platform is no longer set up', async () => {
-  const { add, attempt, deliveryOf } = attempts(() => Promise.reject(new Error('not to be called')), {
+  const { add, attempt, deliveryOf } = createAttempts(() => Promise.reject(new Error('unexpected call')), {
     platforms: { find: () => null },
   })
   const before = after(new Date(), -60 * SECOND)
   const fresh = buildPost({}, before)
-  const post = add(claimOf(fresh, 'bluesky', before)(fresh, before))
+  const post = add(buildClaim(fresh, 'bluesky', before)(fresh, before))
   expect(await attempt(post, new AbortController().signal)).toMatchObject(retryBecause('does not report whether'))
   expect(deliveryOf(post)).toMatchObject({ outcome: 'unknown', doubted: true })
 })
 
 it('a refusal does not end a delivery that another attempt claimed meanwhile', async () => {
-  const world = attempts(() => Promise.reject(new Error('not to be called')), {
+  const attempts = createAttempts(() => Promise.reject(new Error('unexpected call')), {
     users: {
       findById: async () => {
         const now = new Date()
-        world.add(claimOf(post, 'bluesky', now)(world.stored.get(post._id)!, now))
+        attempts.add(buildClaim(post, 'bluesky', now)(attempts.stored.get(post._id)!, now))
         return { isDisabled: true }
       },
     } as unknown as DeliveryAttemptDeps['users'],
   })
-  const post = world.add(buildPost({}, new Date()))
-  expect(await world.attempt(post, new AbortController().signal)).toMatchObject(
+  const post = attempts.add(buildPost({}, new Date()))
+  expect(await attempts.attempt(post, new AbortController().signal)).toMatchObject(
     retryBecause('Another attempt may be sending'),
   )
-  expect(world.stored.get(post._id)!.platformStatuses[0]!.status).toBe('processing')
+  expect(attempts.stored.get(post._id)!.platformStatuses[0]!.status).toBe('processing')
 })
 
 it('a post is not sent when its owner is disabled during a long upload', async () => {
@@ -176,8 +182,8 @@ it('a post is not sent when its owner is disabled during a long upload', async (
     shiftMs += 3 * SECOND
     isDisabled = true
   }
-  const slow = { platform: 'bluesky', prepare, publish: () => Promise.reject(new Error('not to be called')) }
-  const { add, attempt, stored } = attempts(slow.publish, {
+  const slow = { platform: 'bluesky', prepare, publish: () => Promise.reject(new Error('unexpected call')) }
+  const { add, attempt, stored } = createAttempts(slow.publish, {
     clock,
     users: { findById: async () => ({ isDisabled }) } as unknown as DeliveryAttemptDeps['users'],
     platforms: { find: () => slow as unknown as PlatformAdapter },
@@ -196,22 +202,22 @@ it('a post is not sent when its owner is disabled during a long upload', async (
 
 it('an accepted platform post that belongs to another post leaves the outcome unknown', async () => {
   const taken = { platformPostId: 'taken', platformPostUrl: 'https://x.example/taken' }
-  const world = attempts(async () => taken)
+  const attempts = createAttempts(async () => taken)
   const posts = {
-    find: async (id: string) => world.stored.get(id) ?? null,
+    find: async (id: string) => attempts.stored.get(id) ?? null,
     async transition(id: string, move: Move) {
-      const moved = move(world.stored.get(id)!, new Date())
+      const moved = move(attempts.stored.get(id)!, new Date())
       if (moved.publishedKeys) throw new EffectTaken()
-      world.stored.set(id, moved)
+      attempts.stored.set(id, moved)
       return moved
     },
   }
-  const { attempt } = attempts(async () => taken, { posts: posts as unknown as DeliveryAttemptDeps['posts'] })
-  const post = world.add(buildPost({}, new Date()))
+  const { attempt } = createAttempts(async () => taken, { posts: posts as unknown as DeliveryAttemptDeps['posts'] })
+  const post = attempts.add(buildPost({}, new Date()))
   expect(await attempt(post, new AbortController().signal)).toMatchObject(
     retryBecause('already belongs to another post'),
   )
-  expect(world.stored.get(post._id)!.platformStatuses[0]).toMatchObject({
+  expect(attempts.stored.get(post._id)!.platformStatuses[0]).toMatchObject({
     status: 'processing',
     platformPostId: null,
     delivery: { outcome: 'unknown', doubted: true },
@@ -219,20 +225,20 @@ it('an accepted platform post that belongs to another post leaves the outcome un
 })
 
 it('reconcile gets the start of the last call and the platform posts that are taken', async () => {
-  const asked: unknown[] = []
+  const received: unknown[] = []
   const reconcile: PlatformAdapter['reconcile'] = async (_post, _account, _delivery, options) => {
-    asked.push(options.calledAt, options.wasAnswered, await options.isTaken('an-id'))
+    received.push(options.calledAt, options.wasAnswered, await options.isTaken('an-id'))
     return 'undecidable'
   }
   const adapter = { platform: 'bluesky', reconcile } as unknown as PlatformAdapter
-  const world = attempts(() => Promise.reject(new Error('not to be called')))
+  const attempts = createAttempts(() => Promise.reject(new Error('unexpected call')))
   const belongsToOtherPost = async (...args: unknown[]) => args.join(' ') === `${post._id} bluesky an-id`
   const posts = {
-    find: async (id: string) => world.stored.get(id) ?? null,
-    transition: async (id: string, move: Move) => move(world.stored.get(id)!, new Date()),
+    find: async (id: string) => attempts.stored.get(id) ?? null,
+    transition: async (id: string, move: Move) => move(attempts.stored.get(id)!, new Date()),
     belongsToOtherPost,
   }
-  const { attempt } = attempts(() => Promise.reject(new Error('not to be called')), {
+  const { attempt } = createAttempts(() => Promise.reject(new Error('unexpected call')), {
     posts: posts as unknown as DeliveryAttemptDeps['posts'],
     platforms: { find: () => adapter },
     credentials: {
@@ -241,16 +247,16 @@ it('reconcile gets the start of the last call and the platform posts that are ta
   })
   const before = after(new Date(), -60 * SECOND)
   const fresh = buildPost({}, before)
-  const post = world.add(claimOf(fresh, 'bluesky', before)(fresh, before))
+  const post = attempts.add(buildClaim(fresh, 'bluesky', before)(fresh, before))
   expect(await attempt(post, new AbortController().signal)).toMatchObject(retryBecause('does not report whether'))
-  expect(asked).toEqual([before, false, true])
+  expect(received).toEqual([before, false, true])
 })
 
 it('a post deleted before its claim ends the attempt without an error report', async () => {
-  const gone = new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
+  const notFound = new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
   const post = buildPost({}, new Date())
-  const posts = { find: async () => post, transition: () => Promise.reject(gone) }
-  const { attempt } = attempts(() => Promise.reject(new Error('There must be no call')), {
+  const posts = { find: async () => post, transition: () => Promise.reject(notFound) }
+  const { attempt } = createAttempts(() => Promise.reject(new Error('unexpected call')), {
     posts: posts as unknown as DeliveryAttemptDeps['posts'],
   })
   const reports: string[] = []
@@ -260,13 +266,13 @@ it('a post deleted before its claim ends the attempt without an error report', a
 })
 
 it('a post published by an abandoned round notifies its owner once', async () => {
-  const answer = Promise.withResolvers<Published>()
+  const response = Promise.withResolvers<Published>()
   const called = Promise.withResolvers<void>()
   const notified = new Set<string>()
-  const { add, attempt, stored } = attempts(
+  const { add, attempt, stored } = createAttempts(
     () => {
       called.resolve()
-      return answer.promise
+      return response.promise
     },
     {
       notifications: {
@@ -280,7 +286,7 @@ it('a post published by an abandoned round notifies its owner once', async () =>
   await called.promise
   const failed = giveUp('bluesky', failure('INTERNAL', 'lost'), 0)(stored.get(post._id)!, new Date())
   add(retry()(failed, new Date()))
-  answer.resolve({ platformPostId: '1', platformPostUrl: 'https://x.example/1' })
+  response.resolve({ platformPostId: '1', platformPostUrl: 'https://x.example/1' })
   await abandoned
   await attempt(post, signal, () => {}, 1)
   expect([...notified]).toEqual([`post-published:${post._id}:bluesky`])
@@ -291,8 +297,8 @@ describe("a user's retry after an unknown outcome", () => {
   const published = { platformPostId: '2', platformPostUrl: 'https://x.example/2' }
   const unreachable = () => Promise.reject(new PlatformError('transient', 'The platform is away', { certain: false }))
 
-  /** A post with an unknown outcome of two hours ago, which its user retried. */
-  function retried(
+  /** Creates a post whose outcome has been unknown for two hours and which its user retried. */
+  function createRetried(
     reconcile: () => Promise<Published | NotFoundResult>,
     connected: Partial<Credentials> | null = account,
   ) {
@@ -306,32 +312,32 @@ describe("a user's retry after an unknown outcome", () => {
       },
       reconcile,
     }
-    const world = attempts(adapter.publish, {
+    const attempts = createAttempts(adapter.publish, {
       platforms: { find: () => adapter as unknown as PlatformAdapter },
       credentials: { get: async () => connected } as unknown as DeliveryAttemptDeps['credentials'],
     })
     const fresh = buildPost({}, HOURS_AGO)
-    const claimed = claimOf(fresh, 'bluesky', HOURS_AGO)(fresh, HOURS_AGO)
+    const claimed = buildClaim(fresh, 'bluesky', HOURS_AGO)(fresh, HOURS_AGO)
     const prepared = updateEntry(claimed, 'bluesky', {
       delivery: { ...claimed.platformStatuses[0]!.delivery, handles: { container: 'c-1' } },
     })
     const failed = giveUp('bluesky', failure('INTERNAL', 'lost'), 0)(prepared, HOURS_AGO)
     const { leaseUntil: _, ...delivery } = failed.platformStatuses[0]!.delivery
-    const post = world.add(
+    const post = attempts.add(
       retry()(updateEntry(failed, 'bluesky', { delivery: { ...delivery, leaseUntil: null } }), new Date()),
     )
-    const attempt = () => world.attempt(post, new AbortController().signal, () => {}, 1)
-    return { ...world, post, attempt, sent, firstKey: delivery.key }
+    const attempt = () => attempts.attempt(post, new AbortController().signal, () => {}, 1)
+    return { ...attempts, post, attempt, sent, firstKey: delivery.key }
   }
 
   it('a retried post that reconcile finds is completed without a call', async () => {
-    const { attempt, sent } = retried(async () => published)
+    const { attempt, sent } = createRetried(async () => published)
     expect(await attempt()).toMatchObject({ kind: 'done', result: { outcome: 'completed' } })
     expect(sent).toEqual([])
   })
 
   it('a retried post that reconcile does not find is sent again with its key', async () => {
-    const { attempt, sent, firstKey } = retried(async () => 'absent')
+    const { attempt, sent, firstKey } = createRetried(async () => 'absent')
     expect(await attempt()).toMatchObject({ kind: 'done', result: { outcome: 'completed' } })
     expect(sent).toEqual([{ key: firstKey, isRepeat: true, container: 'c-1' }])
   })
@@ -344,35 +350,35 @@ describe("a user's retry after an unknown outcome", () => {
       account,
     ],
     ['needs an account that is no longer connected', async () => 'absent', { ...account, accountId: 'another' }],
-  ])('a retried post is published with a new key and new preparations when reconcile %s', async (_, reconcile, as) => {
-    const { attempt, sent, firstKey } = retried(reconcile, as)
-    expect(await attempt()).toMatchObject({ kind: 'done', result: { outcome: 'completed' } })
-    expect(sent).toEqual([{ key: expect.any(String), isRepeat: false, container: undefined }])
-    expect(sent[0]!.key).not.toBe(firstKey)
-  })
+  ])(
+    'a retried post is published with a new key and new preparations when reconcile %s',
+    async (_, reconcile, connected) => {
+      const { attempt, sent, firstKey } = createRetried(reconcile, connected)
+      expect(await attempt()).toMatchObject({ kind: 'done', result: { outcome: 'completed' } })
+      expect(sent).toEqual([{ key: expect.any(String), isRepeat: false, container: undefined }])
+      expect(sent[0]!.key).not.toBe(firstKey)
+    },
+  )
 
   it('a retried post is sent after five unreachable reconciles', async () => {
-    const { attempt, sent, stored, post, deliveryOf } = retried(unreachable)
+    const { attempt, sent, post, deliveryOf, endWait } = createRetried(unreachable)
     for (let tries = 1; tries <= 5; tries++) {
       expect(await attempt()).toMatchObject(retryBecause('did not answer whether'))
       expect(deliveryOf(post).reconcileTries).toBe(tries)
-      const due = updateEntry(stored.get(post._id)!, 'bluesky', {
-        delivery: { ...deliveryOf(post), nextAttemptAt: null },
-      })
-      stored.set(post._id, due)
+      endWait(post)
     }
     expect(await attempt()).toMatchObject({ kind: 'done', result: { outcome: 'completed' } })
     expect(sent).toHaveLength(1)
   })
 
   it('a retried post waits while the earlier call may still take effect', async () => {
-    const { attempt, sent } = retried(async () => 'in-flight')
+    const { attempt, sent } = createRetried(async () => 'in-flight')
     expect(await attempt()).toMatchObject(retryBecause('no trace of the post yet'))
     expect(sent).toEqual([])
   })
 
   it('a retried post fails immediately with an unknown outcome when no account is connected', async () => {
-    const { attempt, sent, stored, post } = retried(async () => 'absent', null)
+    const { attempt, sent, stored, post } = createRetried(async () => 'absent', null)
     expect(await attempt()).toMatchObject({ kind: 'done', result: { outcome: 'failed' } })
     expect(stored.get(post._id)!.platformStatuses[0]).toMatchObject({ errorCode: 'OUTCOME_UNKNOWN' })
     expect(sent).toEqual([])
@@ -397,14 +403,11 @@ it('an unknown outcome keeps whether the call was answered through undecided rec
         return 'in-flight'
       },
     } as unknown as PlatformAdapter
-    const { add, attempt, stored, deliveryOf } = attempts(adapter.publish, { platforms: { find: () => adapter } })
+    const { add, attempt, endWait } = createAttempts(adapter.publish, { platforms: { find: () => adapter } })
     const post = add(buildPost({}, new Date()))
     for (let call = 0; call < 3; call++) {
       await attempt(post, new AbortController().signal).catch(() => undefined)
-      const due = updateEntry(stored.get(post._id)!, 'bluesky', {
-        delivery: { ...deliveryOf(post), nextAttemptAt: null },
-      })
-      stored.set(post._id, due)
+      endWait(post)
     }
   }
   expect(wasAnswered).toEqual([true, true, false, false])

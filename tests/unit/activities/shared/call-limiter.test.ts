@@ -5,14 +5,14 @@ import { PlatformError } from '../../../../src/platforms/errors.ts'
 
 const down = new PlatformError('transient', 'down', { certain: false })
 
-const to = (server: string, userId = 'ann') => ({ platform: 'bluesky', server, userId }) as const
+const buildTarget = (server: string, userId = 'ann') => ({ platform: 'bluesky', server, userId }) as const
 
-/** Calls that hang until they are released. */
-function hanging(limiter: ReturnType<typeof createCallLimiter>, server: string) {
+/** Creates calls to a server that hang until `release`. */
+function createHangingCalls(limiter: ReturnType<typeof createCallLimiter>, server: string) {
   const gate = Promise.withResolvers<void>()
   let started = 0
   const send = (userId?: string) =>
-    limiter.run(to(server, userId), async () => {
+    limiter.run(buildTarget(server, userId), async () => {
       started += 1
       await gate.promise
       return {}
@@ -24,7 +24,7 @@ afterEach(() => vi.useRealTimers())
 
 describe('the call limiter', () => {
   it('the call limiter makes the allowed number of calls concurrently and queues the rest', async () => {
-    const { send, started, release } = hanging(createCallLimiter(2, createMetrics()), 'https://a')
+    const { send, started, release } = createHangingCalls(createCallLimiter(2, createMetrics()), 'https://a')
     const sends = [send(), send(), send()]
     await Promise.resolve()
     expect(started()).toBe(2)
@@ -35,15 +35,15 @@ describe('the call limiter', () => {
 
   it('a hanging server does not delay calls to another server', async () => {
     const limiter = createCallLimiter(1, createMetrics())
-    const stuck = hanging(limiter, 'https://hangs')
+    const stuck = createHangingCalls(limiter, 'https://hangs')
     const waiting = [stuck.send(), stuck.send()]
-    expect(await limiter.run(to('https://answers'), async () => ({ published: 1 }))).toEqual({ published: 1 })
+    expect(await limiter.run(buildTarget('https://answers'), async () => ({ published: 1 }))).toEqual({ published: 1 })
     stuck.release()
     await Promise.all(waiting)
   })
 
   it('the call limiter rejects calls when its queue is full', async () => {
-    const { send, release } = hanging(createCallLimiter(1, createMetrics()), 'https://a')
+    const { send, release } = createHangingCalls(createCallLimiter(1, createMetrics()), 'https://a')
     const sends = Array.from({ length: 2_001 }, () => send())
     await expect(send()).rejects.toBeInstanceOf(CapacityExceeded)
     release()
@@ -55,7 +55,7 @@ describe('the call limiter', () => {
     const gate = Promise.withResolvers<void>()
     const sent: string[] = []
     const sendAs = (userId: string) =>
-      limiter.run(to('https://a', userId), async () => {
+      limiter.run(buildTarget('https://a', userId), async () => {
         await gate.promise
         return { sent: sent.push(userId) }
       })
@@ -69,7 +69,7 @@ describe('the call limiter', () => {
 
   it('the call limiter counts waiting times and rejected calls', async () => {
     const metrics = createMetrics()
-    const { send, release } = hanging(createCallLimiter(1, metrics), 'https://a')
+    const { send, release } = createHangingCalls(createCallLimiter(1, metrics), 'https://a')
     const sends = Array.from({ length: 2_001 }, () => send())
     await expect(send()).rejects.toBeInstanceOf(CapacityExceeded)
     release()
@@ -81,7 +81,7 @@ describe('the call limiter', () => {
 
   it('the call limiter stops all calls, queued ones included, to a server that keeps failing', async () => {
     const limiter = createCallLimiter(1, createMetrics())
-    const fail = () => limiter.run(to('https://a'), async () => ({ error: down }))
+    const fail = () => limiter.run(buildTarget('https://a'), async () => ({ error: down }))
     const results = await Promise.allSettled(Array.from({ length: 15 }, fail))
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
     const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
@@ -92,17 +92,17 @@ describe('the call limiter', () => {
   it('refusals of a platform do not open the circuit breaker', async () => {
     const limiter = createCallLimiter(1, createMetrics())
     const refused = new PlatformError('validation', 'no', { certain: true })
-    const refuse = () => limiter.run(to('https://a'), async () => ({ error: refused }))
+    const refuse = () => limiter.run(buildTarget('https://a'), async () => ({ error: refused }))
     expect(await Promise.all(Array.from({ length: 20 }, refuse))).toHaveLength(20)
   })
 
   it('a recovering server gets one trial call before the other calls', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const limiter = createCallLimiter(3, createMetrics())
-    const fail = () => limiter.run(to('https://a'), async () => ({ error: down }))
+    const fail = () => limiter.run(buildTarget('https://a'), async () => ({ error: down }))
     await Promise.allSettled(Array.from({ length: 11 }, fail))
     vi.advanceTimersByTime(6_000)
-    const { send, started, release } = hanging(limiter, 'https://a')
+    const { send, started, release } = createHangingCalls(limiter, 'https://a')
     const sends = [send(), send(), send()]
     await Promise.resolve()
     expect(started()).toBe(1)

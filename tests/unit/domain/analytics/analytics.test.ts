@@ -49,12 +49,12 @@ describe('derived metrics', () => {
 
   it('derived metrics are null exactly when their inputs are unknown', () => {
     fc.assert(
-      fc.property(counts, count, (told, followers) => {
-        const { totalEngagement, engagementRate, virality } = deriveMetrics(told, followers)
-        const isKnown = [told.likes, told.shares, told.comments].some((value) => value !== null)
+      fc.property(counts, count, (reported, followers) => {
+        const { totalEngagement, engagementRate, virality } = deriveMetrics(reported, followers)
+        const isKnown = [reported.likes, reported.shares, reported.comments].some((value) => value !== null)
         expect(totalEngagement !== null).toBe(isKnown)
         expect(engagementRate !== null).toBe(isKnown && followers !== null && followers > 0)
-        expect(virality !== null).toBe(told.shares !== null && told.shares > 0)
+        expect(virality !== null).toBe(reported.shares !== null && reported.shares > 0)
         for (const value of [totalEngagement, engagementRate, virality]) expect(value).not.toBeNaN()
         if (virality !== null) expect(virality).toBeLessThanOrEqual(1)
       }),
@@ -68,7 +68,7 @@ describe('windows and days', () => {
     const window = toPeriodWindow('7d', now, 'UTC')
     expect(window).toEqual({ start: new Date('2026-03-31T00:00:00Z'), end: now })
     expect(toPrecedingWindow(window)).toEqual({ start: new Date('2026-03-24T08:40:00Z'), end: window.start })
-    // Across the change of the clocks on 29 March.
+    // The clocks changed on 29 March.
     expect(toPeriodWindow('30d', now, 'Europe/Berlin').start).toEqual(new Date('2026-03-07T23:00:00Z'))
   })
 
@@ -85,14 +85,14 @@ describe('windows and days', () => {
         const formatter = new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' })
         expect(listDays(window, timezone)).toHaveLength(length)
         expect(listDays(window, timezone).at(-1)!.date).toBe(formatter.format(now))
-        // A whole first day: the instant before belongs to another one.
+        // The first day is whole: the millisecond before it belongs to another day.
         expect(formatter.format(window.start.getTime() - 1)).not.toBe(formatter.format(window.start))
       }),
       { numRuns: 40 },
     )
   })
 
-  // When the clocks change: 23 hours, 25 hours, half an hour less, at midnight forward and at midnight back.
+  // The clocks change by an hour, by half an hour, or at midnight. The last day is unchanged.
   it.each([
     ['Europe/Berlin', '2026-03-29', 23 * HOUR],
     ['Europe/Berlin', '2026-10-25', 25 * HOUR],
@@ -221,7 +221,7 @@ describe('the timeline', () => {
 })
 
 describe('growth', () => {
-  const counted = (day: number, platform: 'bluesky' | 'mastodon', followers: number, at: string) => ({
+  const buildCount = (day: number, platform: 'bluesky' | 'mastodon', followers: number, at: string) => ({
     day,
     platform,
     followers,
@@ -229,21 +229,24 @@ describe('growth', () => {
   })
 
   it('growth carries the last count forward, even from before the window, and omits days without any count', () => {
-    const late = [counted(1, 'bluesky', 10, '2026-03-02T06:00:00Z'), counted(3, 'bluesky', 12, '2026-03-04T06:00:00Z')]
+    const late = [
+      buildCount(1, 'bluesky', 10, '2026-03-02T06:00:00Z'),
+      buildCount(3, 'bluesky', 12, '2026-03-04T06:00:00Z'),
+    ]
     expect(buildGrowth(days, late, {})).toEqual([
       { _id: '2026-03-02', totalFollowers: 10, breakdown: { bluesky: 10 } },
       { _id: '2026-03-03', totalFollowers: 10, breakdown: { bluesky: 10 } },
       { _id: '2026-03-04', totalFollowers: 12, breakdown: { bluesky: 12 } },
     ])
-    const early = [...late, counted(-1, 'mastodon', 5, '2026-01-02T06:00:00Z')]
+    const early = [...late, buildCount(-1, 'mastodon', 5, '2026-01-02T06:00:00Z')]
     expect(buildGrowth(days, early, {}).map(({ totalFollowers }) => totalFollowers)).toEqual([5, 15, 15, 17])
   })
 
   it('growth ends on the day of a disconnect and restarts with the next count', () => {
     const counts = [
-      counted(-1, 'bluesky', 10, '2026-02-02T06:00:00Z'),
-      counted(3, 'bluesky', 12, '2026-03-04T06:00:00Z'),
-      counted(0, 'mastodon', 1, '2026-03-01T13:00:00Z'),
+      buildCount(-1, 'bluesky', 10, '2026-02-02T06:00:00Z'),
+      buildCount(3, 'bluesky', 12, '2026-03-04T06:00:00Z'),
+      buildCount(0, 'mastodon', 1, '2026-03-01T13:00:00Z'),
     ]
     const endings = { bluesky: [new Date('2026-03-02T09:00:00Z')] }
     expect(buildGrowth(days, counts, endings).map(({ breakdown }) => breakdown.bluesky)).toEqual([
@@ -256,8 +259,8 @@ describe('growth', () => {
 
   it('current followers cover connected accounts and are unknown for a replaced account without a count', () => {
     const latest = [
-      counted(0, 'bluesky', 10, '2026-03-02T06:00:00Z'),
-      counted(0, 'mastodon', 5, '2026-03-02T06:00:00Z'),
+      buildCount(0, 'bluesky', 10, '2026-03-02T06:00:00Z'),
+      buildCount(0, 'mastodon', 5, '2026-03-02T06:00:00Z'),
     ]
     const connected = new Set(['bluesky', 'tumblr'] as const)
     expect(countFollowers(connected, latest, {})).toEqual({ total: 10, breakdown: { bluesky: 10, tumblr: null } })
@@ -270,7 +273,7 @@ describe('growth', () => {
   })
 })
 
-const figures = (changes: Partial<PairMetrics>): PairMetrics => ({
+const buildMetrics = (changes: Partial<PairMetrics>): PairMetrics => ({
   postId: 'one',
   platform: 'bluesky',
   completedAt: new Date('2026-03-02T10:30:00Z'),
@@ -284,11 +287,11 @@ const figures = (changes: Partial<PairMetrics>): PairMetrics => ({
 describe('the performance of platforms', () => {
   it('platforms are ranked by known engagement, and by name when it is equal', () => {
     const pairs = [
-      figures({ platform: 'tumblr', totalEngagement: 4, engagementRate: 0.5 }),
-      figures({ platform: 'tumblr', postId: 'two', totalEngagement: null }),
-      figures({ platform: 'mastodon', totalEngagement: 4 }),
-      figures({ platform: 'threads', totalEngagement: 9, engagementRate: 0.2 }),
-      figures({ platform: 'threads', postId: 'two', totalEngagement: 1, engagementRate: 0.4 }),
+      buildMetrics({ platform: 'tumblr', totalEngagement: 4, engagementRate: 0.5 }),
+      buildMetrics({ platform: 'tumblr', postId: 'two', totalEngagement: null }),
+      buildMetrics({ platform: 'mastodon', totalEngagement: 4 }),
+      buildMetrics({ platform: 'threads', totalEngagement: 9, engagementRate: 0.2 }),
+      buildMetrics({ platform: 'threads', postId: 'two', totalEngagement: 1, engagementRate: 0.4 }),
     ]
     expect(rankPlatforms(pairs)).toEqual([
       { _id: 'threads', totalEngagement: 10, totalPosts: 2, avgEngagementRate: expect.closeTo(0.3) as number },
@@ -300,14 +303,14 @@ describe('the performance of platforms', () => {
   it('the overview has null for unreported impressions and compares the gains of two windows', () => {
     const before = likes(10)
     const compared = [
-      { latest: figures({ totalEngagement: 25, reach: 7 }), before, previous: likes(14), current: likes(25) },
+      { latest: buildMetrics({ totalEngagement: 25, reach: 7 }), before, previous: likes(14), current: likes(25) },
       {
-        latest: figures({ platform: 'tumblr' }),
+        latest: buildMetrics({ platform: 'tumblr' }),
         before: NOTHING_KNOWN,
         previous: NOTHING_KNOWN,
         current: NOTHING_KNOWN,
       },
-      // Nothing of it in the current window.
+      // This pair has no snapshot in the current window.
       { latest: null, before: NOTHING_KNOWN, previous: likes(4), current: NOTHING_KNOWN },
     ]
     const { stats } = buildOverview(compared, 3)
@@ -326,9 +329,9 @@ describe('the performance of platforms', () => {
 
   it('the heatmap has a cell for every hour of the week with the mean of the known values', () => {
     const pairs = [
-      figures({ totalEngagement: 4 }),
-      figures({ postId: 'two', totalEngagement: 7 }),
-      figures({ postId: 'three', totalEngagement: null }),
+      buildMetrics({ totalEngagement: 4 }),
+      buildMetrics({ postId: 'two', totalEngagement: 7 }),
+      buildMetrics({ postId: 'three', totalEngagement: null }),
     ]
     const cells = buildHeatmap(pairs, 'Asia/Kolkata')
     expect(cells).toHaveLength(168)

@@ -8,27 +8,27 @@ const FAMILY = '👨‍👩‍👧‍👦'
 
 describe.each(PLATFORMS)('captions for %s', (platform) => {
   const rules = POSTING_RULES[platform]
-  const problemsOf = (text: string) => checkText(platform, { text, mediaItems: [] }, rules)
+  const findProblems = (text: string) => checkText(platform, { text, mediaItems: [] }, rules)
 
   it.each([
     ['long words', 'word '.repeat(30_000)],
     ['one long word', 'x'.repeat(150_000)],
-    ['emoji of many parts', FAMILY.repeat(4_000)],
+    ['emoji of several code points', FAMILY.repeat(4_000)],
     ['hashtags', '#tag '.repeat(500)],
     ['links', 'https://example.com/a/long/path '.repeat(5_000)],
   ])('captions of %s are cut to the limit of the platform', (_name, text) => {
     const [caption] = fitCaptions([text], platform, rules)
-    expect(problemsOf(caption!)).toEqual([])
+    expect(findProblems(caption!)).toEqual([])
     expect(caption!.endsWith('…')).toBe(true)
     expect(caption).not.toMatch(/\u200d…$/)
   })
 
   it('template captions keep their phrase whatever the user wrote', () => {
-    const wish = { prompt: 'word '.repeat(30_000), text: null, tone: 'casual', platform }
-    const captions = buildTemplateCaptions(wish, rules)
+    const request = { prompt: 'word '.repeat(30_000), text: null, tone: 'casual', platform }
+    const captions = buildTemplateCaptions(request, rules)
     expect(captions[1]).toMatch(/^So, this happened: /)
     expect(captions[3]).toMatch(/Thoughts\?$/)
-    for (const caption of captions) expect(problemsOf(caption)).toEqual([])
+    for (const caption of captions) expect(findProblems(caption)).toEqual([])
   })
 })
 
@@ -44,18 +44,18 @@ it('duplicate and empty captions are removed, and at most four are returned', ()
 })
 
 it('templates use the existing post as their topic and treat replacement patterns in it as text', () => {
-  const wish = { prompt: 'funny, please', text: 'Costs $& and $1', tone: 'unheard of', platform: null }
-  expect(buildTemplateCaptions(wish, null)).toContain('New: Costs $& and $1')
+  const request = { prompt: 'funny, please', text: 'Costs $& and $1', tone: 'unheard of', platform: null }
+  expect(buildTemplateCaptions(request, null)).toContain('New: Costs $& and $1')
 })
 
 describe('captions from templates', () => {
-  const ask = (prompt: string, { text = null, tone = null }: { text?: string | null; tone?: string | null } = {}) =>
+  const suggest = (prompt: string, { text = null, tone = null }: { text?: string | null; tone?: string | null } = {}) =>
     buildTemplateCaptions({ prompt, text, tone, platform: null }, null)
 
   it.each([null, 'professional', 'casual', 'friendly', 'funny', 'excited'])(
-    'never suggest the prompt word for word (tone %j)',
+    'template captions never repeat the prompt unchanged (tone %j)',
     (tone) => {
-      for (const caption of ask('Our new café', { tone })) {
+      for (const caption of suggest('Our new café', { tone })) {
         expect(caption).toContain('Our new café')
         expect(caption).not.toBe('Our new café')
       }
@@ -67,16 +67,16 @@ describe('captions from templates', () => {
     ['please make a funny post for the summer sale', 'the summer sale'],
     ['Rewrite this: We open on Monday', 'We open on Monday'],
   ])('templates extract the topic of %j', (prompt, topic) => {
-    expect(ask(prompt)).toContain(`New: ${topic}`)
+    expect(suggest(prompt)).toContain(`New: ${topic}`)
   })
 
   it.each(['Make it funnier', 'Shorten', 'refine', 'Please add emojis'])(
-    'do not repeat the instruction %j',
+    'template captions do not repeat the instruction %j',
     (prompt) => {
-      const captions = ask(prompt)
+      const captions = suggest(prompt)
       expect(captions).toHaveLength(4)
       for (const caption of captions) expect(caption.toLowerCase()).not.toContain(prompt.toLowerCase())
-      for (const caption of ask(prompt, { text: 'We open on Monday' })) {
+      for (const caption of suggest(prompt, { text: 'We open on Monday' })) {
         expect(caption).toContain('We open on Monday')
         expect(caption.toLowerCase()).not.toContain(prompt.toLowerCase())
       }

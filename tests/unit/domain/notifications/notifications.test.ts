@@ -14,7 +14,7 @@ import {
 import { createPlatformStatus, rollUpPost } from '../../../../src/domain/posts/post-entries.ts'
 import type { DeliveryStatus } from '../../../../src/domain/posts/post.ts'
 import { PLATFORMS } from '../../../../src/domain/shared/platforms.ts'
-import { buildEvent, buildSubscription, buildUser, look } from '../../../support/billing.ts'
+import { buildEvent, buildSubscription, buildUser, syncBilling } from '../../../support/billing.ts'
 import { after, buildPost, T0 } from '../../../support/posts.ts'
 
 const MARKUP = '<img src=x onerror=alert(1)>'
@@ -26,8 +26,8 @@ const image = {
   altText: MARKUP,
 }
 const post = buildPost({ content: { text: MARKUP, mediaItems: [image] } })
-const words = (text: string) => ({ text, mediaItems: [] })
-const of = (code: FailureCode) => failure(code, 'The platform refused it.')
+const toContent = (text: string) => ({ text, mediaItems: [] })
+const buildFailure = (code: FailureCode) => failure(code, 'The platform refused it.')
 
 describe('notifications of posts', () => {
   it('a notification states whether a new post is pending or when it is scheduled', () => {
@@ -36,7 +36,7 @@ describe('notifications of posts', () => {
       type: 'success',
       message: 'Your post was created and is now pending',
     })
-    expect(postCreated(buildPost({ scheduledAt, content: words('Hello') }), 'Asia/Kolkata').message).toBe(
+    expect(postCreated(buildPost({ scheduledAt, content: toContent('Hello') }), 'Asia/Kolkata').message).toBe(
       'Your post “Hello” was created and is now scheduled for 1 March 2026, 17:31 (Asia/Kolkata)',
     )
   })
@@ -64,7 +64,7 @@ describe('notifications of posts', () => {
     ['validation', 'Create a changed post'],
     ['TOO_LATE', 'You can retry the post'],
   ] as const)('a failed delivery is reported with platform, cause and next step: %s', (code, step) => {
-    expect(postFailed(post, 'bluesky', 0, of(code))).toMatchObject({
+    expect(postFailed(post, 'bluesky', 0, buildFailure(code))).toMatchObject({
       type: 'error',
       message: `Posting on Bluesky failed: The platform refused it. ${step}.`,
     })
@@ -76,7 +76,7 @@ describe('notifications of posts', () => {
     ['validation', 'Change the post before it is due'],
     ['INTERNAL', 'The service retries when the post is due'],
   ] as const)('an early warning names the step that can still help: %s', (code, step) => {
-    expect(preparationFailed(post, 'bluesky', 0, of(code))).toMatchObject({
+    expect(preparationFailed(post, 'bluesky', 0, buildFailure(code))).toMatchObject({
       type: 'warning',
       message: `Your scheduled post may fail on Bluesky: The platform refused it. ${step}.`,
     })
@@ -84,14 +84,14 @@ describe('notifications of posts', () => {
 
   it('an early warning never suggests a retry', () => {
     for (const code of FAILURE_CODES) {
-      expect(preparationFailed(post, 'bluesky', 0, of(code)).message).not.toMatch(/retry/i)
+      expect(preparationFailed(post, 'bluesky', 0, buildFailure(code)).message).not.toMatch(/retry/i)
     }
   })
 
   it('notifications quote at most 60 characters of the text for that platform', () => {
     const text = `<b>Big</b>\u0007 news\n\u202efrom ${'x'.repeat(500)}`
     const odd = buildPost({
-      content: words(text),
+      content: toContent(text),
       platformSpecificContent: { threads: { text: 'In other words' } },
     })
     const excerpt = `“Big news from ${'x'.repeat(45)}…”`
@@ -99,23 +99,25 @@ describe('notifications of posts', () => {
       `Successfully posted on bluesky: ${excerpt}`,
     )
     expect(postPublished(odd, 'threads', 'https://t').message).toBe('Successfully posted on threads: “In other words”')
-    expect(postFailed(odd, 'bluesky', 0, of('TOO_LATE')).message).toContain(`Posting ${excerpt} on Bluesky failed: `)
-    expect(preparationFailed(odd, 'bluesky', 0, of('TOO_LATE')).message).toContain(
+    expect(postFailed(odd, 'bluesky', 0, buildFailure('TOO_LATE')).message).toContain(
+      `Posting ${excerpt} on Bluesky failed: `,
+    )
+    expect(preparationFailed(odd, 'bluesky', 0, buildFailure('TOO_LATE')).message).toContain(
       `post ${excerpt} may fail on Bluesky`,
     )
   })
 
   it('notifications never quote half a character or an invisible text', () => {
-    const emoji = buildPost({ content: words('👍🏽'.repeat(40)) })
+    const emoji = buildPost({ content: toContent('👍🏽'.repeat(40)) })
     expect(postCreated(emoji, 'UTC').message).toBe(`Your post “${'👍🏽'.repeat(14)}…” was created and is now pending`)
-    const silent = buildPost({ content: words(` \u200b<br>${'<i>'.repeat(400)}`) })
-    expect(postCreated(silent, 'UTC').message).toBe('Your post was created and is now pending')
+    const invisible = buildPost({ content: toContent(` \u200b<br>${'<i>'.repeat(400)}`) })
+    expect(postCreated(invisible, 'UTC').message).toBe('Your post was created and is now pending')
   })
 
   describe('the end of a whole post', () => {
     const ended = (...statuses: DeliveryStatus[]) => {
       const platforms = PLATFORMS.slice(0, statuses.length)
-      const built = buildPost({ content: words('Hello'), selectedPlatforms: platforms })
+      const built = buildPost({ content: toContent('Hello'), selectedPlatforms: platforms })
       const platformStatuses = platforms.map((platform, index) => ({
         ...createPlatformStatus(platform),
         status: statuses[index]!,
@@ -171,14 +173,14 @@ describe('notifications of posts', () => {
   })
 
   it('each platform and round has one notification', () => {
-    const keys = [0, 1].map((round) => postFailed(post, 'bluesky', round, of('transient')).dedupeKey)
-    expect(new Set([...keys, postFailed(post, 'threads', 0, of('transient')).dedupeKey])).toHaveLength(3)
-    expect(postFailed(post, 'bluesky', 0, of('validation')).dedupeKey).toBe(keys[0])
+    const keys = [0, 1].map((round) => postFailed(post, 'bluesky', round, buildFailure('transient')).dedupeKey)
+    expect(new Set([...keys, postFailed(post, 'threads', 0, buildFailure('transient')).dedupeKey])).toHaveLength(3)
+    expect(postFailed(post, 'bluesky', 0, buildFailure('validation')).dedupeKey).toBe(keys[0])
   })
 })
 
 describe('notifications of payments', () => {
-  const { user } = look(buildUser(), { subscriptions: [buildSubscription()] }, buildEvent())
+  const { user } = syncBilling(buildUser(), { subscriptions: [buildSubscription()] }, buildEvent())
 
   it.each<[Exclude<BillingEvent['kind'], 'secondSubscription'>, string, RegExp]>([
     ['planChanged', 'success', /is now on the Pro plan: 60 posts and 30 caption generations\. No action is needed\.$/],
@@ -187,10 +189,10 @@ describe('notifications of payments', () => {
     ['planEnding', 'info', /ends on 31 March 2026\. You can resume it/],
     ['planContinues', 'success', /continues and renews/],
   ])('a payment notification names the event and the next step without a link: %s', (kind, type, message) => {
-    const told = billingChanged(kind, user, 'change-1')
-    expect(told).toMatchObject({ userId: user._id, type, options: {} })
-    expect(told.message).toMatch(message)
-    expect(told.message).not.toMatch(/https?:/)
+    const notification = billingChanged(kind, user, 'change-1')
+    expect(notification).toMatchObject({ userId: user._id, type, options: {} })
+    expect(notification.message).toMatch(message)
+    expect(notification.message).not.toMatch(/https?:/)
   })
 
   it('each change and kind has one notification', () => {
@@ -203,12 +205,12 @@ describe('notifications of payments', () => {
 
   it('a second subscription is reported once to the user and once to each admin, by ids only', () => {
     const { _id: userId } = user
-    const told = secondSubscription(userId, { first: 'sub_1', second: 'sub_2' }, [userId, 'admin_1'])
-    expect(told.map((one) => one.userId)).toEqual([userId, userId, 'admin_1'])
-    expect(new Set(told.map(({ dedupeKey }) => dedupeKey))).toHaveLength(3)
-    expect(told[2]!.message).toBe(
+    const notifications = secondSubscription(userId, { first: 'sub_1', second: 'sub_2' }, [userId, 'admin_1'])
+    expect(notifications.map((notification) => notification.userId)).toEqual([userId, userId, 'admin_1'])
+    expect(new Set(notifications.map(({ dedupeKey }) => dedupeKey))).toHaveLength(3)
+    expect(notifications[2]!.message).toBe(
       `User ${userId} pays for a second subscription, sub_2, in addition to sub_1. Help the user cancel one.`,
     )
-    expect(JSON.stringify(told)).not.toContain(user.email)
+    expect(JSON.stringify(notifications)).not.toContain(user.email)
   })
 })

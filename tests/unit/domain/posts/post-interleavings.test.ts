@@ -17,7 +17,7 @@ import type { AttemptRef, Move, Post } from '../../../../src/domain/posts/post.t
 import type { Platform } from '../../../../src/domain/shared/platforms.ts'
 import { ServiceError } from '../../../../src/domain/shared/service-error.ts'
 import { deriveEvents, createFirstEvent, type TimelineEvent } from '../../../../src/domain/posts/timeline.ts'
-import { after, buildPost, claimOf, T0 } from '../../../support/posts.ts'
+import { after, buildPost, buildClaim, T0 } from '../../../support/posts.ts'
 
 const PLATFORMS: Platform[] = ['bluesky', 'mastodon', 'tumblr']
 const WORKERS = 3
@@ -25,8 +25,8 @@ const DEADLINE_MS = 8_000
 const LEASE_MS = 10_000
 const reason = failure('transient', 'busy')
 
-/** What one worker holds in memory between two steps; a crash forgets it. */
-interface Hand {
+/** The state of a worker between two steps of an attempt. A crash loses it. */
+interface WorkerState {
   platform: Platform
   from: AttemptRef
   leaseUntil: Date
@@ -34,7 +34,7 @@ interface Hand {
 }
 
 type Action =
-  | { do: 'attempt'; worker: number; platform: Platform; blindly: boolean }
+  | { do: 'attempt'; worker: number; platform: Platform; isStale: boolean }
   | { do: 'call'; worker: number; answer: 'accepted' | 'refused' | 'busy' | 'lost' | 'lost-before' }
   | { do: 'record'; worker: number }
   | { do: 'crash'; worker: number }
@@ -46,7 +46,7 @@ type Action =
 const worker = fc.nat({ max: WORKERS - 1 })
 const platform = fc.constantFrom(...PLATFORMS)
 const action: fc.Arbitrary<Action> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('attempt' as const), worker, platform, blindly: fc.boolean() }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('attempt' as const), worker, platform, isStale: fc.boolean() }) },
   {
     weight: 6,
     arbitrary: fc.record({
@@ -85,13 +85,13 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 const actions = fc.array(action, { minLength: 20, maxLength: 200, size: 'max' })
 
 /**
- * Plays workers that attempt, call, record and crash in any order against a platform without any idempotency of its
- * own, while a user cancels, edits and retries. The steps are those of the delivery activity.
+ * Runs workers that attempt, call, record and crash in any order against a platform without idempotency keys, while a user
+ * cancels, edits and retries. The steps are those of the delivery activity.
  */
-function play(platforms: Platform[], actions: Action[]) {
+function runActions(platforms: Platform[], actions: Action[]) {
   let post = buildPost({ selectedPlatforms: platforms, scheduledAt: after(T0, 2_000) })
   let now = T0
-  const hands: (Hand | null)[] = Array.from({ length: WORKERS }, () => null)
+  const workers: (WorkerState | null)[] = Array.from({ length: WORKERS }, () => null)
   const ledger: Platform[] = []
   let cancelled = false
 
@@ -111,54 +111,54 @@ function play(platforms: Platform[], actions: Action[]) {
     }
   }
 
-  /** A worker that goes by an old reading of the post asks for the claim blindly: the claim itself has to hold. */
-  function attempt(index: number, name: Platform, blindly: boolean): void {
+  /** Starts an attempt. With a stale read the worker skips its checks, so that only the claim prevents a second call. */
+  function attempt(index: number, name: Platform, isStale: boolean): void {
     const entry = findEntry(post, name)!
     const { round, attempt: number, leaseUntil } = entry.delivery
-    if (!blindly && leaseUntil && leaseUntil > now) return
-    if (!blindly && needsReconciliation(entry.delivery, now) && entry.status !== 'failed') {
+    if (!isStale && leaseUntil && leaseUntil > now) return
+    if (!isStale && needsReconciliation(entry.delivery, now) && entry.status !== 'failed') {
       if (isOnPlatform(name)) move(accept(name, { platformPostId: name, platformPostUrl: `https://${name}` }))
       else move(markAbsent(name, { round, attempt: number }))
       return
     }
-    if (!move(claimOf(post, name, now, LEASE_MS))) return
+    if (!move(buildClaim(post, name, now, LEASE_MS))) return
     const { delivery } = findEntry(post, name)!
-    hands[index] = { platform: name, from: { round, attempt: delivery.attempt }, leaseUntil: delivery.leaseUntil! }
+    workers[index] = { platform: name, from: { round, attempt: delivery.attempt }, leaseUntil: delivery.leaseUntil! }
   }
 
   function call(index: number, answer: Extract<Action, { do: 'call' }>['answer']): void {
-    const hand = hands[index]
-    if (!hand || hand.answer) return
-    if (hand.leaseUntil.getTime() - now.getTime() < DEADLINE_MS) {
-      hand.answer = 'busy'
+    const state = workers[index]
+    if (!state || state.answer) return
+    if (state.leaseUntil.getTime() - now.getTime() < DEADLINE_MS) {
+      state.answer = 'busy'
       return
     }
     if (answer === 'accepted' || answer === 'lost') {
       expect(cancelled, 'I3: a visible call after an acknowledged cancel').toBe(false)
-      expect(now >= post.dueAt!, 'a visible call before the instant').toBe(true)
-      ledger.push(hand.platform)
+      expect(now >= post.dueAt!, 'I3: a visible call before the due time').toBe(true)
+      ledger.push(state.platform)
     }
-    hand.answer = answer === 'lost-before' ? 'lost' : answer
+    state.answer = answer === 'lost-before' ? 'lost' : answer
   }
 
   function record(index: number): void {
-    const hand = hands[index]
-    if (!hand?.answer) return
-    hands[index] = null
-    const { platform: name, from } = hand
-    if (hand.answer === 'accepted') move(accept(name, { platformPostId: name, platformPostUrl: `https://${name}` }))
-    if (hand.answer === 'refused') move(refuse(name, reason, from))
-    if (hand.answer === 'busy') move(defer(name, reason, from, { at: after(now, 1_000), countsAsTry: true }))
-    if (hand.answer === 'lost') move(markUnknown(name, reason, from))
+    const state = workers[index]
+    if (!state?.answer) return
+    workers[index] = null
+    const { platform: name, from } = state
+    if (state.answer === 'accepted') move(accept(name, { platformPostId: name, platformPostUrl: `https://${name}` }))
+    if (state.answer === 'refused') move(refuse(name, reason, from))
+    if (state.answer === 'busy') move(defer(name, reason, from, { at: after(now, 1_000), countsAsTry: true }))
+    if (state.answer === 'lost') move(markUnknown(name, reason, from))
   }
 
   for (const step of actions) {
     const before = post
     if ('platform' in step && !platforms.includes(step.platform)) continue
-    if (step.do === 'attempt') attempt(step.worker, step.platform, step.blindly)
+    if (step.do === 'attempt') attempt(step.worker, step.platform, step.isStale)
     if (step.do === 'call') call(step.worker, step.answer)
     if (step.do === 'record') record(step.worker)
-    if (step.do === 'crash') hands[step.worker] = null
+    if (step.do === 'crash') workers[step.worker] = null
     if (step.do === 'pass') now = after(now, step.ms)
     if (step.do === 'cancel') cancelled = move(cancel()) || cancelled
     if (step.do === 'retry') move(retry())
@@ -166,15 +166,15 @@ function play(platforms: Platform[], actions: Action[]) {
       const content = step.text === null ? {} : { content: { text: step.text, mediaItems: [] } }
       move(edit({ scheduledAt: step.delayMs === null ? null : after(now, step.delayMs), ...content }))
     }
-    // The platform's word on a post that is there.
+    // Only a platform that has the post can report it as deleted.
     if (step.do === 'markDeleted' && isOnPlatform(step.platform)) move(markDeleted(step.platform))
     if (step.do === 'giveUp') move(giveUp(step.platform, reason, findEntry(post, step.platform)!.delivery.round))
-    holds(before, post)
+    expectInvariants(before, post)
   }
   return { post, ledger, timeline }
 }
 
-function holds(before: Post, post: Post): void {
+function expectInvariants(before: Post, post: Post): void {
   if (hasBegun(post)) expect(post.status, 'I5').toBe(rollUp(post.platformStatuses))
   else
     expect(
@@ -192,7 +192,7 @@ function holds(before: Post, post: Post): void {
 it('invariants I1, I3 and I5 hold under random interleavings of workers, crashes, cancels, edits and retries', () => {
   fc.assert(
     fc.property(fc.subarray(PLATFORMS, { minLength: 1 }), actions, (platforms, steps) => {
-      const { post, ledger } = play(platforms, steps)
+      const { post, ledger } = runActions(platforms, steps)
       for (const name of platforms) {
         const times = ledger.filter((entry) => entry === name).length
         expect(times, 'I1: accepted effects per platform').toBeLessThanOrEqual(1)
@@ -206,14 +206,14 @@ it('invariants I1, I3 and I5 hold under random interleavings of workers, crashes
 it('the timeline contains every status, attempt, retry and end of random interleavings', () => {
   fc.assert(
     fc.property(fc.subarray(PLATFORMS, { minLength: 1 }), actions, (platforms, steps) => {
-      const { post, timeline } = play(platforms, steps)
-      const told = (wanted: Partial<TimelineEvent>) =>
-        timeline.filter((event) => Object.entries(wanted).every(([name, value]) => event[name as 'type'] === value))
-      expect(told({ type: 'transition' }).at(-1)).toMatchObject({ status: post.status })
+      const { post, timeline } = runActions(platforms, steps)
+      const findEvents = (fields: Partial<TimelineEvent>) =>
+        timeline.filter((event) => Object.entries(fields).every(([name, value]) => event[name as 'type'] === value))
+      expect(findEvents({ type: 'transition' }).at(-1)).toMatchObject({ status: post.status })
       for (const { platform: name, status, errorCode, delivery } of post.platformStatuses) {
-        expect(told({ platform: name, type: 'attempt' })).toHaveLength(delivery.attempt)
-        expect(told({ platform: name, type: 'retry' })).toHaveLength(delivery.round)
-        const [last] = told({ platform: name, type: 'outcome' }).slice(-1)
+        expect(findEvents({ platform: name, type: 'attempt' })).toHaveLength(delivery.attempt)
+        expect(findEvents({ platform: name, type: 'retry' })).toHaveLength(delivery.round)
+        const [last] = findEvents({ platform: name, type: 'outcome' }).slice(-1)
         if (status === 'completed') expect(last).toMatchObject({ result: 'accepted' })
         if (status === 'deleted') expect(last).toMatchObject({ result: 'deleted' })
         if (status === 'failed') expect(last).toMatchObject({ code: errorCode, round: delivery.round })

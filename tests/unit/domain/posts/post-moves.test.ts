@@ -18,7 +18,7 @@ import { findEntry, selectHandles, rollUp } from '../../../../src/domain/posts/p
 import { cancel, edit, retry } from '../../../../src/domain/posts/post-moves.ts'
 import type { AttemptRef, Move, Post } from '../../../../src/domain/posts/post.ts'
 import type { Platform } from '../../../../src/domain/shared/platforms.ts'
-import { after, buildPost, claimOf, T0 } from '../../../support/posts.ts'
+import { after, buildPost, buildClaim, T0 } from '../../../support/posts.ts'
 
 const published = {
   platformPostId: 'at://did:plc:someone/app.bsky.feed.post/3k',
@@ -32,7 +32,7 @@ function apply(post: Post, ...moves: Move[]): Post {
 }
 
 function claimed(post: Post, platform: Platform = 'bluesky', now = T0): { post: Post; from: AttemptRef } {
-  const next = claimOf(post, platform, now)(post, now)
+  const next = buildClaim(post, platform, now)(post, now)
   const { round, attempt } = findEntry(next, platform)!.delivery
   return { post: next, from: { round, attempt } }
 }
@@ -110,8 +110,8 @@ describe('edit', () => {
 
   it('editing a deferred post resets its tries and keeps the wait that the platform requested', () => {
     const wait = { at: after(T0, 1_000), countsAsTry: true }
-    const putOff = apply(buildPost(), defer('bluesky', busy, { round: 0, attempt: 0 }, wait))
-    const { delivery } = edit({ content: { text: 'Other', mediaItems: [] } })(putOff, T0).platformStatuses[0]!
+    const deferred = apply(buildPost(), defer('bluesky', busy, { round: 0, attempt: 0 }, wait))
+    const { delivery } = edit({ content: { text: 'Other', mediaItems: [] } })(deferred, T0).platformStatuses[0]!
     expect(delivery).toMatchObject({ tries: 0, nextAttemptAt: wait.at })
   })
 
@@ -171,52 +171,59 @@ describe('claim', () => {
     const { key, startedAt } = findEntry(first.post, 'bluesky')!.delivery
     const later = after(T0, 5_000)
     const waiting = defer('bluesky', busy, first.from, { at: later, countsAsTry: true })(first.post, T0)
-    const second = claimOf(waiting, 'bluesky', later)(waiting, later)
+    const second = buildClaim(waiting, 'bluesky', later)(waiting, later)
     expect(findEntry(second, 'bluesky')).toMatchObject({ attemptCount: 2, delivery: { key, startedAt, attempt: 2 } })
   })
 
-  function refusal(move: Move, post: Post, now = T0): string {
+  /** Returns why a claim is refused, or `granted`. */
+  function tryClaim(move: Move, post: Post, now = T0): string {
     try {
       move(post, now)
     } catch (error) {
       if (error instanceof ClaimRefused) return error.reason
       throw error
     }
-    return 'given'
+    return 'granted'
   }
 
   it('a claim is never granted before the post is due', () => {
     const post = buildPost({ scheduledAt: after(T0, 1_000) })
-    expect(refusal(claimOf(post, 'bluesky', T0), post, after(T0, 999))).toBe('not-due')
-    expect(refusal(claimOf(post, 'bluesky', T0), post, after(T0, 1_000))).toBe('given')
+    expect(tryClaim(buildClaim(post, 'bluesky', T0), post, after(T0, 999))).toBe('not-due')
+    expect(tryClaim(buildClaim(post, 'bluesky', T0), post, after(T0, 1_000))).toBe('granted')
   })
 
   it('a claim is exclusive, and after an expired lease it requires reconciliation', () => {
     const { post, from } = claimed(buildPost())
-    expect(refusal(claimOf(post, 'bluesky', T0), post, after(T0, 9_999))).toBe('leased')
-    expect(refusal(claimOf(post, 'bluesky', T0), post, after(T0, 10_000))).toBe('in-doubt')
-    const settled = markAbsent('bluesky', from)(post, after(T0, 10_000))
-    expect(refusal(claimOf(settled, 'bluesky', T0), settled, after(T0, 10_000))).toBe('given')
+    expect(tryClaim(buildClaim(post, 'bluesky', T0), post, after(T0, 9_999))).toBe('leased')
+    expect(tryClaim(buildClaim(post, 'bluesky', T0), post, after(T0, 10_000))).toBe('in-doubt')
+    const reconciled = markAbsent('bluesky', from)(post, after(T0, 10_000))
+    expect(tryClaim(buildClaim(reconciled, 'bluesky', T0), reconciled, after(T0, 10_000))).toBe('granted')
   })
 
   it('a claim is refused for edited content, during a requested wait and for an ended post', () => {
     const post = buildPost()
     const edited = edit({ content: { text: 'Other', mediaItems: [] } })(post, T0)
-    expect(refusal(claimOf(post, 'bluesky', T0), edited)).toBe('stale')
+    expect(tryClaim(buildClaim(post, 'bluesky', T0), edited)).toBe('stale')
     const waiting = apply(
       post,
       defer('bluesky', busy, { round: 0, attempt: 0 }, { at: after(T0, 1), countsAsTry: false }),
     )
-    expect(refusal(claimOf(waiting, 'bluesky', T0), waiting)).toBe('not-yet')
-    const over = apply(post, cancel())
-    expect(refusal(claimOf(over, 'bluesky', T0), over)).toBe('not-deliverable')
-    expect(refusal(claimOf(post, 'threads', T0), post)).toBe('not-deliverable')
+    expect(tryClaim(buildClaim(waiting, 'bluesky', T0), waiting)).toBe('not-yet')
+    const cancelled = apply(post, cancel())
+    expect(tryClaim(buildClaim(cancelled, 'bluesky', T0), cancelled)).toBe('not-deliverable')
+    expect(tryClaim(buildClaim(post, 'threads', T0), post)).toBe('not-deliverable')
   })
 
   it('a claim of an earlier round is refused', () => {
-    const again = apply(failedPost(), retry())
-    const late = claim('bluesky', { round: 0, key: 'k', leaseUntil: after(T0, 1), accountId: 'a', contentVersion: 0 })
-    expect(refusal(late, again)).toBe('not-deliverable')
+    const retried = apply(failedPost(), retry())
+    const earlierClaim = claim('bluesky', {
+      round: 0,
+      key: 'k',
+      leaseUntil: after(T0, 1),
+      accountId: 'a',
+      contentVersion: 0,
+    })
+    expect(tryClaim(earlierClaim, retried)).toBe('not-deliverable')
   })
 })
 
@@ -276,7 +283,7 @@ describe('the end of deliveries', () => {
     expect(apply(second.post, refuse('threads', rejected, second.from)).status).toBe('PARTIAL_SUCCESS')
   })
 
-  it('an acceptance replaces a recorded failure, and never the other way round', () => {
+  it('an acceptance replaces a recorded failure, and a failure never replaces an acceptance', () => {
     const { post, from } = claimed(buildPost())
     const failed = apply(post, refuse('bluesky', rejected, from))
     const done = apply(failed, accept('bluesky', published))
@@ -290,8 +297,8 @@ describe('the end of deliveries', () => {
   it('outcomes of superseded attempts are ignored', () => {
     const first = claimed(buildPost())
     const later = after(T0, 20_000)
-    const settled = markAbsent('bluesky', first.from)(first.post, later)
-    const second = claimOf(settled, 'bluesky', later)(settled, later)
+    const reconciled = markAbsent('bluesky', first.from)(first.post, later)
+    const second = buildClaim(reconciled, 'bluesky', later)(reconciled, later)
     expect(refuse('bluesky', rejected, first.from)(second, later)).toBe(second)
     expect(markUnknown('bluesky', rejected, first.from)(second, later)).toBe(second)
   })
@@ -336,8 +343,8 @@ describe('retry', () => {
   it('a retry does not change accepted entries', () => {
     const first = claimed(buildPost({ selectedPlatforms: ['bluesky', 'threads'] }), 'bluesky')
     const second = claimed(apply(first.post, accept('bluesky', published)), 'threads')
-    const again = apply(second.post, refuse('threads', rejected, second.from), retry())
-    expect(again.platformStatuses.map(({ status }) => status)).toEqual(['completed', 'pending'])
+    const retried = apply(second.post, refuse('threads', rejected, second.from), retry())
+    expect(retried.platformStatuses.map(({ status }) => status)).toEqual(['completed', 'pending'])
   })
 
   it('a retry uses a new key after a definite refusal and the old one when a call may have been accepted', () => {
@@ -346,9 +353,9 @@ describe('retry', () => {
 
     const { post } = claimed(buildPost())
     const { key, startedAt } = findEntry(post, 'bluesky')!.delivery
-    const doubtful = apply(post, giveUp('bluesky', rejected, 0))
-    expect(findEntry(doubtful, 'bluesky')).toMatchObject({ status: 'failed', errorCode: 'OUTCOME_UNKNOWN' })
-    expect(findEntry(apply(doubtful, retry()), 'bluesky')!.delivery).toMatchObject({
+    const unknown = apply(post, giveUp('bluesky', rejected, 0))
+    expect(findEntry(unknown, 'bluesky')).toMatchObject({ status: 'failed', errorCode: 'OUTCOME_UNKNOWN' })
+    expect(findEntry(apply(unknown, retry()), 'bluesky')!.delivery).toMatchObject({
       key,
       startedAt,
       outcome: 'unknown',
@@ -390,8 +397,8 @@ describe('waits', () => {
   })
 
   it('an unknown outcome is reconciled after growing waits and then fails as OUTCOME_UNKNOWN', () => {
-    const { post: begun, from } = claimed(buildPost())
-    let post = begun
+    const { post: claimedPost, from } = claimed(buildPost())
+    let post = claimedPost
     let now = T0
     for (const wait of RECONCILE_WAITS_MS) {
       post = markUnknown('bluesky', busy, from)(post, now)

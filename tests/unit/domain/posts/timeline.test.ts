@@ -10,13 +10,13 @@ import { failure } from '../../../../src/domain/posts/failure.ts'
 import { createDelivery, findOutdatedHandles } from '../../../../src/domain/posts/post-entries.ts'
 import type { Post } from '../../../../src/domain/posts/post.ts'
 import { createFirstEvent, deriveEvents, sortByTime } from '../../../../src/domain/posts/timeline.ts'
-import { after, buildPost, claimOf, T0 } from '../../../support/posts.ts'
+import { after, buildPost, buildClaim, T0 } from '../../../support/posts.ts'
 
 const FROM = { round: 0, attempt: 1 }
 const REASON = failure('transient', 'The platform is down.')
 const claimed = () => {
   const post = buildPost()
-  return claimOf(post, 'bluesky', T0)(post, T0)
+  return buildClaim(post, 'bluesky', T0)(post, T0)
 }
 const typesOf = (before: Post, afterwards: Post) =>
   deriveEvents(before, afterwards, T0).map(({ type, result, status }) => [type, result ?? status])
@@ -28,7 +28,7 @@ it('a timeline starts with the status of the new post', () => {
 
 it('a claim is an attempt and a transition', () => {
   const post = buildPost()
-  expect(typesOf(post, claimOf(post, 'bluesky', T0)(post, T0))).toEqual([
+  expect(typesOf(post, buildClaim(post, 'bluesky', T0)(post, T0))).toEqual([
     ['attempt', undefined],
     ['transition', 'PROCESSING'],
   ])

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createFairLimit, QueueFull } from '../../../../src/domain/shared/fair-limit.ts'
 
-/** Jobs that end when the test ends them; `started` has their names in the order of their starts. */
-function jobsIn(limit: ReturnType<typeof createFairLimit>) {
+/** Runs jobs that end when the test calls `end`. `started` has their names in the order of their starts. */
+function createJobs(limit: ReturnType<typeof createFairLimit>) {
   const started: string[] = []
   const ends = new Map<string, () => void>()
   const run = (key: string, name: string, signal?: AbortSignal) =>
@@ -23,7 +23,7 @@ function jobsIn(limit: ReturnType<typeof createFairLimit>) {
 
 describe('a fair limit', () => {
   it('waiting keys take turns, however many jobs each has', async () => {
-    const { started, run, end } = jobsIn(createFairLimit({ maxRunning: 1 }))
+    const { started, run, end } = createJobs(createFairLimit({ maxRunning: 1 }))
     const all = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((name) => run(name[0]!, name))
     for (const name of ['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']) {
       expect(started.at(-1)).toBe(name)
@@ -33,7 +33,7 @@ describe('a fair limit', () => {
   })
 
   it('a new key waits for at most one job of a key with a thousand jobs', async () => {
-    const { started, run, end } = jobsIn(createFairLimit({ maxRunning: 1 }))
+    const { started, run, end } = createJobs(createFairLimit({ maxRunning: 1 }))
     const many = Array.from({ length: 1_000 }, (_, index) => run('many', `many ${index}`))
     const one = run('one', 'one')
     await end('many 0')
@@ -45,7 +45,7 @@ describe('a fair limit', () => {
   })
 
   it('a limit per key keeps a place free for other keys', async () => {
-    const { started, run, end } = jobsIn(createFairLimit({ maxRunning: 2, perKey: 1 }))
+    const { started, run, end } = createJobs(createFairLimit({ maxRunning: 2, perKey: 1 }))
     const all = [run('a', 'a1'), run('a', 'a2'), run('b', 'b1'), run('c', 'c1')]
     expect(started).toEqual(['a1', 'b1'])
     await end('b1')
@@ -76,7 +76,7 @@ describe('a fair limit', () => {
   })
 
   it('a full queue rejects the key that filled it and admits the others', async () => {
-    const { started, run, end } = jobsIn(createFairLimit({ maxRunning: 1, waiting: 4 }))
+    const { started, run, end } = createJobs(createFairLimit({ maxRunning: 1, waiting: 4 }))
     const all = ['a0', 'a1', 'a2', 'a3', 'a4'].map((name) => run('a', name))
     await expect(run('a', 'a5')).rejects.toBeInstanceOf(QueueFull)
     all.push(run('b', 'b1'), run('b', 'b2'))
@@ -89,7 +89,7 @@ describe('a fair limit', () => {
   })
 
   it('the number of waiting jobs per key is limited', async () => {
-    const { run, end } = jobsIn(createFairLimit({ maxRunning: 1, waitingPerKey: 1 }))
+    const { run, end } = createJobs(createFairLimit({ maxRunning: 1, waitingPerKey: 1 }))
     const all = [run('a', 'a0'), run('a', 'a1'), run('b', 'b1')]
     await expect(run('a', 'a2')).rejects.toBeInstanceOf(QueueFull)
     for (const name of ['a0', 'b1', 'a1']) await end(name)
@@ -97,7 +97,7 @@ describe('a fair limit', () => {
   })
 
   it('the number of waiting jobs never exceeds twice the limit, however many keys come', async () => {
-    const { run, end } = jobsIn(createFairLimit({ maxRunning: 1, waiting: 4 }))
+    const { run, end } = createJobs(createFairLimit({ maxRunning: 1, waiting: 4 }))
     const all = Array.from({ length: 9 }, (_, index) => run(`key ${index}`, `job ${index}`))
     await expect(run('one more', 'one more')).rejects.toBeInstanceOf(QueueFull)
     for (let index = 0; index < 9; index++) await end(`job ${index}`)
@@ -105,12 +105,12 @@ describe('a fair limit', () => {
   })
 
   it('a cancelled job passes its turn to the next key', async () => {
-    const { started, run, end } = jobsIn(createFairLimit({ maxRunning: 1, waiting: 2 }))
+    const { started, run, end } = createJobs(createFairLimit({ maxRunning: 1, waiting: 2 }))
     const cancelled = new AbortController()
     const first = run('a', 'a1')
-    const gone = [run('b', 'b1', cancelled.signal), run('a', 'a2', cancelled.signal)]
+    const cancelledJobs = [run('b', 'b1', cancelled.signal), run('a', 'a2', cancelled.signal)]
     cancelled.abort(new Error('not waited for'))
-    await Promise.all(gone.map((job) => expect(job).rejects.toThrow('not waited for')))
+    await Promise.all(cancelledJobs.map((job) => expect(job).rejects.toThrow('not waited for')))
     const others = [run('c', 'c1'), run('b', 'b2')]
     await end('a1')
     await end('c1')

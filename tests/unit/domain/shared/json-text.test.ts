@@ -4,7 +4,7 @@ import { parseJson } from '../../../../src/domain/shared/json-text.ts'
 import { ServiceError } from '../../../../src/domain/shared/service-error.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
-const refusal = (text: string): string | null => {
+const findRefusal = (text: string): string | null => {
   try {
     parseJson(bytes(text))
     return null
@@ -35,21 +35,21 @@ describe('parseJson', () => {
     ['equal names', (count: number) => `{${Array.from({ length: count - 1 }, () => '"a":0').join(',')}}`],
     ['objects', (count: number) => `[${Array.from({ length: (count - 1) / 2 }, () => '{"a":"],[{"}').join(',')}]`],
   ])('parseJson accepts at most 10,000 values in %s', (_, make) => {
-    expect(refusal(make(9_999))).toBeNull()
-    expect(refusal(make(10_001))).toBe(TOO_MANY)
+    expect(findRefusal(make(9_999))).toBeNull()
+    expect(findRefusal(make(10_001))).toBe(TOO_MANY)
   })
 
   it('parseJson accepts at most 32 levels', () => {
     const nested = (levels: number) => `${'[{"a":'.repeat(levels / 2)}0${'}]'.repeat(levels / 2)}`
-    expect(refusal(nested(32))).toBeNull()
-    expect(refusal(nested(34))).toBe(TOO_DEEP)
-    expect(refusal('['.repeat(33))).toBe(TOO_DEEP)
+    expect(findRefusal(nested(32))).toBeNull()
+    expect(findRefusal(nested(34))).toBe(TOO_DEEP)
+    expect(findRefusal('['.repeat(33))).toBe(TOO_DEEP)
   })
 
   it('parseJson ignores brackets and commas in strings, however they are escaped', () => {
     const inside = String.raw`[[[{{{,,,\"[\\\"]`.repeat(2_000)
-    expect(refusal(`{"${inside}":"${inside}"}`)).toBeNull()
-    expect(refusal(`["\\\\",${'[],'.repeat(10_000)}0]`)).toBe(TOO_MANY)
+    expect(findRefusal(`{"${inside}":"${inside}"}`)).toBeNull()
+    expect(findRefusal(`["\\\\",${'[],'.repeat(10_000)}0]`)).toBe(TOO_MANY)
   })
 
   it('parseJson counts the outermost value, so the limit is exact', () => {

@@ -8,7 +8,7 @@ describe('isTimezone', () => {
   })
 
   it.each(['UTC', 'Asia/Calcutta', 'US/Pacific', 'Etc/GMT+5', 'EST5EDT', 'America/Argentina/ComodRivadavia'])(
-    'allows the link or fixed name %s',
+    'isTimezone accepts the link or fixed name %s',
     (name) => expect(isTimezone(name)).toBe(true),
   )
 
@@ -29,7 +29,7 @@ describe('isTimezone', () => {
 
 describe('isInstant', () => {
   it.each(['2026-07-01T10:00:00Z', '2026-07-01T10:00:00.5+02:00', '0000-01-01T00:00:00Z', '9999-12-31T23:59:59Z'])(
-    'accepts %s',
+    'isInstant accepts %s',
     (value) => expect(isInstant(value)).toBe(true),
   )
 

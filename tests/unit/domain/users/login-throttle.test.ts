@@ -12,8 +12,8 @@ const FREE = 10
 const start = new Date('2026-03-01T12:00:00Z')
 const after = (ms: number) => new Date(start.getTime() + ms)
 
-/** The state after so many failures, each made as soon as the delay allows it. */
-function failures(count: number, from = start): { state: FailureLevel; waits: number[] } {
+/** Returns the state after `count` failures, each as soon as the delay permits. */
+function makeFailures(count: number, from = start): { state: FailureLevel; waits: number[] } {
   let state: FailureLevel | null = null
   const waits: number[] = []
   for (let done = 0; done < count; done += 1) {
@@ -26,7 +26,7 @@ function failures(count: number, from = start): { state: FailureLevel; waits: nu
 
 describe('the delay of an account', () => {
   it('the delay starts after the free failures, doubles from 1 s and stops at 15 minutes', () => {
-    const { waits } = failures(23)
+    const { waits } = makeFailures(23)
     expect(waits.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 0))
     expect(waits.slice(10, 14)).toEqual([1, 2, 4, 8].map((seconds) => seconds * SECOND))
     expect(waits.slice(21)).toEqual(Array.from({ length: 2 }, () => 15 * MINUTE))
@@ -44,14 +44,14 @@ describe('the delay of an account', () => {
   })
 
   it('attempts with the correct password do not raise the delay', () => {
-    const { state } = failures(10)
+    const { state } = makeFailures(10)
     let level: FailureLevel = state
     for (let round = 0; round < 5; round += 1) level = uncountAttempt(countAttempt(level, start, FREE), start)
     expect([level.level, computeWait(level, start)]).toEqual([10, 0])
   })
 
   it('the delay falls with time and is gone hours after an attack', () => {
-    const { state } = failures(100)
+    const { state } = makeFailures(100)
     const end = computeResetTime(state)
     expect(end.getTime() - state.at.getTime()).toBeLessThan(6 * HOUR)
     expect(countAttempt(state, end, FREE)).toMatchObject({ level: 1, notBefore: end })

@@ -5,9 +5,9 @@ const sign = createSigner({ token: 'ckey', secret: 'csecret' })
 const once = { nonce: 'nonce123', timestamp: 1_700_000_000 }
 const token = { token: 'tok', secret: 'toksecret' }
 
-const signatureOf = (header: string) => decodeURIComponent(/oauth_signature="([^"]+)"/.exec(header)![1]!)
+const parseSignature = (header: string) => decodeURIComponent(/oauth_signature="([^"]+)"/.exec(header)![1]!)
 const signed = (method: string, url: string, rest: object = {}) =>
-  signatureOf(sign({ method, url: new URL(url), ...rest }, once))
+  parseSignature(sign({ method, url: new URL(url), ...rest }, once))
 
 it.each([
   [
@@ -37,8 +37,10 @@ it('the signer creates the signature of RFC 5849 section 3.4.1.1, with repeated 
     fields: { c2: '', a3: '2 q' },
     token: { token: 'kkk9d7dh3k39sjv7', secret: 'dh893hdasih9' },
   }
-  // Of the base string printed there, with `oauth_version` appended.
-  expect(signatureOf(rfc(request, { nonce: '7d8f3e4a', timestamp: 137_131_201 }))).toBe('OB33pYjWAnf+xtOHN4Gmbdil168=')
+  // The expected signature is that of the base string in the RFC with `oauth_version` appended.
+  expect(parseSignature(rfc(request, { nonce: '7d8f3e4a', timestamp: 137_131_201 }))).toBe(
+    'OB33pYjWAnf+xtOHN4Gmbdil168=',
+  )
 })
 
 it('two signatures of one request differ', () => {

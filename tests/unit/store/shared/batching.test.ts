@@ -48,16 +48,16 @@ it('a failed batch rejects its own items only', async () => {
 })
 
 it('a batch loader reads each record once for concurrent callers, and returns null for missing ones', async () => {
-  const asked: string[][] = []
+  const loaded: string[][] = []
   const read = batchLoader<{ id: string }>(
     async (ids) => {
-      asked.push(ids)
+      loaded.push(ids)
       return ids.filter((id) => id !== 'missing').map((id) => ({ id }))
     },
     ({ id }) => id,
   )
   expect(await Promise.all([read('a'), read('missing'), read('a')])).toEqual([{ id: 'a' }, null, { id: 'a' }])
-  expect(asked).toEqual([['a', 'missing']])
+  expect(loaded).toEqual([['a', 'missing']])
 })
 
 it('changes of one record stay in order and separate from those of other records', async () => {

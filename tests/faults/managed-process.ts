@@ -1,21 +1,27 @@
 import type { Running } from '../../sandbox/servers/process.ts'
 import type { Journal } from './journal.ts'
 
-/** A server or a process of the service, which can be taken away and given back in every way there is. */
-export interface Part {
+/** A server or a process of the service that can be killed, stopped, frozen and started again. */
+export interface ManagedProcess {
   name: string
   isUp(): boolean
-  /** Starts it again, on the same port and data; returns when it answers. Does nothing when it is up. */
+  /** Starts the process on the same port and data, and resolves when it responds. Does nothing when it is running. */
   start(): Promise<void>
-  /** SIGKILL; returns when it is gone. */
+  /** Sends SIGKILL and resolves when the process has ended. */
   kill(): Promise<void>
-  /** As an operator would: it may finish what it does. */
+  /** Stops the process gracefully, so that it can finish its current work. */
   stop(): Promise<void>
+  /** Sends SIGSTOP. */
   freeze(): void
+  /** Sends SIGCONT to a frozen process. */
   thaw(): void
 }
 
-export function createPart(name: string, journal: Journal, startProcess: () => Promise<Running>): Part {
+export function createManagedProcess(
+  name: string,
+  journal: Journal,
+  startProcess: () => Promise<Running>,
+): ManagedProcess {
   let running: Running | null = null
   let starting: Promise<void> | null = null
   let isFrozen = false
@@ -27,20 +33,20 @@ export function createPart(name: string, journal: Journal, startProcess: () => P
       const intended = running !== started
       if (!intended) {
         running = null
-        journal.taken(name, 'ended by itself')
+        journal.recordOutage(name, 'unexpected exit')
       }
-      journal.ended(name, how, intended)
+      journal.recordExit(name, how, intended)
     })
-    journal.given(name)
+    journal.recordRecovery(name)
   }
 
-  /** Whatever ends from here on was meant to. */
-  async function take(how: string, end: (process: Running) => Promise<unknown>): Promise<void> {
+  /** Ends the process on purpose: its exit is recorded as intended. */
+  async function takeDown(fault: string, end: (process: Running) => Promise<unknown>): Promise<void> {
     await starting?.catch(() => {})
     const victim = running
     if (!victim) return
     running = null
-    journal.taken(name, how)
+    journal.recordOutage(name, fault)
     await end(victim)
     isFrozen = false
   }
@@ -61,13 +67,13 @@ export function createPart(name: string, journal: Journal, startProcess: () => P
     },
 
     kill: () =>
-      take('kill', async ({ pid, ended }) => {
+      takeDown('kill', async ({ pid, ended }) => {
         process.kill(pid, 'SIGKILL')
         await ended
       }),
 
     stop: () =>
-      take('stop', async (victim) => {
+      takeDown('stop', async (victim) => {
         if (isFrozen) process.kill(victim.pid, 'SIGCONT')
         await victim.stop()
       }),
@@ -75,7 +81,7 @@ export function createPart(name: string, journal: Journal, startProcess: () => P
     freeze() {
       if (!running || isFrozen) return
       isFrozen = true
-      journal.taken(name, 'freeze')
+      journal.recordOutage(name, 'freeze')
       process.kill(running.pid, 'SIGSTOP')
     },
 
@@ -83,7 +89,7 @@ export function createPart(name: string, journal: Journal, startProcess: () => P
       if (!running || !isFrozen) return
       isFrozen = false
       process.kill(running.pid, 'SIGCONT')
-      journal.given(name)
+      journal.recordRecovery(name)
     },
   }
 }

@@ -19,33 +19,33 @@ import { createClient, type Send } from '../client.ts'
 import { readDatabase, readTokens } from '../gather.ts'
 import type { Canary, Evidence } from '../judge/evidence.ts'
 import { createOperationLog } from '../operations.ts'
-import { isOne, type Browser, type FaultPlatform, type FaultPlatforms } from '../platforms.ts'
-import { unique } from '../world.ts'
+import { matchesCall, type Browser, type FaultPlatform, type FaultPlatforms } from '../platforms.ts'
+import { unique } from '../cluster.ts'
 
-/** Where browsers find the service of every stage; nothing listens there. */
+/** The public URL of the service. No server listens there: requests are injected. */
 export const PUBLIC_URL = 'http://localhost:4000'
 
 const PUBLISH_TIMEOUT_MS = 1_500
 const LEASE_MARGIN_MS = 2_000
-/** Longer than any call of a scenario is held up. */
+/** Longer than any delay of a call in a scenario. */
 const SETTLE_MS = 6_000
-const LONGEST_WAIT_MS = 500
-const ENDS_WITHIN_MS = 30_000
+const MAX_WAIT_MS = 500
+const DELIVERY_TIMEOUT_MS = 30_000
 
-export interface StageOptions {
+export interface InProcessClusterOptions {
   /** The folder whose `src` is run. */
   root: string
   mongoUrl: string
-  outside: FaultPlatforms
-  /** Where its posts go. */
+  sandbox: FaultPlatforms
+  /** The platform of all posts. */
   platform: FaultPlatform
 }
 
 /**
- * The service twice, as two processes would run it, in this process: the routes, the activities and the database are real, and so is
- * the platform; Temporal's part, calling the activities, is played by the scenario.
+ * Starts two instances of the service in this process, as two processes would run it. The routes, activities, database and platform
+ * are real. Instead of Temporal, the scenario calls the activities.
  */
-export async function openStage({ root, mongoUrl, outside, platform }: StageOptions) {
+export async function startInProcessCluster({ root, mongoUrl, sandbox, platform }: InProcessClusterOptions) {
   const load = (file: string) => import(pathToFileURL(join(root, 'src', file)).href) as Promise<unknown>
   const { createContext } = (await load('context.ts')) as typeof ContextModule
   const { buildApp } = (await load('api/app.ts')) as typeof AppModule
@@ -69,41 +69,41 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
     RATE_LIMIT_PER_ADDRESS: '100000',
     PUBLISH_TIMEOUT_MS: String(PUBLISH_TIMEOUT_MS),
     UNANSWERED_CALL_SETTLE_MS: String(SETTLE_MS),
-    ...outside.env,
+    ...sandbox.env,
   })
   const log = createOperationLog()
-  const renewals = { due: 0 }
-  const exchanges = { due: 0 }
-  /** Whether Temporal hears of what is stored. */
-  const temporal = { answers: true, started: [] as string[] }
+  const renewals = { expected: 0 }
+  const exchanges = { expected: 0 }
+  /** The simulated Temporal: whether it is reachable, and the posts whose workflow it started. */
+  const temporal = { isReachable: true, started: [] as string[] }
 
   const { systemClock } = (await load('clock.ts')) as { systemClock: Clock }
-  /** Instants that a delivery waits for, and who waits for such a delivery. */
-  const armed = new Map<number, PromiseWithResolvers<void>>()
-  const arming = (at: number) => {
-    const known = armed.get(at) ?? Promise.withResolvers<void>()
-    armed.set(at, known)
-    return known
+  /** By instant, a promise that resolves when a delivery starts to wait for that instant. */
+  const armedAt = new Map<number, PromiseWithResolvers<void>>()
+  const findArmed = (at: number) => {
+    const armed = armedAt.get(at) ?? Promise.withResolvers<void>()
+    armedAt.set(at, armed)
+    return armed
   }
   const watchedClock: Clock = {
     ...systemClock,
     sleepUntil(instant, signal) {
-      arming(instant.getTime()).resolve()
+      findArmed(instant.getTime()).resolve()
       return systemClock.sleepUntil(instant, signal)
     },
   }
 
-  async function startProcess(clock: Clock = watchedClock) {
+  async function startInstance(clock: Clock = watchedClock) {
     const orchestrator = {
       async start({ _id }) {
-        if (temporal.answers) temporal.started.push(_id)
-        return temporal.answers
+        if (temporal.isReachable) temporal.started.push(_id)
+        return temporal.isReachable
       },
-      signal: async () => temporal.answers,
-      startWork: async () => temporal.answers,
+      signal: async () => temporal.isReachable,
+      startWork: async () => temporal.isReachable,
       listOverdue: async () => [],
       terminateStuck: async () => false,
-      notifySubscription: async () => temporal.answers,
+      notifySubscription: async () => temporal.isReachable,
       deleteWorkflows: async () => {},
       ping: async () => {},
       hasSchedules: async () => true,
@@ -129,8 +129,8 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
     return { context, activities, app: await buildApp(context) }
   }
 
-  const processes = [await startProcess(), await startProcess()] as const
-  const [first] = processes
+  const instances = [await startInstance(), await startInstance()] as const
+  const [first] = instances
   await first.context.database.createIndexes()
 
   const password = unique('password')
@@ -147,12 +147,12 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
   await first.context.users.insert(user)
   const logIn = () =>
     first.app.inject({ method: 'POST', url: '/api/auth/login', payload: { email: user.email, password } })
-  // Many stages start concurrently, and a request that takes too long gets a 503 and is repeated.
+  // Many clusters start concurrently, so that a slow login may get a 503.
   let login = await logIn()
   while (login.statusCode === 503) login = await logIn()
   expect(login.statusCode, login.body).toBe(200)
   const token = login.json<{ data: { accessToken: string } }>().data.accessToken
-  const clients = processes.map(({ app }) => {
+  const clients = instances.map(({ app }) => {
     const send: Send = async (method, url, body) => {
       const headers = { authorization: `Bearer ${token}` }
       const answer = await app.inject({ method, url, headers, ...(body ? { payload: body } : {}) })
@@ -167,41 +167,41 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
       return answer.headers.location ?? `status ${answer.statusCode}`
     },
   }
-  const send = (number: number, url: string, headers: Record<string, string>) =>
-    processes[number % processes.length]!.app.inject({ url: url.replace(PUBLIC_URL, ''), headers })
-  const connected = await outside.connect(unique('u'), browser, platform.platform)
-  const account = connected.find((one) => one.platform === platform.platform)!
-  const exchangeCalls = async () =>
+  const get = (number: number, url: string, headers: Record<string, string>) =>
+    instances[number % instances.length]!.app.inject({ url: url.replace(PUBLIC_URL, ''), headers })
+  const connected = await sandbox.connect(unique('u'), browser, platform.platform)
+  const account = connected.find((candidate) => candidate.platform === platform.platform)!
+  const listExchangeCalls = async () =>
     (await platform.control.requests()).filter(
-      (request) => platform.calls.exchange && isOne(platform.calls.exchange, request),
+      (request) => platform.calls.exchange && matchesCall(platform.calls.exchange, request),
     )
-  /** Exchanges name no account: they are counted only for scenarios that are about them, which run alone. */
-  let exchangedBefore: number | null = null
+  /** The earlier exchanges; null in scenarios without a connect. Exchanges name no account, so only exclusive scenarios count them. */
+  let exchangesBefore: number | null = null
 
-  async function exchangesMade(): Promise<number> {
-    return exchangedBefore === null ? 0 : (await exchangeCalls()).length - exchangedBefore
+  async function countExchanges(): Promise<number> {
+    return exchangesBefore === null ? 0 : (await listExchangeCalls()).length - exchangesBefore
   }
 
   /** Runs an activity as a worker would. */
   const run = <A extends unknown[], R>(activity: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
     new MockActivityEnvironment().run(activity, ...args)
 
-  /** What the workflow does: one attempt after the other until the post moves no further. Waits are cut short. */
+  /** Makes attempts like the workflow until the delivery ends, but with shortened waits. */
   async function deliver(number: number, postId: string): Promise<void> {
-    const { context, activities } = processes[number % processes.length]!
-    for (const end = Date.now() + ENDS_WITHIN_MS; Date.now() < end;) {
+    const { context, activities } = instances[number % instances.length]!
+    for (const end = Date.now() + DELIVERY_TIMEOUT_MS; Date.now() < end;) {
       const post = await context.posts.find(postId)
       const entry = post && findEntry(post, platform.platform)
       if (!entry || post.status === 'CANCELLED') return
       const input = { postId, platform: platform.platform, round: entry.delivery.round }
-      const isOver = await run(activities.publishToPlatform, input).then(
+      const hasEnded = await run(activities.publishToPlatform, input).then(
         ({ outcome }) => outcome !== 'again',
         () => false,
       )
-      if (isOver) return
+      if (hasEnded) return
       const { nextAttemptAt, leaseUntil } = findEntry((await context.posts.find(postId))!, platform.platform)!.delivery
       const wait = Math.max(...[nextAttemptAt, leaseUntil].map((at) => (at ? at.getTime() - Date.now() : 0)))
-      await delay(Math.min(Math.max(wait, 50), LONGEST_WAIT_MS))
+      await delay(Math.min(Math.max(wait, 50), MAX_WAIT_MS))
     }
   }
 
@@ -211,55 +211,57 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
     temporal,
     renewals,
     exchanges,
-    processes,
-    /** Resolves when a delivery has nothing left to do but to wait for this instant. */
-    untilArmed: (dueAt: number): Promise<void> => arming(dueAt).promise,
+    instances,
+    /** Resolves when a delivery is armed: it only waits for this instant. */
+    waitUntilArmed: (dueAt: number): Promise<void> => findArmed(dueAt).promise,
     client: (number = 0) => clients[number % clients.length]!.client,
     deliver,
 
-    /** Creates a post of this user with the mark `n` and returns its id. */
-    async create(text: string, wish: object = {}): Promise<string> {
-      const answer = await clients[0]!.client.create({ text, platforms: [platform.platform], ...wish })
+    /** Creates a post on the platform and returns its id. */
+    async create(text: string, input: object = {}): Promise<string> {
+      const answer = await clients[0]!.client.create({ text, platforms: [platform.platform], ...input })
       return (answer!.body as { data: { postId: string } }).data.postId
     },
 
-    /** Reconnects the account with a browser of its own, and consents on the platform's page. */
+    /** Starts to connect the account in a new browser, and consents on the platform's page. */
     async beginConnect() {
-      exchangedBefore ??= (await exchangeCalls()).length
+      exchangesBefore ??= (await listExchangeCalls()).length
       const headers = { authorization: `Bearer ${token}`, origin: config.FRONTEND_URL }
-      const begun = await send(0, `/api/platform/${platform.platform}/connect`, headers)
+      const begun = await get(0, `/api/platform/${platform.platform}/connect`, headers)
       const { authUrl, url = authUrl } = begun.json<{ data: { authUrl?: string; url?: string } }>().data
       const [{ name, value }] = begun.cookies as [{ name: string; value: string }]
       return { callback: await consent(url!, account.accountId), cookie: `${name}=${value}` }
     },
 
-    /** Comes back from the page; returns where that ends. */
-    async comeBack(number: number, callback: string, cookie: string): Promise<string> {
-      return (await send(number, callback, { cookie })).headers.location ?? ''
+    /** Opens the callback URL in the browser with this cookie, and returns the URL of the redirect. */
+    async openCallback(number: number, callback: string, cookie: string): Promise<string> {
+      return (await get(number, callback, { cookie })).headers.location ?? ''
     },
 
-    /** What the sweeper's next run finds when so much time has passed. */
-    async sweep(laterMs: number): Promise<void> {
-      const late = await startProcess({ ...systemClock, now: () => new Date(Date.now() + laterMs) })
-      await run(late.activities.sweepDeliveries)
-      await late.app.close()
-      await late.context.close()
+    /** Runs the sweeper with a clock that is ahead by `aheadMs`. */
+    async sweep(aheadMs: number): Promise<void> {
+      const swept = await startInstance({ ...systemClock, now: () => new Date(Date.now() + aheadMs) })
+      await run(swept.activities.sweepDeliveries)
+      await swept.app.close()
+      await swept.context.close()
     },
 
-    async allow(maxPosts: number): Promise<void> {
+    async setMaxPosts(maxPosts: number): Promise<void> {
       await first.context.database.connection
         .collection<{ _id: string }>('users')
         .updateOne({ _id: user._id }, { $set: { 'limits.maxPosts': maxPosts } })
     },
 
-    /** A fault that meets only this stage's account. */
-    fault: (which: keyof FaultPlatform['calls'], action: object) =>
-      platform.control.fault({ ...platform.calls[which]!, account: account.accountId, times: 1, action }),
+    /** Injects a fault that affects only the next call of this cluster's account. */
+    fault: (kind: keyof FaultPlatform['calls'], action: object) =>
+      platform.control.fault({ ...platform.calls[kind]!, account: account.accountId, times: 1, action }),
 
-    async evidence(): Promise<Evidence> {
+    async gatherEvidence(): Promise<Evidence> {
       const { document, ...stored } = await readDatabase(first.context.database.connection.db!)
       const requests = (await platform.control.requests()).filter((request) => request.account === account.accountId)
-      const made = requests.filter((request) => platform.calls.renew && isOne(platform.calls.renew, request)).length
+      const actual = requests.filter(
+        (request) => platform.calls.renew && matchesCall(platform.calls.renew, request),
+      ).length
       return {
         at: Date.now(),
         operations: log.operations,
@@ -269,8 +271,8 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
             platform: platform.platform,
             ledger: (await platform.control.ledger()).filter((entry) => entry.account === account.account),
             requests,
-            renewals: [{ account: account.account, made, due: renewals.due }],
-            exchanges: { made: await exchangesMade(), due: exchanges.due },
+            renewals: [{ account: account.account, actual, expected: renewals.expected }],
+            exchanges: { actual: await countExchanges(), expected: exchanges.expected },
           },
         ],
         outages: [],
@@ -287,7 +289,7 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
     },
 
     async close(): Promise<void> {
-      for (const { app, context } of processes) {
+      for (const { app, context } of instances) {
         await app.close()
         await context.close()
       }
@@ -295,4 +297,4 @@ export async function openStage({ root, mongoUrl, outside, platform }: StageOpti
   }
 }
 
-export type Stage = Awaited<ReturnType<typeof openStage>>
+export type InProcessCluster = Awaited<ReturnType<typeof startInProcessCluster>>

@@ -19,64 +19,64 @@ import {
 import { makeSecrets, type Settings } from '../../sandbox/settings.ts'
 import { createJournal } from './journal.ts'
 import type { Canary, Document } from './judge/evidence.ts'
-import { createPart, type Part } from './part.ts'
+import { createManagedProcess, type ManagedProcess } from './managed-process.ts'
 import { startFaultPlatforms } from './platforms.ts'
 
-/** Short deadlines, so that lost calls are reconciled soon. The lease outlives the call by two seconds. */
+/** A short timeout, so that lost calls are reconciled soon. The lease outlives the call by two seconds. */
 const PUBLISH_TIMEOUT_MS = 3_000
 const LEASE_MS = PUBLISH_TIMEOUT_MS + 2_000
 /** How late an abandoned call may still be accepted and found. The third reconciliation is the first to accept its absence. */
 export const SETTLE_MS = 30_000
 
-export interface FaultWorldOptions {
-  /** Data, logs and the journal go here. */
+export interface FaultClusterOptions {
+  /** The folder for data, logs and the journal. */
   dir: string
   apis?: number
   workers?: number
-  /** The folder whose `src` is run: this project's, or a copy with a fault planted in it. */
+  /** The folder whose `src` is run: this project, or a copy with a planted fault. */
   root?: string
   env?: Record<string, string>
 }
 
-/** The whole service as processes of its own on real servers, which can be stopped and started separately. */
-export async function startFaultWorld({
+/** Starts the whole service as separate processes on real servers. Each can be stopped and started alone. */
+export async function startFaultCluster({
   dir,
   apis = 2,
   workers = 2,
   root = PROJECT_ROOT,
   env = {},
-}: FaultWorldOptions) {
+}: FaultClusterOptions) {
   const logs = join(dir, 'logs')
   mkdirSync(logs, { recursive: true })
   const journal = createJournal(join(dir, 'journal.jsonl'))
-  const settings = await settle()
+  const settings = await chooseSettings()
   const servers = await createServers(dir, settings)
-  const parts: Part[] = []
-  const part = (name: string, start: Parameters<typeof createPart>[2]): Part => {
-    const made = createPart(name, journal, start)
-    parts.push(made)
-    return made
+  const processes: ManagedProcess[] = []
+  const addProcess = (name: string, start: Parameters<typeof createManagedProcess>[2]): ManagedProcess => {
+    const added = createManagedProcess(name, journal, start)
+    processes.push(added)
+    return added
   }
-  const mongod = part('mongod', servers.mongod)
-  const temporal = part('temporal', servers.temporal)
-  const storage = part('storage', servers.storage)
-  const stops: (() => Promise<unknown>)[] = []
+  const mongod = addProcess('mongod', servers.mongod)
+  const temporal = addProcess('temporal', servers.temporal)
+  const storage = addProcess('storage', servers.storage)
+  const cleanups: (() => Promise<unknown>)[] = []
 
   async function stop(): Promise<void> {
-    for (const running of parts.toReversed()) await running.stop()
-    for (const end of stops.toReversed()) await end()
+    for (const running of processes.toReversed()) await running.stop()
+    for (const cleanUp of cleanups.toReversed()) await cleanUp()
   }
 
   try {
-    const shown = publicAddresses(settings, servers.addresses)
-    // The harder kind of server: what holds there holds on Mastodon itself.
-    const starting = startFaultPlatforms(dir, shown.api, { mastodonOfAnotherMaker: true })
-    stops.push(async () => (await starting.catch(() => null))?.stop())
-    const [outside] = await Promise.all([starting, mongod.start(), temporal.start(), storage.start()])
-    const { platforms } = outside
+    const publicUrls = publicAddresses(settings, servers.addresses)
+    // The harder kind of server: a service that works with it also works with Mastodon itself.
+    const starting = startFaultPlatforms(dir, publicUrls.api, { mastodonOfAnotherMaker: true })
+    cleanups.push(async () => (await starting.catch(() => null))?.stop())
+    const [sandbox] = await Promise.all([starting, mongod.start(), temporal.start(), storage.start()])
+    const { platforms } = sandbox
 
     const environment = {
-      ...serviceEnvironment(settings, servers.addresses, outside.env),
+      ...serviceEnvironment(settings, servers.addresses, sandbox.env),
       PUBLISH_TIMEOUT_MS: String(PUBLISH_TIMEOUT_MS),
       UNANSWERED_CALL_SETTLE_MS: String(SETTLE_MS),
       SHUTDOWN_GRACE_MS: '5000',
@@ -87,71 +87,75 @@ export async function startFaultWorld({
       const port = number === 1 ? settings.ports.api : await freePort()
       addresses.push(`http://127.0.0.1:${port}`)
       const name = `api-${number}`
-      part(name, () => startApi({ ...environment, PORT: String(port) }, logs, undefined, { root, name }))
+      addProcess(name, () => startApi({ ...environment, PORT: String(port) }, logs, undefined, { root, name }))
     }
-    const addWorker = (name: string, source = root, more: Record<string, string> = {}): Part =>
-      part(name, () => startWorker({ ...environment, ...more }, logs, undefined, { root: source, name }))
+    const addWorker = (name: string, source = root, overrides: Record<string, string> = {}): ManagedProcess =>
+      addProcess(name, () => startWorker({ ...environment, ...overrides }, logs, undefined, { root: source, name }))
     for (let number = 1; number <= workers; number++) addWorker(`worker-${number}`)
     await runSetup(environment, { root })
-    const usual = [...parts]
-    await Promise.all(usual.map((started) => started.start()))
+    const initial = [...processes]
+    await Promise.all(initial.map((process) => process.start()))
 
-    const database = new mongo.MongoClient(shown.mongo, { serverSelectionTimeoutMS: 30_000 })
-    stops.push(() => database.close())
+    const database = new mongo.MongoClient(publicUrls.mongo, { serverSelectionTimeoutMS: 30_000 })
+    cleanups.push(() => database.close())
 
     return {
       dir,
       journal,
       platforms,
-      /** New accounts on all of them, for one user. */
-      connect: outside.connect,
+      /** Connects new accounts on every platform for one user. */
+      connect: sandbox.connect,
       addresses,
       database: database.db(),
       temporalAddress: servers.addresses.temporalAddress,
       temporalNamespace: TEMPORAL_NAMESPACE,
       leaseMs: LEASE_MS,
-      secrets: { ...settings.secrets, ...outside.secrets },
-      /** What every session so far had to keep secret. */
+      secrets: { ...settings.secrets, ...sandbox.secrets },
+      /** The secrets of all sessions so far. */
       canaries: [] as Canary[],
       /** Folders whose files must contain no secret: all except those of the platforms and the storage. */
       folders: ['mongodb', 'temporal', 'logs'].map((folder) => join(dir, folder)),
 
-      part(name: string): Part {
-        const found = parts.find((candidate) => candidate.name === name)
-        if (!found) throw new Error(`The world has no ${name}`)
+      process(name: string): ManagedProcess {
+        const found = processes.find((candidate) => candidate.name === name)
+        if (!found) throw new Error(`The cluster has no process ${name}`)
         return found
       },
-      /** One more, of another source; it is not up yet, and never among `parts`. */
+      /** Adds a worker, possibly of another source, without starting it. `processes` omits names without a number, like `worker-slow`. */
       addWorker,
-      parts: (kind: 'api' | 'worker'): Part[] => parts.filter(({ name }) => new RegExp(`^${kind}-\\d`).test(name)),
+      processes: (kind: 'api' | 'worker'): ManagedProcess[] =>
+        processes.filter(({ name }) => new RegExp(`^${kind}-\\d`).test(name)),
 
-      /** Takes every fault back; returns when all answers again. */
+      /** Ends every fault, and resolves when all initial processes respond again. */
       async heal(): Promise<void> {
-        for (const frozen of parts) frozen.thaw()
+        for (const process of processes) process.thaw()
         await Promise.all(platforms.map(({ control }) => control.clearFaults()))
-        await Promise.all(usual.map((missing) => missing.start()))
+        await Promise.all(initial.map((process) => process.start()))
       },
 
-      /** Users who can log in; there is no registration yet. */
+      /** Stores users who can log in. */
       addUsers: (users: { email: string; password: string }[]) =>
         seedUsers(
-          shown.mongo,
+          publicUrls.mongo,
           users.map((user) => ({ ...user, role: 'user' as const })),
         ),
 
-      /** How much the processes have logged so far, for `logsSince`. */
-      logMarks: (): Record<string, number> =>
+      /** Returns the current log size of each process in bytes, for `logsSince`. */
+      logSizes: (): Record<string, number> =>
         Object.fromEntries(
-          parts.map(({ name }) => [name, statSync(join(logs, `${name}.log`), { throwIfNoEntry: false })?.size ?? 0]),
+          processes.map(({ name }) => [
+            name,
+            statSync(join(logs, `${name}.log`), { throwIfNoEntry: false })?.size ?? 0,
+          ]),
         ),
 
-      logsSince: (marks: Record<string, number>): Document[] =>
-        parts
+      logsSince: (sizes: Record<string, number>): Document[] =>
+        processes
           .filter(({ name }) => /^(api|worker)-/.test(name))
           .map(({ name }) => ({
-            where: `the log of ${name}`,
+            source: `the log of ${name}`,
             text: readFileSync(join(logs, `${name}.log`))
-              .subarray(marks[name] ?? 0)
+              .subarray(sizes[name] ?? 0)
               .toString(),
           })),
 
@@ -163,10 +167,10 @@ export async function startFaultWorld({
   }
 }
 
-export type FaultWorld = Awaited<ReturnType<typeof startFaultWorld>>
+export type FaultCluster = Awaited<ReturnType<typeof startFaultCluster>>
 
-/** Ports stay the same over restarts, and are not the default ones, so that a sandbox can run concurrently. */
-async function settle(): Promise<Pick<Settings, 'ports' | 'secrets'>> {
+/** Picks free ports, which stay the same over restarts. A sandbox on the default ports can run concurrently. */
+async function chooseSettings(): Promise<Pick<Settings, 'ports' | 'secrets'>> {
   const names = ['api', 'frontend', 'mongod', 'temporal', 'temporalUi', 'storage'] as const
   const ports = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await freePort()] as const)))
   return { ports: ports as Settings['ports'], secrets: makeSecrets() }
@@ -208,5 +212,5 @@ async function createServers(dir: string, { ports, secrets }: Pick<Settings, 'po
   }
 }
 
-/** Allowed in handles, addresses and marks. */
+/** Returns a name that no other call returns. Its characters are allowed in handles, addresses and markers. */
 export const unique = (prefix: string): string => `${prefix}-${randomBytes(4).toString('hex')}`
