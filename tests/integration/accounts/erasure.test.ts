@@ -9,6 +9,7 @@ import { DAY, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
 import type { User } from '../../../src/domain/users/user.ts'
 import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
 import { apiWorld, createAccount, PASSWORD, type ApiWorld, type SignedIn } from '../../support/api.ts'
+import { INACTIVE_ORCHESTRATOR } from '../../support/inactive-orchestrator.ts'
 import { newNotification } from '../../support/notifications.ts'
 import { buildPost, claimOf } from '../../support/posts.ts'
 import { connect, eraser, traces, upload, userWithEverything } from './erasure-world.ts'
@@ -18,7 +19,7 @@ import { openTestSession } from '../../support/sessions.ts'
 let world: ApiWorld
 let context: Context
 const bluesky = rotatingPlatform()
-/** Whether Temporal accepts starts; these tests run the activities themselves. */
+/** True while Temporal accepts starts. These tests run the activities themselves. */
 let isTemporalThere = true
 const started: string[] = []
 const forgotten: string[] = []
@@ -29,24 +30,15 @@ beforeAll(async () => {
     {
       platforms: platformsWith(bluesky.adapter),
       orchestrator: {
+        ...INACTIVE_ORCHESTRATOR,
         start: async () => isTemporalThere,
         signal: async () => isTemporalThere,
         startWork: async (work, id) => {
           if (isTemporalThere && work === 'eraseAccount') started.push(id)
           return isTemporalThere
         },
-        listOverdue: async () => [],
-        terminateStuck: async () => false,
         notifySubscription: async () => isTemporalThere,
         deleteWorkflows: async (ids) => void forgotten.push(...ids),
-        hasSchedules: async () => true,
-        restartPosts: async () => {},
-        ensureSearchAttributes: async () => {},
-        ensureSchedules: async () => {},
-        refreshMetrics: async () => 'failed' as const,
-        ping: async () => {},
-        findProblems: async () => [],
-        close: async () => {},
       },
     },
   )
