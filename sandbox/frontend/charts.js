@@ -10,7 +10,7 @@ function shape(tag, attributes, ...children) {
   return made
 }
 
-/** Stretched to the available width, so labels are beside the drawing and not in it. */
+/** Creates a drawing that stretches to the available width. Labels are placed beside it, because it would distort them. */
 function drawing(width, summary, ...shapes) {
   const frame = { viewBox: `0 0 ${width} ${HEIGHT}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': summary }
   return shape('svg', frame, ...shapes)

@@ -224,12 +224,12 @@ function write(response: ServerResponse, bytes: Buffer): Promise<void> {
 
 /** Copies the headers except those that belong to one connection. */
 function endToEndHeaders(raw: string[], body?: Buffer): string[] {
-  const kept: string[] = []
+  const headers: string[] = []
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = raw[at]!.toLowerCase()
     if (HOP_BY_HOP.has(name) || (body && name === 'content-length')) continue
-    kept.push(raw[at]!, raw[at + 1]!)
+    headers.push(raw[at]!, raw[at + 1]!)
   }
-  if (body && body.length > 0) kept.push('content-length', String(body.length))
-  return kept
+  if (body && body.length > 0) headers.push('content-length', String(body.length))
+  return headers
 }

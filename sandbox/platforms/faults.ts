@@ -3,7 +3,7 @@ import { Value } from '@sinclair/typebox/value'
 
 const FaultActionSchema = Type.Object(
   {
-    /** Delays everything else. */
+    /** Delays the request, before any other effect of the fault. */
     delayMs: Type.Optional(Type.Integer({ minimum: 0 })),
     /** Responds in place of the server; the request does not reach it. */
     status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
@@ -32,7 +32,7 @@ const FaultActionSchema = Type.Object(
 export const FaultSchema = Type.Object(
   {
     method: Type.Optional(Type.String()),
-    /** Any part of the request's path. */
+    /** Matches any part of the request's path. */
     path: Type.Optional(Type.String()),
     /** The platform's id of the account whose token the request carries. */
     account: Type.Optional(Type.String()),

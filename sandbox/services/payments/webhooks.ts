@@ -67,14 +67,14 @@ export function createWebhooks({ state: { events, account }, retryDelaysMs, time
   return {
     send,
     isListenedTo: () => endpoints.length > 0,
-    /** Several are used in turn. The first call also sends the events that an earlier run did not deliver. */
+    /** Sets the webhook URLs, which are used in turn. The first call also sends events that an earlier run did not deliver. */
     setEndpoints(urls: string[]): void {
       const isFirst = endpoints.length === 0
       endpoints = urls
       if (!isFirst) return
       for (const event of events.values()) if (!event.isHeld && !isAcknowledged(event)) send(event)
     },
-    /** Delivers one after the other, in this order. */
+    /** Delivers the events in sequence, in this order. */
     async deliver(found: EventRecord[]): Promise<{ id: string; status: number | null }[]> {
       const answers: { id: string; status: number | null }[] = []
       for (const { id, body } of found) answers.push({ id, status: await attempt(id, body) })
