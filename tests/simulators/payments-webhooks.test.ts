@@ -47,20 +47,20 @@ afterAll(async () => {
 })
 
 test('events are delivered to the endpoint with a signature', async () => {
-  const { subscriptionId } = payments.processor.subscribe(subscriber('told'))
+  const { subscriptionId } = payments.processor.subscribe(subscriber('notified'))
   await eventually(() => expect(arrived(subscriptionId)).toHaveLength(4))
-  const told = arrived(subscriptionId).map(({ raw, header }) =>
+  const events = arrived(subscriptionId).map(({ raw, header }) =>
     Stripe.webhooks.constructEvent(raw, header, settings.STRIPE_WEBHOOK_SECRETS),
   )
-  expect(told.map(({ type }) => type).toSorted()).toEqual([
+  expect(events.map(({ type }) => type).toSorted()).toEqual([
     'checkout.session.completed',
     'customer.subscription.created',
     'invoice.paid',
     'invoice.payment_succeeded',
   ])
-  expect(told.find(({ type }) => type === 'checkout.session.completed')).toMatchObject({
+  expect(events.find(({ type }) => type === 'checkout.session.completed')).toMatchObject({
     api_version: Stripe.API_VERSION,
-    data: { object: { metadata: { userId: 'told' }, subscription: subscriptionId } },
+    data: { object: { metadata: { userId: 'notified' }, subscription: subscriptionId } },
   })
   expect(received[0]).toMatchObject({ path: '/api/payments/webhook' })
 })
@@ -183,8 +183,8 @@ test('the control interface offers all of this', async () => {
   const { now } = (await get('/clock')) as { now: string }
   const { body: later } = await post('/clock', { advanceMs: 60_000 })
   expect(Date.parse(later['now']!)).toBeGreaterThanOrEqual(Date.parse(now) + 60_000)
-  const kept = (await get('/events')) as { id: string; type: string; deliveries: object[] }[]
-  const { id } = kept.at(-1)!
+  const events = (await get('/events')) as { id: string; type: string; deliveries: object[] }[]
+  const { id } = events.at(-1)!
   expect((await post('/events/deliver', { ids: [id] })).body).toEqual([{ id, status: 200 }])
 
   expect(await post(`/checkouts/${remote['checkoutId']}/pay`)).toMatchObject({ status: 409 })

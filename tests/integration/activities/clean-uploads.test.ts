@@ -160,8 +160,8 @@ describe('cleaning uploads', () => {
 
   it('a clean-up can be killed at any point and repeated', async () => {
     const keys = await Promise.all(Array.from({ length: 6 }, () => newUpload()))
-    const kept = await newUpload()
-    await postWith(kept)
+    const usedKey = await newUpload()
+    await postWith(usedKey)
     const { storage } = context
     let moves = 0
     const failing: Deps['storage'] = {
@@ -173,7 +173,7 @@ describe('cleaning uploads', () => {
     }
     await expect(clean(TOMORROW, { storage: failing })).rejects.toThrow('killed')
     await clean(TOMORROW)
-    expect(await Promise.all([...keys, kept].map(isThere))).toEqual([...keys.map(() => false), true])
+    expect(await Promise.all([...keys, usedKey].map(isThere))).toEqual([...keys.map(() => false), true])
   })
 })
 

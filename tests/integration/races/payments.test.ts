@@ -154,12 +154,12 @@ describe('repeated deliveries of a payment event', () => {
     const eventId = renewal(who)
     await use(who, 7)
     await control.fault({ action: { hang: true } })
-    const asked = (await control.requests()).length
-    for (const when of ['before the processor is asked', 'while it does not answer']) {
+    const before = (await control.requests()).length
+    for (const when of ['before the call to the processor', 'while the processor does not respond']) {
       const startedAt = performance.now()
       expect(await processor.deliver([eventId]), when).toEqual([{ id: eventId, status: 200 }])
       expect(performance.now() - startedAt, when).toBeLessThan(1_000)
-      await poll(control.requests, ({ length }) => length > asked)
+      await poll(control.requests, ({ length }) => length > before)
     }
     expect(await context.paymentEvents.find(eventId)).toMatchObject({ state: 'waiting' })
     expect((await recordOf(who)).usage.postsCreated).toBe(7)

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => world?.close())
 
 /** Stores a notification and resolves when the client has received it, and thus every earlier one. */
-async function toldOf(who: SignedIn, client: Client): Promise<void> {
+async function expectDelivery(who: SignedIn, client: Client): Promise<void> {
   const coming = client.next()
   await world.happen(who)
   await coming
@@ -69,7 +69,7 @@ describe.each(TRANSPORTS)('real-time notifications over %s', (transport) => {
       throw new Error('given up')
     })
     await expect(given).rejects.toThrow('given up')
-    await toldOf(ann, client)
+    await expectDelivery(ann, client)
     expect(client.received).toHaveLength(1)
     client.close()
   })
@@ -90,7 +90,7 @@ describe('Socket.IO notifications', () => {
     expect(one).toEqual(other)
 
     clients[0]!.close()
-    await toldOf(ann, clients[1]!)
+    await expectDelivery(ann, clients[1]!)
     expect(clients[0]!.received).toHaveLength(1)
     clients[1]!.close()
   })
@@ -100,10 +100,10 @@ describe('Socket.IO notifications', () => {
     const client = await connectSocketIo(world.address, ann.accessToken, { transports: ['polling', 'websocket'] })
     let sent = 0
     do {
-      await toldOf(ann, client)
+      await expectDelivery(ann, client)
       sent++
     } while ((await world.figure('postonce_sockets_open{transport="websocket"}')) === 0)
-    await toldOf(ann, client)
+    await expectDelivery(ann, client)
     expect(new Set(client.received.map(({ _id }) => _id)).size).toBe(sent + 1)
     expect(client.received).toHaveLength(sent + 1)
     client.close()
@@ -155,7 +155,7 @@ it('an unauthenticated client receives nothing', async () => {
   const received: unknown[] = []
   stranger.on('message', (text) => received.push(text))
   await once(stranger, 'open')
-  await toldOf(ann, await connect(world.address, 'plain', ann.accessToken))
+  await expectDelivery(ann, await connect(world.address, 'plain', ann.accessToken))
   const pong = once(stranger, 'pong')
   stranger.ping()
   await pong

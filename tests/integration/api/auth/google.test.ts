@@ -89,9 +89,9 @@ async function meBy(location: string) {
 describe('a login with Google', () => {
   it('the login redirects the browser to the provider with everything that binds the response to it', async () => {
     const { response, url } = await begin()
-    const asked = Object.fromEntries(new URL(url).searchParams)
+    const query = Object.fromEntries(new URL(url).searchParams)
     expect(url.startsWith(`${google.url}/auth?`)).toBe(true)
-    expect(asked).toEqual({
+    expect(query).toEqual({
       client_id: 'postonce',
       redirect_uri: CALLBACK,
       response_type: 'code',
@@ -114,7 +114,7 @@ describe('a login with Google', () => {
     ])
     const stored = await world.context.database.connection.collection('loginAttempts').find().toArray()
     const storedJson = JSON.stringify(stored)
-    for (const secret of [asked['state']!, asked['nonce']!, response.cookies[0]!.value]) {
+    for (const secret of [query['state']!, query['nonce']!, response.cookies[0]!.value]) {
       expect(storedJson).not.toContain(secret)
     }
   })

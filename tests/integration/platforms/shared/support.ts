@@ -68,7 +68,7 @@ export function memoryMedia() {
 
 /**
  * Media in a bucket of the real S3 gateway, for platforms that fetch files. `opened` has the keys that the adapter
- * read, `kept` the URLs of its copies. Close it in `afterAll`.
+ * read, `copies` the URLs of its copies. Close it in `afterAll`.
  */
 export async function storedMedia() {
   const { s3 } = inject('servers')
@@ -77,7 +77,7 @@ export async function storedMedia() {
   await storage.ensureBucket(['https://app.example'])
   const source = createMediaSource(storage)
   const opened: string[] = []
-  const kept: string[] = []
+  const copies: string[] = []
   const media: MediaSource = {
     ...source,
     open(item, options) {
@@ -86,7 +86,7 @@ export async function storedMedia() {
     },
     async storeCopy(item, copy, options) {
       const address = await source.storeCopy(item, copy, options)
-      kept.push(address)
+      copies.push(address)
       return address
     },
   }
@@ -96,7 +96,7 @@ export async function storedMedia() {
     const storageUrl = storage.publicUrl(storageKey)
     return { storageKey, storageUrl, mimeType, ...(altText !== undefined && { altText }) }
   }
-  return { media, add, opened, kept, close: () => storage.close() }
+  return { media, add, opened, copies, close: () => storage.close() }
 }
 
 export function withVersion(credentials: Omit<Credentials, 'version'>): Credentials {
