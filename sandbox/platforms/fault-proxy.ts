@@ -50,7 +50,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   const log: LoggedRequest[] = []
   const agent = new Agent({ keepAlive: true, keepAliveMsecs: 1_000 })
 
-  function note(request: IncomingMessage): LoggedRequest {
+  function logRequest(request: IncomingMessage): LoggedRequest {
     const entry: LoggedRequest = {
       method: request.method ?? 'GET',
       path: request.url ?? '/',
@@ -77,7 +77,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const entry = note(request)
+    const entry = logRequest(request)
     response.on('error', () => undefined)
     const action = entry.userAgent === null ? NAMELESS : (faults.take(entry) ?? {})
     if (action.hang) return void request.resume()

@@ -71,7 +71,7 @@ export function createFaults() {
     },
     /** Returns the action for a request and counts its use. */
     take(request: FaultedRequest): FaultAction | undefined {
-      const fault = faults.find((candidate) => fits(candidate, request))
+      const fault = faults.find((candidate) => isMatch(candidate, request))
       if (fault?.times !== undefined && --fault.times === 0) faults = faults.filter((other) => other !== fault)
       return fault?.action
     },
@@ -80,7 +80,7 @@ export function createFaults() {
 
 export type Faults = ReturnType<typeof createFaults>
 
-function fits(fault: Fault, { method, path, account }: FaultedRequest): boolean {
+function isMatch(fault: Fault, { method, path, account }: FaultedRequest): boolean {
   if (fault.method !== undefined && fault.method.toUpperCase() !== method.toUpperCase()) return false
   if (fault.account !== undefined && fault.account !== account) return false
   return fault.path === undefined || path.includes(fault.path)

@@ -73,7 +73,7 @@ async function someone() {
   return {
     page,
     stored: (platform: 'mastodon' | 'tumblr') => world.service.context.accounts.findConnected(userId, platform),
-    /** Leaves the platform's page open. */
+    /** Starts to connect and leaves the platform's page open. */
     async begin(platform: 'mastodon' | 'tumblr') {
       await page.click(`button[value=${platform}]`)
       await page.waitForSelector('button[value=allow]')

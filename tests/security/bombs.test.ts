@@ -33,7 +33,7 @@ afterAll(async () => {
 interface Attack {
   name: string
   path: string
-  /** Generated when sent: together they have about 250 MB. */
+  /** Generates the body when it is sent, because all bodies together have about 250 MB. */
   makeBody: () => string
   headers?: Record<string, string>
   /** Sends the body in chunks without a Content-Length. */

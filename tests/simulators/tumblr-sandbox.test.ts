@@ -421,8 +421,8 @@ describe('files', () => {
   it('files of unsupported types and unreadable files are refused', async () => {
     const webp = await bytesOf(picture(10, 10).webp())
     expect((await upload([image('a', 'image/webp')], [['a', webp, 'image/webp']])).code).toBe(8005)
-    const torn = (await png()).slice(0, 12)
-    expect((await upload([image('a')], [['a', torn, 'image/png']])).code).toBe(8005)
+    const truncated = (await png()).slice(0, 12)
+    expect((await upload([image('a')], [['a', truncated, 'image/png']])).code).toBe(8005)
   })
 
   it('only one video is processed at a time', async () => {

@@ -48,7 +48,7 @@ export function createWebhooks({ state: { events, account }, retryDelaysMs, time
     }
   }
 
-  async function bring(event: EventRecord): Promise<void> {
+  async function deliverWithRetries(event: EventRecord): Promise<void> {
     const { id, body, deliveries } = event
     for (let tries = deliveries.length; tries <= retryDelaysMs.length; tries++) {
       if (tries > 0) await delay(retryDelaysMs[tries - 1], undefined, { signal: stopping.signal, ref: false })
@@ -59,9 +59,9 @@ export function createWebhooks({ state: { events, account }, retryDelaysMs, time
   }
 
   function send(event: EventRecord): void {
-    const bringing = bring(event).catch(() => undefined)
-    running.add(bringing)
-    void bringing.then(() => running.delete(bringing))
+    const delivering = deliverWithRetries(event).catch(() => undefined)
+    running.add(delivering)
+    void delivering.then(() => running.delete(delivering))
   }
 
   return {

@@ -213,7 +213,7 @@ describe('media source', () => {
     const reads: number[] = []
     const watched = createMediaSource({
       ...storage,
-      open: () => expect.unreachable('the whole file was asked for'),
+      open: () => expect.unreachable('the whole file was requested'),
       async readHead(...args) {
         const found = await storage.readHead(...args)
         reads.push(found!.head.length)

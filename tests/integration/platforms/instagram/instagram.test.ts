@@ -73,7 +73,7 @@ describe('Instagram', () => {
     ['transparent', () => picture(600, 600, { type: 'png', alpha: 0 }), 'image/png', 600, 600],
     ['a panorama', () => picture(2_000, 500), 'image/jpeg', 1_440, 754],
     ['a tower', () => picture(500, 2_000), 'image/jpeg', 1_440, 1_800],
-    ['turned on its side', () => turned(400, 900), 'image/jpeg', 900, 472],
+    ['turned on its side', () => rotatedJpeg(400, 900), 'image/jpeg', 900, 472],
     ['a stamp', () => picture(100, 100), 'image/jpeg', 320, 320],
     ['a poster', () => picture(3_000, 3_000), 'image/jpeg', 1_440, 1_440],
   ])("%s becomes a JPEG within Instagram's limits", async (name, bytes, type, width, height) => {
@@ -85,8 +85,8 @@ describe('Instagram', () => {
     expect(await copy.metadata()).toMatchObject({ format: 'jpeg', width, height })
   })
 
-  /** As an upright camera writes it. */
-  async function turned(width: number, height: number): Promise<Uint8Array> {
+  /** Generates a JPEG like an upright camera: rotated pixels with an orientation tag. */
+  async function rotatedJpeg(width: number, height: number): Promise<Uint8Array> {
     return new Uint8Array(
       await sharp(await picture(width, height))
         .withMetadata({ orientation: 6 })

@@ -123,7 +123,7 @@ export function memoryFacts(facts = new Map<string, string>()): PlatformFacts & 
   }
 }
 
-/** A call that was answered long enough ago to be no longer in flight. */
+/** Search options for a call that got its response and is no longer in flight. */
 export const searchOptions = (overrides: Partial<SearchOptions> = {}): SearchOptions => ({
   signal: AbortSignal.timeout(20_000),
   calledAt: new Date(Date.now() - 60_000),
@@ -184,7 +184,7 @@ export function controlOf({ control }: Pick<Bluesky, 'control'>) {
   }
 }
 
-/** Calls of the Bluesky server's own API, without our service. */
+/** Returns a function that calls the Bluesky server's API directly, without our service. */
 export function xrpcOf(url: string) {
   return async function call<T>(
     nsid: string,

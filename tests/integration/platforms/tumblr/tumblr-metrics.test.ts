@@ -65,10 +65,10 @@ describe('the counts of posts', () => {
     const ids = [publish(), publish(), publish()]
     await world.control.setMetrics(ids[0]!, { shares: 2 })
     const { perCall } = world.adapter.metrics
-    const callsFor = async (of: string[]) => {
+    const callsFor = async (postIds: string[]) => {
       let counts = new Map<string, unknown>()
-      const requests = await requestsDuring(async () => (counts = await read(of)))
-      expect(counts).toEqual(new Map(of.map((id, index) => [id, { ...NOTHING_YET, shares: index === 0 ? 2 : 0 }])))
+      const requests = await requestsDuring(async () => (counts = await read(postIds)))
+      expect(counts).toEqual(new Map(postIds.map((id, index) => [id, { ...NOTHING_YET, shares: index === 0 ? 2 : 0 }])))
       return requests.filter((path) => path.startsWith('/posts'))
     }
     for (let count = 0; count < perCall - 1; count++) publish()
