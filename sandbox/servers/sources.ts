@@ -17,14 +17,14 @@ export const goArch = process.arch === 'x64' ? 'amd64' : process.arch
 async function request(url: string): Promise<Response> {
   const silence = new AbortController()
   const timer = setTimeout(
-    () => silence.abort(new Error(`no answer from ${new URL(url).host} in ${ANSWER_WITHIN_MS / 1000} s`)),
+    () => silence.abort(new Error(`no response from ${new URL(url).host} in ${ANSWER_WITHIN_MS / 1000} s`)),
     ANSWER_WITHIN_MS,
   )
   try {
     const response = await fetch(url, {
       signal: AbortSignal.any([silence.signal, AbortSignal.timeout(DOWNLOAD_WITHIN_MS)]),
     })
-    if (!response.ok) throw new Error(`${new URL(url).host} answered ${response.status}`)
+    if (!response.ok) throw new Error(`${new URL(url).host} responded with status ${response.status}`)
     return response
   } finally {
     clearTimeout(timer)

@@ -158,7 +158,7 @@ test('events that a stopped processor did not deliver are sent by the next one',
   rmSync(dir, { recursive: true, force: true })
 })
 
-test('the control interface offers all of this', async () => {
+test('the control interface of the payment simulator performs every action and reports invalid ones', async () => {
   const post = async (path: string, body?: object) => {
     const response = await fetch(`${payments.control}${path}`, {
       method: 'POST',
