@@ -7,25 +7,25 @@ import type { Side } from './sides.ts'
 
 export const LANES = 20
 /**
- * Posts are armed at most this long before their instant; what is measured is created before that. Bare timers get the same time,
- * so that the first workflow task of each is over by then.
+ * Posts are armed at most this long before they are due, so all measured posts are created before that. Bare timers get the same
+ * time, so that the first workflow task of each ends before its timer fires.
  */
 export const LONGEST_LEAD_MS = 10 * SECOND
-/** Time between the bursts of a row, so that each ends before the next is due. */
+/** Time between the bursts of a row, so that each burst ends before the next is due. */
 const PAUSE_MS = 500
 const PAUSE_MS_PER_POST = 5
 export const GIVE_UP_AFTER_MS = 180 * SECOND
-/** What is sent twice is sent again soon. */
+/** Wait for duplicates: a second send of the same post follows the first within this time. */
 export const LOOK_FOR_DOUBLES_MS = SECOND
 const TRIES = 3
 
-/** So many posts due at one instant, and that so many times. */
+/** A group of `size` posts that are due at the same instant, measured `times` times. */
 export interface Burst {
   size: number
   times: number
 }
 
-/** Milliseconds that scheduling one took last time, with some reserve. */
+/** Milliseconds per scheduled post: an estimate that each row updates, with a margin. */
 const createMs = { ours: 30, bare: 20 }
 
 interface MeasuredBurst {
@@ -33,7 +33,7 @@ interface MeasuredBurst {
   punctuality: Punctuality
 }
 
-/** Bursts one after the other, all created before the first is armed; again with more time where that did not succeed. */
+/** Measures bursts in sequence. All posts are created before the first is armed; if that takes too long, retries with more time. */
 export async function measureRow(side: Side, receiver: Receiver, row: Burst[]): Promise<MeasuredBurst[]> {
   const bursts = row.flatMap(({ size, times }) => Array<number>(times).fill(size))
   const count = bursts.reduce((sum, size) => sum + size, 0)
@@ -44,7 +44,7 @@ export async function measureRow(side: Side, receiver: Receiver, row: Burst[]): 
     const took = performance.now() - startedAt
     createMs[side.name] = (1.5 * took) / count
     const isInTime = Date.now() < firstAt - LONGEST_LEAD_MS
-    const measured = await arrived(side, receiver, due)
+    const measured = await awaitArrivals(side, receiver, due)
     if (isInTime) return measured
   }
   throw new Error(`Scheduling ${count} posts took too long for this measurement, ${TRIES} times`)
@@ -65,8 +65,8 @@ async function scheduleRow(side: Side, bursts: number[], firstAt: number): Promi
   return due
 }
 
-/** Waits until every call has arrived, and a little longer for those that come twice. */
-async function arrived(side: Side, receiver: Receiver, bursts: Due[][]): Promise<MeasuredBurst[]> {
+/** Waits until every call has arrived, and a little longer to detect duplicates. */
+async function awaitArrivals(side: Side, receiver: Receiver, bursts: Due[][]): Promise<MeasuredBurst[]> {
   const all = bursts.flat()
   const lastAt = Math.max(...all.map(({ dueAt }) => dueAt))
   await delay(Math.max(0, lastAt - Date.now()))

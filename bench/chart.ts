@@ -1,11 +1,11 @@
 /** The data of a chart, as stored in the results. */
 export interface Chart {
-  /** Name of its file. */
+  /** File name without the extension. */
   id: string
   title: string
   x: Axis
   y: Axis
-  /** Ours first. */
+  /** The first line is postonce. */
   lines: Line[]
 }
 
@@ -24,7 +24,7 @@ const HEIGHT = 380
 const PLOT = { left: 64, right: 590, top: 74, bottom: 318 }
 const LABEL_HEIGHT = 18
 
-/** Follows what the reader prefers; the background is its own, so that it can be read on any page. */
+/** Follows the reader's color scheme. The chart has a background, so that it is readable on any page. */
 const STYLE = `
   .page { fill: #ffffff } .title { fill: #1b1f24; font-size: 17px; font-weight: 600 } .text { fill: #57606a }
   .grid { stroke: #e3e7eb } .axis { stroke: #8c959f } .ours { color: #0969da } .other { color: #9a5b13 }
@@ -35,7 +35,7 @@ const STYLE = `
     .ours { color: #58a6ff } .other { color: #e0a458 } .point { stroke: #0d1117 }
   }`
 
-/** A line chart as an SVG file of its own. Each line carries its name at its end. */
+/** Returns a line chart as a complete SVG file. Each line has its name at its end. */
 export function drawChart({ title, x, y, lines }: Chart): string {
   const xs = [...new Set(lines.flatMap(({ points }) => points.map(([value]) => value)))].toSorted((a, b) => a - b)
   const ys = lines.flatMap(({ points }) => points.map(([, value]) => value))
@@ -52,7 +52,7 @@ export function drawChart({ title, x, y, lines }: Chart): string {
     ...yTicks.map((tick) => text(PLOT.left - 8, atY(tick) + 4, number(tick), 'text', 'end')),
     rule(PLOT.left, PLOT.bottom, PLOT.right, PLOT.bottom, 'axis'),
     ...xs.map((tick) => rule(atX(tick), PLOT.bottom, atX(tick), PLOT.bottom + 5, 'axis')),
-    ...withRoom(xs, atX).map((tick) => text(atX(tick), PLOT.bottom + 20, number(tick), 'text', 'middle')),
+    ...withoutOverlaps(xs, atX).map((tick) => text(atX(tick), PLOT.bottom + 20, number(tick), 'text', 'middle')),
     text((PLOT.left + PLOT.right) / 2, PLOT.bottom + 44, x.label, 'text', 'middle'),
     ...lines.map((line, index) =>
       drawLine(line, index === 0 ? 'ours' : 'other', atX, atY, labelHeights(lines, atY)[index]!),
@@ -67,8 +67,8 @@ type Scale = (value: number) => number
 function drawLine({ name, points }: Line, side: string, atX: Scale, atY: Scale, labelY: number): string {
   const at = points.map(([x, y]) => `${round(atX(x))},${round(atY(y))}`)
   const circles = points.map(([x, y]) => {
-    const told = `<title>${escaped(name)}: ${number(y)} at ${number(x)}</title>`
-    return `<circle class="point" cx="${round(atX(x))}" cy="${round(atY(y))}" r="4">${told}</circle>`
+    const tooltip = `<title>${escaped(name)}: ${number(y)} at ${number(x)}</title>`
+    return `<circle class="point" cx="${round(atX(x))}" cy="${round(atY(y))}" r="4">${tooltip}</circle>`
   })
   return [
     `<g class="${side}">`,
@@ -79,7 +79,7 @@ function drawLine({ name, points }: Line, side: string, atX: Scale, atY: Scale, 
   ].join('')
 }
 
-/** Beside the end of each line, but never over one another. */
+/** Places each label beside the end of its line, without overlaps. */
 function labelHeights(lines: Line[], atY: Scale): number[] {
   const wanted = lines.map(({ points }, index) => ({ index, y: atY(points.at(-1)![1]) })).toSorted((a, b) => a.y - b.y)
   const heights: number[] = []
@@ -97,14 +97,14 @@ function scale(log: boolean, [from, to]: [number, number], [start, end]: [number
   return (value) => start + ((read(value) - read(from)) / span) * (end - start)
 }
 
-/** Powers of ten around what was measured. */
+/** Powers of ten that enclose the values. */
 function decades(least: number, most: number): number[] {
   const first = Math.floor(Math.log10(least))
   const last = Math.max(Math.ceil(Math.log10(most)), first + 1)
   return Array.from({ length: last - first + 1 }, (_, index) => 10 ** (first + index))
 }
 
-/** From zero, in steps of 1, 2 or 5 times a power of ten. */
+/** Ticks from zero, in steps of 1, 2 or 5 times a power of ten. */
 function niceTicks(most: number): number[] {
   const rough = most / 5
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -112,17 +112,17 @@ function niceTicks(most: number): number[] {
   return Array.from({ length: Math.ceil(most / step) + 1 }, (_, index) => index * step)
 }
 
-/** The ticks whose numbers do not touch, the ends first. */
-function withRoom(ticks: number[], at: Scale): number[] {
+/** Selects ticks whose labels do not overlap; the first and the last always stay. */
+function withoutOverlaps(ticks: number[], at: Scale): number[] {
   const half = (tick: number) => number(tick).length * 3.5 + 4
   const last = ticks.at(-1)!
-  const kept: number[] = []
+  const chosen: number[] = []
   for (const tick of ticks) {
-    const previous = kept.at(-1)
+    const previous = chosen.at(-1)
     const clears = (other: number) => Math.abs(at(tick) - at(other)) >= half(tick) + half(other)
-    if ((previous === undefined || clears(previous)) && (tick === last || clears(last))) kept.push(tick)
+    if ((previous === undefined || clears(previous)) && (tick === last || clears(last))) chosen.push(tick)
   }
-  return kept
+  return chosen
 }
 
 const number = (value: number): string => value.toLocaleString('en-US', { maximumSignificantDigits: 3 })

@@ -12,7 +12,7 @@ import type { World } from './world.ts'
 
 export type CountedPlatform = Extract<Platform, 'bluesky' | 'mastodon' | 'threads'>
 
-/** What the simulators are asked to make: an account that is connected to the bearer's, and posts on it. */
+/** A request to the simulators: create an account with posts and connect it for the user of the token. */
 export interface OwnRequest {
   platform: CountedPlatform
   name: string
@@ -30,11 +30,11 @@ export interface Author extends Owned {
 }
 
 const COLLECTION = 'collectPostMetrics'
-const AT_ONCE = 8
+const CONCURRENT_SIGN_UPS = 8
 const OLDEST_DAYS = 29
 const POLL_MS = 20
 
-/** The service as it is, with platforms on which users have posted. */
+/** Starts the service with simulated platforms on which users have posted. */
 export async function openCollection(world: World) {
   const service = await openService(world, { simulators: 'counted-platforms' })
   const { context, worker, ready } = service
@@ -49,24 +49,24 @@ export async function openCollection(world: World) {
 
   async function makeAuthor(platform: CountedPlatform, count: number): Promise<Author> {
     const { userId, token } = await signUp(context)
-    const asked: OwnRequest = { platform, name: `b${userId.slice(-12)}`, posts: count, token }
-    const answer = await fetch(ownUrl, { method: 'POST', body: JSON.stringify(asked) })
-    if (!answer.ok) throw new Error(`An account could not be made: ${await answer.text()}`)
-    return { userId, ...((await answer.json()) as Owned) }
+    const body: OwnRequest = { platform, name: `b${userId.slice(-12)}`, posts: count, token }
+    const response = await fetch(ownUrl, { method: 'POST', body: JSON.stringify(body) })
+    if (!response.ok) throw new Error(`The simulator could not create the account: ${await response.text()}`)
+    return { userId, ...((await response.json()) as Owned) }
   }
 
   return {
     context,
     worker,
 
-    /** Users with as many posts on a platform; nothing is due yet. */
+    /** Creates users with `count` posts each on the platform; no post is due yet. */
     async makeAuthors(platform: CountedPlatform, users: number, count: number): Promise<Author[]> {
       const authors: Author[] = []
-      await closedLoop(users, AT_ONCE, async () => void authors.push(await makeAuthor(platform, count)))
+      await closedLoop(users, CONCURRENT_SIGN_UPS, async () => void authors.push(await makeAuthor(platform, count)))
       return authors
     },
 
-    /** All of their posts are due, of every age, and nothing else is. */
+    /** Makes all posts of these authors due, in every age class, and no others. */
     async makeDue(platform: CountedPlatform, authors: Author[]): Promise<void> {
       await posts.deleteMany({})
       for (const { userId, accountId, postIds } of authors) {
@@ -79,7 +79,7 @@ export async function openCollection(world: World) {
       }
     },
 
-    /** A run of the Schedule, from its start to its end. */
+    /** Triggers a run of the Schedule and waits for its end. */
     async collect(): Promise<CollectedPosts> {
       const before = await lastRun(schedule)
       await schedule.trigger()

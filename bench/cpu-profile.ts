@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** What `node --cpu-prof` writes, as far as it is read here. Times are microseconds of the system's monotonic clock. */
+/** The fields of a `node --cpu-prof` file that are used here. Times are microseconds of the system's monotonic clock. */
 export interface CpuProfile {
   startTime: number
   nodes: ProfileNode[]
@@ -26,39 +26,39 @@ export interface Window {
   to: number
 }
 
-/** Microseconds by what they were spent on, waiting left out. */
+/** Processor time in microseconds, without idle time. */
 export interface SelfTimes {
-  /** By package, own file or part of Node. */
+  /** Time by package, file of this repository or module of Node. */
   module: Map<string, number>
   function: Map<string, number>
-  /** By the nearest function of this repository on the stack: what an own function costs with all it calls. */
+  /** Time by the nearest function of this repository on the stack, including the library calls that it makes. */
   own: Map<string, number>
 }
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
-/** V8 names a regular expression by its whole source. */
+/** V8 names a regular expression by its whole source, which may be long. */
 const LONGEST_NAME = 60
-const NOBODY = '(no own function on the stack)'
+const NO_OWN_FUNCTION = '(no own function on the stack)'
 
-/** Adds the self time of one profile inside the window to what was found so far. */
+/** Adds the self times of a profile's samples within the window to `times`. */
 export function addSelfTimes(times: SelfTimes, profile: CpuProfile, window: Window): void {
   const frames = framesOf(profile)
   let at = profile.startTime
   profile.samples.forEach((id, index) => {
-    // The delta is what passed since the sample before; what was on top then had it until now.
+    // A delta is the time since the previous sample. A frame counts until the next sample, so its time is the next delta.
     at += profile.timeDeltas[index] ?? 0
     const frame = frames.get(id)
     const took = profile.timeDeltas[index + 1] ?? 0
     if (!frame || frame.waits || at < window.from || at > window.to) return
     add(times.module, frame.module, took)
     add(times.function, frame.place, took)
-    add(times.own, frame.own ?? NOBODY, took)
+    add(times.own, frame.own ?? NO_OWN_FUNCTION, took)
   })
 }
 
 export const noSelfTimes = (): SelfTimes => ({ module: new Map(), function: new Map(), own: new Map() })
 
-/** `@scope/name` of a package, `src/...` of an own file, `node:...`, or V8's own word such as `(garbage collector)`. */
+/** Returns a package as `@scope/name`, our file as `src/...`, `node:...`, or a name by V8 such as `(garbage collector)`. */
 export function moduleOf({ url, functionName }: CallFrame): string {
   if (url === '') return /^\(.*\)$/.test(functionName) ? functionName : '(native)'
   if (url.startsWith('node:')) return url

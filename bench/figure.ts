@@ -1,18 +1,18 @@
 import { median, rounded } from './stats.ts'
 
-/** One line of the result. A ratio compares ours with a baseline of the same run; more is better unless the unit is a cost. */
+/** A row of the results. The ratio compares ours with a baseline of the same run; higher is better unless the unit is a cost. */
 export interface Figure {
   group: string
   name: string
   ours: number
   baseline: number | null
   unit: string
-  /** ours / baseline; of several rounds the median of their ratios */
+  /** `ours / baseline`; with several rounds, the median of their ratios. */
   ratio: number | null
-  /** What it should be, as a sentence; `met` judges it. */
+  /** The target as text; `met` is the result. */
   aim: string | null
   met: boolean | null
-  /** What else was measured beside it. */
+  /** Additional measurements. */
   details: Record<string, number | string | null>
 }
 
@@ -32,7 +32,7 @@ interface Measured {
   details?: Record<string, number | string | null>
 }
 
-/** One figure from rounds that were measured in turns: a machine that grows slower does so for both sides of a round. */
+/** Combines alternating rounds into one figure: a machine that slows down affects both sides of a round. */
 export function figureOfRounds({ ours, baseline, details, ...rest }: MeasuredRounds): Figure {
   return figure({
     ...rest,

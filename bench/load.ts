@@ -9,8 +9,8 @@ export interface HttpRequest {
 }
 
 /**
- * A closed loop over HTTP: each connection sends its request again when the last one was answered. Speaks just enough HTTP by itself,
- * because a whole client would take as much of the machine as what it measures.
+ * Runs a closed loop over HTTP: each connection repeats its request after every response. It implements only the necessary HTTP,
+ * because a complete client would use as much processor time as the measured server.
  */
 export async function putLoad(url: string, requests: HttpRequest[], status: number, seconds: number) {
   const sockets = await Promise.all(requests.map(() => open(url)))
@@ -23,8 +23,8 @@ export async function putLoad(url: string, requests: HttpRequest[], status: numb
         const bytes = bytesOf(request, new URL(url).host)
         const exchange = exchangeOn(sockets[index]!)
         while (performance.now() < end) {
-          const answer = await exchange(bytes)
-          if (answer.status !== status) throw new Error(`${request.method} ${request.path}: ${answer.text}`)
+          const response = await exchange(bytes)
+          if (response.status !== status) throw new Error(`${request.method} ${request.path}: ${response.text}`)
           answered += 1
         }
       }),
@@ -48,23 +48,23 @@ function bytesOf({ method, path, headers, body = '' }: HttpRequest, host: string
   return Buffer.from([`${method} ${path} HTTP/1.1`, ...head, '', body].join('\r\n'))
 }
 
-interface Answer {
+interface HttpResponse {
   status: number
   text: string
 }
 
-/** One request after the other on this connection. */
-function exchangeOn(socket: Socket): (request: Buffer) => Promise<Answer> {
+/** Returns a function that sends one request on this connection and resolves with its response; calls must not overlap. */
+function exchangeOn(socket: Socket): (request: Buffer) => Promise<HttpResponse> {
   let received = ''
-  let waiting: PromiseWithResolvers<Answer> | null = null
-  // One character a byte, so that lengths are those of the wire.
+  let waiting: PromiseWithResolvers<HttpResponse> | null = null
+  // One character per byte, so that string lengths equal byte lengths.
   socket.setEncoding('latin1')
   socket.on('data', (chunk: string) => {
     received += chunk
-    const answer = wholeAnswer(received)
-    if (answer === null) return
+    const response = parseResponse(received)
+    if (response === null) return
     received = ''
-    waiting?.resolve(answer)
+    waiting?.resolve(response)
   })
   socket.on('error', (error) => waiting?.reject(error))
   socket.on('close', () => waiting?.reject(new Error('The connection was closed')))
@@ -75,12 +75,12 @@ function exchangeOn(socket: Socket): (request: Buffer) => Promise<Answer> {
   }
 }
 
-/** Null while something is missing. */
-export function wholeAnswer(text: string): Answer | null {
+/** Parses a complete HTTP response; null while bytes are missing. */
+export function parseResponse(text: string): HttpResponse | null {
   const headEnd = text.indexOf('\r\n\r\n')
   if (headEnd < 0) return null
   const length = /\r\ncontent-length: (\d+)/i.exec(text)?.[1]
-  if (length === undefined) throw new Error('An answer without a length')
+  if (length === undefined) throw new Error('The response has no Content-Length')
   if (text.length < headEnd + 4 + Number(length)) return null
   return { status: Number(text.slice(9, 12)), text: text.slice(headEnd + 4) }
 }

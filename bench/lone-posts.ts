@@ -10,8 +10,8 @@ import type { World } from './world.ts'
 const SPACING_MS = 500
 
 /**
- * Scheduled posts one after the other, the whole way to the real Bluesky server: arrival is what its fault proxy notes for the one
- * writing call.
+ * Publishes scheduled posts one by one to the real Bluesky server. The arrival of a post is the time at which the fault proxy received
+ * its write.
  */
 export async function publishLonePosts(world: World, context: Context, count: number): Promise<Punctuality> {
   const [user] = await createUsers(context, 1)
@@ -39,7 +39,7 @@ export async function publishLonePosts(world: World, context: Context, count: nu
   await delay(LOOK_FOR_DOUBLES_MS)
   const calls = (await arrivals()).toSorted((a, b) => a - b)
   const onServer = await textsOnBluesky(world)
-  // The proxy does not say which post a call was for. They come half a second apart, so it is their order.
+  // The proxy does not report the post of a call. Posts are due half a second apart, so calls arrive in their order.
   const late = due.slice(0, calls.length).map(({ dueAt }, index) => calls[index]! - dueAt)
   const punctuality = {
     late,

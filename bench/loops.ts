@@ -1,6 +1,6 @@
 /**
- * Runs the work again and again, so many at a time; returns when all are done. A lane does one piece after the other. After a
- * failure no new job starts, and the failure is thrown once the other lanes have ended.
+ * Runs `count` jobs, `inFlight` at a time. A lane runs its jobs in sequence. After a failure no new job starts, and the failure is
+ * thrown once the other lanes have ended.
  */
 export async function closedLoop(
   count: number,
@@ -20,7 +20,7 @@ export async function closedLoop(
   for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason
 }
 
-/** The first round begins with one side and the next with the other, so that neither always finds the machine as the other left it. */
+/** Measures all keys in every round and reverses their order each time, so that none always runs right after another. */
 export async function inTurns<Key extends string>(
   keys: readonly Key[],
   rounds: number,

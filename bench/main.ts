@@ -1,11 +1,11 @@
 /**
- * `npm run bench`: what the service costs and how late it is, as ratios to a baseline measured in the same run on real servers.
- * Prints a table; a full run of all groups is written to bench/results/ with its charts, and shown in docs/operations/benchmarks.md.
+ * `npm run bench` measures costs and lateness of the service on real servers, as ratios to a baseline of the same run. It prints a
+ * table. A full run of all groups also writes bench/results/ and its charts, and updates docs/operations/benchmarks.md.
  *
  *   npm run bench [-- --quick] [history routes throughput footprint lateness backlog recovery platforms logins analytics collection]
- *   npm run bench -- --profile throughput   # where the measured processes spend their time
- *   npm run bench -- --save backlog         # in the place of that group in the results
- *   npm run bench -- --charts               # draws again from the results
+ *   npm run bench -- --profile throughput   # shows where the measured processes spend their time
+ *   npm run bench -- --save backlog         # replaces this group in the results
+ *   npm run bench -- --charts               # draws the charts again from the results
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { cpus, tmpdir, totalmem } from 'node:os'
@@ -134,7 +134,9 @@ async function main(): Promise<void> {
   if (values.charts) return show(name)
   const unknown = positionals.filter((group) => !(group in MEASUREMENTS))
   if (unknown.length > 0) {
-    throw new Error(`No such measurement: ${unknown.join(', ')}. There are: ${Object.keys(MEASUREMENTS).join(', ')}`)
+    throw new Error(
+      `Unknown measurement: ${unknown.join(', ')}. Use one or more of ${Object.keys(MEASUREMENTS).join(', ')}`,
+    )
   }
   const startedAt = new Date()
   const profiles = join(tmpdir(), `postonce-profiles-${startedAt.getTime()}`)
@@ -157,7 +159,7 @@ async function main(): Promise<void> {
   }
   console.log(`\n${tableOf(found.figures)}\n\n${detailsOf(found.figures)}\n`)
   if (profiling) {
-    console.log(`${profiling.report()}\n\nThe profiles, for a browser's developer tools, are in ${profiles}`)
+    console.log(`${profiling.report()}\n\nThe profiles are in ${profiles}. Open them in a browser's developer tools.`)
     return
   }
   if (positionals.length > 0 && !values.save) return
@@ -166,10 +168,10 @@ async function main(): Promise<void> {
   const results = positionals.length > 0 ? await mergedInto(name, measured) : measured
   await writeFile(new URL(`${name}.json`, FOLDER), `${JSON.stringify(results, null, 2)}\n`)
   await show(name)
-  console.log(`Everything measured is in ${fileURLToPath(new URL(`${name}.json`, FOLDER))}`)
+  console.log(`All results are in ${fileURLToPath(new URL(`${name}.json`, FOLDER))}`)
 }
 
-/** Puts groups that were measured alone in the place of the old ones: every figure has its baseline from its own group's run. */
+/** Replaces the groups of the stored results that were measured again. A baseline always comes from the same run as its figure. */
 async function mergedInto(name: string, measured: Results): Promise<Results> {
   const before = JSON.parse(await readFile(new URL(`${name}.json`, FOLDER), 'utf8')) as Results
   const order = Object.keys(MEASUREMENTS)
@@ -186,7 +188,7 @@ async function mergedInto(name: string, measured: Results): Promise<Results> {
   }
 }
 
-/** A full run updates docs/operations/benchmarks.md; a short run only writes its charts. */
+/** Updates docs/operations/benchmarks.md after a full run; after a short run, only writes the charts. */
 async function show(name: string): Promise<void> {
   if (name === 'full') return updateFigures(false)
   const { charts } = JSON.parse(await readFile(new URL(`${name}.json`, FOLDER), 'utf8')) as Results
@@ -215,5 +217,5 @@ async function circumstances(startedAt: Date, { versions }: World): Promise<Omit
 }
 
 await main()
-// Native libraries and connection pools of the measured parts may hold the process although everything has stopped.
+// Native libraries and connection pools may keep the process alive although everything has stopped.
 process.exit()

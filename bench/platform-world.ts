@@ -19,7 +19,7 @@ export interface MediaFile {
 
 export interface Author {
   userId: string
-  /** Storage keys of the files that were uploaded for this user, in the order of the files. */
+  /** The files that were uploaded for this user, in order. */
   media: { storageKey: string; mimeType: string }[]
 }
 
@@ -28,13 +28,13 @@ interface Simulators {
   fronts: Partial<Record<Platform, Front>>
 }
 
-/** How long platforms take for what they process. */
+/** How long platforms process a file, milliseconds. */
 export interface Processing {
   image: number
   video: number
 }
 
-/** The service as it is with all platforms of the sandbox, object storage, and users who have connected everything. */
+/** Starts the service with all platforms of the sandbox and object storage. Its users have connected every platform. */
 export async function openPlatformWorld(world: World, processing: Processing) {
   const dir = mkdtempSync(join(tmpdir(), 'postonce-bench-platforms-'))
   const storage = await startObjectStorage({
@@ -46,7 +46,7 @@ export async function openPlatformWorld(world: World, processing: Processing) {
   })
   const service = await openService(world, {
     simulators: 'simulators',
-    env: { BENCH_PROCESSING: JSON.stringify(processing) },
+    simulatorEnv: { BENCH_PROCESSING: JSON.stringify(processing) },
     settings: {
       S3_ENDPOINT: storage.endpoint,
       S3_PUBLIC_URL: `${storage.endpoint}/postonce`,
@@ -58,16 +58,16 @@ export async function openPlatformWorld(world: World, processing: Processing) {
   await context.storage.ensureBucket([context.config.FRONTEND_URL])
   const { connectUrl, fronts } = service.ready as Simulators
   const platforms = Object.keys(fronts) as Platform[]
-  const ask = async <T>(platform: Platform, what: 'ledger' | 'requests'): Promise<T[]> =>
-    (await fetch(`${fronts[platform]!.control}/${what}`)).json() as Promise<T[]>
+  const readControl = async <T>(platform: Platform, list: 'ledger' | 'requests'): Promise<T[]> =>
+    (await fetch(`${fronts[platform]!.control}/${list}`)).json() as Promise<T[]>
 
   return {
     context,
     platforms,
     worker,
 
-    /** A user with every platform connected and the files uploaded. */
-    async author(files: MediaFile[]): Promise<Author> {
+    /** Creates a user with every platform connected and the files uploaded. */
+    async makeAuthor(files: MediaFile[]): Promise<Author> {
       const { userId, token } = await signUp(context)
       const body = JSON.stringify({ name: `b${userId.slice(-12)}`, token })
       const connected = await fetch(connectUrl, { method: 'POST', body })
@@ -75,12 +75,12 @@ export async function openPlatformWorld(world: World, processing: Processing) {
       const media = []
       for (const { bytes, mimeType } of files) {
         const { uploadUrl, storageKey } = await requestMediaUpload(context, { userId, contentType: mimeType })
-        const answer = await fetch(uploadUrl, {
+        const response = await fetch(uploadUrl, {
           method: 'PUT',
           headers: { 'content-type': mimeType },
           body: new Uint8Array(bytes),
         })
-        if (!answer.ok) throw new Error(`An upload answered ${answer.status}`)
+        if (!response.ok) throw new Error(`An upload failed with status ${response.status}`)
         media.push({ storageKey, mimeType })
       }
       return { userId, media }
@@ -103,17 +103,17 @@ export async function openPlatformWorld(world: World, processing: Processing) {
       return data.postId
     },
 
-    /** When the visible calls of each text arrived on the platform, milliseconds since the epoch: as often as it is to be seen there. */
+    /** Returns the arrival times of every public post by its text, milliseconds since the epoch. A duplicate adds another time. */
     async arrivals(platform: Platform): Promise<Map<string, number[]>> {
       const [ledger, requests] = await Promise.all([
-        ask<LedgerEntry>(platform, 'ledger'),
-        ask<LoggedRequest>(platform, 'requests'),
+        readControl<LedgerEntry>(platform, 'ledger'),
+        readControl<LoggedRequest>(platform, 'requests'),
       ])
-      // When its call arrived is what the proxy noted, where the call carries the text; else when the post came into being.
-      const noted = new Map(requests.map(({ text, receivedAt }) => [text, Date.parse(receivedAt)]))
+      // The proxy logs the arrival of calls that contain the text; for all others, the creation time of the post counts.
+      const loggedAt = new Map(requests.map(({ text, receivedAt }) => [text, Date.parse(receivedAt)]))
       const arrivals = new Map<string, number[]>()
       for (const { text, createdAt } of ledger) {
-        const at = noted.get(text) ?? Date.parse(createdAt)
+        const at = loggedAt.get(text) ?? Date.parse(createdAt)
         arrivals.set(text, [...(arrivals.get(text) ?? []), at])
       }
       return arrivals

@@ -11,12 +11,12 @@ import { toUserAgent } from '../src/config/user-agent.ts'
 export const INSTANT_PLATFORMS = ['mastodon', 'threads', 'tumblr'] as const satisfies Platform[]
 
 async function noMedia(): Promise<never> {
-  throw new Error('Nothing that is measured here uses media')
+  throw new Error('The benchmark posts have no media')
 }
 
 /**
- * The service's registry with instant platforms added. With a receiver their visible call is an HTTP request to it, which
- * notes when it arrived; without one it is nothing at all.
+ * Returns the service's registry with instant platforms added. Their visible call is an HTTP request to the receiver, which records
+ * its arrival; without a receiver they make no call.
  */
 export function benchPlatforms(config: Config, receiver: string | null): PlatformRegistry {
   const real = createPlatformRegistry({
@@ -46,8 +46,8 @@ function instantAdapter(platform: Platform, pool: Pool | null): PlatformAdapter 
     async prepare() {},
     async publish(post) {
       if (pool) {
-        const answer = await pool.request({ method: 'POST', path: `/${post.postId}` })
-        await answer.body.dump()
+        const response = await pool.request({ method: 'POST', path: `/${post.postId}` })
+        await response.body.dump()
       }
       const id = randomUUID()
       return { platformPostId: id, platformPostUrl: `https://${platform}.example/${id}` }

@@ -11,19 +11,19 @@ const KILL_AFTER_MS = 30_000
 const TICKS_PER_SECOND = 100
 const LIVE_HEAP = 'live heap'
 
-/** A measured process of its own, so that the load that is put on it does not share its thread. */
+/** A separate measured process, so that it does not share its thread with the load generator. */
 export interface Child {
   pid: number
-  /** What it answered when it was ready, such as its address. */
+  /** Its message when it was ready, such as its address. */
   ready: unknown
-  /** Rejects when it ends before it was stopped: what waits for its work would wait for ever. */
+  /** Rejects when it ends before it is stopped, so that callers do not wait forever for its work. */
   failed: Promise<never>
-  /** Heap of its main thread after a garbage collection, bytes. */
+  /** Returns the heap of its main thread after a garbage collection, bytes. */
   liveHeap(): Promise<number>
   stop(): Promise<void>
 }
 
-/** Starts a file of bench/processes; it reads its configuration from the environment, as the service's own processes do. */
+/** Starts a file of bench/processes and resolves when it is ready. It reads its configuration from the environment, like the service. */
 export async function startChild(
   name: string,
   config: Config,
@@ -59,15 +59,15 @@ export async function startChild(
   }
 }
 
-/** The environment that says what the configuration says. */
+/** Converts a configuration to the environment variables that produce it. */
 export function settingsOf(config: Config): Record<string, string> {
   return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, String(value)]))
 }
 
-/** In a process of bench/processes: says that it is ready, and stops when the run ends or dies. */
+/** Called in a process of bench/processes: reports that it is ready, and stops when its parent ends. */
 export function serve(ready: unknown, stop: () => Promise<void>): void {
   process.once('disconnect', () => void stop().then(() => process.exit(0)))
-  process.on('message', (asked) => void (asked === LIVE_HEAP && process.send?.(liveHeap())))
+  process.on('message', (message) => void (message === LIVE_HEAP && process.send?.(liveHeap())))
   process.send?.(ready)
 }
 
@@ -77,7 +77,7 @@ function liveHeap(): number {
   return process.memoryUsage().heapUsed
 }
 
-/** In a process of bench/processes: a setting that its starter gave it. */
+/** Called in a process of bench/processes: returns a required environment variable. */
 export function setting(name: string): string {
   const value = process.env[name]
   if (value === undefined) throw new Error(`${name} is not set`)

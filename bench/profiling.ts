@@ -9,22 +9,22 @@ const TICKS_PER_SECOND = 100
 interface Measured extends Window {
   label: string
   pid: number
-  /** Posts or requests that were handled meanwhile. */
+  /** Posts or requests that were processed in this time. */
   count: number
-  /** Processor milliseconds by name of thread, native ones included. */
+  /** Processor time by thread name, milliseconds, including native threads. */
   threads: Map<string, number>
 }
 
 export interface Profiling {
-  /** What Node is started with to write a profile of each of its threads when it ends. */
+  /** Arguments for Node that write a profile of each thread when the process ends. */
   nodeArguments: string[]
-  /** Notes which part of the process's life counts: start, warm-up and end do not. */
+  /** Runs the work and marks its time as the part of the profile that counts. */
   measure<T>(label: string, process: { pid: number }, count: (result: T) => number, work: () => Promise<T>): Promise<T>
-  /** Where the time went, once the processes have ended. */
+  /** Returns where the time was spent; call it after the processes have ended. */
   report(): string
 }
 
-/** Profiles of the measured processes, for whoever wants to make them faster. The profiler itself slows them down. */
+/** Profiles the measured processes. The profiler slows them down, so the figures of such a run do not count. */
 export async function startProfiling(folder: string): Promise<Profiling> {
   await mkdir(folder, { recursive: true })
   const all: Measured[] = []
@@ -88,7 +88,7 @@ function rowsOf(spent: SelfTimes[keyof SelfTimes], perPiece: (us: number) => num
     .join('\n')
 }
 
-/** One file a thread: `CPU.<date>.<time>.<pid>.<thread>.<number>.cpuprofile`. */
+/** Node writes one file per thread: `CPU.<date>.<time>.<pid>.<thread>.<number>.cpuprofile`. */
 function profilesOf(folder: string, pid: number): CpuProfile[] {
   return readdirSync(folder)
     .filter((file) => file.split('.')[3] === String(pid))

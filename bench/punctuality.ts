@@ -1,11 +1,11 @@
-/** A visible call that is due: under which id it arrives, and when it should. Milliseconds since the epoch. */
+/** A visible call that should arrive with this id at this time, milliseconds since the epoch. */
 export interface Due {
   id: string
   dueAt: number
 }
 
 export interface Punctuality {
-  /** Milliseconds from the instant to the first arrival, in the order of what was due; only of what arrived. */
+  /** Milliseconds from the due time to the first arrival, for every call that arrived, in the order of `due`. */
   late: number[]
   early: number
   twice: number
@@ -23,11 +23,11 @@ export function judgePunctuality(due: Due[], arrivalsOf: (id: string) => number[
   }
 }
 
-/** @throws when anything was early, doubled or lost: then how late the rest was does not matter */
+/** @throws when a call was early, duplicated or lost, since the lateness of the others is meaningless then */
 export function assertFlawless(what: string, { early, twice, lost }: Punctuality): void {
   if (early + twice + lost > 0) {
     throw new Error(
-      `${what}: this run is void, ${early} were early, ${twice} were sent twice and ${lost} were never sent`,
+      `${what}: this run is void: ${early} were early, ${twice} were sent twice and ${lost} were never sent`,
     )
   }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A platform that does nothing but note when which visible call reached it. */
+/** Starts a platform that only records the arrival times of visible calls. */
 export async function startReceiver() {
   const arrivals = new Map<string, number[]>()
   const server = createServer((request, response) => {
@@ -15,7 +15,7 @@ export async function startReceiver() {
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** When the calls of this id came, milliseconds since the epoch. */
+    /** Returns the arrival times of calls with this id, milliseconds since the epoch. */
     arrivalsOf: (id: string): number[] => arrivals.get(id) ?? [],
     async stop(): Promise<void> {
       server.closeAllConnections()

@@ -2,7 +2,7 @@ import type { Chart } from './chart.ts'
 import type { Figure } from './figure.ts'
 import { rounded } from './stats.ts'
 
-/** One run, as it is written to bench/results/. */
+/** A run, as stored in bench/results/. */
 export interface Results {
   startedAt: string
   tookSeconds: number
@@ -10,11 +10,11 @@ export interface Results {
   versions: Record<string, string>
   figures: Figure[]
   charts: Chart[]
-  /** Groups that were measured alone after the run, and when. */
+  /** The times of groups that were measured again after the run. */
   measuredLater?: Record<string, string>
 }
 
-/** A Markdown table, which reads well in a terminal too. */
+/** Returns the figures as an aligned Markdown table. */
 export function tableOf(figures: Figure[]): string {
   const rows = figures.map(({ group, name, ours, baseline, unit, ratio, aim, met }) => [
     group,
@@ -24,13 +24,13 @@ export function tableOf(figures: Figure[]): string {
     ratio === null ? '' : ratio.toFixed(2),
     aim === null ? '' : `${met === true ? '✓' : '✗'} ${aim}`,
   ])
-  const head = ['', 'what', 'ours', 'baseline', 'ratio', 'aim']
+  const head = ['', 'what', 'ours', 'baseline', 'ratio', 'target']
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
   const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
   return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n')
 }
 
-/** What was measured beside the figures, one line each. */
+/** Returns the details of each figure in one line. */
 export function detailsOf(figures: Figure[]): string {
   return figures
     .map(({ group, name, details }) => {

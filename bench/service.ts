@@ -9,18 +9,23 @@ import { settingsOf, startChild } from './processes.ts'
 import type { World } from './world.ts'
 
 interface ServiceOptions {
-  /** The file of bench/processes with the simulators, and its settings. */
+  /** The file of bench/processes with the simulators, without its extension. */
   simulators: string
-  env?: Record<string, string>
+  /** Environment variables of the simulators. */
+  simulatorEnv?: Record<string, string>
+  /** Additional settings of the service. */
   settings?: Record<string, string>
 }
 
-/** The service as it is, its worker and the simulators of platforms in processes of their own. Media needs settings of its own. */
-export async function openService(world: World, { simulators: name, env: told = {}, settings = {} }: ServiceOptions) {
+/** Starts the API in this process, and the worker and the simulators in separate processes. */
+export async function openService(
+  world: World,
+  { simulators: name, simulatorEnv = {}, settings = {} }: ServiceOptions,
+) {
   const dir = mkdtempSync(join(tmpdir(), 'postonce-bench-platforms-'))
   const port = await freePort()
   const base = await world.config({ PUBLIC_URL: `http://127.0.0.1:${port}`, ...settings })
-  const simulators = await startChild(name, base, { env: { BENCH_DIR: dir, ...told } })
+  const simulators = await startChild(name, base, { env: { BENCH_DIR: dir, ...simulatorEnv } })
   const { env } = simulators.ready as { env: Record<string, string> }
   const config = readConfig({ ...settingsOf(base), ...env })
   const context = await createContext(config)

@@ -16,41 +16,41 @@ import type { World } from './world.ts'
 const RECORDED_WITHIN_MS = 20_000
 const SWEPT_WITHIN_MS = 120_000
 
-/** What both sides of a comparison can do, each with a worker process, a namespace and (ours) a database of its own. */
+/** One side of a comparison. Each has its own worker process and Temporal namespace, and ours also its own database. */
 export interface Side {
   name: 'ours' | 'bare'
   worker: Child
-  /** One immediate piece of work at three platforms, from its start to the end of its workflow. */
+  /** Publishes immediately to three platforms; resolves when the workflow has ended. */
   publish(lane: number): Promise<void>
-  /** One visible call at the instant; under the id that is answered it will arrive at the receiver. */
+  /** Schedules one visible call; returns the id with which it will arrive at the receiver. */
   schedule(lane: number, dueAt: number): Promise<string>
-  /** @throws when anything that was due was not done and recorded, or not at the first attempt: a fast run that dropped posts is void */
+  /** @throws when due work is not recorded as completed at the first attempt: a fast run that dropped posts is void */
   verify(): Promise<void>
-  /** Details of unfinished work, to find the reason. */
+  /** Returns details of unfinished work, to find the reason. */
   explain(ids: string[]): Promise<string>
   stop(): Promise<void>
 }
 
 export interface SideOptions {
-  /** So many pieces of work at a time; of ours each lane is a user. */
+  /** Concurrent jobs; on our side each lane is a user. */
   lanes: number
-  /** Where visible calls go; without it they are nothing at all. */
+  /** The URL for visible calls; without it none are made. */
   receiver?: string
 }
 
 export interface Ours extends Side {
   context: Context
-  /** How often creating a post was not as it should be: mostly a start that Temporal did not acknowledge within its second. */
+  /** Returns the number of logged warnings: mostly workflow starts that Temporal did not acknowledge within a second. */
   warnings(): number
 }
 
-/** The service: posts by the create command, delivered by its worker and its sweeper, recorded in MongoDB. */
+/** Opens our side: posts are created by the command, delivered by the worker and the sweeper, and recorded in MongoDB. */
 export async function openOurs(world: World, { lanes, receiver }: SideOptions): Promise<Ours> {
   const config = await world.config()
   let warnings = 0
   const context = await createContext(config, { logger: createLogger('warn', { write: () => void (warnings += 1) }) })
   await context.database.createIndexes()
-  // Without the sweeper, a start that Temporal did not acknowledge in time would be a post that is never sent.
+  // Without the sweeper, a post whose start Temporal did not acknowledge in time would never be sent.
   await context.orchestrator.ensureSearchAttributes()
   await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS)
   const users = await createUsers(context, lanes)
@@ -119,16 +119,16 @@ export async function openOurs(world: World, { lanes, receiver }: SideOptions): 
   }
 }
 
-/** The baseline: workflows with activities that do nothing, on a worker with the same settings. Two connections, as ours has. */
+/** Opens the baseline: workflows with empty activities on a worker with the same settings. Like our side, it uses two connections. */
 export async function openBare(world: World, { receiver }: SideOptions): Promise<Side> {
   const config = await world.config()
-  const shape = toWorkerOptions('publishing', config.WORKER_ACTIVITY_SLOTS, {})
+  const workerOptions = toWorkerOptions('publishing', config.WORKER_ACTIVITY_SLOTS, {})
   const worker = await startChild('bare-worker', config, {
     profiling: world.profiling,
     env: {
       BENCH_BUNDLE: await world.bundle('bare'),
       BENCH_CONNECTION: JSON.stringify(CONNECTION_OPTIONS),
-      BENCH_SHAPE: JSON.stringify(shape),
+      BENCH_WORKER_OPTIONS: JSON.stringify(workerOptions),
       ...receiverIn(receiver),
     },
   })
@@ -158,7 +158,7 @@ export async function openBare(world: World, { receiver }: SideOptions): Promise
   }
 }
 
-/** A workflow that Temporal did not start within its second is started by the sweeper: the post takes longer, as it would for a user. */
+/** Returns the result of a workflow. If Temporal did not start it within a second, the sweeper does so later. */
 async function resultOf(workflows: WorkflowClient, workflowId: string): Promise<unknown> {
   const giveUpAt = Date.now() + SWEPT_WITHIN_MS
   for (;;) {
@@ -173,7 +173,7 @@ async function resultOf(workflows: WorkflowClient, workflowId: string): Promise<
 
 const receiverIn = (url: string | undefined) => (url === undefined ? {} : { BENCH_RECEIVER: url })
 
-/** So much work, so many pieces at a time; fails when the worker ends. */
+/** Publishes `count` times with `lanes` concurrent jobs; fails when the worker ends. */
 export function publishAll(side: Side, count: number, lanes: number): Promise<void> {
   return Promise.race([closedLoop(count, lanes, (_index, lane) => side.publish(lane)), side.worker.failed])
 }
@@ -182,7 +182,7 @@ interface Made {
   /** Ids of the immediate posts. */
   published: string[]
   scheduled: number
-  /** Which of the scheduled ones have been due. */
+  /** Ids of the scheduled posts that have been due. */
   due: string[]
 }
 
@@ -212,7 +212,7 @@ async function compareRecords({ database: { connection } }: Context, { published
   const allowances = connection
     .collection('users')
     .aggregate<{ posts: number }>([{ $group: { _id: null, posts: { $sum: '$usage.postsCreated' } } }])
-  const [atOnce, onTime, created, told, allowance] = await Promise.all([
+  const [immediate, completed, created, deliveries, allowance] = await Promise.all([
     posts.countDocuments({ _id: { $in: published }, ...atFirstAttempt }),
     posts.countDocuments({ _id: { $in: due }, ...atFirstAttempt }),
     notifications.countDocuments({ dedupeKey: /^post-created:/ }),
@@ -220,12 +220,12 @@ async function compareRecords({ database: { connection } }: Context, { published
     allowances.next(),
   ])
   return [
-    { what: 'immediate posts completed at the first attempt', found: atOnce, expected: published.length },
-    { what: 'scheduled posts completed at the first attempt', found: onTime, expected: due.length },
+    { what: 'immediate posts completed at the first attempt', found: immediate, expected: published.length },
+    { what: 'scheduled posts completed at the first attempt', found: completed, expected: due.length },
     { what: 'notifications of a created post', found: created, expected: published.length + scheduled },
     {
       what: 'notifications of a delivery',
-      found: told,
+      found: deliveries,
       expected: published.length * INSTANT_PLATFORMS.length + due.length,
     },
     {

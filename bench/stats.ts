@@ -1,4 +1,4 @@
-/** The value below which this share of the samples lies; of few samples the next higher one that was measured. */
+/** Returns the nearest-rank percentile: the smallest sample that at least this share of the samples does not exceed. */
 export function percentile(samples: number[], share: number): number {
   const sorted = samples.toSorted((a, b) => a - b)
   const value = sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]
@@ -8,14 +8,14 @@ export function percentile(samples: number[], share: number): number {
 
 export const median = (samples: number[]): number => percentile(samples, 0.5)
 
-/** To three significant figures, so that a table does not pretend to more than was measured. */
+/** Rounds to three significant figures, since the measurements are no more precise. */
 export function rounded(value: number): number {
   return Number(value.toPrecision(3))
 }
 
 /**
- * Wilcoxon's signed-rank test on pairs that were measured side by side, as standard deviations from "no difference" (large samples);
- * beyond 2.58 either way the chance that there is none is under one in a hundred.
+ * Wilcoxon's signed-rank test for paired samples. Returns the standard deviations from "no difference" (large samples). Beyond ±2.58,
+ * the difference is significant at 1%.
  */
 export function signedRank(differences: number[]): number {
   const ranked = differences.filter((difference) => difference !== 0).toSorted((a, b) => Math.abs(a) - Math.abs(b))

@@ -7,12 +7,12 @@ import { INSTANT_PLATFORMS } from './platforms.ts'
 import type { Bluesky } from '../sandbox/platforms/bluesky.ts'
 import { openTestSession } from '../tests/support/sessions.ts'
 
-/** Users with every instant platform connected, and no limit in their way. */
+/** Creates users with every instant platform connected and practically unlimited plans. */
 export function createUsers(context: Context, count: number): Promise<User[]> {
   return Promise.all(Array.from({ length: count }, () => createUser(context)))
 }
 
-/** A user who has logged in, and has nothing yet. */
+/** Creates a logged-in user without connections or posts. */
 export async function signUp(
   context: Context,
   changes: Partial<User> = {},
@@ -53,7 +53,7 @@ async function createUser(context: Context): Promise<User> {
   return user
 }
 
-/** Connects a new account on the Bluesky server to the user, as the route does. */
+/** Creates an account on the Bluesky server and connects it for the user, like the route. */
 export async function connectToBluesky(context: Context, bluesky: Bluesky, user: User): Promise<void> {
   const { handle, appPassword } = await bluesky.createAccount({ handle: `b${user._id.slice(-12)}.test` })
   await connectBluesky(context, { userId: user._id, identifier: handle, appPassword })

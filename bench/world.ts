@@ -19,13 +19,13 @@ import type { Profiling } from './profiling.ts'
 export interface World {
   bluesky: Bluesky
   pids: { mongod: number; temporal: number }
-  /** Of the measured processes, when it was asked for. */
+  /** The profiler of the measured processes; null without `--profile`. */
   profiling: Profiling | null
-  /** Releases of the servers. */
+  /** Versions of the servers. */
   versions: Record<'mongodb' | 'temporal', string>
-  /** File with the workflows of one side, built when first asked for, so that no worker spends its start on it. */
+  /** Returns the file with the workflow bundle of one side. It is built once, so that no worker builds it at its start. */
   bundle(side: keyof typeof BUNDLES): Promise<string>
-  /** A configuration with a database and a Temporal namespace that nothing else uses; both exist. */
+  /** Returns a configuration with an unused database and a new Temporal namespace. */
   config(overrides?: Record<string, string>): Promise<Config>
   stop(): Promise<void>
 }
@@ -39,7 +39,7 @@ const BUNDLES = {
     }),
 }
 
-/** Real servers for one run, all in memory or in a folder that goes afterwards. */
+/** Starts real servers for one run. Their data is in memory or in a folder that `stop` deletes. */
 export async function startWorld(profiling: Profiling | null = null): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), 'postonce-bench-'))
   const stops: (() => Promise<unknown>)[] = [async () => rmSync(dir, { recursive: true, force: true })]
@@ -62,7 +62,7 @@ export async function startWorld(profiling: Profiling | null = null): Promise<Wo
       LOG_LEVEL: 'silent',
       HOST: '127.0.0.1',
       TEMPORAL_ADDRESS: temporal.address,
-      // Nothing that is measured here uses media.
+      // No server: only measurements with media set a real one.
       S3_ENDPOINT: 'http://127.0.0.1:1',
       S3_SECRET_ACCESS_KEY: 'unused',
       JWT_SECRET: randomBytes(32).toString('hex'),

@@ -15,9 +15,9 @@ import { createChance, type Chance } from './chance.ts'
 
 export interface HistorySize {
   users: number
-  /** Per user. */
+  /** Posts per user. */
   posts: number
-  /** Per post, over all its platforms. */
+  /** Snapshots per post, over all its platforms. */
   snapshots: number
 }
 
@@ -205,7 +205,7 @@ interface Published {
 function inventSnapshots({ post, entry, count, chance, end }: Published): PostSnapshot[] {
   const { platform } = entry
   const completedAt = entry.completedAt!
-  const untold = UNREPORTED[platform] ?? []
+  const unreported = UNREPORTED[platform] ?? []
   const counts = { likes: 0, shares: 0, comments: 0, impressions: 0, reach: 0, saved: 0 }
   let followers: number | null = chance.is(0.9) ? chance.between(0, 3_000) : null
   // A refresh covers a longer time than the collector.
@@ -220,14 +220,14 @@ function inventSnapshots({ post, entry, count, chance, end }: Published): PostSn
     .toSorted((one, other) => one - other)
     .map((slot) => {
       for (const name of Object.keys(counts) as (keyof PostCounts)[]) {
-        // Likes are withdrawn, and platforms correct their counts.
+        // Counts may fall, because users withdraw likes and platforms correct their counts.
         counts[name] = Math.max(0, counts[name] + (chance.is(0.15) ? -chance.between(0, 15) : chance.between(0, 25)))
       }
       if (followers !== null) followers = Math.max(0, followers + chance.between(-5, 10))
       const isSilent = chance.is(0.03)
-      const reported = (name: keyof PostCounts) => !isSilent && !untold.includes(name) && chance.is(0.95)
+      const isReported = (name: keyof PostCounts) => !isSilent && !unreported.includes(name) && chance.is(0.95)
       const known = Object.fromEntries(
-        Object.entries(counts).map(([name, value]) => [name, reported(name as keyof PostCounts) ? value : null]),
+        Object.entries(counts).map(([name, value]) => [name, isReported(name as keyof PostCounts) ? value : null]),
       ) as unknown as PostCounts
       return {
         _id: chance.id(),

@@ -35,7 +35,7 @@ export function createApiClient(base: string) {
     })
     const answer = (await response.body.json()) as { message: string; data: T }
     if (response.statusCode >= 300)
-      throw new Error(`${method} ${path} answered ${response.statusCode}: ${answer.message}`)
+      throw new Error(`${method} ${path} failed with status ${response.statusCode}: ${answer.message}`)
     return answer.data
   }
 

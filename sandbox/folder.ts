@@ -6,7 +6,7 @@ import type { Options } from './options.ts'
 import { readJson } from './platforms/json-file.ts'
 import { isSandbox } from './settings.ts'
 
-/** `process.json`: the processes of this folder, including those that are still starting. */
+/** `processes.json`: the processes of this folder, including those that are still starting. */
 export type Processes = Record<string, { pid: number; program: string }>
 
 const LEFTOVER_STOPS_WITHIN_MS = 20_000
@@ -56,7 +56,7 @@ async function waitForLeftovers(dir: string): Promise<void> {
   }
 }
 
-/** Process ids are reused: only the same program is the same process. */
+/** Returns whether a process still runs this program; systems reuse process ids. */
 async function isStill(pid: number, program: string): Promise<boolean> {
   if (!isAlive(pid)) return false
   const command = await run('ps', ['-o', 'args=', '-p', String(pid)]).catch(() => '')

@@ -13,7 +13,7 @@ const FILES = Object.fromEntries(
     return type ? [[`/${file}`, { file, type }]] : []
   }),
 )
-/** Served at every other path, because the service redirects browsers to several. */
+/** The page is served at every other path, because the service redirects browsers to several paths. */
 const PAGE = { file: 'index.html', type: 'text/html' }
 
 /**

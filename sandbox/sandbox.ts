@@ -256,7 +256,7 @@ async function describePlatforms(platforms: RunningPlatform[]): Promise<World['p
 
 type Programs = Awaited<ReturnType<typeof findPrograms>>
 
-/** One after the other: building two concurrently saves no time and mixes their output. */
+/** Finds the programs in sequence: building two concurrently saves no time and mixes their output. */
 async function findPrograms() {
   return { mongod: await findMongod(), temporal: await findTemporal(), storage: await findObjectStorage() }
 }

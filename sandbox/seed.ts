@@ -72,13 +72,13 @@ export async function publishFirstPost(
   const addresses: FirstPost['addresses'] = {}
   for (const { platform, status, error, platformPostId, platformPostUrl } of outcome.platformStatuses) {
     if (status !== 'completed' || !platformPostId) {
-      throw new Error(`on ${platform} it ended as ${status}: ${error ?? 'no reason given'}`)
+      throw new Error(`on ${platform} it is ${status}: ${error ?? 'no reason given'}`)
     }
     // Bluesky links lead to its app, which does not know the sandbox.
     const address =
       platform === 'bluesky' ? publicRecordUrl(platforms.bluesky.url, platformPostId) : (platformPostUrl ?? '')
     const shown = await fetch(address)
-    if (!shown.ok) throw new Error(`${address} answered ${shown.status}`)
+    if (!shown.ok) throw new Error(`the post is not public at ${address} (status ${shown.status})`)
     addresses[platform] = address
   }
   return { postId, addresses }
@@ -97,7 +97,7 @@ export async function uploadPicture(api: ApiClient, token: string): Promise<Medi
     headers: { 'content-type': contentType },
     body: new Uint8Array(bytes),
   })
-  if (!answer.ok) throw new Error(`the picture could not be stored: ${answer.status}`)
+  if (!answer.ok) throw new Error(`object storage refused the sample picture with status ${answer.status}`)
   const altText = 'The word hello on a blue background'
   return { storageKey, storageUrl, mimeType: contentType, sizeBytes: bytes.length, altText }
 }

@@ -99,7 +99,7 @@ export async function runSetup(
 interface Place {
   /** The folder that contains `src`. */
   root?: string
-  /** Of the log file, if there are several processes of a kind. */
+  /** The name of the log file without its extension. Required when several processes of a kind run. */
   name?: string
 }
 

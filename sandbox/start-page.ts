@@ -7,7 +7,7 @@ import type { Front } from './platforms/shared/simulator.ts'
 import type { RunningService } from './services/all.ts'
 
 const SHOWN_POSTS = 50
-const ASKED_WITHIN_MS = 5_000
+const RESPONSE_WITHIN_MS = 5_000
 const MAX_BODY_BYTES = 10_000
 
 /**
@@ -33,7 +33,7 @@ export async function startStartPage(
     routes,
     enter: () => ({}),
     notFound: () => errorPage(404, 'This page does not exist'),
-    failed: () => errorPage(500, 'The server did not answer'),
+    failed: () => errorPage(500, 'The start page failed. See the output of npm run dev.'),
     maxBodyBytes: MAX_BODY_BYTES,
   })
 
@@ -70,13 +70,13 @@ async function sectionOf([platform, { url, control }]: [Platform, Front]): Promi
   const form = platform === 'bluesky' ? NEW_BLUESKY_ACCOUNT : ''
   const heading = `<h2>${platformLabel(platform)}</h2><p>${links}</p>${form}`
   try {
-    const answer = await fetch(`${control}/ledger`, { signal: AbortSignal.timeout(ASKED_WITHIN_MS) })
+    const answer = await fetch(`${control}/ledger`, { signal: AbortSignal.timeout(RESPONSE_WITHIN_MS) })
     const posts = (await answer.json()) as LedgerEntry[]
     const latest = posts.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)).slice(0, SHOWN_POSTS)
     const accounts = [...new Set(posts.map(({ account }) => account))]
     return `${heading}<p>Accounts with posts: ${accounts.map(escapeHtml).join(', ') || 'none'}</p>${latest.map(articleOf).join('')}`
   } catch {
-    return `${heading}<p>This server does not respond. See its log.</p>`
+    return `${heading}<p>This server does not respond. See the logs folder of the sandbox.</p>`
   }
 }
 

@@ -56,7 +56,7 @@ export async function supervise<T extends Running>(
       stopping.abort()
       await current.stop()
       await watching
-      // It may be in the middle of a restart.
+      // A restart may have started another process meanwhile.
       await current.stop()
     },
   }

@@ -18,11 +18,11 @@ import type { World } from '../world.ts'
 
 export interface AnalyticsSize {
   users: number
-  /** Of each user. */
+  /** Posts per user. */
   posts: number
-  /** Of each post. */
+  /** Snapshots per post. */
   snapshots: number
-  /** How many of the users are asked about. */
+  /** Number of users whose analytics are read. */
   readers: number
 }
 
@@ -96,18 +96,18 @@ export async function measureAnalytics(world: World, size: AnalyticsSize): Promi
   }
 }
 
-async function fill(context: Context, { users, posts, snapshots, readers: wanted }: AnalyticsSize) {
-  const asking: UserHistory[] = []
-  // From all over the data, so that they are no neighbours.
-  const every = users / (wanted + WARM_UP)
-  let [made, stored] = [0, 0]
+async function fill(context: Context, { users, posts, snapshots, readers: readerCount }: AnalyticsSize) {
+  const chosen: UserHistory[] = []
+  // Readers are spread evenly over the data, so that their records are not neighbours.
+  const spacing = users / (readerCount + WARM_UP)
+  let [created, stored] = [0, 0]
   for (const history of inventHistory({ users, posts, snapshots }, { end: new Date() })) {
     await storeHistory(context.database.connection, history)
     stored += history.postSnapshots.length
-    if (made++ >= asking.length * every) asking.push(history)
+    if (created++ >= chosen.length * spacing) chosen.push(history)
   }
   const readers: Reader[] = []
-  for (const history of asking) readers.push({ history, headers: await signIn(context, history) })
+  for (const history of chosen) readers.push({ history, headers: await signIn(context, history) })
   return { readers, stored }
 }
 
@@ -120,7 +120,7 @@ interface Measured {
   context: Context
   url: string
   readers: Reader[]
-  /** How many snapshots of posts there are. */
+  /** Number of stored snapshots of posts. */
   stored: number
 }
 
@@ -128,15 +128,15 @@ async function measureRead(name: string, { context, url, readers, stored }: Meas
   const { path, aggregation, isCached = true } = READS[name]!
   const [raw, cold, warm]: [number[], number[], number[]] = [[], [], []]
   for (const [index, { history, headers }] of readers.entries()) {
-    const ask = () => get(`${url}${path(history)}`, headers)
+    const readApi = () => get(`${url}${path(history)}`, headers)
     const aggregate = async () => {
       const { collection, stages } = aggregation(history, new Date())
       await context.database.connection.collection(collection).aggregate(stages).toArray()
     }
-    // The first one finds the records on disk rather than in memory; each is the first in turn.
-    const sides = [() => timed(raw, aggregate), () => timed(cold, ask)]
+    // The first read may load records from disk, so both sides alternate in being first.
+    const sides = [() => timed(raw, aggregate), () => timed(cold, readApi)]
     for (const side of index % 2 === 0 ? sides : sides.toReversed()) await side()
-    if (isCached) await timed(warm, ask)
+    if (isCached) await timed(warm, readApi)
     if (index === WARM_UP - 1) for (const samples of [raw, cold, warm]) samples.length = 0
   }
   const figureOf = (kind: string, samples: number[]) =>
@@ -162,9 +162,9 @@ async function timed(samples: number[], work: () => Promise<void>): Promise<void
   samples.push(performance.now() - startedAt)
 }
 
-/** @throws for an answer that no healthy service gives */
+/** @throws unless the status is 200 */
 async function get(url: string, headers: Record<string, string>): Promise<void> {
-  const answer = await fetch(url, { headers })
-  await answer.arrayBuffer()
-  if (answer.status !== 200) throw new Error(`${url} answered ${answer.status}`)
+  const response = await fetch(url, { headers })
+  await response.arrayBuffer()
+  if (response.status !== 200) throw new Error(`${url} responded with ${response.status}`)
 }

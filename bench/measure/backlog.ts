@@ -12,7 +12,7 @@ const WARM_UP_POSTS = 100
 const SETTLE_MS = 1_000
 
 export interface BacklogSize {
-  /** Scheduled posts that wait meanwhile, growing. */
+  /** Increasing numbers of waiting scheduled posts. */
   waiting: number[]
   posts: number
   rounds: number
@@ -20,7 +20,7 @@ export interface BacklogSize {
 
 type Name = 'ours' | 'bare'
 
-/** Immediate posts a second while others wait for their instant; of the baseline the waiting ones are workflow timers. */
+/** Measures immediate posts per second while scheduled posts wait; in the baseline, workflow timers wait. */
 export async function measureBacklog(world: World, size: BacklogSize): Promise<{ figures: Figure[]; charts: Chart[] }> {
   const sides: Record<Name, Side> = {
     ours: await openOurs(world, { lanes: LANES }),
@@ -32,9 +32,9 @@ export async function measureBacklog(world: World, size: BacklogSize): Promise<{
     let before = 0
     for (const waiting of size.waiting) {
       const measured: Record<Name, number[]> = { ours: [], bare: [] }
-      for (const side of Object.values(sides)) await wait(side, waiting - before)
+      for (const side of Object.values(sides)) await addWaiting(side, waiting - before)
       before = waiting
-      // Queues keep their order: when these are through, the first workflow task of all that wait has been done.
+      // Task queues are ordered: when these posts are published, all waiting workflows have run their first task.
       for (const side of Object.values(sides)) await publishAll(side, LANES, LANES)
       await inTurns<Name>(['bare', 'ours'], size.rounds, async (name) => {
         await delay(SETTLE_MS)
@@ -77,7 +77,7 @@ export async function measureBacklog(world: World, size: BacklogSize): Promise<{
   }
 }
 
-async function wait(side: Side, count: number): Promise<void> {
+async function addWaiting(side: Side, count: number): Promise<void> {
   const dueAt = Date.now() + 30 * DAY
   await closedLoop(count, LANES, async (_index, lane) => {
     await side.schedule(lane, dueAt)

@@ -9,21 +9,21 @@ import { median } from '../stats.ts'
 import type { World } from '../world.ts'
 
 export interface CollectionSize {
-  /** How many users have posts on each platform. */
+  /** Number of users with posts on each platform. */
   users: Record<CountedPlatform, number>
-  /** Of each user. */
+  /** Posts per user. */
   posts: number
-  /** In the first ones the worker's memory grows to what it works with; it is watched in the last. */
+  /** Rounds per platform. The worker's memory grows to its working size in the first rounds and is sampled in the last. */
   rounds: number
 }
 
-/** The last one is the longest, so that it shows whether memory stays flat. */
+/** The platform with the longest run is last: it shows whether memory stays constant. */
 const ORDER: CountedPlatform[] = ['bluesky', 'threads', 'mastodon']
 const MIB = 2 ** 20
 const SAMPLE_MS = 200
 const LONGEST_CALL_MS = 30 * SECOND
 
-/** How fast the worker collects what is due, and whether it grows meanwhile. */
+/** Measures how fast the worker collects due metrics and whether its memory grows. */
 export async function measureCollection(world: World, size: CollectionSize): Promise<Figure[]> {
   const collection = await openCollection(world)
   try {
@@ -57,7 +57,7 @@ async function measurePlatform(
     else {
       const label = `collection, worker, ${platform}`
       const result = await (world.profiling?.measure(label, worker, () => due, collect) ?? collect())
-      // What is young is due once more when its next slot begins meanwhile.
+      // Young posts are due again when their next slot begins during the run, so `saved` may exceed `due`.
       if (result.saved < due || result.skipped + result.failed > 0) {
         throw new Error(`This run is void: ${JSON.stringify(result)} of ${due} posts`)
       }
@@ -106,18 +106,18 @@ function watchMemory(pid: number) {
   return { samples, stop: () => clearInterval(timer) }
 }
 
-const ofMemory = { group: 'collection', unit: 'MiB' }
-const flat: Aim = { text: 'at most 1.15', met: ({ ratio }) => ratio <= 1.15 }
+const MEMORY = { group: 'collection', unit: 'MiB' }
+const isFlat: Aim = { text: 'at most 1.15', met: ({ ratio }) => ratio <= 1.15 }
 
-/** Both times what code and caches have grown to is in it. Nothing of a single round. */
+/** Compares the heap after the first and the last round; both include code and caches. Returns no figure after a single round. */
 function heapFigure(posts: number, heaps: number[]): Figure[] {
   const [first, last] = [heaps[0]!, heaps.at(-1)!]
   if (heaps.length === 1) return []
   const name = `what the worker's main thread keeps of ${posts * heaps.length} due posts against ${posts}`
-  return [figure({ ...ofMemory, name, ours: last, baseline: first, aim: flat })]
+  return [figure({ ...MEMORY, name, ours: last, baseline: first, aim: isFlat })]
 }
 
-/** Memory that the system has given the worker, which returns little. Empty where the system does not report it. */
+/** Compares the worker's resident memory at the start and the end of a run. Returns no figure where the system does not report it. */
 function residentFigure(posts: number, samples: number[]): Figure[] {
   const size = Math.ceil(samples.length / 10)
   const tenths = Array.from({ length: 10 }, (_, index) => samples.slice(index * size, (index + 1) * size))
@@ -127,11 +127,11 @@ function residentFigure(posts: number, samples: number[]): Figure[] {
   if (!first || !last) return []
   return [
     figure({
-      ...ofMemory,
+      ...MEMORY,
       name: `memory of the worker over ${posts} due posts, last tenth of the time against the first`,
       ours: last,
       baseline: first,
-      aim: flat,
+      aim: isFlat,
       details: { 'by tenths, MiB': tenths.map(Math.round).join(' '), 'most, MiB': Math.round(Math.max(...samples)) },
     }),
   ]

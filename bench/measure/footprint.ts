@@ -15,7 +15,7 @@ import type { World } from '../world.ts'
 
 const MIB = 2 ** 20
 const POLL_MS = 5
-/** V8 gives memory back once a process has been idle for some seconds. */
+/** V8 releases memory after a process has been idle for some seconds. */
 const QUIET_MS = 12_000
 const READY_WITHIN_MS = 60_000
 const AIM_READY_MS = 3_000
@@ -39,16 +39,16 @@ interface Footprint {
 const ALL = ['api', 'bare-api', 'worker', 'bare-worker'] as const
 type Name = (typeof ALL)[number]
 
-/** What the processes take when there is nothing to do, and how soon they serve, beside processes with nothing of the service in them. */
+/** Measures idle memory and start times of the API and the worker, compared with processes that contain nothing of the service. */
 export async function measureFootprint(world: World, { rounds }: FootprintSize): Promise<Figure[]> {
   const config = await world.config()
   await createIndexes(config)
-  // What is measured is a warm start: the worker finds the bundle of an earlier one.
+  // Builds the workflow bundle, so that a warm start of the worker is measured.
   await loadBundle()
   const bareEnv = {
     BENCH_BUNDLE: await world.bundle('bare'),
     BENCH_CONNECTION: JSON.stringify(CONNECTION_OPTIONS),
-    BENCH_SHAPE: JSON.stringify(toWorkerOptions('publishing', config.WORKER_ACTIVITY_SLOTS, {})),
+    BENCH_WORKER_OPTIONS: JSON.stringify(toWorkerOptions('publishing', config.WORKER_ACTIVITY_SLOTS, {})),
   }
   const start: Record<Name, () => Promise<Started>> = {
     api: () => startApi('src/server.ts', config),
@@ -90,7 +90,7 @@ function figuresOf(what: string, ours: Footprint[], bare: Footprint[]): Figure[]
     baseline: bare.map(({ readyMs }) => readyMs),
     aim: { text: `at most ${AIM_READY_MS / 1_000} s`, met: ({ ours: readyMs }) => readyMs <= AIM_READY_MS },
   })
-  // Some systems do not report it.
+  // Not every system reports the memory of a process.
   if (quiet.length === 0 || bareQuiet.length === 0) return [ready]
   const memory = figureOfRounds({
     group: 'footprint',
@@ -112,7 +112,7 @@ async function createIndexes(config: Config): Promise<void> {
   await context.close()
 }
 
-/** The process as `npm start` starts it, until /health/ready answers well. */
+/** Starts an API process like `npm start` and waits until /health/ready responds with success. */
 async function startApi(file: string, config: Config): Promise<Started> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}/health/ready`
@@ -122,22 +122,22 @@ async function startApi(file: string, config: Config): Promise<Started> {
   while (!(await isReady(url))) {
     if (child.exitCode !== null || performance.now() - startedAt > READY_WITHIN_MS) {
       await stop()
-      throw new Error(`${file} did not get ready`)
+      throw new Error(`${file} did not become ready`)
     }
     await delay(POLL_MS)
   }
   return { pid: child.pid ?? 0, readyMs: performance.now() - startedAt, stop }
 }
 
-/** The process as `npm run worker` starts it, until it logs that it polls its task queues. */
+/** Starts the worker like `npm run worker` and waits until it logs that it polls its task queues. */
 async function startWorker(config: Config): Promise<Started> {
   const startedAt = performance.now()
   const { child, stop } = startProcess('src/worker.ts', config, { LOG_LEVEL: 'info' })
-  await Promise.race([logged(child, '"worker ready"'), delay(READY_WITHIN_MS)])
+  await Promise.race([untilLogged(child, '"worker ready"'), delay(READY_WITHIN_MS)])
   const readyMs = performance.now() - startedAt
   if (child.exitCode !== null || readyMs >= READY_WITHIN_MS) {
     await stop()
-    throw new Error('src/worker.ts did not get ready')
+    throw new Error('src/worker.ts did not become ready')
   }
   return { pid: child.pid ?? 0, readyMs, stop }
 }
@@ -158,13 +158,13 @@ function startProcess(file: string, config: Config, env: Record<string, string>)
   }
 }
 
-/** Resolves when the process has logged these words, or has ended. */
-function logged(child: ChildProcess, words: string): Promise<void> {
+/** Resolves when the process has logged this text or has ended. */
+function untilLogged(child: ChildProcess, text: string): Promise<void> {
   return new Promise((resolve) => {
     let tail = ''
     child.stdout?.on('data', (chunk: Buffer) => {
       tail = `${tail}${String(chunk)}`.slice(-10_000)
-      if (tail.includes(words)) resolve()
+      if (tail.includes(text)) resolve()
     })
     child.once('exit', () => resolve())
   })

@@ -11,7 +11,7 @@ export interface HistorySize {
   posts: number
 }
 
-/** Measures what Temporal stores of an immediate post to three platforms: the real Bluesky and two that respond immediately. */
+/** Measures the history length of an immediate post to three platforms: the real Bluesky and two that respond immediately. */
 export async function measureHistory(world: World, { posts }: HistorySize): Promise<Figure[]> {
   const ours = await openOurs(world, { lanes: 1 })
   const { context } = ours
@@ -39,7 +39,7 @@ export async function measureHistory(world: World, { posts }: HistorySize): Prom
         name: `immediate post, three platforms, most of ${posts}`,
         unit: 'events',
         ours: Math.max(...events),
-        // The last of them sets the search attributes of the end.
+        // Including the event that sets the final search attributes.
         aim: { text: 'at most 21', met: ({ ours: most }) => most <= 21 },
         details: { median: median(events), each: events.join(' ') },
       }),

@@ -11,7 +11,7 @@ import type { World } from '../world.ts'
 
 const WARM_UP_POSTS = 60
 
-/** Smaller ones are only points of the chart. */
+/** Smaller bursts are only points of the chart, not figures. */
 const SMALLEST_BURST = 100
 const THIRD: Aim = { text: 'at most a third of bare timers', met: ({ ratio }) => ratio <= 1 / 3 }
 const AIMS = new Map([
@@ -21,13 +21,13 @@ const AIMS = new Map([
 
 export interface LatenessSize {
   lone: number
-  /** Numbers of posts that are due together. The bursts of one row are scheduled together. */
+  /** Bursts of posts with the same due time. The bursts of a row are scheduled together. */
   rows: Burst[][]
 }
 
 type Sides = Record<'ours' | 'bare', Side>
 
-/** From the instant a post is due to the arrival of its visible call at the platform, beside workflow timers set to that instant. */
+/** Measures the time from the due time of a post to the arrival of its visible call, compared with workflow timers. */
 export async function measureLateness(
   world: World,
   size: LatenessSize,
@@ -51,7 +51,7 @@ export async function measureLateness(
     const lone = await publishLonePosts(world, ours.context, size.lone)
     const bursts = [...found]
       .toSorted(([a], [b]) => a - b)
-      .map(([burst, both]) => ({ burst, ours: together(both.ours), bare: together(both.bare) }))
+      .map(([burst, both]) => ({ burst, ours: combine(both.ours), bare: combine(both.bare) }))
     return {
       figures: [
         compare(`${size.lone} lone posts to Bluesky, p95`, lone, bursts[0]!.bare, {
@@ -115,7 +115,7 @@ function chartOf(bursts: { burst: number; ours: Punctuality; bare: Punctuality }
   }
 }
 
-function together(all: Punctuality[]): Punctuality {
-  const sum = (of: 'early' | 'twice' | 'lost') => all.reduce((total, one) => total + one[of], 0)
+function combine(all: Punctuality[]): Punctuality {
+  const sum = (problem: 'early' | 'twice' | 'lost') => all.reduce((total, one) => total + one[problem], 0)
   return { late: all.flatMap(({ late }) => late), early: sum('early'), twice: sum('twice'), lost: sum('lost') }
 }

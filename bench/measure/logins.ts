@@ -8,14 +8,14 @@ import type { World } from '../world.ts'
 import { openTestSession } from '../../tests/support/sessions.ts'
 
 export interface LoginsSize {
-  /** Of one request for a known and one for an unknown address. */
+  /** Number of pairs of a request for a known and one for an unknown address. */
   pairs: number
   parallel: number
   rounds: number
 }
 
 const PASSWORD = 'correct horse battery staple'
-/** Beyond this the chance that two samples of one kind differ so much is under one in a hundred. */
+/** Standard deviations beyond which a difference is significant at 1%. */
 const SIGNIFICANT = 2.58
 const WARM_UP = 10
 const READERS = 5
@@ -27,7 +27,7 @@ const UNLIMITED = {
   OTP_PER_HOUR: NO_LIMIT,
   RESET_MAILS_PER_HOUR: NO_LIMIT,
   MAILS_PER_SENDER_PER_HOUR: NO_LIMIT,
-  // So that the crowd can come from as many places.
+  // Allows the concurrent logins to come from different addresses.
   TRUSTED_PROXIES: '127.0.0.1',
 }
 
@@ -64,12 +64,12 @@ function makeUser(context: Context, name: string): Promise<User> {
   return createUser(context, { ...account, limits: context.planLimits.free })
 }
 
-/** Pairs side by side, each in another order than the last, so that a machine that grows slower does so for both. */
+/** Compares response times in pairs with alternating order, so that a machine that slows down affects both kinds. */
 async function compareAddresses(
   { pairs }: LoginsSize,
   name: string,
   knownEmail: string,
-  ask: (email: string) => Promise<number>,
+  send: (email: string) => Promise<number>,
 ): Promise<Figure> {
   const times = { known: [] as number[], unknown: [] as number[] }
   const emails = { known: knownEmail, unknown: knownEmail.replace('known', 'other') }
@@ -77,12 +77,12 @@ async function compareAddresses(
     const order = round % 2 === 0 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)
     for (const kind of order) {
       const startedAt = performance.now()
-      await ask(emails[kind])
+      await send(emails[kind])
       if (round >= 0) times[kind].push(performance.now() - startedAt)
     }
   }
   const deviations = signedRank(times.unknown.map((time, index) => time - times.known[index]!))
-  const alike: Aim = {
+  const isAlike: Aim = {
     text: `no significant difference (under ${SIGNIFICANT} standard deviations)`,
     met: () => Math.abs(deviations) < SIGNIFICANT,
   }
@@ -92,7 +92,7 @@ async function compareAddresses(
     unit: 'ms',
     ours: median(times.unknown),
     baseline: median(times.known),
-    aim: alike,
+    aim: isAlike,
     details: { 'signed-rank deviations': rounded(deviations) },
   })
 }
@@ -115,11 +115,11 @@ async function measureCrowd({ parallel, rounds }: LoginsSize, url: string, conte
     await Promise.all([busy, ...Array.from({ length: READERS }, reader)])
     return samples
   }
-  const logIn = (place: number) =>
+  const logIn = (address: number) =>
     request(
       `${url}/api/auth/login`,
       { email: user.email, password: PASSWORD },
-      { 'x-forwarded-for': `10.0.0.${place}` },
+      { 'x-forwarded-for': `10.0.0.${address}` },
     )
   const crowd = () => Promise.all(Array.from({ length: parallel }, (_, index) => logIn(index)))
 
@@ -146,13 +146,13 @@ async function measureCrowd({ parallel, rounds }: LoginsSize, url: string, conte
   })
 }
 
-/** @throws for an answer that no healthy service gives */
+/** @throws when the status is 429 or a server error */
 async function request(url: string, body: object | null, headers: Record<string, string> = {}): Promise<number> {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
     ...(body && { method: 'POST', body: JSON.stringify(body) }),
   })
-  await answer.arrayBuffer()
-  if (answer.status >= 429) throw new Error(`${url} answered ${answer.status}`)
-  return answer.status
+  await response.arrayBuffer()
+  if (response.status >= 429) throw new Error(`${url} responded with ${response.status}`)
+  return response.status
 }

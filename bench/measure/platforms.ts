@@ -19,34 +19,36 @@ export interface PlatformsSize {
   /** Immediate posts with a picture, each to every platform. */
   posts: number
   inFlight: number
-  /** Posts due at one instant, and the users they belong to. */
+  /** Posts that are due at one instant. */
   burst: number
+  /** Users that the posts belong to. */
   users: number
-  /** Posts with pictures, and as many with a video, to each platform. */
+  /** Posts with a picture per platform, and the same number with a video. */
   media: number
 }
 
-/** What platforms take for their work on a file. */
+/** How long the platforms process a file, milliseconds. */
 const PROCESSING = { image: 2 * SECOND, video: 10 * SECOND }
-/** Long enough for everything that can be prepared ahead; and so short that all of it is done at the last moment. */
+/** Time between creation and publication that is enough to prepare everything ahead. */
 const AHEAD_MS = 45 * SECOND
-const AT_ONCE_MS = 2 * SECOND
-const OUT_WITHIN_MS = 240 * SECOND
+/** Time between creation and publication that is too short to prepare anything ahead. */
+const LAST_MOMENT_MS = 2 * SECOND
+const PUBLISHED_WITHIN_MS = 240 * SECOND
 const POLL_MS = 250
 const PICTURE = 0
 const VIDEO = 1
 
 type Sent = Due & { platform: Platform }
 
-/** The service with all platforms of the sandbox, from the user's post to what the public sees. */
+/** Measures the service with all platforms of the sandbox, from the user's post to the public post. */
 export async function measurePlatforms(world: World, size: PlatformsSize): Promise<Figure[]> {
   const platforms = await openPlatformWorld(world, PROCESSING)
   try {
     const files = [await picture(), { bytes: film({ bytes: 200_000 }), mimeType: 'video/mp4' }]
     const authors: Author[] = []
-    for (let made = 0; made < size.users; made++) authors.push(await platforms.author(files))
+    for (let made = 0; made < size.users; made++) authors.push(await platforms.makeAuthor(files))
     return [
-      await measureAtOnce(platforms, authors, size),
+      await measureImmediate(platforms, authors, size),
       await measureBurst(world, platforms, authors, size),
       ...(await measureMedia(platforms, authors, size)),
     ]
@@ -55,8 +57,8 @@ export async function measurePlatforms(world: World, size: PlatformsSize): Promi
   }
 }
 
-/** Beside the same calls of the same adapters, with nothing remembered: no record, no claim, no workflow. */
-async function measureAtOnce(
+/** Compares immediate posts with the same adapter calls without records, claims and workflows. */
+async function measureImmediate(
   world: PlatformWorld,
   authors: Author[],
   { posts, inFlight }: PlatformsSize,
@@ -71,8 +73,8 @@ async function measureAtOnce(
       async (index) => void (await send(texts[index]!, authors[index % authors.length]!)),
     )
     const due = texts.flatMap((text) => names.map((platform) => ({ id: text, platform, dueAt: 0 })))
-    const { length: calls } = (await seen(world, due)).late
-    if (calls !== due.length) throw new Error(`${side}: ${calls} of ${due.length} posts are to be seen`)
+    const { length: calls } = (await awaitPublication(world, due)).late
+    if (calls !== due.length) throw new Error(`${side}: ${calls} of ${due.length} posts are public`)
     return (posts * SECOND) / (performance.now() - startedAt)
   }
   const bare = await work('bare', (text, author) => publishBarely(world.context, author, names, text, PICTURE))
@@ -102,7 +104,7 @@ async function measureBurst(
     dueAt,
   }))
   await schedule(platforms, authors, sent, null)
-  const ours = await flawless(`${burst} posts to all platforms`, platforms, sent)
+  const ours = await expectFlawless(`${burst} posts to all platforms`, platforms, sent)
   const receiver = await startReceiver()
   const bare = await openBare(world, { lanes: LANES, receiver: receiver.url })
   try {
@@ -125,20 +127,20 @@ async function measureBurst(
   }
 }
 
-/** The same posts twice: prepared ahead, and asked for so late that everything is prepared at the last moment. */
+/** Publishes the same posts twice: once prepared ahead, and once created too late for that. */
 async function measureMedia(world: PlatformWorld, authors: Author[], { media }: PlatformsSize): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const [kind, file] of [['pictures', PICTURE] as const, ['a video', VIDEO] as const]) {
     const found: Record<string, { sent: Sent[]; punctuality: Punctuality }> = {}
-    for (const [how, aheadMs] of [['last', AT_ONCE_MS] as const, ['ahead', AHEAD_MS] as const]) {
+    for (const [timing, aheadMs] of [['last', LAST_MOMENT_MS] as const, ['ahead', AHEAD_MS] as const]) {
       const dueAt = Date.now() + aheadMs
       const sent = world.platforms.flatMap((platform) =>
-        Array.from({ length: media }, (_, index) => ({ id: `${kind} ${how} ${index} ${dueAt}`, platform, dueAt })),
+        Array.from({ length: media }, (_, index) => ({ id: `${kind} ${timing} ${index} ${dueAt}`, platform, dueAt })),
       )
       await schedule(world, authors, sent, file)
-      found[how] = { sent, punctuality: await flawless(`posts with ${kind}`, world, sent) }
+      found[timing] = { sent, punctuality: await expectFlawless(`posts with ${kind}`, world, sent) }
     }
-    const late = (how: string) => found[how]!.punctuality.late
+    const late = (timing: string) => found[timing]!.punctuality.late
     figures.push(
       figure({
         group: 'platforms',
@@ -157,7 +159,7 @@ async function measureMedia(world: PlatformWorld, authors: Author[], { media }: 
   return figures
 }
 
-/** Without a file only where words alone will do. */
+/** Schedules the posts. `file` null means: a picture where the platform requires media, else none. */
 async function schedule(world: PlatformWorld, authors: Author[], sent: Sent[], file: number | null): Promise<void> {
   await closedLoop(sent.length, LANES, async (index) => {
     const { id, platform, dueAt } = sent[index]!
@@ -168,14 +170,14 @@ async function schedule(world: PlatformWorld, authors: Author[], sent: Sent[], f
   })
 }
 
-async function flawless(what: string, world: PlatformWorld, sent: Sent[]): Promise<Punctuality> {
-  const punctuality = await seen(world, sent)
+async function expectFlawless(what: string, world: PlatformWorld, sent: Sent[]): Promise<Punctuality> {
+  const punctuality = await awaitPublication(world, sent)
   assertFlawless(what, punctuality)
   return punctuality
 }
 
-/** Waits until all of it is to be seen, and judges by when it arrived. */
-async function seen(world: PlatformWorld, sent: Sent[]): Promise<Punctuality> {
+/** Waits until every post is public, or the limit has passed, and compares the arrival times. */
+async function awaitPublication(world: PlatformWorld, sent: Sent[]): Promise<Punctuality> {
   const lastAt = Math.max(Date.now(), ...sent.map(({ dueAt }) => dueAt))
   await delay(Math.max(0, lastAt - Date.now()))
   for (;;) {
@@ -187,7 +189,7 @@ async function seen(world: PlatformWorld, sent: Sent[]): Promise<Punctuality> {
       punctuality.late.push(...one.late)
       for (const name of ['early', 'twice', 'lost'] as const) punctuality[name] += one[name]
     }
-    if (punctuality.lost === 0 || Date.now() > lastAt + OUT_WITHIN_MS) return punctuality
+    if (punctuality.lost === 0 || Date.now() > lastAt + PUBLISHED_WITHIN_MS) return punctuality
     await delay(POLL_MS)
   }
 }
@@ -197,12 +199,12 @@ const counted = ({ early, twice, lost }: Punctuality) => ({ early, twice, lost }
 function perPlatform(
   platforms: Platform[],
   { sent, punctuality }: { sent: Sent[]; punctuality: Punctuality },
-  how: string,
+  timing: string,
 ) {
   return Object.fromEntries(
     platforms.map((platform) => {
       const late = punctuality.late.filter((_, index) => sent[index]!.platform === platform)
-      return [`${platformLabel(platform)}, ${how}, p50 ms`, rounded(median(late))]
+      return [`${platformLabel(platform)}, ${timing}, p50 ms`, rounded(median(late))]
     }),
   )
 }

@@ -13,20 +13,20 @@ import { openBare } from '../sides.ts'
 import type { World } from '../world.ts'
 
 const LANES = 50
-const INSERTED_AT_ONCE = 500
+const POSTS_PER_INSERT = 500
 const RECOVERED_WITHIN_MS = 600_000
 const POLL_MS = 50
 const AIM_SECONDS = 120
 
 export interface RecoverySize {
-  /** Scheduled posts whose workflows are gone. */
+  /** Number of scheduled posts without a workflow. */
   posts: number
   rounds: number
 }
 
 /**
- * How long it takes until all scheduled posts are under way again after Temporal lost all its data. The baseline starts as many
- * workflows with one timer each. A new namespace stands for the loss: it has neither workflows nor Schedules.
+ * Measures how long it takes until all scheduled posts have a workflow again after Temporal lost its data. A new namespace simulates
+ * the loss: it has neither workflows nor Schedules. The baseline starts the same number of workflows with one timer each.
  */
 export async function measureRecovery(world: World, { posts, rounds }: RecoverySize): Promise<Figure[]> {
   const seconds: Record<'ours' | 'bare', number[]> = { ours: [], bare: [] }
@@ -56,8 +56,8 @@ async function recover(world: World, count: number): Promise<number> {
   try {
     const startedAt = performance.now()
     const stopWatching = watchForTemporalDataLoss(context)
-    const isUnderWay = async () => (await workflows.count(`WorkflowType = 'publishPost'`)).count >= count
-    await Promise.race([until(isUnderWay), worker.failed])
+    const isRecovered = async () => (await workflows.count(`WorkflowType = 'publishPost'`)).count >= count
+    await Promise.race([until(isRecovered), worker.failed])
     stopWatching()
     return (performance.now() - startedAt) / SECOND
   } finally {
@@ -80,7 +80,7 @@ async function startBarely(world: World, count: number): Promise<number> {
   }
 }
 
-/** As they are in the database once their workflows were started, due over the next hours. */
+/** Stores posts that are due over the next hours, in the state after their workflows were started. */
 async function storeScheduledPosts(
   { database, posts }: Awaited<ReturnType<typeof createContext>>,
   count: number,
@@ -105,15 +105,15 @@ async function storeScheduledPosts(
     ),
     startPending: false,
   }))
-  for (let first = 0; first < all.length; first += INSERTED_AT_ONCE) {
-    await database.transaction((session) => posts.insert(all.slice(first, first + INSERTED_AT_ONCE), session))
+  for (let first = 0; first < all.length; first += POSTS_PER_INSERT) {
+    await database.transaction((session) => posts.insert(all.slice(first, first + POSTS_PER_INSERT), session))
   }
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
   const giveUpAt = Date.now() + RECOVERED_WITHIN_MS
   while (!(await condition())) {
-    if (Date.now() > giveUpAt) throw new Error('Not all posts came under way again')
+    if (Date.now() > giveUpAt) throw new Error('The workflows of some posts were not restarted in time')
     await delay(POLL_MS)
   }
 }

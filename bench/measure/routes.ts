@@ -15,7 +15,7 @@ import { openTestSession } from '../../tests/support/sessions.ts'
 const CONNECTIONS = 20
 const STORED_POSTS = 30
 const WARM_UP_SECONDS = 1.5
-/** Temporal does part of its work after it answered. */
+/** Temporal finishes some work after its response. */
 const SETTLE_MS = 300
 
 export interface RoutesSize {
@@ -23,7 +23,7 @@ export interface RoutesSize {
   rounds: number
 }
 
-/** What is put under load: a process and the requests that each connection repeats. */
+/** A process under load and the requests that each connection repeats. */
 interface Arm {
   api: Child
   requests: HttpRequest[]
@@ -35,14 +35,14 @@ interface Rate {
   cpu: Record<'api' | 'mongod' | 'temporal' | 'load', number | null>
 }
 
-/** Requests that need no worker: what comes between a client and the database, against the least that could. */
+/** Measures requests that need no worker, compared with bare Fastify and the raw driver. */
 export async function measureRoutes(world: World, size: RoutesSize): Promise<Figure[]> {
   const { profiling } = world
   const config = await world.config()
   const context = await createContext(config)
   await context.database.createIndexes()
   const api = await startChild('api', config, { profiling })
-  const alone = await startChild('api', config, { profiling, env: { BENCH_WITHOUT_TEMPORAL: 'yes' } })
+  const withoutTemporal = await startChild('api', config, { profiling, env: { BENCH_WITHOUT_TEMPORAL: 'yes' } })
   const bare = await startChild('bare-api', config, { profiling })
   try {
     const users = await createUsers(context, CONNECTIONS)
@@ -60,13 +60,13 @@ export async function measureRoutes(world: World, size: RoutesSize): Promise<Fig
       client.postId = data.postId
     })
 
-    const get = (on: Child, pathOf: (client: { postId: string }) => string): Arm => ({
-      api: on,
+    const get = (process: Child, pathOf: (client: { postId: string }) => string): Arm => ({
+      api: process,
       status: 200,
       requests: clients.map((client) => ({ method: 'GET', path: pathOf(client), headers: client.headers })),
     })
-    const create = (on: Child, path: string): Arm => ({
-      api: on,
+    const create = (process: Child, path: string): Arm => ({
+      api: process,
       status: 201,
       requests: clients.map(({ headers }) => ({
         method: 'POST',
@@ -87,19 +87,23 @@ export async function measureRoutes(world: World, size: RoutesSize): Promise<Fig
       ours: create(api, '/api/posts'),
       bare: create(bare, '/api/posts'),
       transaction: create(bare, '/transaction/api/posts'),
-      alone: create(alone, '/api/posts'),
+      withoutTemporal: create(withoutTemporal, '/api/posts'),
     })
     return [
       compare('read status', status.ours, status.bare, atLeast(0.75)),
       compare('list posts', list.ours, list.bare, atLeast(0.65)),
       compare('create post, against bare inserts', created.ours, created.bare, atLeast(0.5)),
       compare('create post, against inserts in a transaction', created.ours, created.transaction),
-      compare('create post without Temporal, against bare inserts', created.alone, created.bare),
-      compare('create post without Temporal, against inserts in a transaction', created.alone, created.transaction),
+      compare('create post without Temporal, against bare inserts', created.withoutTemporal, created.bare),
+      compare(
+        'create post without Temporal, against inserts in a transaction',
+        created.withoutTemporal,
+        created.transaction,
+      ),
     ]
   } finally {
     await bare.stop()
-    await alone.stop()
+    await withoutTemporal.stop()
     await api.stop()
     await context.close()
   }

@@ -6,7 +6,7 @@ import { openBare, openOurs, publishAll, type Side } from '../sides.ts'
 import { median, rounded } from '../stats.ts'
 import type { World } from '../world.ts'
 
-/** Work that a round leaves after its last response counts for no side. */
+/** Pause between rounds for work that continues after the last response; it counts for neither side. */
 const SETTLE_MS = 500
 
 export interface ThroughputSize {
@@ -23,7 +23,7 @@ interface Round {
   cpu: Record<Part, number | null>
 }
 
-/** Immediate posts end to end, create command to closed workflow, against workflows of three activities that do nothing. */
+/** Measures immediate posts from the create command to the closed workflow, compared with workflows of three empty activities. */
 export async function measureThroughput(world: World, size: ThroughputSize): Promise<Figure[]> {
   const options = { lanes: size.inFlight }
   const sides = { ours: await openOurs(world, options), bare: await openBare(world, options) }
@@ -89,7 +89,7 @@ function cpuNow({ pids }: World, { worker }: Side): Record<Part, number | null> 
     temporal: cpuMs(pids.temporal),
     worker: cpuMs(worker.pid),
     mongod: cpuMs(pids.mongod),
-    // This process, which creates the posts as an API would.
+    // This process creates the posts, like an API process.
     starter: (user + system) / 1_000,
   }
 }

@@ -12,14 +12,13 @@ import type { Session } from '../../src/store/users/sessions.ts'
 import { createAccessTokens } from '../../tests/support/sessions.ts'
 import { serve, setting } from '../processes.ts'
 
-/**
- * The baseline: Fastify and the raw driver. The same check of the token with the same two reads, the same schema of the body, the same
- * records, queries and indexes, the same size of pool; no mongoose and nothing else of the service. What it reads it answers
- * as it is, which is quicker than choosing fields.
- */
+// This process is the baseline: Fastify and the raw driver, without mongoose and the rest of the service. Token verification, body
+// schema, records, queries, indexes and pool size are those of the service. It returns whole records, which is faster than selecting
+// fields.
+
 const PAGE_SIZE = 20
 
-// The driver that mongoose brought, without loading mongoose.
+// Loads the driver that mongoose depends on without loading mongoose.
 const { MongoClient, ObjectId } = createRequire(import.meta.resolve('mongoose'))('mongodb') as typeof mongo
 const client = await new MongoClient(setting('MONGODB_URL'), { maxPoolSize: 20, w: 'majority' }).connect()
 const db = client.db()
@@ -34,7 +33,7 @@ const tokens = await createAccessTokens({
 })
 const newId = () => new ObjectId().toHexString()
 
-/** Contract section 2: the user and the session are read again on every request. */
+/** Returns the user of the access token. Like the service, it reads the user and the session on every request. */
 async function callerOf(request: FastifyRequest): Promise<User> {
   const claims = tokens.verify(request.headers.authorization?.slice('Bearer '.length) ?? '')
   if (!claims) throw new Error('Unauthorized')
@@ -42,9 +41,9 @@ async function callerOf(request: FastifyRequest): Promise<User> {
     users.findOne({ _id: claims.userId }),
     sessions.findOne({ _id: claims.sessionId }),
   ])
-  const isGood =
+  const isValid =
     user?.tokenVersion === claims.version && session?.userId === user._id && session.expiresAt.getTime() > Date.now()
-  if (!isGood || user.isDisabled) throw new Error('Unauthorized')
+  if (!isValid || user.isDisabled) throw new Error('Unauthorized')
   return user
 }
 

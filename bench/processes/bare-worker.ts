@@ -9,19 +9,18 @@ import {
 import { Pool } from 'undici'
 import { serve, setting } from '../processes.ts'
 
-/**
- * The baseline: nothing but Temporal, with the settings and on the task queue of the service's own worker. It loads nothing of the
- * service, not even its configuration, so that its memory and its start are those of a bare process.
- */
+// This process is the baseline: a Temporal worker with the settings and the task queue of the service's worker. It loads nothing of the
+// service, not even its configuration, so that its memory and start time are those of a bare process.
+
 const receiver = process.env['BENCH_RECEIVER']
 const pool = receiver === undefined ? null : new Pool(receiver, { connections: 64 })
 
 const activities = {
   async doNothing(): Promise<void> {},
-  /** The visible call of a service that keeps no records. */
+  /** Makes the visible call, like a service without records. */
   async stamp(id: string): Promise<void> {
-    const answer = await pool?.request({ method: 'POST', path: `/${id}` })
-    await answer?.body.dump()
+    const response = await pool?.request({ method: 'POST', path: `/${id}` })
+    await response?.body.dump()
   },
 }
 export type BareActivities = typeof activities
@@ -37,7 +36,7 @@ const worker = await Worker.create({
   taskQueue: 'publishing',
   activities,
   workflowBundle: { codePath: setting('BENCH_BUNDLE') },
-  ...(JSON.parse(setting('BENCH_SHAPE')) as Partial<WorkerOptions>),
+  ...(JSON.parse(setting('BENCH_WORKER_OPTIONS')) as Partial<WorkerOptions>),
 })
 const ended = worker.run()
 

@@ -14,7 +14,8 @@ import { buildCallbackUrl } from '../../src/domain/accounts/platform-connect.ts'
 import type { CountedPlatform, Owned, OwnRequest } from '../collecting.ts'
 import { serve, setting } from '../processes.ts'
 
-/** Accounts with old posts, on platforms that report 25 posts, 20 posts and one post per call. */
+// This process simulates accounts with posts on platforms that report 25 posts, 20 posts and one post per call.
+
 const config = readConfig(process.env)
 const dir = setting('BENCH_DIR')
 const plenty = { max: 1_000_000, seconds: 300 }

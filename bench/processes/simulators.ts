@@ -7,11 +7,12 @@ import { userApi } from '../../sandbox/seed.ts'
 import { readConfig } from '../../src/config/schema.ts'
 import { serve, setting } from '../processes.ts'
 
-/** Every platform of the sandbox in one process, so that its work is not done on the thread that puts the load on. */
+// This process runs every platform of the sandbox, so that their work is not on the thread of the load generator.
+
 const config = readConfig(process.env)
 const platforms = await startPlatforms(setting('BENCH_DIR'), { processingMs: JSON.parse(setting('BENCH_PROCESSING')) })
 
-/** Connects accounts for a user of the API, over the platforms' own pages. */
+/** Connects an account on each platform for a user of the API, over the platform's own pages. */
 const connector = createServer((request, response) => {
   void (async () => {
     const { name, token } = (await json(request)) as { name: string; token: string }

@@ -4,7 +4,8 @@ import { startWorkers } from '../../src/worker/create-workers.ts'
 import { benchPlatforms } from '../platforms.ts'
 import { serve, setting } from '../processes.ts'
 
-/** The service's worker as it is, but for the instant platforms where those are measured. */
+// This process is the service's worker. Without `BENCH_REAL_PLATFORMS`, its platforms respond immediately.
+
 const config = readConfig(process.env)
 const isReal = process.env['BENCH_REAL_PLATFORMS'] !== undefined
 const context = await createContext(

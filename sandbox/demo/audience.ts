@@ -30,12 +30,12 @@ export function audienceOn(platform: Platform): Crowd {
       const chance = createChance(seedOf(`${platform}/${text}`))
       // A popular text is popular on every platform.
       const luck = Math.exp(0.8 * bell(createChance(seedOf(`${ROLL} ${text}`)).fraction) + 0.3 * bell(chance.fraction))
-      const seen = followersOn(platform, publishedAt) * 0.35 * luck
+      const impressions = followersOn(platform, publishedAt) * 0.35 * luck
       const grown = growth(Math.max(0, at - publishedAt), luck > HIT ? 2.5 * DAY : chance.between(4, 11) * HOUR)
-      const likes = seen * (0.04 + 0.05 * chance.fraction())
+      const likes = impressions * (0.04 + 0.05 * chance.fraction())
       const ends = {
-        impressions: seen,
-        reach: seen * (0.7 + 0.2 * chance.fraction()),
+        impressions,
+        reach: impressions * (0.7 + 0.2 * chance.fraction()),
         likes,
         shares: likes * (0.08 + 0.2 * chance.fraction()),
         comments: likes * (0.08 + 0.18 * chance.fraction()),
@@ -64,7 +64,7 @@ function growth(ageMs: number, usualMs: number): number {
   return 0.25 * done(HOUR / 2) + 0.55 * done(usualMs) + 0.2 * done(6 * usualMs)
 }
 
-/** Around 0, mostly between -2 and 2. */
+/** Returns an approximately normal random number: around 0, mostly between -2 and 2. */
 function bell(fraction: () => number): number {
   return Array.from({ length: 12 }, fraction).reduce((sum, one) => sum + one, -6)
 }

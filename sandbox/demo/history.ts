@@ -37,7 +37,7 @@ export interface DemoOwner {
   userId: string
   timezone: string
   accounts: DemoAccounts
-  /** For platforms that require media. */
+  /** A picture for posts on platforms that require media. */
   picture: MediaItem
 }
 
@@ -99,7 +99,7 @@ function write({ userId, timezone, picture }: DemoOwner, { text, on, at, planned
     },
     createdAt,
   )
-  // Its workflow has started and ended.
+  // `startPending` is false, because the workflow of the post has ended.
   return { ...post, startPending: false, timeline: [createFirstEvent(post)] }
 }
 
@@ -118,8 +118,8 @@ function deliver(written: StoredPost, demo: DemoPost, accounts: DemoAccounts, pu
         [endedMs, refuse(platform, exception, { round: 0, attempt: 1 })],
       ]
     }
-    const gone: [number, Move][] = exception === 'deleted' ? [[DELETED_AFTER_MS, markDeleted(platform)]] : []
-    return [[sentMs, claimed], [endedMs, accept(platform, published[platform]!)], ...gone]
+    const deletion: [number, Move][] = exception === 'deleted' ? [[DELETED_AFTER_MS, markDeleted(platform)]] : []
+    return [[sentMs, claimed], [endedMs, accept(platform, published[platform]!)], ...deletion]
   })
   return moves
     .toSorted(([one], [other]) => one - other)
@@ -133,7 +133,7 @@ function applyMove(post: StoredPost, move: Move, at: Date): StoredPost {
 }
 
 function withSnapshots(post: StoredPost, { text, at }: DemoPost, collecting: Collecting) {
-  const seen = post.platformStatuses.map((entry) => {
+  const measured = post.platformStatuses.map((entry) => {
     const snapshots = entry.completedAt
       ? buildSnapshots(post, entry, { text, publishedAt: at.getTime() }, collecting)
       : []
@@ -141,8 +141,8 @@ function withSnapshots(post: StoredPost, { text, at }: DemoPost, collecting: Col
     return { snapshots, entry: last ? { ...entry, lastAnalyticsFetch: last.takenAt, metricsSlot: last.slot } : entry }
   })
   return {
-    post: { ...post, platformStatuses: seen.map(({ entry }) => entry) },
-    snapshots: seen.flatMap(({ snapshots }) => snapshots),
+    post: { ...post, platformStatuses: measured.map(({ entry }) => entry) },
+    snapshots: measured.flatMap(({ snapshots }) => snapshots),
   }
 }
 
@@ -177,18 +177,18 @@ function buildSnapshots(
 /** Selects the slots with a snapshot; a chart does not need all of them. The latest is always included. */
 function listSnapshotTimes(completedAt: Date, until: Date, ages: AgeClass[]): { slot: Date; takenAt: Date }[] {
   const found = new Map<number, Date>()
-  const look = (takenAt: Date) => {
+  const addSnapshot = (takenAt: Date) => {
     const last = [...found.keys()].at(-1)
     const slot = resolveSlot(ages, { completedAt, ...(last !== undefined && { metricsSlot: new Date(last) }) }, takenAt)
     found.set(slot.getTime(), takenAt)
   }
   for (let at = completedAt.getTime() + 20 * SECOND; at < until.getTime();) {
     const { everyMs } = findAgeClass(ages, completedAt, new Date(at))
-    look(new Date(at))
+    addSnapshot(new Date(at))
     const pauseMs = Math.max(everyMs, pauseAt(at - completedAt.getTime()))
     at = toSlot(new Date(at + pauseMs), everyMs).getTime() + 20 * SECOND
   }
-  look(until)
+  addSnapshot(until)
   return [...found].map(([slot, takenAt]) => ({ slot: new Date(slot), takenAt }))
 }
 

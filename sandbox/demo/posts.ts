@@ -9,9 +9,9 @@ type Exception = Failure | 'deleted'
 export interface DemoPost {
   text: string
   on: Platform[]
-  /** When it was published. */
+  /** The publication time. */
   at: Date
-  /** How long before publication it was written; 0: published immediately. */
+  /** Milliseconds between writing and publication; 0: published immediately. */
   plannedMs: number
   exceptions: Partial<Record<Platform, Exception>>
 }

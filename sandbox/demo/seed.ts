@@ -104,6 +104,6 @@ async function publish(control: string, accountId: string, { text, at }: DemoPos
 
 async function order(control: string, path: string, body: object = {}): Promise<unknown> {
   const answer = await fetch(`${control}${path}`, { method: 'POST', body: JSON.stringify(body) })
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
+  if (!answer.ok) throw new Error(`${path} failed with status ${answer.status}: ${await answer.text()}`)
   return answer.json()
 }

@@ -111,13 +111,13 @@ async function refreshCounts(postId, platform) {
   const { fresh, snapshot } = answer.data
   if (fresh) return { words: `refreshed, as of ${formatTime(snapshot.snapshotAt)}`, snapshot }
   const known = snapshot ? `as of ${formatTime(snapshot.snapshotAt)}` : 'no counts yet'
-  return { words: `the platform took too long, so these counts are not new: ${known}`, snapshot }
+  return { words: `the platform returned no new counts: ${known}`, snapshot }
 }
 
 function describeCounts({ metrics, derived }) {
   const reported = METRICS.filter((name) => metrics[name] !== null).map((name) => `${number(metrics[name])} ${name}`)
   const unreported = METRICS.filter((name) => metrics[name] === null)
-  const rate = `${percent(derived.engagementRate)} of the followers`
+  const rate = `engagement rate: ${percent(derived.engagementRate)}`
   return [...reported, rate, ...(unreported.length > 0 ? [`${unreported.join(', ')}: not reported`] : [])].join(' · ')
 }
 

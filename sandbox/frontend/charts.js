@@ -10,13 +10,13 @@ function shape(tag, attributes, ...children) {
   return made
 }
 
-/** Stretched to the available width, so labels are beside the drawing and not in it. */
+/** Creates a drawing that stretches to the available width. Labels are placed beside it, because it would distort them. */
 function drawing(width, summary, ...shapes) {
   const frame = { viewBox: `0 0 ${width} ${HEIGHT}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': summary }
   return shape('svg', frame, ...shapes)
 }
 
-function tip(words) {
+function tooltip(words) {
   const title = document.createElementNS(SVG, 'title')
   title.textContent = words
   return title
@@ -34,7 +34,7 @@ export function stackedBars(title, names, days) {
       return shape('rect', { x: index + 0.1, y, width: 0.8, height, class: `part-${which}` })
     })
     const words = names.map((name, which) => `${parts[which]} ${name}`).join(', ')
-    return shape('g', {}, tip(`${label}: ${words}`), ...pieces)
+    return shape('g', {}, tooltip(`${label}: ${words}`), ...pieces)
   })
   const total = sums.reduce((sum, one) => sum + one, 0)
   const best = days[sums.indexOf(Math.max(...sums))]
@@ -80,7 +80,7 @@ export function line(title, points) {
       ` ${values.at(-1)} `,
       element('span', { className: 'change', textContent: change < 0 ? String(change) : `+${change}` }),
     ),
-    drawing(last, summary, tip(summary), shape('polyline', { points: points.map(at).join(' ') })),
+    drawing(last, summary, tooltip(summary), shape('polyline', { points: points.map(at).join(' ') })),
   )
 }
 

@@ -14,7 +14,7 @@ let stream = null
 history.replaceState(null, '', location.pathname + location.search)
 $('#outcome').textContent = /token=|session_id=/.test(location.search) ? '' : location.search
 
-/** Renders the page. A new page has no access token, but the browser still has the session cookie. */
+/** Renders the page. After a reload there is no access token, but the browser still has the session cookie. */
 async function show() {
   session.token ??= (await call('POST', REFRESH))?.accessToken ?? null
   const me = session.token && (await call('GET', '/api/auth/me'))?.user

@@ -50,7 +50,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   const log: LoggedRequest[] = []
   const agent = new Agent({ keepAlive: true, keepAliveMsecs: 1_000 })
 
-  function note(request: IncomingMessage): LoggedRequest {
+  function logRequest(request: IncomingMessage): LoggedRequest {
     const entry: LoggedRequest = {
       method: request.method ?? 'GET',
       path: request.url ?? '/',
@@ -77,7 +77,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const entry = note(request)
+    const entry = logRequest(request)
     response.on('error', () => undefined)
     const action = entry.userAgent === null ? NAMELESS : (faults.take(entry) ?? {})
     if (action.hang) return void request.resume()
@@ -224,12 +224,12 @@ function write(response: ServerResponse, bytes: Buffer): Promise<void> {
 
 /** Copies the headers except those that belong to one connection. */
 function endToEndHeaders(raw: string[], body?: Buffer): string[] {
-  const kept: string[] = []
+  const headers: string[] = []
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = raw[at]!.toLowerCase()
     if (HOP_BY_HOP.has(name) || (body && name === 'content-length')) continue
-    kept.push(raw[at]!, raw[at + 1]!)
+    headers.push(raw[at]!, raw[at + 1]!)
   }
-  if (body && body.length > 0) kept.push('content-length', String(body.length))
-  return kept
+  if (body && body.length > 0) headers.push('content-length', String(body.length))
+  return headers
 }

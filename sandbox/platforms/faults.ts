@@ -3,7 +3,7 @@ import { Value } from '@sinclair/typebox/value'
 
 const FaultActionSchema = Type.Object(
   {
-    /** Delays everything else. */
+    /** Delays the request, before any other effect of the fault. */
     delayMs: Type.Optional(Type.Integer({ minimum: 0 })),
     /** Responds in place of the server; the request does not reach it. */
     status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
@@ -32,7 +32,7 @@ const FaultActionSchema = Type.Object(
 export const FaultSchema = Type.Object(
   {
     method: Type.Optional(Type.String()),
-    /** Any part of the request's path. */
+    /** Matches any part of the request's path. */
     path: Type.Optional(Type.String()),
     /** The platform's id of the account whose token the request carries. */
     account: Type.Optional(Type.String()),
@@ -71,7 +71,7 @@ export function createFaults() {
     },
     /** Returns the action for a request and counts its use. */
     take(request: FaultedRequest): FaultAction | undefined {
-      const fault = faults.find((candidate) => fits(candidate, request))
+      const fault = faults.find((candidate) => isMatch(candidate, request))
       if (fault?.times !== undefined && --fault.times === 0) faults = faults.filter((other) => other !== fault)
       return fault?.action
     },
@@ -80,7 +80,7 @@ export function createFaults() {
 
 export type Faults = ReturnType<typeof createFaults>
 
-function fits(fault: Fault, { method, path, account }: FaultedRequest): boolean {
+function isMatch(fault: Fault, { method, path, account }: FaultedRequest): boolean {
   if (fault.method !== undefined && fault.method.toUpperCase() !== method.toUpperCase()) return false
   if (fault.account !== undefined && fault.account !== account) return false
   return fault.path === undefined || path.includes(fault.path)

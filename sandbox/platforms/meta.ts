@@ -18,11 +18,11 @@ import { startSimulator, type Front, type SimulatorPlace } from './shared/simula
 export interface MetaOptions extends SimulatorPlace {
   /** How long the processing of a video takes, milliseconds. */
   processingMs?: number
-  /** The same for an image on Instagram. */
+  /** How long the processing of an image on Instagram takes, milliseconds. */
   imageProcessingMs?: number
   /** How long a new video cannot be read by its id, milliseconds. */
   unreadableMs?: number
-  /** The limit per page. */
+  /** Calls per page and hour. */
   callsPerHour?: number
   /** The limits per Instagram account and day. */
   instagramQuota?: { posts: number; containers: number }
@@ -35,7 +35,7 @@ export interface Meta {
   instagram: Front
   /** Returns the person with this name and their pages, created if needed. They survive a restart. */
   createPerson(input: { name: string; pages?: NewPage[] }): { person: Person; pages: Page[] }
-  /** The same with a page and a linked Instagram account. */
+  /** Returns the person with this name, a page and a linked Instagram account, created if needed. */
   createPersonWithPage(name: string): { person: Person; pages: Page[] }
   /** Links a page to another professional account of the same person, or to none. */
   linkInstagram(pageId: string, instagram: NewInstagram | null): InstagramAccount | null

@@ -48,7 +48,7 @@ export interface ProxiedPlatform {
 
 export interface LoggedRequest {
   method: string
-  /** With the query string. */
+  /** The path with its query string. */
   path: string
   /** The platform's id of the account whose token the request carried. */
   account: string | null

@@ -23,7 +23,7 @@ export interface Behaviour {
 }
 
 export interface RunningPlatform {
-  /** By platform, since one server may simulate two. */
+  /** The fronts by platform, since one server may simulate two. */
   fronts: Partial<Record<Platform, Front>>
   /** The service's configuration for it; `publicUrl` is where callbacks arrive. */
   env(publicUrl: string): Record<string, string>

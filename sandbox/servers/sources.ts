@@ -17,14 +17,14 @@ export const goArch = process.arch === 'x64' ? 'amd64' : process.arch
 async function request(url: string): Promise<Response> {
   const silence = new AbortController()
   const timer = setTimeout(
-    () => silence.abort(new Error(`no answer from ${new URL(url).host} in ${ANSWER_WITHIN_MS / 1000} s`)),
+    () => silence.abort(new Error(`no response from ${new URL(url).host} in ${ANSWER_WITHIN_MS / 1000} s`)),
     ANSWER_WITHIN_MS,
   )
   try {
     const response = await fetch(url, {
       signal: AbortSignal.any([silence.signal, AbortSignal.timeout(DOWNLOAD_WITHIN_MS)]),
     })
-    if (!response.ok) throw new Error(`${new URL(url).host} answered ${response.status}`)
+    if (!response.ok) throw new Error(`${new URL(url).host} responded with status ${response.status}`)
     return response
   } finally {
     clearTimeout(timer)
@@ -44,11 +44,11 @@ async function unpackProgram(url: string, folder: string, program: string): Prom
   await pipeline(Readable.fromWeb(response.body), createWriteStream(archive))
   await run('tar', ['-xf', archive, '-C', folder])
   rmSync(archive)
-  await moveHere(folder, program)
+  await moveProgram(folder, program)
 }
 
 /** The program may be in a subfolder of the archive. */
-async function moveHere(folder: string, program: string, pattern = `**/${program}`): Promise<void> {
+async function moveProgram(folder: string, program: string, pattern = `**/${program}`): Promise<void> {
   for await (const found of glob(pattern, { cwd: folder })) {
     renameSync(join(folder, found), join(folder, program))
     return
@@ -103,7 +103,7 @@ export function pythonWheel(name: string, version: string, pattern: string, prog
         await run('python3', ['-m', 'zipfile', '-e', wheel, 'unpacked'], { cwd: folder })
         rmSync(join(folder, wheel))
       }
-      await moveHere(folder, program, pattern)
+      await moveProgram(folder, program, pattern)
       rmSync(join(folder, 'unpacked'), { recursive: true, force: true })
       await run('chmod', ['+x', join(folder, program)])
     },

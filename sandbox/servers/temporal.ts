@@ -55,7 +55,7 @@ export interface TemporalOptions {
   signal?: AbortSignal
   /** Port of the web interface; by default there is none. */
   uiPort?: number
-  /** Created in addition to `default`. */
+  /** Namespaces that are created in addition to `default`. */
   namespaces?: string[]
   /** Server settings that override ours. */
   dynamicConfig?: Record<string, unknown>

@@ -33,8 +33,8 @@ interface MailCatcherOptions {
 export async function startMailCatcher(options: MailCatcherOptions = {}) {
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'postonce-mail-')))
   mkdirSync(dir, { recursive: true })
-  const kept = join(dir, 'ports.json')
-  const ports = readJson<{ smtp?: number; pages?: number; control?: number }>(kept, {})
+  const portsFile = join(dir, 'ports.json')
+  const ports = readJson<{ smtp?: number; pages?: number; control?: number }>(portsFile, {})
   const mails = createCaughtMails(dir)
   const faults = createFaults()
   const smtp = createSmtpServer()
@@ -60,7 +60,7 @@ export async function startMailCatcher(options: MailCatcherOptions = {}) {
     requests: () => [],
   })
   const control = await listenOnLoopback(controlServer, ports.control)
-  writeJson(kept, { smtp: smtpPort, pages: portOf(url), control: portOf(control) })
+  writeJson(portsFile, { smtp: smtpPort, pages: portOf(url), control: portOf(control) })
   const smtpUrl = `smtp://127.0.0.1:${smtpPort}`
 
   return {
@@ -82,8 +82,8 @@ export async function startMailCatcher(options: MailCatcherOptions = {}) {
     const sockets = new Map<number, Socket>()
     const socketOf = ({ remotePort }: SMTPServerSession) => sockets.get(remotePort)
 
-    /** Rejects with the reply for a fault. Never resolves or rejects when no reply may be sent. */
-    async function meet(command: string, session: SMTPServerSession, recipient = ''): Promise<FaultAction> {
+    /** Applies a matching fault. Rejects with the reply of the fault; never settles when the fault sends no reply. */
+    async function applyFault(command: string, session: SMTPServerSession, recipient = ''): Promise<FaultAction> {
       const action = faults.take({ method: command, path: recipient, account: recipient || null }) ?? {}
       if (action.delayMs) await delay(action.delayMs)
       if (action.cut) socketOf(session)?.destroy()
@@ -98,20 +98,20 @@ export async function startMailCatcher(options: MailCatcherOptions = {}) {
       disableReverseLookup: true,
       size: MAX_MAIL_BYTES,
       closeTimeout: CLOSE_WITHIN_MS,
-      onConnect: callbackify((session: SMTPServerSession) => meet('CONNECT', session)),
+      onConnect: callbackify((session: SMTPServerSession) => applyFault('CONNECT', session)),
       onRcptTo: callbackify(({ address }: SMTPServerAddress, session: SMTPServerSession) =>
-        meet('RCPT', session, address),
+        applyFault('RCPT', session, address),
       ),
       onData: callbackify(async (stream: Readable, session: SMTPServerSession) => {
         const { mailFrom, rcptTo } = session.envelope
         const to = rcptTo.map(({ address }) => address)
         const raw = await buffer(stream)
-        const { dropAfterAccept } = await meet('DATA', session, to[0])
+        const { dropAfterAccept } = await applyFault('DATA', session, to[0])
         await mails.add(raw, { from: mailFrom ? mailFrom.address : '', to })
         if (dropAfterAccept) socketOf(session)?.destroy()
       }),
     })
-    // Errors of connections that a fault closed.
+    // Ignores errors of connections that a fault closed.
     server.on('error', () => {})
     server.server.on('connection', (socket: Socket) => {
       const port = socket.remotePort!

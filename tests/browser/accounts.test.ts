@@ -36,11 +36,11 @@ const newAddress = () => `${unique('p')}@example.test`
 
 async function visitor(): Promise<Page> {
   const page = await world.visit()
-  await showsUser(page, 'Not signed in')
+  await untilHeaderShows(page, 'Not signed in')
   return page
 }
 
-const showsUser = (page: Page, who: string) => page.waitForSelector(`#who:has-text("${who}")`)
+const untilHeaderShows = (page: Page, who: string) => page.waitForSelector(`#who:has-text("${who}")`)
 
 /** Fills in and sends the form, and waits for the response. */
 async function send(page: Page, form: string, fields: Record<string, string>, answer: string): Promise<void> {
@@ -71,9 +71,9 @@ describe('accounts in a browser', () => {
     await send(page, 'verify', { email, otp: code }, '200')
     const password = unique('password')
     await send(page, 'signup', { email, name: 'Ann Other', password, confirmPassword: password }, '200')
-    await showsUser(page, 'Ann Other')
+    await untilHeaderShows(page, 'Ann Other')
     await page.reload()
-    await showsUser(page, 'Ann Other')
+    await untilHeaderShows(page, 'Ann Other')
   })
 
   it('a user sets a new password with the link of a mail, which works once', async () => {
@@ -86,12 +86,12 @@ describe('accounts in a browser', () => {
     expect(inHtml).toBe(await reset.getAttribute('pre a', 'href'))
     await reset.click('pre a')
     await reset.waitForURL(`${world.frontend.url}/reset-password?*`)
-    await showsUser(reset, 'Not signed in')
+    await untilHeaderShows(reset, 'Not signed in')
     const newPassword = unique('password')
     await send(reset, 'reset', { password: newPassword }, '200')
     await send(page, 'login', { email, password }, '401')
     await send(page, 'login', { email, password: newPassword }, '200')
-    await showsUser(page, 'Test User')
+    await untilHeaderShows(page, 'Test User')
     await send(reset, 'reset', { password: unique('password') }, '400')
   })
 
@@ -105,11 +105,11 @@ describe('accounts in a browser', () => {
     await page.waitForSelector('#notifications li.unread:has-text("News for Ann")')
     expect((await call('DELETE', '/api/auth/logout/all')).status).toBe(200)
     await page.waitForSelector('#live:text-is("offline")')
-    await showsUser(page, 'Not signed in')
+    await untilHeaderShows(page, 'Not signed in')
   })
 })
 
-/** Leaves the provider's page open. */
+/** Starts a login with Google and leaves the provider's page open. */
 async function beginWithGoogle(): Promise<Page> {
   const page = await visitor()
   await page.click('#google')
@@ -135,14 +135,14 @@ describe('Google login in a browser', () => {
     await chooseNew(page, { email, name: 'Ann Google' })
     await allowNew(page)
     await page.waitForURL(`${world.frontend.url}/auth/callback*`)
-    await showsUser(page, 'Ann Google')
+    await untilHeaderShows(page, 'Ann Google')
     await page.goto(`${world.frontend.url}/`)
-    await showsUser(page, 'Ann Google')
+    await untilHeaderShows(page, 'Ann Google')
 
     const again = await beginWithGoogle()
     await again.selectOption('select[name=account]', { label: `Ann Google <${email}>` })
     await allow(again)
-    await showsUser(again, 'Ann Google')
+    await untilHeaderShows(again, 'Ann Google')
     expect(await collectionOf('users').countDocuments({ name: 'Ann Google' })).toBe(1)
   })
 
@@ -150,19 +150,19 @@ describe('Google login in a browser', () => {
     const page = await beginWithGoogle()
     await page.click('button[value=deny]')
     await untilRefused(page, 'google_auth_failed')
-    await showsUser(page, 'Not signed in')
+    await untilHeaderShows(page, 'Not signed in')
   })
 
   it('two users can share a browser', async () => {
     const page = await beginWithGoogle()
     await chooseNew(page, { email: newAddress(), name: 'Ann First' })
     await allowNew(page)
-    await showsUser(page, 'Ann First')
+    await untilHeaderShows(page, 'Ann First')
     await page.click('#google')
     await page.waitForSelector('button[value=allow]')
     await chooseNew(page, { email: newAddress(), name: 'Bob Second' })
     await allowNew(page)
-    await showsUser(page, 'Bob Second')
+    await untilHeaderShows(page, 'Bob Second')
   })
 
   it('a user who opens the callback of another browser is not signed in, and the other browser still is', async () => {
@@ -176,11 +176,11 @@ describe('Google login in a browser', () => {
     const victim = await visitor()
     await victim.goto(callback.url())
     await untilRefused(victim, 'session_expired')
-    await showsUser(victim, 'Not signed in')
+    await untilHeaderShows(victim, 'Not signed in')
 
     await page.unroute(`${callbackUrl}*`)
     await page.goto(callback.url())
-    await showsUser(page, 'Mallory')
+    await untilHeaderShows(page, 'Mallory')
   })
 
   it('a user who goes back stays signed in and is not signed in twice', async () => {
@@ -191,14 +191,14 @@ describe('Google login in a browser', () => {
       page.waitForRequest((request) => request.url().startsWith(callbackUrl)),
       allowNew(page),
     ])
-    await showsUser(page, 'Ann Back')
+    await untilHeaderShows(page, 'Ann Back')
     await page.goBack()
     expect(new URL(page.url()).origin).toBe(google.url)
     await page.goForward()
-    await showsUser(page, 'Ann Back')
+    await untilHeaderShows(page, 'Ann Back')
     await page.goto(callback.url())
     await untilRefused(page, 'session_expired')
-    await showsUser(page, 'Ann Back')
+    await untilHeaderShows(page, 'Ann Back')
     const user = await world.service.context.users.findByEmail(email)
     expect(await collectionOf('sessions').countDocuments({ userId: user!._id })).toBe(1)
   })

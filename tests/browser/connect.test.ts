@@ -73,7 +73,7 @@ async function someone() {
   return {
     page,
     stored: (platform: 'mastodon' | 'tumblr') => world.service.context.accounts.findConnected(userId, platform),
-    /** Leaves the platform's page open. */
+    /** Starts to connect and leaves the platform's page open. */
     async begin(platform: 'mastodon' | 'tumblr') {
       await page.click(`button[value=${platform}]`)
       await page.waitForSelector('button[value=allow]')
@@ -109,8 +109,8 @@ describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) =>
     await page.fill('#post [name=text]', text)
     await page.click('#post button')
     // It arrives without a reload, as soon as the platform has the post.
-    const told = page.locator('#notifications li', { hasText: `Successfully posted on ${platform}` })
-    await page.goto((await told.getByRole('link').getAttribute('href'))!)
+    const notification = page.locator('#notifications li', { hasText: `Successfully posted on ${platform}` })
+    await page.goto((await notification.getByRole('link').getAttribute('href'))!)
     expect(await page.textContent('article')).toContain(text)
     await page.goto(new URL(page.url()).origin)
     expect(await page.textContent('article:first-of-type')).toContain(text)

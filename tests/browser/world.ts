@@ -28,14 +28,14 @@ export async function startBrowserWorld(settings: (publicUrl: string) => Partial
     frontend,
     service,
 
-    /** A page in a separate browser. */
+    /** Opens a page in a separate browser. */
     async visit(path = '/'): Promise<Page> {
       const page = await browser.newPage()
       await page.goto(`${frontend.url}${path}`)
       return page
     },
 
-    /** The same with an account, signed in. */
+    /** Opens a page in a separate browser for a new user who is signed in. */
     async someone(path = '/') {
       const { userId, secrets } = await service.logIn()
       const page = await this.visit(path)

@@ -104,10 +104,10 @@ function readWorld(): World {
   return JSON.parse(readFileSync(join(dir, 'world.json'), 'utf8')) as World
 }
 
-async function until<T>(look: () => T, fits: (seen: T) => boolean): Promise<T> {
+async function until<T>(read: () => T, isExpected: (value: T) => boolean): Promise<T> {
   for (;;) {
-    const seen = look()
-    if (fits(seen)) return seen
+    const value = read()
+    if (isExpected(value)) return value
     await delay(POLL_MS)
   }
 }

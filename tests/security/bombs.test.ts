@@ -33,7 +33,7 @@ afterAll(async () => {
 interface Attack {
   name: string
   path: string
-  /** Generated when sent: together they have about 250 MB. */
+  /** Generates the body when it is sent, because all bodies together have about 250 MB. */
   makeBody: () => string
   headers?: Record<string, string>
   /** Sends the body in chunks without a Content-Length. */
@@ -148,12 +148,12 @@ it('an API with a 512 MB heap refuses every bomb with a 4xx, survives, and answe
   const stop = watchHealth()
   const queue = attacks()
   const wrong: string[] = []
-  const seen = new Set<number>()
+  const statuses = new Set<number>()
   await Promise.all(
     Array.from({ length: 6 }, async () => {
       for (let attack = queue.pop(); attack; attack = queue.pop()) {
         const status = await send(attack)
-        seen.add(status)
+        statuses.add(status)
         // When the connection closes in the middle of a refused body, the response may be lost.
         const isUnread = attack.path === '/api/auth/signup' || attack.path.startsWith(CAPTIONS)
         const isRefused = (status >= 400 && status < 500) || (status === 0 && isUnread)
@@ -163,7 +163,7 @@ it('an API with a 512 MB heap refuses every bomb with a 4xx, survives, and answe
   )
   const health = await stop()
   expect(wrong).toEqual([])
-  expect([...seen]).toEqual(expect.arrayContaining([400, 413]))
+  expect([...statuses]).toEqual(expect.arrayContaining([400, 413]))
   expect(new Set(health)).toEqual(new Set([200]))
   expect(health.length).toBeGreaterThan(5)
   expect([api.exitCode, api.signalCode]).toEqual([null, null])

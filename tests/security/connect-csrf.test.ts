@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const connected = async (userId: string) => (await world.context.accounts.connectedPlatforms(userId)).size
 
-async function begun() {
+async function startAttempt() {
   const { user, headers } = await signIn(world.context)
   const response = await world.app.inject({ url: '/api/platform/mastodon/connect', headers })
   const { code, state } = platform.consent(response.json().data.authUrl as string)
@@ -40,7 +40,7 @@ it.each<[string, Record<string, string>]>([
   ['an image of an old browser', { referer: 'https://evil.example/page' }],
   ['a stylesheet', { 'sec-fetch-dest': 'style' }],
 ])("%s in the victim's browser cannot finish an attempt that an API client started", async (_way, signs) => {
-  const { userId, open } = await begun()
+  const { userId, open } = await startAttempt()
   const response = await open(signs)
   expect(response.headers.location).toContain('?error=mastodon_state_invalid&reason=ATTEMPT_INVALID')
   expect(await connected(userId)).toBe(0)

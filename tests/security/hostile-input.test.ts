@@ -18,7 +18,7 @@ const withBody = Object.keys(ROUTES).filter((route) => ROUTES[route]!.body)
 const withoutBody = Object.keys(ROUTES).filter((route) => !ROUTES[route]!.body && !route.startsWith('GET '))
 const reads = Object.keys(ROUTES).filter((route) => route.startsWith('GET '))
 
-/** Refused on every route before the content is interpreted. */
+/** Bodies that every route refuses before it interprets their content. */
 const UNREADABLE: [string, string | Buffer][] = [
   ['half a JSON', '{"a":'],
   ['two JSON texts', '{}{}'],
@@ -32,7 +32,7 @@ const UNREADABLE: [string, string | Buffer][] = [
   ['a lone surrogate in a name', String.raw`{"\udc00":1}`],
 ]
 
-/** Small enough for every route, but too expensive to parse. */
+/** Bodies that are small enough for every route but too expensive to parse. */
 const HEAVY: [string, string][] = [
   ['JSON 30,000 levels deep', `${'['.repeat(30_000)}${']'.repeat(30_000)}`],
   ['objects 10,000 levels deep', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],

@@ -67,8 +67,8 @@ it(
   },
 )
 
-/** Runs health checks meanwhile, while posts of the bystander become due. */
-async function run(meanwhile: () => Promise<number[]>) {
+/** Runs `attack` while posts of the bystander become due and health checks run. */
+async function run(attack: () => Promise<number[]>) {
   const start = Date.now()
   const scheduled = await Promise.all(
     Array.from({ length: DUE_POSTS }, async (_, index) => {
@@ -80,7 +80,7 @@ async function run(meanwhile: () => Promise<number[]>) {
   )
   const ended = new AbortController()
   const health = slowestHealth(ended.signal)
-  const [statuses] = await Promise.all([meanwhile(), ...scheduled.map(({ postId }) => bystander.until(postId))])
+  const [statuses] = await Promise.all([attack(), ...scheduled.map(({ postId }) => bystander.until(postId))])
   ended.abort()
   const calls = await bystander.visibleCalls('bluesky')
   const lateness = scheduled.map(

@@ -43,7 +43,7 @@ function emptyPng(width: number, height: number): Uint8Array {
 
 const plain = (width: number, height: number, channels: 3 | 4 = 3) =>
   sharp({ create: { width, height, channels, background: { r: 9, g: 90, b: 9, alpha: 0.5 } } })
-/** Has metadata that must not be published, so it is always converted. */
+/** Adds metadata that must not be published, so that the image is always converted. */
 const withNotes = (image: Sharp) => image.withExif({ IFD0: { Copyright: 'Owner' } }).toBuffer()
 
 /** Files in memory under the names of their users. */

@@ -146,7 +146,7 @@ describe('tokens', () => {
   })
 })
 
-describe('what a person lets an application do', () => {
+describe('permissions', () => {
   it('granted and declined permissions are reported and enforced', async () => {
     const { person } = world.newPerson()
     const token = await world.logIn(person.id, { decline: ['pages_manage_posts', 'instagram_basic'] })
@@ -324,7 +324,7 @@ describe('photos', () => {
     ['too large', () => addressOf(new Uint8Array(4_000_001), 'image/png'), 1_366_046],
     ['that are not there', async () => `${await picture()}-gone`, 2_069_019],
     ['without an address', async () => 'nowhere', 2_069_019],
-  ])('%s are refused', async (_, url, subcode) => {
+  ])('photos %s are refused', async (_, url, subcode) => {
     const { page, token } = await world.newPage()
     const refused = await upload(page, token, { url: await url(), published: 'false' })
     expect(problem(refused)).toMatchObject({ code: 324, error_subcode: subcode })
@@ -366,9 +366,9 @@ describe('videos', () => {
   })
 
   it.each([
-    ['that are none', () => picture(), 352],
+    ['of another type', () => picture(), 352],
     ['that are not there', async () => `${await picture()}-gone`, 389],
-  ])('%s are refused', async (_, url, code) => {
+  ])('videos %s are refused', async (_, url, code) => {
     const { page, token } = await world.newPage()
     const refused = await world.graph('POST', `/${page.id}/videos`, { file_url: await url() }, token)
     expect(refused.code).toBe(code)

@@ -63,7 +63,7 @@ describe('a container', () => {
     ],
     ['a panorama', async () => ({ image_url: await addressOf(await picture(800, 400)) }), 36_003, 2_207_009],
     ['a tower', async () => ({ image_url: await addressOf(await picture(400, 800)) }), 36_003, 2_207_009],
-    ['a file too large', async () => ({ image_url: await addressOf(await heavy()) }), 36_000, 2_207_004],
+    ['a file too large', async () => ({ image_url: await addressOf(await largeJpeg()) }), 36_000, 2_207_004],
     ['a caption too long', async () => ({ image_url: square, caption: 'a'.repeat(2_201) }), 36_004, 2_207_010],
     ['too many mentions', async () => ({ image_url: square, caption: '@a '.repeat(21) }), 100, 2_207_040],
     ['too many hashtags', async () => ({ image_url: square, caption: '#a '.repeat(31) }), 100],
@@ -75,7 +75,7 @@ describe('a container', () => {
   })
 
   /** A JPEG may carry any bytes after its end. */
-  async function heavy(): Promise<Uint8Array> {
+  async function largeJpeg(): Promise<Uint8Array> {
     return Buffer.concat([await picture(400, 400), Buffer.alloc(8_388_609)])
   }
 

@@ -78,7 +78,7 @@ async function allow(loginPage: string, fields: Record<string, string>) {
 
 const createAndAllow = (loginPage: string, name: string) => allow(loginPage, { account: NEW_ACCOUNT, name })
 
-async function idOffered(loginPage: string, name: string): Promise<string | undefined> {
+async function findOfferedId(loginPage: string, name: string): Promise<string | undefined> {
   const html = await (await fetch(loginPage)).text()
   return [...html.matchAll(/<option value="([^"]+)">([^<]+)</g)].find(([, , label]) => label!.includes(name))?.[1]
 }
@@ -98,7 +98,7 @@ describe.each([
 
     const second = await start(dir)
     try {
-      const id = await idOffered(await second.newLogin(), 'newcomer')
+      const id = await findOfferedId(await second.newLogin(), 'newcomer')
       const chosen = await allow(await second.newLogin(), { account: id ?? '' })
       expect(chosen.location).toMatch(/(code|oauth_verifier)=/)
       const picture = await fetch(second.pictureOf(id ?? ''))

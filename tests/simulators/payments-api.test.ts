@@ -111,8 +111,8 @@ describe('API requests', () => {
     ['no mail address', { customer_email: 'nobody' }, { code: 'email_invalid' }],
   ]
   test.each(odd)('a request with %s is refused', async (_name, params, raw) => {
-    const asked = stripe.checkout.sessions.create({ ...checkoutOf(settings, 'odd'), ...params })
-    await expect(asked).rejects.toMatchObject({ statusCode: 400, type: 'StripeInvalidRequestError', ...raw })
+    const call = stripe.checkout.sessions.create({ ...checkoutOf(settings, 'odd'), ...params })
+    await expect(call).rejects.toMatchObject({ statusCode: 400, type: 'StripeInvalidRequestError', ...raw })
   })
 
   test('a missing object is not found', async () => {
@@ -131,8 +131,8 @@ describe('API requests', () => {
 
   test('a response is expanded only where that is possible', async () => {
     const { subscriptionId } = payments.processor.subscribe(subscriber('wide'))
-    const asked = stripe.subscriptions.retrieve(subscriptionId, { expand: ['mood'] })
-    await expect(asked).rejects.toMatchObject({ statusCode: 400, message: 'This property cannot be expanded (mood).' })
+    const call = stripe.subscriptions.retrieve(subscriptionId, { expand: ['mood'] })
+    await expect(call).rejects.toMatchObject({ statusCode: 400, message: 'This property cannot be expanded (mood).' })
   })
 
   test('a response has the shape of the requested version', async () => {

@@ -37,9 +37,9 @@ describe('when time passes', () => {
   test('a subscription is renewed every month, each time at its instant', async () => {
     const { id, end, secondEnd, eventsSince } = await begin('regular')
 
-    goTo(end - 60)
+    advanceTo(end - 60)
     expect(eventsSince()).toEqual([])
-    goTo(secondEnd + 60)
+    advanceTo(secondEnd + 60)
 
     const invoices = await stripe.invoices.list({ subscription: id })
     expect(invoices.data.map(({ billing_reason: reason, status }) => [reason, status])).toEqual([
@@ -62,13 +62,13 @@ describe('when time passes', () => {
     const { id, end, customerId, eventsSince } = await begin('broke')
     payments.processor.setCard(customerId, 'fails')
 
-    goTo(end + 60)
+    advanceTo(end + 60)
     expect(await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] })).toMatchObject({
       status: 'past_due',
       items: { data: [{ current_period_start: end }] },
       latest_invoice: { status: 'open', attempt_count: 1, next_payment_attempt: end + 3 * DAY },
     })
-    goTo(end + WEEK_AFTER)
+    advanceTo(end + WEEK_AFTER)
 
     const ended = await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] })
     expect(ended).toMatchObject({
@@ -90,15 +90,15 @@ describe('when time passes', () => {
     payments.processor.invoices({ draftSeconds: HOUR })
     const { id, end, secondEnd, customerId, eventsSince } = await begin('drafted')
 
-    goTo(end + 60)
+    advanceTo(end + 60)
     expect(await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] })).toMatchObject({
       status: 'active',
       items: { data: [{ current_period_start: end }] },
       latest_invoice: { status: 'draft', number: null, attempted: false, next_payment_attempt: end + HOUR },
     })
-    goTo(end + DAY)
+    advanceTo(end + DAY)
     payments.processor.setCard(customerId, 'fails')
-    goTo(secondEnd + DAY)
+    advanceTo(secondEnd + DAY)
 
     expect(await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] })).toMatchObject({
       status: 'past_due',
@@ -118,7 +118,7 @@ describe('when time passes', () => {
   test('an unpaid invoice is paid by a new card, automatically or on request', async () => {
     const { id, end, secondEnd, customerId, eventsSince } = await begin('mended')
     payments.processor.setCard(customerId, 'fails')
-    goTo(end + 60)
+    advanceTo(end + 60)
     expect(payments.processor.retryPayment(customerId)).toMatchObject([{ status: 'open' }])
     // A charge on request does not use up a scheduled attempt.
     expect(await stripe.invoices.list({ subscription: id, status: 'open' })).toMatchObject({
@@ -134,18 +134,18 @@ describe('when time passes', () => {
     ])
 
     payments.processor.setCard(customerId, 'fails')
-    goTo(secondEnd + DAY)
+    advanceTo(secondEnd + DAY)
     payments.processor.setCard(customerId, 'works')
-    goTo(secondEnd + 4 * DAY)
+    advanceTo(secondEnd + 4 * DAY)
     expect(await stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'active' })
   })
 
   test('an ended subscription is not charged, and does not resume when its invoice is paid', async () => {
     const { id, end, customerId, eventsSince } = await begin('owing')
     payments.processor.setCard(customerId, 'fails')
-    goTo(end + DAY)
+    advanceTo(end + DAY)
     payments.processor.end(id)
-    goTo(end + WEEK_AFTER)
+    advanceTo(end + WEEK_AFTER)
     expect(eventsSince().map(([type]) => type)).toEqual([
       'customer.subscription.updated',
       'invoice.payment_failed',
@@ -159,7 +159,7 @@ describe('when time passes', () => {
   test('a cancelled subscription ends with its period and has no further invoice', async () => {
     const { id, end, eventsSince } = await begin('leaving')
     payments.processor.cancel(id)
-    goTo(end + DAY)
+    advanceTo(end + DAY)
     expect(await stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'canceled', ended_at: end })
     expect((await stripe.invoices.list({ subscription: id })).data).toHaveLength(1)
     expect(eventsSince()).toEqual([
@@ -170,10 +170,10 @@ describe('when time passes', () => {
 
   test('events of several objects run in order', async () => {
     const broke = await begin('broke one')
-    goTo(broke.end - DAY)
+    advanceTo(broke.end - DAY)
     const regular = await begin('regular one')
     payments.processor.setCard(broke.customerId, 'fails')
-    goTo(regular.end + WEEK_AFTER)
+    advanceTo(regular.end + WEEK_AFTER)
     const instants = payments.processor.events().map(({ created }) => created)
     expect(instants).toEqual(instants.toSorted((one, other) => one - other))
     expect(broke.eventsSince()).toHaveLength(6)
@@ -184,7 +184,7 @@ describe('when time passes', () => {
     const { id, expires_at: end } = await stripe.checkout.sessions.create(
       checkoutOf(payments.env('http://127.0.0.1:9'), 'idle'),
     )
-    goTo(end + 1)
+    advanceTo(end + 1)
     expect(await stripe.checkout.sessions.retrieve(id)).toMatchObject({ status: 'expired' })
     expect(() => payments.processor.pay(id)).toThrow('The session is expired')
   })
@@ -241,6 +241,6 @@ async function begin(userId: string) {
   }
 }
 
-function goTo(seconds: number): void {
+function advanceTo(seconds: number): void {
   payments.processor.advance({ to: new Date(seconds * 1_000).toISOString() })
 }

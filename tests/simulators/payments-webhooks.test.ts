@@ -47,20 +47,20 @@ afterAll(async () => {
 })
 
 test('events are delivered to the endpoint with a signature', async () => {
-  const { subscriptionId } = payments.processor.subscribe(subscriber('told'))
+  const { subscriptionId } = payments.processor.subscribe(subscriber('notified'))
   await eventually(() => expect(arrived(subscriptionId)).toHaveLength(4))
-  const told = arrived(subscriptionId).map(({ raw, header }) =>
+  const events = arrived(subscriptionId).map(({ raw, header }) =>
     Stripe.webhooks.constructEvent(raw, header, settings.STRIPE_WEBHOOK_SECRETS),
   )
-  expect(told.map(({ type }) => type).toSorted()).toEqual([
+  expect(events.map(({ type }) => type).toSorted()).toEqual([
     'checkout.session.completed',
     'customer.subscription.created',
     'invoice.paid',
     'invoice.payment_succeeded',
   ])
-  expect(told.find(({ type }) => type === 'checkout.session.completed')).toMatchObject({
+  expect(events.find(({ type }) => type === 'checkout.session.completed')).toMatchObject({
     api_version: Stripe.API_VERSION,
-    data: { object: { metadata: { userId: 'told' }, subscription: subscriptionId } },
+    data: { object: { metadata: { userId: 'notified' }, subscription: subscriptionId } },
   })
   expect(received[0]).toMatchObject({ path: '/api/payments/webhook' })
 })
@@ -72,7 +72,7 @@ test('an unacknowledged event is delivered again until it is acknowledged or no 
   }
   const { subscriptionId } = payments.processor.subscribe(subscriber('deaf'))
   const statuses = (type: string) =>
-    made(subscriptionId)
+    eventsWith(subscriptionId)
       .find((event) => event.type === type)!
       .deliveries.map(({ status }) => status)
   await eventually(() => {
@@ -83,7 +83,7 @@ test('an unacknowledged event is delivered again until it is acknowledged or no 
 })
 
 test('paused events are stored and delivered on demand, in any order and number', async () => {
-  const { id: ended, created } = heldEnd('quiet')
+  const { id: ended, created } = createHeldEvents('quiet')
   payments.processor.webhooks({ held: false })
   answer = ({ id }) => (id === created ? 503 : 200)
 
@@ -95,12 +95,12 @@ test('paused events are stored and delivered on demand, in any order and number'
   ])
 
   expect(received.slice(-3).map(({ raw }) => (JSON.parse(raw) as Stripe.Event).id)).toEqual(order)
-  expect(made(ended)[0]!.deliveries).toMatchObject([{ status: 200 }, { status: 200 }])
+  expect(eventsWith(ended)[0]!.deliveries).toMatchObject([{ status: 200 }, { status: 200 }])
   await expect(async () => payments.processor.deliver(['evt_x'])).rejects.toThrow('Not found: evt_x')
 })
 
 test('several endpoints are used in turn', async () => {
-  const { id } = heldEnd('shared')
+  const { id } = createHeldEvents('shared')
   payments.setEndpoints([`${endpoint}/a`, `${endpoint}/b`])
   await payments.processor.deliver([id, id, id])
   payments.setEndpoints([`${endpoint}/api/payments/webhook`])
@@ -111,7 +111,7 @@ test('several endpoints are used in turn', async () => {
 test('an event of a change contains the previous values', () => {
   const { subscriptionId } = payments.processor.subscribe(subscriber('changing'))
   payments.processor.cancel(subscriptionId)
-  const { body } = made(subscriptionId).at(-1)!
+  const { body } = eventsWith(subscriptionId).at(-1)!
   expect(body).toMatchObject({
     type: 'customer.subscription.updated',
     data: { object: { cancel_at_period_end: true }, previous_attributes: { cancel_at_period_end: false } },
@@ -122,8 +122,10 @@ test('an event of a change contains the previous values', () => {
 test('events have the configured API version', () => {
   payments.processor.webhooks({ held: true, apiShape: 'old' })
   const { subscriptionId } = payments.processor.subscribe(subscriber('old'))
-  const objects = new Map(made(subscriptionId).map(({ type, body }) => [type, (body as Stripe.Event).data.object]))
-  expect(made(subscriptionId).at(-1)!.body).toMatchObject({ api_version: '2024-06-20' })
+  const objects = new Map(
+    eventsWith(subscriptionId).map(({ type, body }) => [type, (body as Stripe.Event).data.object]),
+  )
+  expect(eventsWith(subscriptionId).at(-1)!.body).toMatchObject({ api_version: '2024-06-20' })
   expect(objects.get('customer.subscription.created')).toMatchObject({ current_period_end: expect.any(Number) })
   const invoice = objects.get('invoice.payment_succeeded')
   expect(invoice).toMatchObject({
@@ -156,7 +158,7 @@ test('events that a stopped processor did not deliver are sent by the next one',
   rmSync(dir, { recursive: true, force: true })
 })
 
-test('the control interface offers all of this', async () => {
+test('the control interface of the payment simulator performs every action and reports invalid ones', async () => {
   const post = async (path: string, body?: object) => {
     const response = await fetch(`${payments.control}${path}`, {
       method: 'POST',
@@ -183,8 +185,8 @@ test('the control interface offers all of this', async () => {
   const { now } = (await get('/clock')) as { now: string }
   const { body: later } = await post('/clock', { advanceMs: 60_000 })
   expect(Date.parse(later['now']!)).toBeGreaterThanOrEqual(Date.parse(now) + 60_000)
-  const kept = (await get('/events')) as { id: string; type: string; deliveries: object[] }[]
-  const { id } = kept.at(-1)!
+  const events = (await get('/events')) as { id: string; type: string; deliveries: object[] }[]
+  const { id } = events.at(-1)!
   expect((await post('/events/deliver', { ids: [id] })).body).toEqual([{ id, status: 200 }])
 
   expect(await post(`/checkouts/${remote['checkoutId']}/pay`)).toMatchObject({ status: 409 })
@@ -195,16 +197,16 @@ test('the control interface offers all of this', async () => {
 })
 
 /** Creates two undelivered events: a subscription began, and it ended. */
-function heldEnd(userId: string): { id: string; created: string } {
+function createHeldEvents(userId: string): { id: string; created: string } {
   payments.processor.webhooks({ held: true })
   const { subscriptionId } = payments.processor.subscribe(subscriber(userId))
   payments.processor.end(subscriptionId)
-  const events = made(subscriptionId)
+  const events = eventsWith(subscriptionId)
   return { id: events.at(-1)!.id, created: events[0]!.id }
 }
 
 /** The events that contain this id. */
-function made(id: string) {
+function eventsWith(id: string) {
   return payments.processor.events().filter(({ body }) => JSON.stringify(body).includes(id))
 }
 

@@ -49,7 +49,7 @@ interface MediaObject {
 }
 
 /** The fields of responses that the tests read. */
-interface Told {
+interface TumblrResponse {
   id: string
   id_string: string
   genesis_post_id?: string
@@ -58,7 +58,7 @@ interface Told {
   total_users: number
   /** A list for an image, an object for a video. */
   content: [{ media: [MediaObject] & MediaObject }]
-  posts: Told[]
+  posts: TumblrResponse[]
   user: { posts: { reset_at: number }; blogs: [{ followers: number }] }
 }
 
@@ -84,7 +84,11 @@ async function send(url: URL | string, init: RequestInit = {}) {
   const response = await fetch(url, { redirect: 'manual', ...init })
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.startsWith('application/json')
-  const body = (isJson ? JSON.parse(text) : {}) as { meta: object; response: Told; errors?: { code: number }[] }
+  const body = (isJson ? JSON.parse(text) : {}) as {
+    meta: object
+    response: TumblrResponse
+    errors?: { code: number }[]
+  }
   return { status: response.status, headers: response.headers, text, body, code: body.errors?.[0]?.code }
 }
 
@@ -417,8 +421,8 @@ describe('files', () => {
   it('files of unsupported types and unreadable files are refused', async () => {
     const webp = await bytesOf(picture(10, 10).webp())
     expect((await upload([image('a', 'image/webp')], [['a', webp, 'image/webp']])).code).toBe(8005)
-    const torn = (await png()).slice(0, 12)
-    expect((await upload([image('a')], [['a', torn, 'image/png']])).code).toBe(8005)
+    const truncated = (await png()).slice(0, 12)
+    expect((await upload([image('a')], [['a', truncated, 'image/png']])).code).toBe(8005)
   })
 
   it('only one video is processed at a time', async () => {
@@ -434,11 +438,11 @@ describe('files', () => {
       ]
       expect((await upload(two, both, init)).code).toBe(8001)
       const { body } = await one()
-      const look = async () => (await call(blog(`posts/${body.response.id}`, as), init)).body.response
-      expect(await look()).toMatchObject({ state: 'transcoding' })
-      expect((await look()).content[0].media.url).toBeUndefined()
+      const readPost = async () => (await call(blog(`posts/${body.response.id}`, as), init)).body.response
+      expect(await readPost()).toMatchObject({ state: 'transcoding' })
+      expect((await readPost()).content[0].media.url).toBeUndefined()
       expect(await one()).toMatchObject({ status: 403, code: 8010 })
-      await expect.poll(async () => (await look()).state, { timeout: 10_000 }).toBe('draft')
+      await expect.poll(async () => (await readPost()).state, { timeout: 10_000 }).toBe('draft')
       expect((await one()).status).toBe(201)
     } finally {
       await busy.stop()

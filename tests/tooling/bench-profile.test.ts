@@ -19,7 +19,7 @@ function profile(samples: number[], timeDeltas: number[]): CpuProfile {
   }
 }
 
-test('self time goes to the function on top and to the nearest own one, without waiting and what is outside the window', () => {
+test('a CPU profile counts self time for the top function and the nearest own function, without idle time or samples outside the window', () => {
   const times = noSelfTimes()
   // Samples at 1000, 1010, 1030, 1060 and 1100.
   addSelfTimes(times, profile([4, 3, 4, 2, 4], [0, 10, 20, 30, 40]), { from: 1_005, to: 1_100 })
@@ -31,7 +31,7 @@ test('self time goes to the function on top and to the nearest own one, without 
   expect(Object.fromEntries(times.own)).toEqual({ 'find src/store/posts/posts.ts:10': 50 })
 })
 
-test('a module is a package, a file of this repository or a part of Node', () => {
+test('a CPU profile groups frames by package, file of this repository or module of Node', () => {
   const of = (url: string, functionName = 'f') => moduleOf({ url, functionName, lineNumber: 0 })
   expect(of('node:internal/timers')).toBe('node:internal/timers')
   expect(of('file:///x/node_modules/a/node_modules/b/c.js')).toBe('b')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { drawChart, type Chart } from '../../bench/chart.ts'
 import { figureOfRounds } from '../../bench/figure.ts'
-import { wholeAnswer } from '../../bench/load.ts'
+import { parseResponse } from '../../bench/load.ts'
 import { assertFlawless, judgePunctuality } from '../../bench/punctuality.ts'
 import { inTurns } from '../../bench/loops.ts'
 
@@ -28,7 +28,7 @@ const chart: Chart = {
   ],
 }
 
-test('a chart shows every point, names each line at its end and keeps the names apart', () => {
+test('a chart shows every point and names each line at its end without overlaps', () => {
   const svg = drawChart(chart)
   expect(svg.match(/<circle/g)).toHaveLength(4)
   expect(svg).toContain('Costs &amp; &lt;growth>')
@@ -38,18 +38,18 @@ test('a chart shows every point, names each line at its end and keeps the names 
   expect(Math.abs(heights[0]! - heights[1]!)).toBeGreaterThanOrEqual(16)
 })
 
-test('the ratio of several rounds is the median of theirs, so that a slow moment of the machine does not decide', () => {
+test('the ratio of several rounds is the median of their ratios, so that one slow round has no effect', () => {
   const figure = figureOfRounds({ group: 'g', name: 'n', unit: '1/s', ours: [50, 40, 10], baseline: [100, 50, 40] })
   expect(figure).toMatchObject({ ours: 40, baseline: 50, ratio: 0.5 })
 })
 
-test('each side begins in turn', async () => {
+test('both sides of a benchmark alternate in starting a round', async () => {
   const order: string[] = []
   await inTurns(['bare', 'ours'], 3, async (side, round) => void order.push(`${side} ${round}`))
   expect(order).toEqual(['bare 0', 'ours 0', 'ours 1', 'bare 1', 'bare 2', 'ours 2'])
 })
 
-test('a call that comes early, twice or never makes a run of lateness void', () => {
+test('a call that arrives early, twice or never invalidates a lateness run', () => {
   const judge = (arrivals: Record<string, number[]>) =>
     judgePunctuality(
       [
@@ -67,9 +67,9 @@ test('a call that comes early, twice or never makes a run of lateness void', () 
   expect(() => assertFlawless('two posts', judge({ b: [2_000] }))).toThrow('void')
 })
 
-test('an answer is whole when all its bytes are there', () => {
-  const answer = 'HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\n{"a"'
-  expect(wholeAnswer(answer)).toEqual({ status: 201, text: '{"a"' })
-  expect(wholeAnswer(answer.slice(0, -1))).toBeNull()
-  expect(wholeAnswer(answer.slice(0, 30))).toBeNull()
+test('an HTTP response is complete when all bytes of its body have arrived', () => {
+  const response = 'HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\n{"a"'
+  expect(parseResponse(response)).toEqual({ status: 201, text: '{"a"' })
+  expect(parseResponse(response.slice(0, -1))).toBeNull()
+  expect(parseResponse(response.slice(0, 30))).toBeNull()
 })

@@ -3,7 +3,7 @@ import { figure } from '../../bench/figure.ts'
 import { tableOf } from '../../bench/report.ts'
 import { median, percentile, signedRank } from '../../bench/stats.ts'
 
-test('a percentile is a value that was measured, and never a kinder one', () => {
+test('a percentile is a measured value and never rounds down', () => {
   const samples = [5, 1, 4, 2, 3]
   expect(median(samples)).toBe(3)
   expect(percentile(samples, 0.95)).toBe(5)
@@ -16,7 +16,7 @@ test('a percentile is a value that was measured, and never a kinder one', () => 
   expect(() => percentile([], 0.5)).toThrow('no samples')
 })
 
-test('a figure is judged by its ratio, and the table shows a missed aim', () => {
+test('a figure is compared with its target by its ratio, and the table marks a missed target', () => {
   const measure = (ours: number) =>
     figure({
       group: 'routes',
@@ -31,7 +31,7 @@ test('a figure is judged by its ratio, and the table shows a missed aim', () => 
   expect(tableOf([measure(100)])).toContain('✗ at least 0.5')
 })
 
-test('pairs that differ only by chance are within the bound, pairs with a small steady difference are not', () => {
+test('the signed-rank test accepts random differences and detects a small constant one', () => {
   const noise = Array.from({ length: 200 }, (_, index) => Math.sin(index * 12.9898) * 5)
   expect(Math.abs(signedRank(noise))).toBeLessThan(2.58)
   expect(signedRank(noise.map((difference) => difference + 1))).toBeGreaterThan(2.58)

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** A rule, the file it must bite in, and the line it must bite. */
+/** A rule, and a file with a line of code that the rule must report. */
 type Snippet = [rule: string, file: string, source: string]
 
 const IMPORTS = 'no-restricted-imports'
@@ -188,7 +188,7 @@ async function write(file: string, source: string) {
   await writeFile(join(folder, file), `${source}\n`)
 }
 
-/** The command line that `npm run check` uses, with the project's own configuration, on the snippets alone. */
+/** Runs the linter like `npm run check`, with the project's configuration, on the snippets only. */
 async function lint() {
   const cli = join(ROOT, 'node_modules/oxlint/bin/oxlint')
   const output = await new Promise<string>((resolve, reject) => {
@@ -208,14 +208,14 @@ async function lint() {
 
 const rulesIn = (file: string) => found.filter((hit) => hit.file === file).map((hit) => hit.rule)
 
-describe('the linter refuses', () => {
-  test.each(FORBIDDEN)('%s in %s', (rule, file) => {
+describe('forbidden code', () => {
+  test.each(FORBIDDEN)('the linter reports %s in %s', (rule, file) => {
     expect(rulesIn(file)).toContain(rule)
   })
 })
 
-describe('the linter lets through', () => {
-  test.each(ALLOWED)('what %s may import', (file) => {
+describe('allowed code', () => {
+  test.each(ALLOWED)('the linter accepts the imports of %s', (file) => {
     expect(rulesIn(file).filter((rule) => rule !== 'no-unused-vars')).toEqual([])
   })
 })

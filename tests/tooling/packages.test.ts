@@ -15,14 +15,14 @@ const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) a
   packages: Record<string, LockedPackage>
 }
 
-/** Every installed copy of a package, wherever in the tree. */
+/** Returns every installed copy of a package, at any depth. */
 function copiesOf(name: string): string[] {
   return Object.entries(lock.packages)
     .filter(([path]) => path.endsWith(`node_modules/${name}`))
     .map(([, { version }]) => version ?? '')
 }
 
-/** Positive when `a` is the newer version; of pre-releases only the numbers count. */
+/** Returns a positive number when `a` is newer. Pre-releases are compared by their numbers only. */
 function compareVersions(a: string, b: string): number {
   return a.localeCompare(b, 'en', { numeric: true })
 }

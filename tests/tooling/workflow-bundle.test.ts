@@ -27,35 +27,35 @@ function write(file: string, text: string): void {
   writeFileSync(join(root, file), text)
 }
 
-/** The code that a worker started now would run. */
-async function start(): Promise<string> {
+/** Returns the workflow code that a worker would run if it started now. */
+async function startWorker(): Promise<string> {
   const bundle = await loadBundle(root, async () => ({ code: `build ${++builds}` }))
   return 'code' in bundle ? bundle.code : readFileSync(bundle.codePath, 'utf8')
 }
 
 describe('the workflow bundle', () => {
-  it('is built once, and a worker that starts again with the same sources takes it from its file', async () => {
-    expect([await start(), await start(), await start()]).toEqual(['build 1', 'build 1', 'build 1'])
+  it('the workflow bundle is built once and read from its file while the sources are unchanged', async () => {
+    expect([await startWorker(), await startWorker(), await startWorker()]).toEqual(['build 1', 'build 1', 'build 1'])
   })
 
-  it.each(Object.keys(SOURCES))('is built anew when %s has changed', async (file) => {
-    await start()
+  it.each(Object.keys(SOURCES))('the workflow bundle is rebuilt after a change of %s', async (file) => {
+    await startWorker()
     write(file, 'changed')
-    expect([await start(), await start()]).toEqual(['build 2', 'build 2'])
+    expect([await startWorker(), await startWorker()]).toEqual(['build 2', 'build 2'])
     write(file, SOURCES[file as keyof typeof SOURCES])
-    expect(await start()).toBe('build 1')
+    expect(await startWorker()).toBe('build 1')
   })
 
-  it('is built anew when a source file was added', async () => {
-    await start()
+  it('the workflow bundle is rebuilt after a source file was added', async () => {
+    await startWorker()
     write('src/workflows/two.ts', '')
-    expect(await start()).toBe('build 2')
+    expect(await startWorker()).toBe('build 2')
   })
 
-  it('is built for each start where it cannot be stored, or where nothing says which packages there are', async () => {
+  it('the workflow bundle is built at each start when it cannot be stored or the packages are unknown', async () => {
     write('node_modules/.cache', 'not a folder')
-    expect([await start(), await start()]).toEqual(['build 1', 'build 2'])
+    expect([await startWorker(), await startWorker()]).toEqual(['build 1', 'build 2'])
     rmSync(join(root, 'node_modules'), { recursive: true })
-    expect([await start(), await start()]).toEqual(['build 3', 'build 4'])
+    expect([await startWorker(), await startWorker()]).toEqual(['build 3', 'build 4'])
   })
 })

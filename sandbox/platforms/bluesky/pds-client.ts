@@ -78,7 +78,7 @@ export function createPdsClient(baseUrl: string) {
     call,
     blobUrl: (did: string, cid: string) =>
       `${baseUrl}/xrpc/com.atproto.sync.getBlob?${new URLSearchParams({ did, cid })}`,
-    /** By handle or DID. */
+    /** Finds an account by handle or DID. */
     findAccount: (actor: string) => orUndefined<Account>(get('com.atproto.repo.describeRepo', { repo: actor })),
     listDids: async () =>
       (
@@ -88,7 +88,7 @@ export function createPdsClient(baseUrl: string) {
       ).map(({ did }) => did),
     findRecord: (repo: string, collection: string, rkey: string) =>
       orUndefined<StoredRecord>(get('com.atproto.repo.getRecord', { repo, collection, rkey })),
-    /** Oldest key first. */
+    /** Lists the records of a collection, oldest key first. */
     listRecords: (repo: string, collection: string) =>
       all<StoredRecord>('com.atproto.repo.listRecords', 'records', {
         repo,

@@ -24,9 +24,9 @@ export async function startPdsThread(workerData: PdsThreadInput) {
 
   async function ask(command: PdsThreadRequest['command'], did: Did): Promise<string> {
     const id = ++lastId
-    const answered = new Promise<PdsThreadAnswer>((resolve) => waiting.set(id, resolve))
+    const answer = new Promise<PdsThreadAnswer>((resolve) => waiting.set(id, resolve))
     worker.postMessage({ id, command, did } satisfies PdsThreadRequest)
-    const { result, error } = await answered
+    const { result, error } = await answer
     if (result === undefined) throw new Error(error)
     return result
   }

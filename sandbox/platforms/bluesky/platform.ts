@@ -208,7 +208,7 @@ function parsePostUri(uri: string): { did: Did; rkey: string } {
 
 interface TokenClaims {
   sub: string
-  /** In tokens for another service, which have no `sub`. */
+  /** The account in tokens for another service, which have no `sub`. */
   iss?: string
   iat: number
   scope: string

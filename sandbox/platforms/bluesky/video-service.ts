@@ -20,7 +20,7 @@ export interface VideoKnobs {
 interface Job {
   jobId: string
   did: string
-  /** Of the uploaded file. */
+  /** The digest of the uploaded file. */
   digest: string
   begunAt: number
   takesMs: number
@@ -138,7 +138,7 @@ function claimsOf(token: string): { iss?: string; aud?: string; lxm?: string; ex
   }
 }
 
-/** Never buffers the whole file. */
+/** Reads the upload without buffering the whole file. */
 async function readFilm(request: IncomingMessage): Promise<{ digest: string; isFilm: boolean }> {
   const hash = createHash('sha256')
   let head = Buffer.alloc(0)

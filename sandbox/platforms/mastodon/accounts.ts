@@ -4,7 +4,7 @@ import type { Account, State } from './state.ts'
 export interface NewAccount {
   username: string
   displayName?: string
-  /** HTML. */
+  /** The profile text as HTML. */
   note?: string
 }
 

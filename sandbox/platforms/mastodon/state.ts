@@ -5,7 +5,7 @@ export interface Account {
   id: string
   username: string
   displayName: string
-  /** HTML. */
+  /** The profile text as HTML. */
   note: string
   createdAt: string
   /** Counts set through the control interface. */
@@ -49,7 +49,7 @@ export interface Media {
   mimeType: string
   sizeBytes: number
   description: string | null
-  /** When the server has processed it. */
+  /** Time at which its processing ends, milliseconds since 1970. */
   readyAt: number
   statusId: string | null
 }
@@ -63,7 +63,7 @@ export interface Status {
   mediaIds: string[]
   clientId: string
   createdAt: string
-  /** When its text was edited; absent before. */
+  /** Time of the last edit; absent while it was never edited. */
   editedAt?: string
   metrics?: Record<string, number>
 }

@@ -35,14 +35,14 @@ export function createStatuses(options: StatusesOptions) {
   const ofAccount = new Map<string, Status[]>()
   for (const status of state.statuses.values()) listOf(status.accountId).push(status)
 
-  /** Oldest first. */
+  /** Returns the statuses of an account, oldest first. */
   function listOf(accountId: string): Status[] {
     const list = ofAccount.get(accountId) ?? []
     ofAccount.set(accountId, list)
     return list
   }
 
-  /** The key is read before and stored after; the content of a repeat is ignored. */
+  /** Creates a status. Like the real server, it returns the first result for a repeated key, whatever the content. */
   function create(account: Account, clientId: string, params: Params, key: string | undefined): SandboxResponse {
     const keyOf = key === undefined || key === '' ? null : `${account.id}/${key}`
     const known = keyOf === null || !honoursKeys ? undefined : state.idempotency.get(keyOf)
@@ -209,7 +209,7 @@ export function createStatuses(options: StatusesOptions) {
       return { status: 200, body: found.filter((status) => isFor(reader, status)).map(present) }
     },
 
-    /** Newest first, in pages. */
+    /** Returns a page of an account's statuses, newest first. */
     page(accountId: string, params: Params): SandboxResponse {
       if (!state.accounts.get(accountId)) throw new Refusal(404, 'Record not found')
       const limit = Math.min(Number(params.text('limit') ?? 20) || 20, MAX_PAGE_SIZE)

@@ -55,7 +55,7 @@ export function createAccounts({ state, tokens, base, followersOf }: AccountsDep
     }
   }
 
-  /** Without an expiry if it comes from a long-lived token; the same token for the same login. */
+  /** Returns the page token of a login. It does not expire if the login's user token is long-lived. */
   function pageToken(page: Page, { token }: Caller): Token {
     const expiresAt = token.expiresAt - token.issuedAt > DAY_MS ? 0 : token.expiresAt
     const { appId, personId, scopes, pageIds } = token

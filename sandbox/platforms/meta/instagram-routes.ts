@@ -49,17 +49,18 @@ export function instagramRoutes({ state, store, postNode, quota }: RoutesDeps): 
     const isChild = params.get('is_carousel_item') === 'true'
     const common = { accountId: account.id, text, isChild, children: [], file: null, problem: null }
     const type = params.get('media_type')
-    if (type === 'CAROUSEL') return made({ ...common, kind: 'CAROUSEL', children: childrenOf(call, account.id) })
+    if (type === 'CAROUSEL')
+      return makeContainer({ ...common, kind: 'CAROUSEL', children: childrenOf(call, account.id) })
     if (type === undefined || type === 'IMAGE') {
       const file = await pullImage(params.get('image_url'))
-      return made({ ...common, kind: 'IMAGE', file: { ...file, altText: altTextOf(call) } })
+      return makeContainer({ ...common, kind: 'IMAGE', file: { ...file, altText: altTextOf(call) } })
     }
     if (type !== (isChild ? 'VIDEO' : 'REELS')) throw refuse(100, 2_207_023, `The media type ${type} is unknown`)
     const { file, problem } = await pullVideo(params.get('video_url'))
-    return made({ ...common, kind: 'VIDEO', file: { ...file, altText: '' }, problem })
+    return makeContainer({ ...common, kind: 'VIDEO', file: { ...file, altText: '' }, problem })
   }
 
-  function made(fields: Parameters<ContainerStore['make']>[0]): SandboxResponse {
+  function makeContainer(fields: Parameters<ContainerStore['make']>[0]): SandboxResponse {
     return { status: 200, body: { id: store.make(fields).id } }
   }
 

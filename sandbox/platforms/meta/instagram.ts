@@ -18,7 +18,7 @@ interface InstagramDeps {
   base(): string
   /** How long the processing of an image or a video takes, milliseconds. */
   processingMs: { image: number; video: number }
-  /** Per account and day. */
+  /** Limits per account and day. */
   quota: { posts: number; containers: number }
   crowd: Crowd
 }

@@ -82,7 +82,7 @@ export function createLogin({ state, tokens, people }: LoginDeps) {
     }
     const person = chosenAccount({ account: params.get('account'), name: params.get('name') }, people)
     const declined = params.list('decline')
-    const kept = without(
+    const sharedPageIds = without(
       pagesOf(person).map(({ id }) => id),
       params.list('hide'),
     )
@@ -94,7 +94,7 @@ export function createLogin({ state, tokens, people }: LoginDeps) {
       redirectUri,
       scopes: [...new Set(['public_profile', ...without(scopesOf(params), declined)])],
       declined,
-      pageIds: kept,
+      pageIds: sharedPageIds,
       createdAt: Date.now(),
     })
     return redirect(`${redirectUri}#_=_`, { code, state: answerState })

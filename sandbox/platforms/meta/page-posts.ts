@@ -28,7 +28,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
   const ofPage = new Map<string, PagePost[]>()
   for (const post of state.posts.values()) listOf(post.pageId).push(post)
 
-  /** Oldest first. */
+  /** Returns the posts of a page, oldest first. */
   function listOf(pageId: string): PagePost[] {
     const list = ofPage.get(pageId) ?? []
     ofPage.set(pageId, list)

@@ -39,7 +39,7 @@ export function createPeople(state: MetaState) {
     return { person, pages: pages.map((page) => addPage(id, page)) }
   }
 
-  /** With a page and a professional account on Instagram with an unused user name. */
+  /** Returns the person with this name; creates it with a page and an Instagram account with an unused user name. */
   function ensureWithPage(name: string): { person: Person; pages: Page[] } {
     const username = usernameOf(name)
     return ensure({ name, pages: [{ name: `Page of ${name}`, username, instagram: { username } }] })

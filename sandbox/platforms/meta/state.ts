@@ -52,15 +52,15 @@ export interface Token {
   token: string
   appId: string
   personId: string
-  /** Null: a user token. */
+  /** `null` for a user token. */
   pageId: string | null
   scopes: string[]
-  /** For a user token: the pages it may see. */
+  /** The pages that a user token may read. */
   pageIds: string[]
   /** Milliseconds since 1970; 0: never. */
   expiresAt: number
   issuedAt: number
-  /** Why it is no longer valid. */
+  /** The reason why it is invalid; `null` while it is valid. */
   death: 'removed' | 'password' | 'expired' | 'role' | null
 }
 
@@ -81,9 +81,9 @@ export interface Video {
   url: string
   mimeType: string
   description: string
-  /** When it can be read by its id. */
+  /** Time from which it can be read by its id. */
   readableAt: number
-  /** When it becomes public. */
+  /** Time at which it becomes public. */
   readyAt: number
   createdAt: number
 }
@@ -98,7 +98,7 @@ export interface PagePost {
   videoId: string | null
   isPublished: boolean
   createdAt: number
-  /** When its text was changed; absent before. */
+  /** Time of the last change of its text; absent while it was never changed. */
   changedAt?: number
   counted?: Counted
 }
@@ -119,7 +119,7 @@ export function openState(file: string) {
     photos: table<Photo>('photos'),
     videos: table<Video>('videos'),
     posts: table<PagePost>('posts'),
-    /** Increases over time. `prefix` starts the ids of a kind. */
+    /** Returns a new id; ids increase over time. `prefix` identifies the kind. */
     newId: (prefix = ''): string => `${prefix}${nextId()}`,
   }
 }

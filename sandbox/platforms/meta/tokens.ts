@@ -6,7 +6,7 @@ import type { MetaState, Page, Person, Token } from './state.ts'
 export interface Caller {
   token: Token
   person: Person
-  /** For a page token. */
+  /** The page of a page token; `null` for a user token. */
   page: Page | null
 }
 

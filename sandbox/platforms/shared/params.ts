@@ -4,7 +4,7 @@ import { RefusedCall } from './refused-call.ts'
 
 export interface Params {
   text(name: string): string | undefined
-  /** Of `name[]`, or of an array in JSON. */
+  /** Returns the values of `name[]`, or of an array in JSON. */
   list(name: string): string[]
   file(name: string): File | undefined
   files: [name: string, file: File][]

@@ -11,7 +11,7 @@ export interface ShownPost {
   link: string | null
   media: { url: string; mimeType: string; altText: string }[]
   createdAt: string
-  /** Why the public cannot see it yet. */
+  /** The reason why the public cannot see it yet. */
   note?: string
 }
 

@@ -18,7 +18,7 @@ export interface SimulatorPlace {
 
 interface Built<Api extends object> {
   server: Server
-  /** By the name of the proxy; several where one server simulates several platforms. */
+  /** The platforms by the names of their proxies; one server may simulate several platforms. */
   fronts: Record<string, ProxiedPlatform>
   api: Api
 }
@@ -37,8 +37,8 @@ export async function startSimulator<Api extends object>(
 ): Promise<Api & { fronts: Record<string, Front>; stop(): Promise<void> }> {
   const dir = place.dir ?? (await mkdtemp(join(tmpdir(), `postonce-${name}-`)))
   mkdirSync(dir, { recursive: true })
-  const kept = join(dir, 'ports.json')
-  const ports = readJson<Record<string, number>>(kept, {})
+  const portsFile = join(dir, 'ports.json')
+  const ports = readJson<Record<string, number>>(portsFile, {})
   const proxies: Record<string, FaultProxy> = {}
   const { server, fronts, api } = build({ dir, urlOf: (front) => proxies[front]!.url })
   const serverUrl = await listenOnLoopback(server)
@@ -51,7 +51,7 @@ export async function startSimulator<Api extends object>(
     })
   }
   writeJson(
-    kept,
+    portsFile,
     Object.fromEntries(
       Object.entries(proxies).flatMap(([front, { url, control }]) => [
         [front, portOf(url)],

@@ -46,21 +46,21 @@ export function createPosts({
       case 'TEXT':
         if (isChild) throw bad('Text posts cannot be carousel items')
         if (text === '') throw bad('Param text is required for text posts')
-        return made({ ...common, kind: 'TEXT' })
+        return makeContainer({ ...common, kind: 'TEXT' })
       case 'IMAGE':
       case 'VIDEO': {
         const pulled = await pull(type, params.get(type === 'IMAGE' ? 'image_url' : 'video_url'))
         const file = { ...pulled.file, altText: altTextOf(call) }
-        return made({ ...common, kind: type, file, problem: pulled.problem })
+        return makeContainer({ ...common, kind: type, file, problem: pulled.problem })
       }
       case 'CAROUSEL':
-        return made({ ...common, kind: 'CAROUSEL', children: childrenOf(call, account.id) })
+        return makeContainer({ ...common, kind: 'CAROUSEL', children: childrenOf(call, account.id) })
       default:
         throw bad('Param media_type must be one of {TEXT, IMAGE, VIDEO, CAROUSEL}')
     }
   }
 
-  function made(fields: Parameters<ContainerStore['make']>[0]): SandboxResponse {
+  function makeContainer(fields: Parameters<ContainerStore['make']>[0]): SandboxResponse {
     return { status: 200, body: { id: store.make(fields).id } }
   }
 

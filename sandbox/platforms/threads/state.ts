@@ -46,7 +46,7 @@ export function openState(file: string) {
     accounts: table<Account>('accounts'),
     codes: table<Code>('codes'),
     tokens: table<Token>('tokens'),
-    /** Odd and longer than exact JavaScript numbers, like the real ones. */
+    /** Returns an id that is odd and beyond exact JavaScript numbers, like the real ones. */
     newId: (): string => `1${nextId()}7`,
   }
 }

@@ -3,7 +3,7 @@ import { randomText } from './random-text.ts'
 import type { Account, Blog, State } from './state.ts'
 
 export interface NewAccount {
-  /** Of the account and its primary blog. */
+  /** The name of the account and of its primary blog. */
   name: string
   title?: string
   /** The name of a second blog. */

@@ -10,11 +10,11 @@ export function readBlocks(content: unknown): Block[] {
   if (!Array.isArray(content) || content.length === 0) bad('content is empty')
   if (JSON.stringify(content).length > MAX_BYTES) bad('the post is too large')
   const blocks = content as Block[]
-  const of = (type: string) => blocks.filter((block) => block?.type === type)
+  const blocksOf = (type: string) => blocks.filter((block) => block?.type === type)
   if (blocks.length > MOST.blocks) bad('too many blocks')
-  if (of('image').length > MOST.image) bad('too many images')
-  if (of('video').length > MOST.video) bad('too many videos')
-  if (of('text').reduce((sum, block) => sum + readFormatting(block).length, 0) > MOST.links) bad('too many links')
+  if (blocksOf('image').length > MOST.image) bad('too many images')
+  if (blocksOf('video').length > MOST.video) bad('too many videos')
+  if (blocksOf('text').reduce((sum, block) => sum + readFormatting(block).length, 0) > MOST.links) bad('too many links')
   for (const block of blocks) {
     if (block.type === 'text') checkText(block)
     else if (block.type === 'image') {

@@ -57,25 +57,25 @@ export function createMediaStore({ state, limits, dir, base, processingMs }: Med
     }
     limits.assertRoom(account, wanted)
     limits.count(account, wanted)
-    const kept: Block[] = []
+    const stored: Block[] = []
     for (const block of blocks) {
       const object = mediaOf(block)
-      if (!object) kept.push(block)
+      if (!object) stored.push(block)
       else {
         const upload = uploads.get(String(object['identifier']))
         const { id } = upload ? await keep(account, upload) : ownMedia(account, object)
-        kept.push({ ...block, mediaId: id, media: undefined })
+        stored.push({ ...block, mediaId: id, media: undefined })
       }
     }
-    return kept
+    return stored
   }
 
   async function check(file: File, block: Block): Promise<Upload> {
     const bytes = Buffer.from(await file.arrayBuffer())
     const mimeType = (await fileTypeFromBuffer(bytes))?.mime ?? ''
     const kind = block.type as Upload['kind']
-    const told = mediaOf(block)!['type']
-    if (!TYPES[kind].includes(mimeType) || mimeType !== file.type || told !== mimeType) {
+    const declaredType = mediaOf(block)!['type']
+    if (!TYPES[kind].includes(mimeType) || mimeType !== file.type || declaredType !== mimeType) {
       throw new Refusal(400, 'This file format is not supported', BAD_FORMAT)
     }
     if (bytes.length > MAX_BYTES[kind]) throw new Refusal(413, 'The file is too large', BAD_FORMAT)

@@ -68,8 +68,8 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
     if (!isCallbackOf(app, callback)) throw new OAuthRefusal(400, 'oauth_callback is not the one that is registered')
     const pair = newPair()
     const { consumerKey } = app
-    const asked = { ...pair, consumerKey, callback, createdAt: Date.now(), accountId: null, verifier: null }
-    const { token, secret } = state.requestTokens.set(pair.token, asked)
+    const requestToken = { ...pair, consumerKey, callback, createdAt: Date.now(), accountId: null, verifier: null }
+    const { token, secret } = state.requestTokens.set(pair.token, requestToken)
     return formAnswer({
       oauth_token: token,
       oauth_token_secret: secret,
@@ -83,11 +83,11 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
   }
 
   function authorize(params: Params): SandboxResponse {
-    const asked = open(params.text('oauth_token'))
-    if (!asked || asked.verifier !== null) return errorPage(400, 'This login request no longer exists')
+    const requestToken = open(params.text('oauth_token'))
+    if (!requestToken || requestToken.verifier !== null) return errorPage(400, 'This login request no longer exists')
     return consentPage({
       title: 'Grant access',
-      app: state.apps.get(asked.consumerKey)!.name,
+      app: state.apps.get(requestToken.consumerKey)!.name,
       scopes: ['read your blogs', 'write posts'],
       accounts: state.accounts.values().map(({ id, name }) => ({ id, label: name })),
       newFields: nameField('Blog name', 'lower-case letters, digits and hyphens'),
@@ -96,25 +96,25 @@ export function createOAuth(state: State, accounts: Accounts, confirmsCallback: 
 
   /** Handles the two buttons of the page. */
   function decide(params: Params): SandboxResponse {
-    const asked = open(params.text('oauth_token'))
-    if (!asked || asked.verifier !== null) return errorPage(400, 'This login request no longer exists')
+    const requestToken = open(params.text('oauth_token'))
+    if (!requestToken || requestToken.verifier !== null) return errorPage(400, 'This login request no longer exists')
     if (params.text('decision') !== 'allow') {
-      state.requestTokens.delete(asked.token)
-      return redirect(asked.callback, { oauth_token: asked.token })
+      state.requestTokens.delete(requestToken.token)
+      return redirect(requestToken.callback, { oauth_token: requestToken.token })
     }
     const account = chosenAccount({ account: params.text('account'), name: params.text('name') }, accounts)
     const verifier = randomText()
-    state.requestTokens.set(asked.token, { ...asked, accountId: account.id, verifier })
-    return redirect(asked.callback, { oauth_token: asked.token, oauth_verifier: verifier })
+    state.requestTokens.set(requestToken.token, { ...requestToken, accountId: account.id, verifier })
+    return redirect(requestToken.callback, { oauth_token: requestToken.token, oauth_verifier: verifier })
   }
 
   function accessToken(call: Call): SandboxResponse {
-    let asked: RequestToken | null = null
+    let requestToken: RequestToken | null = null
     const { oauth } = verify(call, (token, app) => {
-      asked = open(token)
-      return asked?.consumerKey === app.consumerKey ? asked.secret : null
+      requestToken = open(token)
+      return requestToken?.consumerKey === app.consumerKey ? requestToken.secret : null
     })
-    const { token, accountId, verifier, consumerKey } = asked!
+    const { token, accountId, verifier, consumerKey } = requestToken!
     // Each token is used up, even when the verifier is wrong.
     state.requestTokens.delete(token)
     const given = oauth.get('oauth_verifier') ?? call.url.searchParams.get('oauth_verifier')

@@ -7,7 +7,7 @@ interface Shown {
   url: string
   timestamp: number
   tags: string[]
-  /** With the media as the public sees it. */
+  /** The blocks with the public URLs of their media. */
   content: Block[]
 }
 

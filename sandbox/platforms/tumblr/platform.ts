@@ -75,7 +75,7 @@ export function createTumblrPlatform({ state, oauth, posts }: TumblrPlatformDeps
 
     publishes: (method, path) => method === 'PUT' && /^\/v2\/blog\/[^/]+\/posts\/\d+(\?|$)/.test(path),
 
-    /** Only of a published post: a created or edited draft shows nothing. */
+    /** Returns the text of calls that publish, and none for drafts, which are not public. */
     textOf(body) {
       try {
         const { content, state: becomes = 'published' } = JSON.parse(body) as { content: Block[]; state?: string }

@@ -29,7 +29,7 @@ export function createPosts({ state, media, limits, base, answersDraftId, crowd 
   const ofBlog = new Map<string, Post[]>()
   for (const post of state.posts.values()) listOf(post.blogId).push(post)
 
-  /** In the order of their last change of state. */
+  /** Returns the posts of a blog in the order of their last change of state. */
   function listOf(blogId: string): Post[] {
     const list = ofBlog.get(blogId) ?? []
     ofBlog.set(blogId, list)
@@ -104,8 +104,8 @@ export function createPosts({ state, media, limits, base, answersDraftId, crowd 
   }
 
   function notesIn({ content, timestamp, metrics }: Post) {
-    const seen = crowd.countsOf({ text: textOf(content), publishedAt: timestamp * 1_000 }, Date.now())
-    const { likes = 0, reblogs = 0, replies = 0 } = { ...inWordsOf(WORDS, seen), ...metrics }
+    const simulated = crowd.countsOf({ text: textOf(content), publishedAt: timestamp * 1_000 }, Date.now())
+    const { likes = 0, reblogs = 0, replies = 0 } = { ...inWordsOf(WORDS, simulated), ...metrics }
     return { likes, reblogs, replies, total: likes + reblogs + replies }
   }
 
@@ -130,7 +130,7 @@ export function createPosts({ state, media, limits, base, answersDraftId, crowd 
     return envelope(200, { posts: posts.map((post) => present(post, isAuthor)), total_posts: published.length })
   }
 
-  /** Newest first, in pages. */
+  /** Returns a page of drafts, newest first. */
   function drafts(blog: Blog, params: Params): SandboxResponse {
     const before = params.text('before_id')
     const found = listOf(blog.uuid)
@@ -233,7 +233,7 @@ function numberOf(params: Params, name: string, fallback: number): number {
   return value
 }
 
-/** Unix seconds. */
+/** Returns the time in Unix seconds. */
 function now(): number {
   return Math.floor(Date.now() / 1_000)
 }

@@ -20,7 +20,7 @@ interface Signed {
   method: string
   url: URL
   oauth: Map<string, string>
-  /** Of a form-encoded body. */
+  /** The fields of a form-encoded body. */
   fields: [name: string, value: string][]
   consumerSecret: string
   tokenSecret: string

@@ -50,7 +50,7 @@ export interface Media {
   mimeType: string
   width: number
   height: number
-  /** When the server has processed it. */
+  /** Time at which its processing ends, milliseconds since 1970. */
   readyAt: number
 }
 
@@ -58,14 +58,14 @@ export type Block = { type: string; alt_text?: string } & Record<string, unknown
 
 export interface Post {
   id: string
-  /** The id of the draft it was. */
+  /** The id of the draft that became this post; `null` without a draft. */
   genesisId: string | null
   blogId: string
   state: 'published' | 'draft' | 'private' | 'queue'
-  /** With `mediaId` in place of uploaded files. */
+  /** The blocks; `mediaId` replaces uploaded files. */
   content: Block[]
   tags: string[]
-  /** Unix seconds; of the publication once it is published. */
+  /** Unix seconds of the creation, or of the publication once it is published. */
   timestamp: number
   metrics?: Record<string, number>
 }
@@ -85,7 +85,7 @@ export function openState(file: string) {
     posts: table<Post>('posts'),
     /** What each account did today. */
     counts: table<number>('counts'),
-    /** As large as Tumblr's, beyond exact JavaScript numbers. */
+    /** Returns an id as large as Tumblr's, beyond exact JavaScript numbers. */
     newId: (): string => String(nextId()),
   }
 }

@@ -3,7 +3,7 @@ import { consentPage } from '../../platforms/shared/consent.ts'
 import { escapeHtml, page } from '../../platforms/shared/html.ts'
 import type { Person } from './state.ts'
 
-const NEW_FIELDS = `<p><label>Email address <input name="email" type="email"></label> (empty: an account without one)</p>
+const NEW_FIELDS = `<p><label>Email address <input name="email" type="email"></label> (optional)</p>
 <p><label>Name <input name="name"></label></p>
 <p><label><input name="verified" type="checkbox" value="yes" checked> The address is verified</label></p>`
 
@@ -11,7 +11,7 @@ export function choicePage(app: string, people: Person[]): SandboxResponse {
   return consentPage({
     title: 'Sign in with the identity sandbox',
     app,
-    scopes: ['name', 'address', 'picture'],
+    scopes: ['name', 'email address', 'picture'],
     accounts: people.map((person) => ({ id: person.id, label: labelOf(person) })),
     newFields: NEW_FIELDS,
   })
@@ -28,5 +28,5 @@ export function startPage(people: Person[]): SandboxResponse {
 }
 
 function labelOf({ name, email, emailVerified }: Person): string {
-  return `${name} <${email ?? 'no address'}>${email !== null && !emailVerified ? ' (not verified)' : ''}`
+  return `${name} <${email ?? 'no email address'}>${email !== null && !emailVerified ? ' (not verified)' : ''}`
 }

@@ -74,8 +74,8 @@ async function grantEverything({ oidc }: KoaContextWithOIDC) {
 
 function resign(token: string, { claims = (same) => same, key }: Spoil & { key: JsonWebKey }): string {
   const [header, payload] = token.split('.') as [string, string, string]
-  const said = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>
-  const spoilt = `${header}.${Buffer.from(JSON.stringify(claims(said))).toString('base64url')}`
+  const original = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>
+  const spoilt = `${header}.${Buffer.from(JSON.stringify(claims(original))).toString('base64url')}`
   const signature = sign('sha256', Buffer.from(spoilt), createPrivateKey({ key, format: 'jwk' }))
   return `${spoilt}.${signature.toString('base64url')}`
 }

@@ -31,7 +31,7 @@ export function createCaughtMails(dir: string) {
       appendFileSync(file, `${JSON.stringify(mail)}\n`, { mode: 0o600 })
       mails.push(mail)
       if (mails.length > MAX_STORED) mails.shift()
-      for (const look of waiting) look()
+      for (const check of waiting) check()
     },
 
     find: (id: string): CaughtMail | undefined => mails.find((mail) => mail.id === id),
@@ -41,19 +41,19 @@ export function createCaughtMails(dir: string) {
     /** Resolves with the mails to this address when there are `count` of them. */
     until(to: string, count = 1): Promise<CaughtMail[]> {
       return new Promise((resolve) => {
-        const look = () => {
+        const check = () => {
           const found = list(to)
           if (found.length < count) return
-          waiting.delete(look)
+          waiting.delete(check)
           resolve(found)
         }
-        waiting.add(look)
-        look()
+        waiting.add(check)
+        check()
       })
     },
   }
 
-  /** Newest first. */
+  /** Lists the mails to an address, or all mails, newest first. */
   function list(to?: string): CaughtMail[] {
     const wanted = to?.toLowerCase()
     const fits = (mail: CaughtMail) => mail.to.some((address) => address.toLowerCase() === wanted)

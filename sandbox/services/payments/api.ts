@@ -46,8 +46,8 @@ export function apiRoutes({ processor, workMs }: ApiDeps): Route[] {
     }
 
     const key = method === 'POST' ? headerOf(call.request, 'idempotency-key') : undefined
-    const asked = [method, path.source, id, given, version]
-    const done = key === undefined ? { ...work(), isReplay: false } : await once(key, asked, work)
+    const request = [method, path.source, id, given, version]
+    const done = key === undefined ? { ...work(), isReplay: false } : await once(key, request, work)
     return {
       status: done.status,
       body: done.body,

@@ -141,7 +141,7 @@ export function createBilling({ state, shapes, clock, events }: BillingDeps) {
       return customers.set(id, { id, email, card, createdAt: clock.now(), isDeleted: false })
     },
 
-    /** The card is known to work. */
+    /** Starts a subscription with a paid first invoice. The caller has checked that the card works. */
     start(customerId: string, metadata: Metadata): SubscriptionRecord {
       const id = newId('sub')
       const createdAt = clock.now()

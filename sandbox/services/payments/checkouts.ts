@@ -64,7 +64,7 @@ export function createCheckouts({ state: { checkouts }, shapes, clock, events, b
 
     expire,
 
-    /** As in billing. */
+    /** Returns the expiries that are due until then, unordered. */
     due: (until: Seconds) =>
       checkouts
         .values()

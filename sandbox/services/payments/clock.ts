@@ -11,10 +11,10 @@ export function createClock(offsets: Table<number>) {
     nowMs,
     now: (): Seconds => pinned ?? Math.floor(nowMs() / 1_000),
     /** Runs an action as if at an instant that has already passed. */
-    at(instant: Seconds, happen: () => void): void {
+    at(instant: Seconds, action: () => void): void {
       pinned = instant
       try {
-        happen()
+        action()
       } finally {
         pinned = null
       }

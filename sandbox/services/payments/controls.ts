@@ -108,7 +108,7 @@ export function createControls({ processor, webhooks }: ControlsDeps) {
     cancel: (id: string) => void billing.setCancelAtPeriodEnd(liveSubscription(id).id, true),
     resume: (id: string) => void billing.setCancelAtPeriodEnd(liveSubscription(id).id, false),
     end: (id: string) => void billing.end(liveSubscription(id).id),
-    /** Emits no event. */
+    /** Makes the API deny that the subscription ever existed, without an event. */
     forget(id: string): void {
       advanceToNow()
       state.subscriptions.set(id, { ...found404(state.subscriptions.get(id), id), isForgotten: true })

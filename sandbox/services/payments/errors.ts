@@ -7,7 +7,7 @@ interface Problem {
   param?: string
 }
 
-/** The real API's wording. */
+/** Creates an error response with the real API's wording. */
 export function refused(status: number, { type = 'invalid_request_error', ...problem }: Problem): RefusedCall {
   return new RefusedCall({ status, body: errorBody({ type, ...problem }) })
 }

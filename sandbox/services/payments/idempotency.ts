@@ -23,7 +23,7 @@ export function createIdempotency({ answers, workMs }: IdempotencyDeps) {
     for (const { key, at } of answers.values()) if (now - at >= KEPT_MS) answers.delete(key)
   }
 
-  return async function once(key: string, asked: unknown, work: () => Done): Promise<Done & { isReplay: boolean }> {
+  return async function once(key: string, request: unknown, work: () => Done): Promise<Done & { isReplay: boolean }> {
     if (key.length > LONGEST_KEY) {
       throw refused(400, { type: 'idempotency_error', message: 'Idempotency keys can be at most 255 characters long.' })
     }
@@ -35,7 +35,7 @@ export function createIdempotency({ answers, workMs }: IdempotencyDeps) {
       })
     }
     const now = Date.now()
-    const fingerprint = createHash('sha256').update(JSON.stringify(asked)).digest('hex')
+    const fingerprint = createHash('sha256').update(JSON.stringify(request)).digest('hex')
     forgetOld(now)
     const earlier = answers.get(key)
     if (earlier && earlier.fingerprint !== fingerprint) {

@@ -10,7 +10,7 @@ export function nest(fields: Iterable<[name: string, value: string]>): unknown {
     const keys = [first, ...[...rest.matchAll(/\[([^[\]]*)\]/g)].map(([, key]) => key!)]
     put(root, keys, value)
   }
-  return grown(root)
+  return toPlainValue(root)
 }
 
 type Branch = Map<string, string | Branch>
@@ -27,11 +27,11 @@ function put(branch: Branch, [key = '', ...deeper]: string[], value: string): vo
   put(below, deeper, value)
 }
 
-function grown(branch: string | Branch): unknown {
+function toPlainValue(branch: string | Branch): unknown {
   if (typeof branch === 'string') return branch
   const isList = branch.size > 0 && [...branch.keys()].every((key) => /^\d+$/.test(key))
-  if (isList) return [...branch.values()].map(grown)
-  return Object.fromEntries([...branch].map(([key, below]) => [key, grown(below)]))
+  if (isList) return [...branch.values()].map(toPlainValue)
+  return Object.fromEntries([...branch].map(([key, below]) => [key, toPlainValue(below)]))
 }
 
 /** Validates like the real API: unknown parameters are refused by name. */

@@ -102,7 +102,7 @@ export function recordRoutes({ state, shapes, billing }: Processor): ApiRoute[] 
   ]
 }
 
-/** Newest first, like the real lists. */
+/** Returns a page of records, newest first like the real lists. */
 function paged<T extends { id: string }>(
   url: string,
   found: T[],

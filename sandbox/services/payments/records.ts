@@ -27,7 +27,7 @@ export interface SubscriptionRecord {
   canceledAt: Seconds | null
   endedAt: Seconds | null
   latestInvoiceId: string
-  /** True: the API denies that it ever existed. */
+  /** True when the API denies that it ever existed. */
   isForgotten: boolean
 }
 
@@ -60,7 +60,7 @@ export interface CheckoutRecord {
   createdAt: Seconds
   expiresAt: Seconds
   customerId: string | null
-  /** For a customer that does not exist yet. */
+  /** The address of a customer that does not exist yet. */
   customerEmail: string | null
   makesCustomer: boolean
   clientReferenceId: string | null
@@ -90,7 +90,7 @@ export interface EventRecord {
   type: string
   created: Seconds
   body: object
-  /** At real instants; `status` is `null` when there was no response. */
+  /** The delivery attempts with their real times; `status` is `null` without a response. */
   deliveries: Delivery[]
   /** Created while sending was paused: it is sent on demand only. */
   isHeld: boolean

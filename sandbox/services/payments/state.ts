@@ -27,7 +27,7 @@ export function openState(file: string) {
     checkouts: table<CheckoutRecord>('checkouts'),
     portals: table<PortalRecord>('portals'),
     events: table<EventRecord>('events'),
-    /** By idempotency key. */
+    /** Stored responses by idempotency key. */
     answers: table<KeptAnswer>('answers'),
   }
 }

@@ -48,7 +48,7 @@ export function createWebhooks({ state: { events, account }, retryDelaysMs, time
     }
   }
 
-  async function bring(event: EventRecord): Promise<void> {
+  async function deliverWithRetries(event: EventRecord): Promise<void> {
     const { id, body, deliveries } = event
     for (let tries = deliveries.length; tries <= retryDelaysMs.length; tries++) {
       if (tries > 0) await delay(retryDelaysMs[tries - 1], undefined, { signal: stopping.signal, ref: false })
@@ -59,22 +59,22 @@ export function createWebhooks({ state: { events, account }, retryDelaysMs, time
   }
 
   function send(event: EventRecord): void {
-    const bringing = bring(event).catch(() => undefined)
-    running.add(bringing)
-    void bringing.then(() => running.delete(bringing))
+    const delivering = deliverWithRetries(event).catch(() => undefined)
+    running.add(delivering)
+    void delivering.then(() => running.delete(delivering))
   }
 
   return {
     send,
     isListenedTo: () => endpoints.length > 0,
-    /** Several are used in turn. The first call also sends the events that an earlier run did not deliver. */
+    /** Sets the webhook URLs, which are used in turn. The first call also sends events that an earlier run did not deliver. */
     setEndpoints(urls: string[]): void {
       const isFirst = endpoints.length === 0
       endpoints = urls
       if (!isFirst) return
       for (const event of events.values()) if (!event.isHeld && !isAcknowledged(event)) send(event)
     },
-    /** Delivers one after the other, in this order. */
+    /** Delivers the events in sequence, in this order. */
     async deliver(found: EventRecord[]): Promise<{ id: string; status: number | null }[]> {
       const answers: { id: string; status: number | null }[] = []
       for (const { id, body } of found) answers.push({ id, status: await attempt(id, body) })

@@ -161,16 +161,16 @@ describe('renewing credentials', () => {
   it('a renewal continues and is saved after its caller gives up', async () => {
     const { platform, here, userId, current } = await connected()
     const { opened, open } = gate()
-    const asked = gate()
+    const renewalStarted = gate()
     platform.answerBy(async (rotate) => {
-      asked.open()
+      renewalStarted.open()
       await opened
       return rotate()
     })
     const giveUp = new AbortController()
     const refused = await current()
     const impatient = here.credentials.renew(userId, 'bluesky', refused, { signal: giveUp.signal })
-    await asked.opened
+    await renewalStarted.opened
     giveUp.abort(new Error('Too late'))
     await expect(impatient).rejects.toThrow('Too late')
     const patient = here.credentials.renew(userId, 'bluesky', refused, { signal })
@@ -259,14 +259,14 @@ describe('renewing credentials', () => {
     const { platform, here, there, userId, current } = await connected()
     const refused = await current()
     const { opened, open } = gate()
-    const asked = gate()
+    const renewalStarted = gate()
     platform.answerBy(async () => {
-      asked.open()
+      renewalStarted.open()
       await opened
       throw new PlatformError('transient', 'Bluesky is down', { certain: false })
     })
     const holder = here.credentials.renew(userId, 'bluesky', refused, { signal })
-    await asked.opened
+    await renewalStarted.opened
     const waits = foundLeaseTaken(there)
     const waiter = there.credentials.renew(userId, 'bluesky', refused, { signal })
     await waits
@@ -294,10 +294,10 @@ describe('renewing credentials', () => {
       retryAfterMs: 5 * MINUTE,
     })
     platform.answerBy((rotate) => rotate())
-    const meanwhile = await there.credentials
+    const otherResult = await there.credentials
       .renew(userId, 'bluesky', refused, { signal })
       .catch((error: PlatformError) => error)
-    expect((meanwhile as PlatformError).retryAfterMs).toBeGreaterThan(4 * MINUTE)
+    expect((otherResult as PlatformError).retryAfterMs).toBeGreaterThan(4 * MINUTE)
     expect(platform.calls).toHaveLength(1)
     clock.forward(5 * MINUTE + 1)
     expect((await there.credentials.renew(userId, 'bluesky', refused, { signal })).version).toBe(2)

@@ -69,11 +69,11 @@ export async function userWithEverything(
 
 async function storeSnapshots(context: Context, userId: string, postId: string): Promise<void> {
   const [takenAt, platform] = [new Date(), 'bluesky' as const]
-  const of = { userId, platform, slot: takenAt, takenAt }
+  const source = { userId, platform, slot: takenAt, takenAt }
   await context.database.transaction(async (session) => {
     const counts = { ...NO_COUNTS, ...deriveMetrics(NO_COUNTS, null), followerCountAtSnapshot: null }
-    await context.snapshots.save([{ ...of, postId, completedAt: takenAt, ...counts }], session)
-    await context.snapshots.saveFollowers({ ...of, followers: 1 }, session)
+    await context.snapshots.save([{ ...source, postId, completedAt: takenAt, ...counts }], session)
+    await context.snapshots.saveFollowers({ ...source, followers: 1 }, session)
   })
   await context.deadLetters.add([{ type: 'post', postId, userId, platform }], 'transient: No answer', takenAt)
 }

@@ -9,6 +9,7 @@ import { DAY, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
 import type { User } from '../../../src/domain/users/user.ts'
 import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
 import { apiWorld, createAccount, PASSWORD, type ApiWorld, type SignedIn } from '../../support/api.ts'
+import { INACTIVE_ORCHESTRATOR } from '../../support/inactive-orchestrator.ts'
 import { newNotification } from '../../support/notifications.ts'
 import { buildPost, buildClaim } from '../../support/posts.ts'
 import { connect, eraser, traces, upload, userWithEverything } from './erasure-world.ts'
@@ -18,7 +19,7 @@ import { openTestSession } from '../../support/sessions.ts'
 let world: ApiWorld
 let context: Context
 const bluesky = rotatingPlatform()
-/** Whether Temporal accepts starts; these tests run the activities themselves. */
+/** True while Temporal accepts starts. These tests run the activities themselves. */
 let isTemporalThere = true
 const started: string[] = []
 const forgotten: string[] = []
@@ -29,24 +30,15 @@ beforeAll(async () => {
     {
       platforms: platformsWith(bluesky.adapter),
       orchestrator: {
+        ...INACTIVE_ORCHESTRATOR,
         start: async () => isTemporalThere,
         signal: async () => isTemporalThere,
         startWork: async (work, id) => {
           if (isTemporalThere && work === 'eraseAccount') started.push(id)
           return isTemporalThere
         },
-        listOverdue: async () => [],
-        terminateStuck: async () => false,
         notifySubscription: async () => isTemporalThere,
         deleteWorkflows: async (ids) => void forgotten.push(...ids),
-        hasSchedules: async () => true,
-        restartPosts: async () => {},
-        ensureSearchAttributes: async () => {},
-        ensureSchedules: async () => {},
-        refreshMetrics: async () => 'failed' as const,
-        ping: async () => {},
-        findProblems: async () => [],
-        close: async () => {},
       },
     },
   )
@@ -75,14 +67,14 @@ const erase = (who: SignedIn, body?: object) =>
 const logIn = (email: string) =>
   world.app.inject({ method: 'POST', url: '/api/auth/login', payload: { email, password: PASSWORD } })
 
-const whole = (changes: Partial<User> = {}) => userWithEverything(context, bluesky.login(), changes)
-const withPassword = async () => whole({ passwordHash: await context.passwords.hash(PASSWORD, '') })
+const createUser = (changes: Partial<User> = {}) => userWithEverything(context, bluesky.login(), changes)
+const createPasswordUser = async () => createUser({ passwordHash: await context.passwords.hash(PASSWORD, '') })
 const stored = ({ user }: SignedIn) => context.users.findById(user._id)
 const WHERE_IDS_STAY = ['auditLog', 'erasures']
 
 describe('requesting erasure', () => {
   it('an erasure request closes the account immediately: no session, no login, no admin can enable it', async () => {
-    const who = await withPassword()
+    const who = await createPasswordUser()
     const { _id: userId, email } = who.user
     const response = await erase(who, { password: PASSWORD })
     expect(response.statusCode).toBe(202)
@@ -99,7 +91,7 @@ describe('requesting erasure', () => {
   })
 
   it('an erasure request requires the password of an account that has one', async () => {
-    const who = await withPassword()
+    const who = await createPasswordUser()
     expect((await erase(who, { password: 'not the password' })).json()).toMatchObject({
       statusCode: 400,
       code: 'INCORRECT_PASSWORD',
@@ -112,7 +104,7 @@ describe('requesting erasure', () => {
   })
 
   it('wrong passwords in erasure requests count as failed logins', async () => {
-    const who = await withPassword()
+    const who = await createPasswordUser()
     const guess = (password: string) =>
       world.app.inject({ method: 'DELETE', url: '/api/profile', headers: who.headers, payload: { password } })
     for (let nth = 0; nth < 10; nth += 1) expect((await guess('not the password')).statusCode).toBe(400)
@@ -123,7 +115,7 @@ describe('requesting erasure', () => {
   })
 
   it('an erasure request for an account without a password requires a login within ten minutes', async () => {
-    const who = await whole({ auth: { provider: 'google' } })
+    const who = await createUser({ auth: { provider: 'google' } })
     const loggedInAt = (ago: number) =>
       context.database.connection
         .collection('sessions')
@@ -136,7 +128,7 @@ describe('requesting erasure', () => {
   })
 
   it('two concurrent erasure requests have the same effect as one', async () => {
-    const who = await whole({ auth: { provider: 'google' } })
+    const who = await createUser({ auth: { provider: 'google' } })
     const answers = await Promise.all([erase(who), erase(who), erase(who)])
     const statuses = answers.map(({ statusCode }) => statusCode)
     expect(statuses.filter((status) => status !== 401)).toEqual(statuses.filter((status) => status === 202))
@@ -146,7 +138,7 @@ describe('requesting erasure', () => {
   })
 
   it('an erasure request survives a Temporal outage: the sweeper starts it', async () => {
-    const who = await whole({ auth: { provider: 'google' } })
+    const who = await createUser({ auth: { provider: 'google' } })
     const { _id: id } = who.user
     const unstarted = async () => {
       const listed = await erasureBacklog(context).listUnstarted(new Date(Date.now() + SECOND), 1_000)
@@ -164,8 +156,8 @@ describe('requesting erasure', () => {
 
 describe('an erased account', () => {
   it('an erased account leaves only a tombstone and ids in the audit log', async () => {
-    const who = await whole({ auth: { provider: 'google' } })
-    const other = await whole()
+    const who = await createUser({ auth: { provider: 'google' } })
+    const other = await createUser()
     const { _id: userId, email } = who.user
     const posts = (await context.posts.listSome(userId, 10)).map(({ _id }) => _id)
     const before = bluesky.revoked.length
@@ -190,7 +182,7 @@ describe('an erased account', () => {
   })
 
   it('an erased account frees its address for a new account', async () => {
-    const who = await withPassword()
+    const who = await createPasswordUser()
     const { _id: userId, email } = who.user
     await erase(who, { password: PASSWORD })
     await eraser(context).round(userId)
@@ -200,7 +192,7 @@ describe('an erased account', () => {
   })
 
   it('an erased account is scanned a second time for late writes', async () => {
-    const who = await whole({ auth: { provider: 'google' } })
+    const who = await createUser({ auth: { provider: 'google' } })
     const { _id: userId, email } = who.user
     await erase(who)
     const { round, close, begin } = eraser(context)
@@ -221,7 +213,7 @@ describe('an erased account', () => {
   })
 
   it('an erased account accepts no new posts, even from a request that was admitted before', async () => {
-    const who = await whole({ auth: { provider: 'google' } })
+    const who = await createUser({ auth: { provider: 'google' } })
     const { _id: userId } = who.user
     await erase(who)
     await eraser(context).round(userId)
@@ -233,7 +225,7 @@ describe('an erased account', () => {
 })
 
 it('the erasure test covers every collection that names a user', async () => {
-  const { user } = await whole()
+  const { user } = await createUser()
   const models = Object.values(context.database.connection.models)
   const naming = models
     .filter(({ schema }) => schema.path('userId') !== undefined)
@@ -243,7 +235,7 @@ it('the erasure test covers every collection that names a user', async () => {
 })
 
 it('an erasure waits for a running call as long as it may take, and cancels waiting posts meanwhile', async () => {
-  const who = await whole({ auth: { provider: 'google' } })
+  const who = await createUser({ auth: { provider: 'google' } })
   const { _id: userId } = who.user
   const post = buildPost({ userId }, new Date())
   await context.database.transaction((session) => context.posts.insert([post], session))
@@ -280,8 +272,8 @@ it('an erasure asks an unreachable platform a few times to end the login, then d
 describe('an erasure killed after any of its calls and repeated', () => {
   class Killed extends Error {}
 
-  /** The same deps, whose `at`th call runs and never returns. */
-  function killing(at: number): { deps: EraseAccountDeps; calls: () => number } {
+  /** Returns deps whose `at`th call takes effect and then throws, like a killed process. */
+  function killAtCall(at: number): { deps: EraseAccountDeps; calls: () => number } {
     let calls = 0
     const watched =
       <A extends unknown[]>(work: (...args: A) => unknown) =>
@@ -330,7 +322,7 @@ describe('an erasure killed after any of its calls and repeated', () => {
       const { _id: userId, email } = who.user
       names.push(userId, email)
       await context.database.transaction((session) => context.erasures.begin(userId, new Date(), session))
-      const { deps, calls } = killing(at)
+      const { deps, calls } = killAtCall(at)
       const outcome = await eraser(deps)
         .round(userId)
         .catch((error: unknown) => error)

@@ -18,15 +18,15 @@ describe('platform accounts', () => {
     const { connect, accounts, credentials } = await startProcess(platform.adapter)
     const userId = newId()
     const signal = new AbortController().signal
-    const seen: number[] = []
+    const versions: number[] = []
     for (let turn = 0; turn < 3; turn += 1) {
       const account = await connect(userId, platform.login())
-      seen.push(account.version)
+      versions.push(account.version)
       const used = await credentials.get(userId, 'bluesky', { signal })
-      seen.push((await credentials.renew(userId, 'bluesky', used!, { signal })).version)
+      versions.push((await credentials.renew(userId, 'bluesky', used!, { signal })).version)
       await accounts.disconnect(userId, 'bluesky')
     }
-    expect(seen).toEqual([1, 2, 4, 5, 7, 8])
+    expect(versions).toEqual([1, 2, 4, 5, 7, 8])
   })
 
   it('an expired connection gives no lease, even to a process that read it before', async () => {

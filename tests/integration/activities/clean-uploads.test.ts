@@ -62,7 +62,7 @@ async function stored(key: string): Promise<string> {
 }
 
 const newUpload = (userId = newId()) => stored(`posts/${userId}/${randomUUID()}.png`)
-const isThere = async (key: string) => (await fetch(context.storage.publicUrl(key))).status === 200
+const isPublic = async (key: string) => (await fetch(context.storage.publicUrl(key))).status === 200
 const isRemoved = async (key: string) => (await context.storage.storedAt(removedKey(key))) !== null
 
 const mediaItem = (storageKey: string) => ({ storageKey, storageUrl: '', mimeType: 'image/png' })
@@ -86,9 +86,9 @@ describe('cleaning uploads', () => {
       platformSpecificContent: { mastodon: { mediaItems: [mediaItem(overriding!)] } },
     })
     expect(await clean(23 * HOUR)).toMatchObject({ removed: 0 })
-    expect(await isThere(untaken!)).toBe(true)
+    expect(await isPublic(untaken!)).toBe(true)
     expect(await clean(TOMORROW)).toMatchObject({ removed: 1, deleted: 0 })
-    expect(await Promise.all([untaken, taken, overriding, drafted].map((key) => isThere(key!)))).toEqual([
+    expect(await Promise.all([untaken, taken, overriding, drafted].map((key) => isPublic(key!)))).toEqual([
       false,
       true,
       true,
@@ -100,31 +100,31 @@ describe('cleaning uploads', () => {
     const key = await newUpload()
     await postWith(key, { userId: newId() })
     await clean(TOMORROW)
-    expect(await isThere(key)).toBe(false)
+    expect(await isPublic(key)).toBe(false)
   })
 
   it('a clean-up removes unused avatars, and restores one that a user took meanwhile', async () => {
     const { _id: userId } = await createAccount(context)
     const newAvatar = (owner = userId) => stored(`avatars/${owner}/${randomUUID()}.png`)
     const [worn, untaken, ownerless] = await Promise.all([newAvatar(), newAvatar(), newAvatar(newId())])
-    const wear = (key: string) => context.users.replaceAvatar(userId, context.storage.publicUrl(key))
-    await wear(worn)
+    const setAvatar = (key: string) => context.users.replaceAvatar(userId, context.storage.publicUrl(key))
+    await setAvatar(worn)
     expect(await clean(23 * HOUR)).toMatchObject({ removed: 0 })
     await clean(TOMORROW)
-    expect(await Promise.all([worn, untaken, ownerless].map(isThere))).toEqual([true, false, false])
-    await wear(untaken)
+    expect(await Promise.all([worn, untaken, ownerless].map(isPublic))).toEqual([true, false, false])
+    await setAvatar(untaken)
     expect(await clean(TOMORROW)).toMatchObject({ restored: 1, removed: 1 })
-    expect(await Promise.all([worn, untaken].map(isThere))).toEqual([false, true])
+    expect(await Promise.all([worn, untaken].map(isPublic))).toEqual([false, true])
   })
 
   it('a clean-up removes the media of a deleted post', async () => {
     const key = await newUpload()
     const { _id, userId } = await postWith(key)
     await clean(TOMORROW)
-    expect(await isThere(key)).toBe(true)
+    expect(await isPublic(key)).toBe(true)
     await context.posts.remove(userId, _id)
     await clean(TOMORROW)
-    expect(await isThere(key)).toBe(false)
+    expect(await isPublic(key)).toBe(false)
   })
 
   it('a clean-up deletes removed files after another day', async () => {
@@ -142,11 +142,11 @@ describe('cleaning uploads', () => {
       ['a', 'b'].map((digest) => stored(copyKey(`posts/${newId()}/x.png`, digest.repeat(64), 'image/jpeg'))),
     )
     await clean(23 * HOUR)
-    expect(await isThere(old!)).toBe(true)
+    expect(await isPublic(old!)).toBe(true)
     const { storage } = context
     const storedAt = async (key: string) => (key === fresh ? later(TOMORROW).now() : storage.storedAt(key))
     await clean(TOMORROW, { storage: { ...storage, storedAt } })
-    expect(await Promise.all([old, fresh].map((key) => isThere(key!)))).toEqual([false, true])
+    expect(await Promise.all([old, fresh].map((key) => isPublic(key!)))).toEqual([false, true])
   })
 
   it('a clean-up lists a folder page by page', async () => {
@@ -154,14 +154,14 @@ describe('cleaning uploads', () => {
     const keys = await Promise.all(Array.from({ length: 501 }, () => newUpload(userId)))
     const { pages, removed } = await clean(TOMORROW)
     expect([removed, pages]).toEqual([501, 5])
-    expect(await Promise.all(keys.slice(-3).map(isThere))).toEqual([false, false, false])
+    expect(await Promise.all(keys.slice(-3).map(isPublic))).toEqual([false, false, false])
     await clean(TOMORROW)
   })
 
   it('a clean-up can be killed at any point and repeated', async () => {
     const keys = await Promise.all(Array.from({ length: 6 }, () => newUpload()))
-    const kept = await newUpload()
-    await postWith(kept)
+    const usedKey = await newUpload()
+    await postWith(usedKey)
     const { storage } = context
     let moves = 0
     const failing: Deps['storage'] = {
@@ -173,7 +173,7 @@ describe('cleaning uploads', () => {
     }
     await expect(clean(TOMORROW, { storage: failing })).rejects.toThrow('killed')
     await clean(TOMORROW)
-    expect(await Promise.all([...keys, kept].map(isThere))).toEqual([...keys.map(() => false), true])
+    expect(await Promise.all([...keys, usedKey].map(isPublic))).toEqual([...keys.map(() => false), true])
   })
 })
 
@@ -187,7 +187,7 @@ describe('an upload that a post takes while it is being removed', () => {
       return named
     }
     await clean(TOMORROW, { posts: { findNamedMedia: namedMedia } })
-    expect([await isThere(key), await isRemoved(key)]).toEqual([false, true])
+    expect([await isPublic(key), await isRemoved(key)]).toEqual([false, true])
   }
 
   it('an upload used during its removal is available when the post is sent', async () => {
@@ -200,14 +200,14 @@ describe('an upload that a post takes while it is being removed', () => {
     await takenTooLate(addressed)
     expect((await fetch(await media.publicUrl(mediaItem(addressed)))).status).toBe(200)
     await clean(TOMORROW)
-    expect(await Promise.all([opened, addressed].map(isThere))).toEqual([true, true])
+    expect(await Promise.all([opened, addressed].map(isPublic))).toEqual([true, true])
   })
 
   it('the next clean-up restores an upload used during its removal', async () => {
     const key = await newUpload()
     await takenTooLate(key)
     expect((await clean(TOMORROW)).restored).toBe(1)
-    expect([await isThere(key), await isRemoved(key)]).toEqual([true, false])
+    expect([await isPublic(key), await isRemoved(key)]).toEqual([true, false])
   })
 })
 
@@ -228,7 +228,7 @@ it('the Schedule cleanUploads runs the clean-up', async () => {
     const { workflow } = info.recentActions.at(-1)!.action
     const result = await client.workflow.getHandle(workflow.workflowId, workflow.firstExecutionRunId).result()
     expect(result).toMatchObject({ removed: 1 })
-    expect(await isThere(key)).toBe(false)
+    expect(await isPublic(key)).toBe(false)
   } finally {
     await connection.close()
     await workers.stop()

@@ -6,16 +6,16 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
 import type { DuePage, DuePlace } from '../../../src/workflows/messages/analytics.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import { connectedUser, publishedPost, storePosts } from '../../support/published.ts'
-import { idOn, later, startToldCollection, trouble } from './scripted-collection.ts'
+import { idOn, later, startScriptedCollection, trouble } from './scripted-collection.ts'
 
-const { context, platforms, lines, activities, run, listRun, collectRun, published, ...told } =
-  await startToldCollection()
-const { environment, snapshotsOf, lettersOf, stored, entry, versionOf, clear } = told
+const { context, platforms, lines, activities, run, listRun, collectRun, published, ...collection } =
+  await startScriptedCollection()
+const { environment, snapshotsOf, lettersOf, stored, entry, versionOf, clear } = collection
 afterEach(clear)
 afterAll(() => context.close())
 
 describe('a snapshot', () => {
-  it('has the counts, what follows from them, and the followers of the time; unknown counts are null', async () => {
+  it('a snapshot has counts, derived rates and the follower count; unknown counts are null', async () => {
     const { userId, post } = await published(['bluesky', 'threads'])
     platforms.tell('bluesky').counts.set(idOn(post, 'bluesky'), { likes: 6, shares: 2, comments: 0, saved: 3 })
     platforms.tell('bluesky').followers = 200
@@ -52,7 +52,7 @@ describe('a snapshot', () => {
     expect(JSON.stringify((await context.snapshots.latest(post._id, 'bluesky'))?.likes)).toBe('6')
   })
 
-  it('is taken again in the next slot, which gets longer with age, and not after the last age', async () => {
+  it('a post gets one snapshot per slot; slots get longer with age and end with the last age class', async () => {
     const start = toSlot(new Date(), 6 * HOUR).getTime() + 2 * 6 * HOUR
     const { post } = await published(['bluesky'], 1, new Date(start - HOUR))
     const at = (ms: number) => () => new Date(start + ms)
@@ -66,17 +66,17 @@ describe('a snapshot', () => {
     expect(await snapshotsOf(post._id)).toHaveLength(6)
   })
 
-  it('and a dead letter go by themselves when their time is over', async () => {
-    const ends = async (name: string) => {
+  it('indexes delete snapshots and dead letters after their retention time', async () => {
+    const expiryIndexes = async (name: string) => {
       const indexes = await context.database.connection.collection(name).indexes()
       return indexes.flatMap(({ key, expireAfterSeconds: after }) => (after === undefined ? [] : { key, after }))
     }
-    expect(await ends('postSnapshots')).toEqual([{ key: { removeAt: 1 }, after: 0 }])
-    expect(await ends('accountSnapshots')).toEqual([{ key: { removeAt: 1 }, after: 0 }])
-    expect(await ends('deadLetters')).toEqual([{ key: { lastAt: 1 }, after: (30 * DAY) / SECOND }])
+    expect(await expiryIndexes('postSnapshots')).toEqual([{ key: { removeAt: 1 }, after: 0 }])
+    expect(await expiryIndexes('accountSnapshots')).toEqual([{ key: { removeAt: 1 }, after: 0 }])
+    expect(await expiryIndexes('deadLetters')).toEqual([{ key: { lastAt: 1 }, after: (30 * DAY) / SECOND }])
   })
 
-  it('is one for its slot, however many collectors there are', async () => {
+  it('concurrent collectors store one snapshot per slot', async () => {
     const { userId, posts } = await published(['bluesky'], 30)
     platforms.tell('bluesky').meanwhile = () => new Promise((resolve) => setTimeout(resolve, 50))
     const { batches } = await listRun()
@@ -90,7 +90,7 @@ describe('a snapshot', () => {
     expect(await versionOf(userId)).toBeGreaterThanOrEqual(2)
   })
 
-  it('has the followers of the day, for which the platform is asked once', async () => {
+  it('the follower count of a day is requested once for all posts of an account', async () => {
     const { userId } = await published(['threads'], 3)
     await collectRun()
     expect(platforms.followerCalls).toEqual(['threads'])
@@ -98,8 +98,8 @@ describe('a snapshot', () => {
   })
 })
 
-describe('what is listed', () => {
-  it('comes in pages that leave nothing out, also where one owner fills several', async () => {
+describe('the list of due posts', () => {
+  it('the pages of due posts are complete, even when one owner fills several pages', async () => {
     const owner = (count: number) => {
       const userId = newId()
       return Array.from({ length: count }, () => publishedPost({ userId, on: ['bluesky', 'mastodon'] }))
@@ -118,7 +118,7 @@ describe('what is listed', () => {
     }
   })
 
-  it('begins with any owner, and comes round to them', async () => {
+  it('the list of due posts starts at a random owner and wraps around to it', async () => {
     const owners = Array.from({ length: 5 }, newId)
     const posts = owners.flatMap((userId) =>
       [1, 2].map((days) => publishedPost({ userId, completedAt: new Date(Date.now() - (days - 0.5) * DAY) })),
@@ -141,7 +141,7 @@ describe('what is listed', () => {
     expect(owners).toContain(await context.published.sampleOwner())
   })
 
-  it('begins again with the youngest posts when their next slot comes, however many older ones are left', async () => {
+  it('the list of due posts returns to the youngest posts in each new slot, even with older ones left', async () => {
     const aged = (count: number, ageMs: number) => {
       const completedAt = new Date(later(-ageMs)())
       return Array.from({ length: count }, () => publishedPost({ userId: newId(), completedAt }))
@@ -164,7 +164,7 @@ describe('what is listed', () => {
     await beats
   })
 
-  it('leaves platforms without metrics out, with one line a run', async () => {
+  it('platforms without metrics are skipped with one log line per run', async () => {
     const { posts } = await published(['tumblr', 'bluesky'], 2)
     lines.length = 0
     expect((await collectRun()).map(({ platform }) => platform)).toEqual(['bluesky'])
@@ -174,7 +174,7 @@ describe('what is listed', () => {
 })
 
 describe('a post', () => {
-  it('that is deleted on the platform is marked so, and asked about no more', async () => {
+  it('a post that was deleted on the platform is marked deleted and not collected again', async () => {
     const { userId, post } = await published(['bluesky', 'mastodon'], 1, new Date(Date.now() - HOUR))
     platforms.tell('bluesky').counts.set(idOn(post, 'bluesky'), 'deleted')
     const results = await collectRun()
@@ -188,7 +188,7 @@ describe('a post', () => {
     expect((await snapshotsOf(post._id)).every((one) => one['platform'] === 'mastodon')).toBe(true)
   })
 
-  it('that is just out, and that its platform does not show yet, is not taken for deleted', async () => {
+  it('a post that the platform does not show right after publication does not count as deleted', async () => {
     const { post } = await published(['threads'], 1, later(-MINUTE)())
     platforms.tell('threads').counts.set(idOn(post, 'threads'), 'deleted')
     expect(await collectRun()).toMatchObject([{ deleted: 0, saved: 0, skipped: 1, failed: 0 }])
@@ -213,14 +213,14 @@ describe('a post', () => {
     expect(await collectRun(later(15 * MINUTE))).toHaveLength(1)
   })
 
-  it('that went out on another account is not asked about with this one', async () => {
+  it('a post that was published on another account is not read with the current one', async () => {
     const { _id: userId } = await connectedUser(context, ['threads'])
-    await storePosts(context, [publishedPost({ userId, on: ['threads'], accountId: 'the account of before' })])
+    await storePosts(context, [publishedPost({ userId, on: ['threads'], accountId: 'the previous account' })])
     expect(await collectRun()).toMatchObject([{ saved: 0, deleted: 0, skipped: 1 }])
     expect(platforms.calls).toEqual([])
   })
 
-  it('that its owner deletes while it is asked about leaves no snapshot', async () => {
+  it('a post that its owner deletes during the platform call leaves no snapshot', async () => {
     const { userId, post } = await published(['bluesky'])
     await collectRun()
     expect(await snapshotsOf(post._id)).toHaveLength(1)
@@ -230,16 +230,16 @@ describe('a post', () => {
     expect(await snapshotsOf(post._id)).toEqual([])
   })
 
-  it('that its owner deletes while asking for it fails leaves no letter', async () => {
+  it('a post that its owner deletes during a failing platform call leaves no dead letter', async () => {
     const { userId, post, posts } = await published(['bluesky'], 2)
-    const told = platforms.tell('bluesky')
-    told.troubles.push(trouble('transient'))
-    told.meanwhile = () => deletePost(context, userId, post._id)
+    const script = platforms.tell('bluesky')
+    script.troubles.push(trouble('transient'))
+    script.meanwhile = () => deletePost(context, userId, post._id)
     await collectRun()
     expect(await lettersOf(userId)).toMatchObject([{ postId: posts[1]!._id }])
   })
 
-  it('whose owner is gone by the time of the answer leaves nothing', async () => {
+  it('a post whose owner is erased during the platform call leaves nothing', async () => {
     const { userId, post } = await published(['bluesky'])
     const users = context.database.connection.collection<{ _id: string }>('users')
     platforms.tell('bluesky').meanwhile = async () => void (await users.deleteOne({ _id: userId }))
@@ -250,13 +250,13 @@ describe('a post', () => {
 
   it('an older collection that ends later does not replace a newer snapshot', async () => {
     const { post } = await published(['bluesky'])
-    const told = platforms.tell('bluesky')
-    told.default = { likes: 1 }
-    told.meanwhile = async () => {
-      delete told.meanwhile
-      told.default = { likes: 2 }
+    const script = platforms.tell('bluesky')
+    script.default = { likes: 1 }
+    script.meanwhile = async () => {
+      delete script.meanwhile
+      script.default = { likes: 2 }
       expect(await run(activities(later(MINUTE)).refreshPostMetrics, post._id, 'bluesky')).toBe(true)
-      told.default = { likes: 1 }
+      script.default = { likes: 1 }
     }
     await collectRun()
     expect(await snapshotsOf(post._id)).toMatchObject([{ likes: 2 }])

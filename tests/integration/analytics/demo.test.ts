@@ -12,7 +12,8 @@ import type { PostSnapshot } from '../../../src/store/analytics/snapshots.ts'
 import type { CollectedBatch, DuePage, DuePlace } from '../../../src/workflows/messages/analytics.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 
-/** The two weeks that `npm run dev` makes up, with every platform of the sandbox. */
+// Tests the two weeks of sample data of `npm run dev`, with every platform of the sandbox.
+
 let world: PlatformsWorld
 let user: Awaited<ReturnType<PlatformsWorld['user']>>
 const now = new Date()
@@ -39,8 +40,8 @@ async function stored<T>(name: string): Promise<T[]> {
   return (await records.toArray()) as T[]
 }
 const posts = () => stored<StoredPost>('posts')
-/** By post and platform, the latest. */
-async function latest(): Promise<Map<string, PostSnapshot>> {
+/** Returns the latest snapshot by `<post id> <platform>`. */
+async function latestSnapshots(): Promise<Map<string, PostSnapshot>> {
   const snapshots = await stored<PostSnapshot>('postSnapshots')
   return new Map(snapshots.map((snapshot) => [`${snapshot.postId} ${snapshot.platform}`, snapshot]))
 }
@@ -53,8 +54,8 @@ async function read<T>(path: string): Promise<T> {
 
 it('every analytics read returns data for both periods', async () => {
   for (const period of ['7d', '30d']) {
-    const ask = <T>(path: string) => read<T>(`/api/analytics/${path}?period=${period}`)
-    const { stats, followers } = await ask<{
+    const readPeriod = <T>(path: string) => read<T>(`/api/analytics/${path}?period=${period}`)
+    const { stats, followers } = await readPeriod<{
       stats: Record<string, number>
       followers: { total: number; breakdown: Record<string, number> }
     }>('overview')
@@ -62,13 +63,17 @@ it('every analytics read returns data for both periods', async () => {
       expect(stats[name], name).toBeGreaterThan(0)
     }
     expect(Object.values(followers.breakdown).every((count) => count > 100)).toBe(true)
-    const engaged = (await ask<{ totalEngagement: number }[]>('timeline')).filter((day) => day.totalEngagement > 0)
-    // Today may have just begun.
+    const engaged = (await readPeriod<{ totalEngagement: number }[]>('timeline')).filter(
+      (day) => day.totalEngagement > 0,
+    )
+    // A day that has just begun has no engagement yet.
     expect(engaged.length).toBeGreaterThanOrEqual(6)
-    expect((await ask<object[]>('growth')).length).toBeGreaterThanOrEqual(7)
-    expect(await ask<object[]>('posts/top')).toHaveLength(5)
-    expect((await ask<{ _id: string }[]>('platforms')).map(({ _id }) => _id).toSorted()).toEqual(PLATFORMS.toSorted())
-    const cells = await ask<{ postCount: number; value: number }[]>('heatmap')
+    expect((await readPeriod<object[]>('growth')).length).toBeGreaterThanOrEqual(7)
+    expect(await readPeriod<object[]>('posts/top')).toHaveLength(5)
+    expect((await readPeriod<{ _id: string }[]>('platforms')).map(({ _id }) => _id).toSorted()).toEqual(
+      PLATFORMS.toSorted(),
+    )
+    const cells = await readPeriod<{ postCount: number; value: number }[]>('heatmap')
     expect(cells.filter(({ postCount, value }) => postCount > 0 && value > 0).length).toBeGreaterThanOrEqual(8)
   }
   const first = (await posts()).find(({ selectedPlatforms }) => selectedPlatforms.includes('bluesky'))
@@ -85,13 +90,13 @@ it('sample posts have the shape of published posts and are marked as samples', a
   for (const post of all) {
     expect(post.content.text).toContain('sandbox data')
     expect(post).toMatchObject({ status: rollUp(post.platformStatuses), startPending: false, timezone: TIMEZONE })
-    const out = post.platformStatuses.filter(({ platformPostId }) => platformPostId !== null)
-    const keys = out.map(({ platform, platformPostId }) => toPublishedKey(platform, platformPostId!))
+    const published = post.platformStatuses.filter(({ platformPostId }) => platformPostId !== null)
+    const keys = published.map(({ platform, platformPostId }) => toPublishedKey(platform, platformPostId!))
     expect((post.publishedKeys ?? []).toSorted()).toEqual(keys.toSorted())
-    const told = post.timeline.map(({ at }) => at.getTime())
-    expect(told).toEqual(told.toSorted((one, other) => one - other))
+    const times = post.timeline.map(({ at }) => at.getTime())
+    expect(times).toEqual(times.toSorted((one, other) => one - other))
     expect(post.timeline.at(-1)?.at).toEqual(post.updatedAt)
-    for (const { delivery, completedAt } of out) {
+    for (const { delivery, completedAt } of published) {
       expect(delivery).toMatchObject({ outcome: 'accepted', leaseUntil: null, nextAttemptAt: null })
       const lateMs = completedAt!.getTime() - (post.dueAt?.getTime() ?? 0)
       expect(lateMs).toBeGreaterThan(0)
@@ -107,8 +112,10 @@ it('sample posts have the shape of published posts and are marked as samples', a
   ).toEqual([])
 })
 
-it('some posts do far better than the usual one', async () => {
-  const likes = [...(await latest()).values()].filter((one) => one.platform === 'bluesky').map((one) => one.likes!)
+it('some sample posts have far more likes than the median', async () => {
+  const likes = [...(await latestSnapshots()).values()]
+    .filter((one) => one.platform === 'bluesky')
+    .map((one) => one.likes!)
   const sorted = likes.toSorted((one, other) => one - other)
   expect(sorted.at(-1)).toBeGreaterThan(4 * sorted[Math.floor(sorted.length / 2)]!)
 })
@@ -125,8 +132,8 @@ it('creating the sample history again changes nothing', async () => {
   expect(await count()).toEqual(before)
 })
 
-it('the collector finds the same on the platforms, or a little more', async () => {
-  const made = await latest()
+it('the collector reads the counts of the sample history, or slightly higher ones, from the platforms', async () => {
+  const seeded = await latestSnapshots()
   await world.context.database.connection
     .collection('posts')
     .updateMany({ userId: user.userId }, { $unset: { 'platformStatuses.$[].metricsSlot': 1 } })
@@ -147,17 +154,17 @@ it('the collector finds the same on the platforms, or a little more', async () =
   }
   const sum = (name: 'saved' | 'deleted' | 'failed' | 'skipped') =>
     results.reduce((total, result) => total + result[name], 0)
-  // The one that was deleted is not asked for.
-  expect(sum('saved')).toBe(made.size - 1)
+  // The deleted sample post is not requested.
+  expect(sum('saved')).toBe(seeded.size - 1)
   expect([sum('deleted'), sum('failed'), sum('skipped')]).toEqual([0, 0, 0])
   expect(await inActivity(() => collectFollowersPage(null, {}))).toMatchObject({ failed: 0 })
   expect(await Array.fromAsync(world.context.deadLetters.allOf(user.userId))).toEqual([])
-  for (const [name, found] of await latest()) {
-    const before = made.get(name)!
+  for (const [name, found] of await latestSnapshots()) {
+    const before = seeded.get(name)!
     for (const metric of ['likes', 'shares', 'comments', 'impressions', 'reach', 'saved'] as const) {
-      const told = `${name} ${metric}`
-      expect(found[metric] === null, told).toBe(before[metric] === null)
-      expect(found[metric] ?? 0, told).toBeGreaterThanOrEqual(before[metric] ?? 0)
+      const label = `${name} ${metric}`
+      expect(found[metric] === null, label).toBe(before[metric] === null)
+      expect(found[metric] ?? 0, label).toBeGreaterThanOrEqual(before[metric] ?? 0)
     }
   }
 })

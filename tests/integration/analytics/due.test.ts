@@ -57,7 +57,7 @@ const isAnyDue = (post: Post, bounds: DueBounds) => post.platformStatuses.some((
 const idsOf = (posts: { _id: string }[]) => posts.map(({ _id }) => _id).toSorted()
 
 describe('ages and slots', () => {
-  it('are those of the contract, and follow the configuration', () => {
+  it('slots of 15 minutes, an hour and six hours follow from the configured age classes', () => {
     const everyAt = (ageMs: number) => findAgeClass(AGES, ago(ageMs), NOW).everyMs / MINUTE
     expect([0, DAY - 1, DAY, 7 * DAY - 1, 7 * DAY, 29 * DAY, 400 * DAY].map(everyAt)).toEqual([
       15, 15, 60, 60, 360, 360, 360,
@@ -70,7 +70,7 @@ describe('ages and slots', () => {
 })
 
 describe.each(BOUNDS.map((bounds, index) => ({ index, bounds })))('age class $index', ({ bounds }) => {
-  it('lists what is due and nothing else', async () => {
+  it('listDue returns exactly the due posts, ordered by owner', async () => {
     const due = idsOf(stored.filter((post) => isAnyDue(post, bounds)))
     expect(due.length).toBeGreaterThan(20)
     const listed = await context.published.listDue(bounds, { userId: null, limit: 10_000 })
@@ -79,7 +79,7 @@ describe.each(BOUNDS.map((bounds, index) => ({ index, bounds })))('age class $in
     expect(owners).toEqual(owners.toSorted())
   })
 
-  it('lists the rest of one owner in the order of their ids', async () => {
+  it('listDueOf returns the remaining due posts of an owner in the order of their ids', async () => {
     const [userId] = OWNERS as [string]
     const due = idsOf(stored.filter((post) => post.userId === userId && isAnyDue(post, bounds)))
     const half = due[Math.floor(due.length / 2)] ?? null
@@ -87,7 +87,7 @@ describe.each(BOUNDS.map((bounds, index) => ({ index, bounds })))('age class $in
     expect(rest.map(({ _id }) => _id)).toEqual(due.filter((id) => half === null || id > half))
   })
 
-  it('reads the index no further than the page reaches, and sorts nothing', async () => {
+  it('listDue reads only the index keys of its page and does not sort', async () => {
     const { queryPlanner, executionStats } = await context.published
       .dueCursor(bounds, { userId: OWNERS[3]!, limit: 10 })
       .explain('executionStats')
@@ -98,15 +98,15 @@ describe.each(BOUNDS.map((bounds, index) => ({ index, bounds })))('age class $in
     expect(executionStats.totalKeysExamined).toBeLessThan(60)
   })
 
-  it('is settled for an account in one go', async () => {
+  it('markDueDone marks all due posts of an account on one platform and no others', async () => {
     const userId = OWNERS[9]!
     const one = { ...bounds, platforms: ['bluesky' as const] }
-    const left = async (of: DueBounds) =>
-      idsOf(await context.published.listDueOf(userId, of, { postId: null, limit: 999 }))
+    const listDue = async (wanted: DueBounds) =>
+      idsOf(await context.published.listDueOf(userId, wanted, { postId: null, limit: 999 }))
     const others = { ...bounds, platforms: ['mastodon' as const] }
-    const before = await left(others)
+    const before = await listDue(others)
     await context.published.markDueDone(userId, one)
-    expect(await left(one)).toEqual([])
-    expect(await left(others)).toEqual(before)
+    expect(await listDue(one)).toEqual([])
+    expect(await listDue(others)).toEqual(before)
   })
 })

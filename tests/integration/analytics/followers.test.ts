@@ -5,18 +5,18 @@ import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
 import type { FollowersPage, Pauses } from '../../../src/workflows/messages/analytics.ts'
 import { connectedUser } from '../../support/published.ts'
-import { later, startToldCollection, trouble } from './scripted-collection.ts'
+import { later, startScriptedCollection, trouble } from './scripted-collection.ts'
 
 const { context, platforms, activities, run, collectRun, published, versionOf, lettersOf, clear } =
-  await startToldCollection()
+  await startScriptedCollection()
 afterEach(async () => {
   await clear()
   await context.database.connection.collection('platformAccounts').deleteMany({})
 })
 afterAll(() => context.close())
 
-/** The result of a whole run. */
-async function everyone({ on, now, pauses = {} }: { on?: Platform[]; now?: () => Date; pauses?: Pauses } = {}) {
+/** Runs all pages of a collection and returns their totals. */
+async function collectFollowers({ on, now, pauses = {} }: { on?: Platform[]; now?: () => Date; pauses?: Pauses } = {}) {
   const { collectFollowersPage } = activities(now)
   const totals = { taken: 0, skipped: 0, failed: 0, paused: 0 }
   for (let after: string | null = null; ;) {
@@ -31,9 +31,9 @@ async function everyone({ on, now, pauses = {} }: { on?: Platform[]; now?: () =>
 it('followers are collected once a day on every connected platform that reports them', async () => {
   const { _id: userId } = await connectedUser(context, ['bluesky', 'threads', 'tumblr'])
   platforms.tell('threads').followers = null
-  expect(await everyone()).toMatchObject({ taken: 2, skipped: 1 })
+  expect(await collectFollowers()).toMatchObject({ taken: 2, skipped: 1 })
   const version = await versionOf(userId)
-  expect(await everyone()).toMatchObject({ taken: 0, skipped: 3 })
+  expect(await collectFollowers()).toMatchObject({ taken: 0, skipped: 3 })
   expect(await versionOf(userId)).toBe(version)
   const all = await Array.fromAsync(context.snapshots.allFollowersOf(userId))
   expect(all).toMatchObject([
@@ -50,29 +50,29 @@ it('unavailable followers do not block other counts and are not requested with e
   expect(await context.snapshots.latest(posts[0]!._id, 'threads')).toMatchObject({ followerCountAtSnapshot: null })
 })
 
-it('of an account that was connected in the meantime are its own', async () => {
+it('an account that was connected after the daily run gets its own follower count', async () => {
   const { _id: userId } = await connectedUser(context, ['bluesky'])
-  expect(await everyone()).toMatchObject({ taken: 1 })
+  expect(await collectFollowers()).toMatchObject({ taken: 1 })
   await context.database.connection
     .collection('platformAccounts')
     .updateOne({ userId }, { $set: { 'bluesky.connectedAt': later(MINUTE)() } })
   platforms.tell('bluesky').followers = 7
-  expect(await everyone({ now: later(2 * MINUTE) })).toMatchObject({ taken: 1 })
-  expect(await everyone({ now: later(3 * MINUTE) })).toMatchObject({ taken: 0 })
+  expect(await collectFollowers({ now: later(2 * MINUTE) })).toMatchObject({ taken: 1 })
+  expect(await collectFollowers({ now: later(3 * MINUTE) })).toMatchObject({ taken: 0 })
   expect(await context.snapshots.latestFollowers(userId, 'bluesky')).toMatchObject({ followers: 7 })
 })
 
-it('are left out while their platform wants to be left alone, and asked for once more then', async () => {
+it('followers are not requested while the platform is rate limited, and once per account afterwards', async () => {
   for (let user = 0; user < 12; user++) await connectedUser(context, ['bluesky', 'threads'])
   platforms.tell('bluesky').followerTroubles.push(trouble('rate_limited', 10 * MINUTE))
-  const first = await everyone()
+  const first = await collectFollowers()
   expect(first).toMatchObject({ taken: 12 + 12 - first.paused, skipped: 0, failed: 0 })
   expect(first.paused).toBeGreaterThan(6)
   expect(Object.keys(first.pauses)).toEqual(['bluesky'])
   platforms.followerCalls.length = 0
   const { paused } = first
-  expect(await everyone({ on: ['bluesky'], pauses: first.pauses })).toMatchObject({ taken: 0, paused: 12 })
-  expect(await everyone({ on: ['bluesky'], pauses: first.pauses, now: later(11 * MINUTE) })).toMatchObject({
+  expect(await collectFollowers({ on: ['bluesky'], pauses: first.pauses })).toMatchObject({ taken: 0, paused: 12 })
+  expect(await collectFollowers({ on: ['bluesky'], pauses: first.pauses, now: later(11 * MINUTE) })).toMatchObject({
     taken: paused,
     paused: 0,
   })
@@ -82,16 +82,16 @@ it('are left out while their platform wants to be left alone, and asked for once
 it('followers of other servers are collected while a server of the platform is down', async () => {
   for (let user = 0; user < 12; user++) await connectedUser(context, ['mastodon'])
   platforms.tell('mastodon').followerTroubles.push(new CapacityExceeded('full'))
-  expect(await everyone()).toMatchObject({ taken: 11, paused: 1, pauses: { mastodon: expect.any(Number) } })
-  expect(await everyone({ on: ['mastodon'] })).toMatchObject({ taken: 1, skipped: 11, paused: 0 })
+  expect(await collectFollowers()).toMatchObject({ taken: 11, paused: 1, pauses: { mastodon: expect.any(Number) } })
+  expect(await collectFollowers({ on: ['mastodon'] })).toMatchObject({ taken: 1, skipped: 11, paused: 0 })
 })
 
-it('of a login that is dead are not asked for again, and what else goes wrong is one letter, counted', async () => {
+it('followers of an expired login are not requested again, and other failures make one dead letter with a count', async () => {
   const { _id: userId } = await connectedUser(context, ['bluesky', 'threads'])
   platforms.tell('bluesky').followerTroubles.push(trouble('unauthorized'))
   platforms.tell('threads').followerTroubles.push(trouble('transient'), trouble('transient'))
-  expect(await everyone()).toMatchObject({ taken: 0, skipped: 1, failed: 1 })
-  expect(await everyone()).toMatchObject({ taken: 0, skipped: 0, failed: 1 })
+  expect(await collectFollowers()).toMatchObject({ taken: 0, skipped: 1, failed: 1 })
+  expect(await collectFollowers()).toMatchObject({ taken: 0, skipped: 0, failed: 1 })
   expect(await lettersOf(userId)).toMatchObject([{ type: 'account', postId: null, platform: 'threads', count: 2 }])
   const warnings = await context.notifications.listOf(userId, 10)
   expect(warnings.map(({ message }) => message)).toEqual([expect.stringContaining('has expired. Reconnect')])

@@ -8,13 +8,14 @@ import { readHistories } from '../../faults/gather.ts'
 import { createProcesses, waitForLogEntry } from '../../support/processes.ts'
 import { snapshotsIn, startMastodonWorld, type MastodonWorld } from './mastodon-world.ts'
 
-/** Two concurrent collectors, whose workers are killed at random times until another worker finishes their work. */
+// Runs two concurrent collectors and kills their workers at random times; another worker finishes the work.
+
 const AUTHORS = 16
 const POSTS = 45
 const COLLECTORS = ['one', 'two']
 
 const processes = createProcesses()
-/** The oldest first; the last one may be starting still. */
+/** Oldest first; the last one may still be starting. */
 const workers: Promise<ChildProcess>[] = []
 let world: MastodonWorld
 let postIds: string[]
@@ -38,38 +39,38 @@ async function startWorker(): Promise<ChildProcess> {
   return worker
 }
 
-it('there is one snapshot for every post, and none is missing', async () => {
+it('every post has exactly one snapshot after two workers were killed during the collection', async () => {
   await world.control.fault({ path: '/api/v1/statuses', action: { delayMs: 300 } })
   const runs = COLLECTORS.map((name) =>
     world.client.workflow.execute('collectPostMetrics', { taskQueue: 'analytics', workflowId: `collector-${name}` }),
   )
   const before = toSlot(new Date(), 15 * MINUTE)
-  const left: number[] = []
+  const remaining: number[] = []
   for (const isLast of [false, true]) {
     await delay(200 + Math.random() * 800)
     const killed = await workers.shift()!
     killed.kill('SIGKILL')
     await once(killed, 'exit')
-    left.push(postIds.length - (await snapshotsIn(world.context).countDocuments()))
+    remaining.push(postIds.length - (await snapshotsIn(world.context).countDocuments()))
     if (!isLast) workers.push(startWorker())
   }
   await Promise.all(runs)
-  expect(left[0]).toBeGreaterThan(0)
+  expect(remaining[0]).toBeGreaterThan(0)
   const after = toSlot(new Date(), 15 * MINUTE)
   const stored = await snapshotsIn(world.context).find().toArray()
-  const counted = new Map<string, number>()
+  const countBySlot = new Map<string, number>()
   for (const { postId, slot } of stored) {
     const name = `${postId} ${(slot as Date).toISOString()}`
-    counted.set(name, (counted.get(name) ?? 0) + 1)
+    countBySlot.set(name, (countBySlot.get(name) ?? 0) + 1)
   }
-  expect(Math.max(...counted.values())).toBe(1)
+  expect(Math.max(...countBySlot.values())).toBe(1)
   expect(new Set(stored.map(({ postId }) => postId as string))).toEqual(new Set(postIds))
-  // A run that began at the very end of a slot goes on in the next one.
+  // A run that began at the end of a slot may collect posts again in the next one.
   if (before.getTime() === after.getTime()) expect(stored).toHaveLength(postIds.length)
   expect(await world.context.database.connection.collection('deadLetters').countDocuments()).toBe(0)
 }, 120_000)
 
-it('nothing personal went through Temporal', async () => {
+it('histories of a collection contain no email address and no account name', async () => {
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
   const { text } = await readHistories(address, namespace)
   expect(text).toContain('collectBatch')

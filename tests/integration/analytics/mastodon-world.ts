@@ -10,7 +10,7 @@ import { controlOf } from '../../support/platform-control.ts'
 import { publishedPost, storePosts } from '../../support/published.ts'
 import { testConfig, unique } from '../../support/servers.ts'
 
-/** The API and Temporal, and a Mastodon server of the file's own with accounts that have posted already. No workers. */
+/** Starts the API with Temporal, without workers, and a separate Mastodon server with accounts that have posts. */
 export async function startMastodonWorld(overrides: Partial<Config> = {}) {
   const mastodon = await startMastodon()
   const redirectUris = [buildCallbackUrl(testConfig().PUBLIC_URL, 'mastodon')]
@@ -32,7 +32,7 @@ export async function startMastodonWorld(overrides: Partial<Config> = {}) {
     control: controlOf(mastodon.control),
     client: new Client({ connection: temporal, namespace }),
 
-    /** A user with published posts on Mastodon. */
+    /** Creates a user with `count` published posts on Mastodon. */
     async author(
       count: number,
       completedAt = new Date(),

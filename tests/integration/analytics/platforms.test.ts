@@ -6,7 +6,8 @@ import { signIn } from '../../support/api.ts'
 import { poll } from '../../support/delivery-world.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 
-/** The whole way of metrics, over Schedules, workers and the servers of the sandbox. */
+// Collects metrics end to end: over Schedules, workers and the servers of the sandbox.
+
 let world: PlatformsWorld
 let temporal: Connection
 let client: Client
@@ -14,7 +15,7 @@ let user: Awaited<ReturnType<PlatformsWorld['user']>>
 let postId: string
 
 beforeAll(async () => {
-  // What is deleted here was published just before.
+  // The tests delete posts right after publication, so a missing post counts as deleted immediately.
   world = await startPlatformsWorld({ ANALYTICS_DELETION_GRACE_SECONDS: 0 })
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
   temporal = await Connection.connect({ address })
@@ -37,8 +38,8 @@ afterAll(async () => {
   await world?.stop()
 })
 
-/** One run of a Schedule, as its time brings it. */
-async function runOf(scheduleId: string): Promise<unknown> {
+/** Triggers a run of the Schedule and returns its result. */
+async function runSchedule(scheduleId: string): Promise<unknown> {
   const handle = client.schedule.getHandle(scheduleId)
   const { info: before } = await handle.describe()
   await handle.trigger()
@@ -67,25 +68,30 @@ it('every platform reports metrics of a post and of the account', async () => {
     const { control } = world.find(platform)
     await control.setMetrics(await idOn(platform), { likes: 5, comments: 2, shares: 1 })
   }
-  // Counted when they were connected, and once in a slot.
-  expect(await runOf('collectAccountMetrics')).toMatchObject({ taken: 0, skipped: PLATFORMS.length, failed: 0 })
-  expect(await runOf('collectPostMetrics')).toEqual({ saved: PLATFORMS.length, deleted: 0, skipped: 0, failed: 0 })
+  // Connecting counted the followers, and there is one count per slot.
+  expect(await runSchedule('collectAccountMetrics')).toMatchObject({ taken: 0, skipped: PLATFORMS.length, failed: 0 })
+  expect(await runSchedule('collectPostMetrics')).toEqual({
+    saved: PLATFORMS.length,
+    deleted: 0,
+    skipped: 0,
+    failed: 0,
+  })
   const snapshots = await snapshotsOf(postId)
   expect(snapshots.map(({ platform }) => platform as string).toSorted()).toEqual([...PLATFORMS].toSorted())
   for (const snapshot of snapshots) {
     expect(snapshot, snapshot['platform']).toMatchObject({ likes: 5, comments: 2, shares: 1, totalEngagement: 8 })
     expect(snapshot['followerCountAtSnapshot'], snapshot['platform']).toEqual(expect.any(Number))
   }
-  expect(await runOf('collectPostMetrics')).toEqual({ saved: 0, deleted: 0, skipped: 0, failed: 0 })
+  expect(await runSchedule('collectPostMetrics')).toEqual({ saved: 0, deleted: 0, skipped: 0, failed: 0 })
   expect(await lettersOf(user.userId)).toEqual([])
 })
 
 describe.each(['bluesky', 'threads'] as const)('%s', (platform) => {
   beforeEach(() => publishOn([platform, 'mastodon']))
 
-  it('a post that was deleted there is marked so, and the others go on', async () => {
+  it('a post that was deleted on its platform is marked deleted, and other platforms are still collected', async () => {
     await world.find(platform).control.deletePost(await idOn(platform))
-    expect(await runOf('collectPostMetrics')).toMatchObject({ saved: 1, deleted: 1 })
+    expect(await runSchedule('collectPostMetrics')).toMatchObject({ saved: 1, deleted: 1 })
     const { platformStatuses, status } = await user.status(postId)
     expect(status).toBe('COMPLETED')
     expect(platformStatuses.filter((entry) => entry.status === 'deleted').map((entry) => entry.platform)).toEqual([
@@ -93,50 +99,50 @@ describe.each(['bluesky', 'threads'] as const)('%s', (platform) => {
     ])
     const before = (await world.find(platform).control.requests()).length
     await nextSlot()
-    expect(await runOf('collectPostMetrics')).toMatchObject({ saved: 1, deleted: 0 })
+    expect(await runSchedule('collectPostMetrics')).toMatchObject({ saved: 1, deleted: 0 })
     expect((await world.find(platform).control.requests()).length).toBe(before)
   })
 
-  it('a rate limit pauses it and nothing else', async () => {
+  it('a rate limit pauses only its own platform', async () => {
     const { control, refusals } = world.find(platform)
     await control.fault({ method: 'GET', path: '/', action: refusals.limited })
-    expect(await runOf('collectPostMetrics')).toMatchObject({ saved: 1, skipped: 1, failed: 0 })
+    expect(await runSchedule('collectPostMetrics')).toMatchObject({ saved: 1, skipped: 1, failed: 0 })
     expect(await lettersOf(user.userId)).toEqual([])
     await control.clearFaults()
-    expect(await runOf('collectPostMetrics')).toEqual({ saved: 1, deleted: 0, skipped: 0, failed: 0 })
+    expect(await runSchedule('collectPostMetrics')).toEqual({ saved: 1, deleted: 0, skipped: 0, failed: 0 })
   })
 
-  it('an outage is a dead letter, which an admin has replayed', async () => {
+  it('an outage makes a dead letter, which an admin can replay', async () => {
     const { control } = world.find(platform)
     await control.fault({ method: 'GET', path: '/', action: { status: 500 } })
-    expect(await runOf('collectPostMetrics')).toMatchObject({ saved: 1, failed: 1 })
+    expect(await runSchedule('collectPostMetrics')).toMatchObject({ saved: 1, failed: 1 })
     const admin = await signIn(world.context, { role: 'admin' })
-    const ask = async (method: 'GET' | 'POST', path: string) => {
+    const callAdmin = async (method: 'GET' | 'POST', path: string) => {
       const response = await world.app.inject({ method, url: `/api/admin${path}`, headers: admin.headers })
       return { status: response.statusCode, body: response.json() }
     }
-    const { body } = await ask('GET', '/dead-letters')
+    const { body } = await callAdmin('GET', '/dead-letters')
     expect(body).toMatchObject({ total: 1, data: [{ type: 'post', postId, userId: user.userId, platform, count: 1 }] })
     expect(body.data[0].reason).toMatch(/^transient: /)
     const replay = `/dead-letters/${body.data[0]._id}/replay`
-    expect((await ask('POST', replay)).status).toBe(202)
+    expect((await callAdmin('POST', replay)).status).toBe(202)
     await poll(
       () => lettersOf(user.userId),
       ([letter]) => letter?.count === 2,
     )
     await control.clearFaults()
-    // The run before may be at its very end.
+    // A replay is ignored until the previous one has ended.
     await poll(
       async () => {
-        await ask('POST', replay)
+        await callAdmin('POST', replay)
         return lettersOf(user.userId)
       },
       (letters) => letters.length === 0,
     )
     expect((await snapshotsOf(postId)).map((snapshot) => snapshot['platform'])).toContain(platform)
-    expect((await ask('POST', replay)).status).toBe(404)
-    const [noted] = (await ask('GET', '/audit')).body.data
-    expect(noted).toMatchObject({
+    expect((await callAdmin('POST', replay)).status).toBe(404)
+    const [auditEntry] = (await callAdmin('GET', '/audit')).body.data
+    expect(auditEntry).toMatchObject({
       actorId: admin.user._id,
       action: 'replay-dead-letter',
       subjectId: user.userId,
@@ -146,9 +152,9 @@ describe.each(['bluesky', 'threads'] as const)('%s', (platform) => {
   })
 })
 
-// The last ones: the user has no such login afterwards.
+// These tests run last, because the user loses the login.
 it.each(['mastodon', 'facebook'] as const)(
-  'a login that was revoked on %s expires once, with one warning',
+  'a login that was revoked on %s expires with one warning',
   async (platform) => {
     const ids = await Promise.all(['First', 'Second'].map((text) => user.post([platform], text)))
     for (const id of ids) expect(await user.until(id)).toMatchObject({ status: 'COMPLETED' })
@@ -156,15 +162,15 @@ it.each(['mastodon', 'facebook'] as const)(
     const { accountId } = user.accountOn(platform)
     await control.revoke(accountId)
     if (calls.renew) await control.expire(accountId)
-    await runOf('collectPostMetrics')
+    await runSchedule('collectPostMetrics')
     await nextSlot()
-    await runOf('collectPostMetrics')
+    await runSchedule('collectPostMetrics')
     const { body } = await user.call('GET', '/api/platform/find')
     expect(body.data[platform].health).toMatchObject({ status: 'expired', needsReconnection: true })
-    const told = (await world.notificationsOf(user.userId)).map(({ message }) => message)
-    expect(told.filter((message) => message.includes('expired') && message.includes(platformLabel(platform)))).toEqual([
-      `Your ${platformLabel(platform)} connection has expired. Reconnect the account in settings.`,
-    ])
+    const messages = (await world.notificationsOf(user.userId)).map(({ message }) => message)
+    expect(
+      messages.filter((message) => message.includes('expired') && message.includes(platformLabel(platform))),
+    ).toEqual([`Your ${platformLabel(platform)} connection has expired. Reconnect the account in settings.`])
     expect(await lettersOf(user.userId)).toEqual([])
     expect((await user.status(ids[0]!)).platformStatuses).toMatchObject([{ status: 'completed' }])
   },

@@ -1,6 +1,6 @@
 /*
- * Everything that is read of a sample history, against its plain recomputation. With `HISTORY=full` the history is that of 1,000 users with
- * 50,000 posts and 500,000 snapshots, which takes some minutes.
+ * Compares every analytics read of a sample history with a plain recomputation. With `HISTORY=full` the history has 1,000 users, 50,000
+ * posts and 500,000 snapshots, which takes some minutes.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inventHistory, storeHistory, type UserHistory } from '../../../sandbox/analytics-history.ts'
@@ -34,13 +34,13 @@ import { explain, isScan } from '../../support/query-plans.ts'
 const IS_FULL = process.env['HISTORY'] === 'full'
 const SIZE = IS_FULL ? { users: 1_000, posts: 50, snapshots: 12 } : { users: 20, posts: 10, snapshots: 12 }
 const WITHIN_MS = IS_FULL ? 30 * MINUTE : MINUTE
-/** Number of a user's posts that are compared one by one. */
+/** Posts per user that are compared individually. */
 const POSTS = 3
 const BEST = 12
 const EXPLAINED = 10
 
 const ZONES = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Santiago']
-/** Each zone puts its clocks forward in the month before one of them, and back before another. */
+/** Ends of the history. For each zone, the clocks go forward in the month before one of them, and back before another. */
 const ENDS = [
   { end: new Date('2026-04-06T15:20:00Z'), share: 1 / 2 },
   { end: new Date('2025-10-06T15:20:00Z'), share: 1 / 4 },
@@ -48,11 +48,11 @@ const ENDS = [
 ]
 type End = (typeof ENDS)[number]
 
-/** One user at a time with the same history, because all together would not fit in memory. */
+/** Generates the users again, one at a time, because all together would not fit in memory. */
 const usersUntil = ({ end, share }: End) =>
   inventHistory({ ...SIZE, users: SIZE.users * share }, { seed: end.getMonth(), end })
 
-/** Fractions are added up in another order here and there. */
+/** Relative tolerance: the database adds fractions in another order than the recomputation. */
 const SAME_WITHIN = 1e-12
 expect.addEqualityTesters([
   (one, other) =>
@@ -63,7 +63,7 @@ expect.addEqualityTesters([
 
 let now = ENDS[0]!.end
 let world: ApiWorld
-const some: { history: UserHistory; end: Date }[] = []
+const explainedUsers: { history: UserHistory; end: Date }[] = []
 const found = { users: 0, posts: 0, snapshots: 0, statuses: new Set<string>(), oddities: new Set<string>() }
 
 beforeAll(async () => {
@@ -71,14 +71,14 @@ beforeAll(async () => {
   for (const until of ENDS) {
     for (const history of usersUntil(until)) {
       await storeHistory(world.context.database.connection, history)
-      if (found.users % (SIZE.users / EXPLAINED) === 0) some.push({ history, end: until.end })
-      noteWhatIsIn(history)
+      if (found.users % (SIZE.users / EXPLAINED) === 0) explainedUsers.push({ history, end: until.end })
+      recordContents(history)
     }
   }
 }, WITHIN_MS)
 afterAll(() => world.close())
 
-function noteWhatIsIn({ posts, postSnapshots, connected, endings }: UserHistory): void {
+function recordContents({ posts, postSnapshots, connected, endings }: UserHistory): void {
   found.users += 1
   found.posts += posts.length
   found.snapshots += postSnapshots.length
@@ -91,22 +91,26 @@ function noteWhatIsIn({ posts, postSnapshots, connected, endings }: UserHistory)
 }
 
 describe('a sample history', () => {
-  it('has everything in it that could go wrong', () => {
+  it('the sample history contains every status and every irregularity', () => {
     expect(found.statuses).toEqual(new Set(['completed', 'failed', 'deleted', 'pending']))
     expect(found.oddities.size).toBe(3)
     expect(found.posts).toBe(SIZE.users * SIZE.posts)
     expect(found.snapshots).toBeGreaterThanOrEqual(found.posts * 10)
   })
 
-  it('goes over days of four zones on which clocks are put forward, and back', () => {
+  it('the sample history covers both clock changes of four timezones', () => {
     const changes = new Set(ZONES.flatMap((zone) => ENDS.flatMap(({ end }) => changesOf(zone, end))))
     expect([...changes].toSorted()).toEqual(ZONES.flatMap((zone) => [`${zone} back`, `${zone} forward`]).toSorted())
   })
 
-  it.each(ENDS)('equals its plain recomputation in every read, until $end', { timeout: WITHIN_MS }, async (until) => {
-    now = until.end
-    for (const history of usersUntil(until)) await compareReads(history)
-  })
+  it.each(ENDS)(
+    'every read of the sample history until $end equals a plain recomputation',
+    { timeout: WITHIN_MS },
+    async (until) => {
+      now = until.end
+      for (const history of usersUntil(until)) await compareReads(history)
+    },
+  )
 })
 
 function changesOf(zone: string, end: Date): string[] {
@@ -119,31 +123,31 @@ function changesOf(zone: string, end: Date): string[] {
 
 async function compareReads(history: UserHistory): Promise<void> {
   const { userId, timezone, posts } = history
-  // The database removes sessions that have ended by its own clock.
+  // The database removes expired sessions by its own clock, so the session uses the system time.
   const { headers } = await signIn({ ...world.context, clock: systemClock }, { _id: userId, timezone })
   const get = async (url: string): Promise<unknown> => {
     const response = await world.app.inject({ url: `/api/${url}`, headers })
     expect(response.statusCode, response.body).toBe(200)
     return response.json().data
   }
-  const same = (answer: unknown, expected: unknown, path: string) =>
-    expect(answer, `${path} of ${userId} in ${timezone}`).toEqual(expected)
-  const compare = async (path: string, expected: unknown) => same(await get(`analytics/${path}`), expected, path)
+  const expectSame = (actual: unknown, expected: unknown, path: string) =>
+    expect(actual, `${path} of ${userId} in ${timezone}`).toEqual(expected)
+  const compare = async (path: string, expected: unknown) => expectSame(await get(`analytics/${path}`), expected, path)
   const compareTop = async (path: string, expected: unknown) =>
-    same(((await get(`analytics/${path}`)) as TopPost[]).map(flat), expected, path)
+    expectSame(((await get(`analytics/${path}`)) as TopPost[]).map(flat), expected, path)
   const comparePost = async (path: string, expected: unknown) =>
-    same(((await get(path)) as { analytics: unknown }).analytics, expected, path)
+    expectSame(((await get(path)) as { analytics: unknown }).analytics, expected, path)
 
   await Promise.all([
     ...PERIODS.flatMap((period) => {
-      const asked = { now, days: period === '7d' ? 7 : 30, timezone } as const
+      const options = { now, days: period === '7d' ? 7 : 30, timezone } as const
       return [
-        compare(`overview?period=${period}`, expectedOverview(history, asked)),
-        compare(`platforms?period=${period}`, expectedPlatforms(history, asked)),
-        compare(`heatmap?period=${period}`, expectedHeatmap(history, asked)),
+        compare(`overview?period=${period}`, expectedOverview(history, options)),
+        compare(`platforms?period=${period}`, expectedPlatforms(history, options)),
+        compare(`heatmap?period=${period}`, expectedHeatmap(history, options)),
         ...[undefined, 'bluesky', 'mastodon'].flatMap((platform) => {
           const query = `period=${period}${platform ? `&platform=${platform}` : ''}`
-          const scope = { ...asked, ...(platform && { platform }) }
+          const scope = { ...options, ...(platform && { platform }) }
           return [
             compare(`timeline?${query}`, expectedTimeline(history, scope)),
             compare(`growth?${query}`, expectedGrowth(history, scope)),
@@ -168,7 +172,7 @@ function flat({ postDetails, ...rest }: TopPost) {
   return { ...rest, text: content.text, statuses: platformStatuses.map(({ status }) => status), createdAt }
 }
 
-describe('no read', () => {
+describe('the query plan of a read', () => {
   type Read = (history: UserHistory, end: Date) => Aggregation
   const month = ({ timezone }: UserHistory, end: Date) => toPeriodWindow('30d', end, timezone)
   const daysFor = (history: UserHistory, end: Date) => listDays(month(history, end), history.timezone)
@@ -192,24 +196,24 @@ describe('no read', () => {
   }
   const planOf = (aggregation: Aggregation) => explain(world.context.database.connection, aggregation)
 
-  it.each(Object.keys(reads))('a read scans a collection or reads documents of other users (%s)', async (name) => {
-    const looks = new Set<number>()
-    for (const { history, end } of some) {
+  it.each(Object.keys(reads))('a read scans no collection and no documents of other users (%s)', async (name) => {
+    const allExamined = new Set<number>()
+    for (const { history, end } of explainedUsers) {
       const facts = await planOf(reads[name]!(history, end))
       expect(facts.filter(isScan)).toEqual([])
       const examined = facts.filter(([fact]) => fact === 'totalDocsExamined').map(([, value]) => Number(value))
       const most = Math.max(history.postSnapshots.length, history.accountSnapshots.length)
       for (const count of examined) expect(count).toBeLessThanOrEqual(most)
-      for (const count of examined) looks.add(count)
+      for (const count of examined) allExamined.add(count)
     }
-    expect(Math.max(...looks)).toBeGreaterThan(0)
+    expect(Math.max(...allExamined)).toBeGreaterThan(0)
   })
 
-  it('scans unnoticed, also in what is joined', async () => {
+  it('the query plan check detects a scan, also in a joined collection', async () => {
     const byLikes = { $match: { likes: { $gt: 3 } } }
     expect((await planOf({ collection: POST_SNAPSHOTS, stages: [byLikes] })).some(isScan)).toBe(true)
     const joined = { $unionWith: { coll: POST_SNAPSHOTS, pipeline: [byLikes] } }
-    const { stages } = reads['platforms and heatmap']!(some[0]!.history, some[0]!.end)
+    const { stages } = reads['platforms and heatmap']!(explainedUsers[0]!.history, explainedUsers[0]!.end)
     expect((await planOf({ collection: POST_SNAPSHOTS, stages: [...stages, joined] })).some(isScan)).toBe(true)
   })
 })

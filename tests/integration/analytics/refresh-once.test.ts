@@ -8,10 +8,10 @@ import { openTestSession } from '../../support/sessions.ts'
 const processes = createProcesses()
 let world: MastodonWorld
 let workers: Awaited<ReturnType<typeof startWorkers>>
-let members: string[]
+let apis: string[]
 beforeAll(async () => {
   world = await startMastodonWorld()
-  ;[workers, members] = await Promise.all([startWorkers(world.context), Promise.all([startApi(), startApi()])])
+  ;[workers, apis] = await Promise.all([startWorkers(world.context), Promise.all([startApi(), startApi()])])
 }, 120_000)
 afterAll(async () => {
   processes.killAll()
@@ -27,11 +27,11 @@ async function startApi(): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
-async function asking(userId: string) {
+async function createRefresher(userId: string) {
   const user = (await world.context.users.findById(userId))!
   const { accessToken } = await openTestSession(world.context, user)
-  return async (member: number, postId: string, query = '?platform=mastodon') => {
-    const response = await fetch(`${members[member % 2]}/api/analytics/posts/${postId}/refresh${query}`, {
+  return async (api: number, postId: string, query = '?platform=mastodon') => {
+    const response = await fetch(`${apis[api % 2]}/api/analytics/posts/${postId}/refresh${query}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${accessToken}` },
     })
@@ -39,32 +39,32 @@ async function asking(userId: string) {
   }
 }
 
-it('one of twenty concurrent refreshes over two processes passes', async () => {
+it('one of twenty concurrent refreshes over two processes succeeds, and the others are 429', async () => {
   const { userId, posts } = await world.author(2)
-  const ask = await asking(userId)
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => ask(index, posts[index % 2]!._id)))
-  const passed = answers.filter(({ status }) => status === 200)
+  const refresh = await createRefresher(userId)
+  const responses = await Promise.all(Array.from({ length: 20 }, (_, index) => refresh(index, posts[index % 2]!._id)))
+  const passed = responses.filter(({ status }) => status === 200)
   expect(passed).toHaveLength(1)
   expect(passed[0]!.body).toMatchObject({ success: true, data: { platform: 'mastodon' } })
-  for (const { status, headers, body } of answers.filter((one) => one !== passed[0])) {
+  for (const { status, headers, body } of responses.filter((one) => one !== passed[0])) {
     expect(status).toBe(429)
     expect(body).toMatchObject({ message: 'Too many requests', bucket: 'analytics_refresh' })
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(800)
   }
 })
 
-it('what cannot be asked for costs nothing, in whichever process', async () => {
+it('a rejected refresh does not use up the allowance, in either process', async () => {
   const { userId, posts } = await world.author(1)
   const [{ _id }] = posts as [(typeof posts)[0]]
-  const ask = await asking(userId)
-  const stranger = await asking((await world.author(0)).userId)
+  const refresh = await createRefresher(userId)
+  const stranger = await createRefresher((await world.author(0)).userId)
   const refused = [
-    await ask(0, _id, ''),
-    await ask(1, _id, '?platform=elsewhere'),
-    await ask(0, _id, '?platform=bluesky'),
-    await ask(1, 'no-such-post'),
+    await refresh(0, _id, ''),
+    await refresh(1, _id, '?platform=elsewhere'),
+    await refresh(0, _id, '?platform=bluesky'),
+    await refresh(1, 'no-such-post'),
     await stranger(0, _id),
   ]
   expect(refused.map(({ status }) => status)).toEqual([400, 400, 400, 404, 404])
-  expect(await ask(1, _id)).toMatchObject({ status: 200 })
+  expect(await refresh(1, _id)).toMatchObject({ status: 200 })
 })

@@ -10,7 +10,7 @@ import { snapshotsIn, startMastodonWorld, type MastodonWorld } from './mastodon-
 let world: MastodonWorld
 let workers: Awaited<ReturnType<typeof startWorkers>> | null
 let orchestrator: PublishOrchestrator
-/** What was put down to Temporal. */
+/** Failures that the orchestrator attributed to Temporal. */
 const unreachable: unknown[] = []
 beforeAll(async () => {
   world = await startMastodonWorld()
@@ -29,7 +29,7 @@ const refresh = (userId: string, postId: string) =>
   refreshMetrics({ ...world.context, orchestrator }, { userId, postId, platform: 'mastodon' })
 const countOf = (postId: string) => snapshotsIn(world.context).countDocuments({ postId })
 
-it('brings the counts of now, in the place of those of the same slot', async () => {
+it('a refresh stores the current counts in place of those of the same slot', async () => {
   const { userId, posts } = await world.author(1, new Date(Date.now() - HOUR))
   const [{ _id, platformStatuses }] = posts as [(typeof posts)[0]]
   const id = platformStatuses[0]!.platformPostId!
@@ -41,7 +41,7 @@ it('brings the counts of now, in the place of those of the same slot', async () 
   expect(await countOf(_id)).toBe(1)
 })
 
-it('is for the owner, and for what is published there; only what can be asked for costs the allowance', async () => {
+it('a refresh requires the owner and a published post, and only an accepted one uses up the allowance', async () => {
   const { userId, posts } = await world.author(1)
   const [{ _id }] = posts as [(typeof posts)[0]]
   const other = await world.author(0)
@@ -60,7 +60,7 @@ it('is for the owner, and for what is published there; only what can be asked fo
   expect((limited as { retryAfterSeconds: number }).retryAfterSeconds).toBeGreaterThan(850)
 })
 
-it('answers what is known, not fresh, when the account is not connected any more', async () => {
+it('a refresh returns the stored counts as not fresh when the account is disconnected', async () => {
   const { userId, posts } = await world.author(1)
   const [{ _id }] = posts as [(typeof posts)[0]]
   expect(await refresh(userId, _id)).toMatchObject({ fresh: true })
@@ -69,7 +69,7 @@ it('answers what is known, not fresh, when the account is not connected any more
   expect(await refresh(userId, _id)).toMatchObject({ fresh: false, snapshot: { postId: _id } })
 })
 
-it('answers what is known, not fresh, when the platform fails or takes too long', async () => {
+it('a refresh returns the stored counts as not fresh when the platform fails or takes too long', async () => {
   const { userId, posts } = await world.author(2)
   const [first, second] = posts.map(({ _id }) => _id) as [string, string]
   expect(await refresh(userId, first)).toMatchObject({ fresh: true })
@@ -96,8 +96,8 @@ it('a refresh that fails at the platform leaves the allowance for another try', 
 })
 
 describe('the allowance of a refresh', () => {
-  /** Refreshes with the given results. `later` ends the wait for a late outcome. */
-  async function refreshing(outcome: RefreshOutcome) {
+  /** Prepares a refresh with this outcome. Resolving `later` ends the wait for a late outcome. */
+  async function refreshWith(outcome: RefreshOutcome) {
     const { userId, posts } = await world.author(1)
     const [{ _id: postId }] = posts as [(typeof posts)[0]]
     const later = Promise.withResolvers<void>()
@@ -114,27 +114,27 @@ describe('the allowance of a refresh', () => {
       clock: { ...world.context.clock, sleepUntil: () => later.promise },
       orchestrator: { refreshMetrics: async (id: string) => (calls.push(id), outcome) },
     }
-    const ask = () => refreshMetrics(deps, { userId, postId, platform: 'mastodon' })
+    const refreshOnce = () => refreshMetrics(deps, { userId, postId, platform: 'mastodon' })
     const isRefused = () =>
-      ask().then(
+      refreshOnce().then(
         () => false,
         () => true,
       )
-    return { ask, isRefused, later, calls, read, userId, postId }
+    return { refreshOnce, isRefused, later, calls, read, userId, postId }
   }
 
-  it('is held while the outcome is unknown, and comes back when no snapshot came of it', async () => {
-    const { ask, isRefused, later, calls } = await refreshing('unknown')
-    await ask()
+  it('the allowance is held while the outcome is unknown, and returned when there is no new snapshot', async () => {
+    const { refreshOnce, isRefused, later, calls } = await refreshWith('unknown')
+    await refreshOnce()
     expect([await isRefused(), await isRefused()]).toEqual([true, true])
     expect(calls).toHaveLength(1)
     later.resolve()
     await expect.poll(isRefused, { timeout: 10_000 }).toBe(false)
   })
 
-  it('stays spent when the answer that came late was a snapshot', async () => {
-    const { ask, isRefused, later, calls, read, userId, postId } = await refreshing('unknown')
-    await ask()
+  it('the allowance stays used when the late outcome is a new snapshot', async () => {
+    const { refreshOnce, isRefused, later, calls, read, userId, postId } = await refreshWith('unknown')
+    await refreshOnce()
     await world.context.rateLimits.clearAllOf([userId])
     expect(await refresh(userId, postId)).toMatchObject({ fresh: true })
     later.resolve()
@@ -143,9 +143,9 @@ describe('the allowance of a refresh', () => {
     expect(calls).toHaveLength(1)
   })
 
-  it('does not come back for the eleventh failure in 15 minutes', async () => {
-    const { ask, isRefused, calls } = await refreshing('failed')
-    for (let call = 0; call < 11; call++) expect(await ask()).toEqual({ fresh: false, snapshot: null })
+  it('the allowance is not returned after the eleventh failure in 15 minutes', async () => {
+    const { refreshOnce, isRefused, calls } = await refreshWith('failed')
+    for (let call = 0; call < 11; call++) expect(await refreshOnce()).toEqual({ fresh: false, snapshot: null })
     expect(await isRefused()).toBe(true)
     expect(calls).toHaveLength(11)
   })
@@ -158,7 +158,7 @@ it('an account that was just connected has its follower count without the daily 
     .toMatchObject({ followers: expect.any(Number) })
 })
 
-it('answers within six seconds while no worker runs', async () => {
+it('a refresh responds within six seconds while no worker runs', async () => {
   const { userId, posts } = await world.author(1)
   const [{ _id }] = posts as [(typeof posts)[0]]
   expect(await refresh(userId, _id)).toMatchObject({ fresh: true })

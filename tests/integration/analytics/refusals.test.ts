@@ -2,21 +2,21 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
 import { publishedPost, storePosts } from '../../support/published.ts'
-import { later, startToldCollection, trouble } from './scripted-collection.ts'
+import { later, startScriptedCollection, trouble } from './scripted-collection.ts'
 
-const { context, platforms, lines, activities, run, listRun, collectRun, published, ...told } =
-  await startToldCollection()
-const { snapshotsOf, lettersOf, clear } = told
+const { context, platforms, lines, activities, run, listRun, collectRun, published, ...collection } =
+  await startScriptedCollection()
+const { snapshotsOf, lettersOf, clear } = collection
 afterEach(clear)
 afterAll(() => context.close())
 
-describe('what a platform refuses', () => {
+describe('a refusal by a platform', () => {
   const health = async (userId: string, platform: Platform) =>
     (await context.accounts.findConnected(userId, platform))!.health.status
   const warnings = async (userId: string) =>
     (await context.notifications.listOf(userId, 10)).map(({ message }) => message)
 
-  it('a dead login is renewed first, and the counts come with the new token', async () => {
+  it('an expired token is renewed, and the counts are read with the new one', async () => {
     const { userId, post } = await published(['mastodon'])
     platforms.tell('mastodon').troubles.push(trouble('unauthorized'))
     expect(await collectRun()).toMatchObject([{ saved: 1 }])
@@ -43,12 +43,12 @@ describe('what a platform refuses', () => {
 
   it('a revoked login that concurrent calls detect expires with one warning', async () => {
     const { userId } = await published(['mastodon'], 60)
-    const told = platforms.tell('mastodon')
-    told.meanwhile = () => new Promise((resolve) => setTimeout(resolve, 20))
-    told.troubles.push(...Array.from({ length: 20 }, () => trouble('unauthorized')))
-    told.followerTroubles.push(...Array.from({ length: 20 }, () => trouble('unauthorized')))
+    const script = platforms.tell('mastodon')
+    script.meanwhile = () => new Promise((resolve) => setTimeout(resolve, 20))
+    script.troubles.push(...Array.from({ length: 20 }, () => trouble('unauthorized')))
+    script.followerTroubles.push(...Array.from({ length: 20 }, () => trouble('unauthorized')))
     const { batches } = await listRun()
-    // Two processes, each with its own line of calls.
+    // Two processes, each with its own queue of calls.
     const [one, other] = [activities(), activities()]
     await Promise.all([
       ...batches.map((batch) => run(one.collectBatch, batch)),
@@ -62,7 +62,7 @@ describe('what a platform refuses', () => {
     expect((await listRun()).batches).toEqual([])
   })
 
-  it('a missing permission costs one line an account and run, and nothing else', async () => {
+  it('a missing permission is logged once per account and run, and has no other effect', async () => {
     const { userId } = await published(['threads'], 5)
     await storePosts(context, [publishedPost({ userId, on: ['threads'], completedAt: new Date(Date.now() - 3 * DAY) })])
     platforms.tell('threads').troubles.push(...Array.from({ length: 20 }, () => trouble('permission')))
@@ -77,7 +77,7 @@ describe('what a platform refuses', () => {
     expect(platforms.calls).toHaveLength(1)
   })
 
-  it('a rate limit pauses the platform for as long as it says, and loses nothing', async () => {
+  it('a rate limit pauses the platform for the stated time, and the posts are collected afterwards', async () => {
     const { userId, post } = await published(['bluesky'])
     platforms.tell('bluesky').troubles.push(trouble('rate_limited', 90_000))
     expect(await collectRun()).toMatchObject([{ end: 'platform', pauseMs: 90_000, saved: 0, failed: 0 }])
@@ -86,14 +86,14 @@ describe('what a platform refuses', () => {
     expect(await snapshotsOf(post._id)).toHaveLength(1)
   })
 
-  it('a server that keeps failing costs its own accounts their turn, and loses nothing', async () => {
+  it('a server that keeps failing ends the turn of its account, and the next run collects the rest', async () => {
     const { posts } = await published(['threads'], 11)
     platforms.tell('threads').troubles.push(...Array.from({ length: 10 }, () => trouble('transient')))
     expect(await collectRun()).toMatchObject([{ saved: 0, deleted: 0, skipped: 1, failed: 10, end: 'account' }])
     expect(await collectRun()).toMatchObject([{ postIds: [posts[10]!._id], saved: 1 }])
   })
 
-  it('a call that fails is a dead letter of its own posts, and the others of the batch are asked for', async () => {
+  it('a failed call makes dead letters of its own posts, and the rest of the batch is collected', async () => {
     const { userId, posts } = await published(['threads'], 4)
     platforms.tell('threads').troubles.push(null, trouble('validation'), null, trouble('rate_limited', 60_000))
     expect(await collectRun()).toMatchObject([{ saved: 2, failed: 1, skipped: 1, end: 'platform', pauseMs: 60_000 }])
@@ -102,7 +102,7 @@ describe('what a platform refuses', () => {
     expect(await collectRun()).toMatchObject([{ postIds: [posts[3]!._id], saved: 1 }])
   })
 
-  it('anything else is one dead letter a post and platform, counted', async () => {
+  it('other failures make one dead letter per post and platform, with a count', async () => {
     const { userId, posts } = await published(['bluesky', 'mastodon'], 2)
     platforms.tell('bluesky').troubles.push(trouble('transient'), trouble('validation'))
     await collectRun()
@@ -128,8 +128,8 @@ describe('what a platform refuses', () => {
   })
 })
 
-describe('a dead letter that is replayed', () => {
-  it('goes when it succeeds, and is counted on when it does not', async () => {
+describe('a replayed dead letter', () => {
+  it('a replayed dead letter is deleted when it succeeds and counted when it fails', async () => {
     const { userId, post } = await published(['bluesky'])
     platforms.tell('bluesky').troubles.push(trouble('transient'), trouble('transient'))
     await collectRun()

@@ -12,7 +12,7 @@ import { testContext } from '../../support/servers.ts'
 import { toldPlatforms } from '../../support/scripted-platforms.ts'
 
 const ON: Platform[] = ['bluesky', 'mastodon', 'threads']
-/** The clocks of the tests start at the beginning of a slot. */
+/** The offset of the tests' clocks, which start at the beginning of a slot. */
 const AHEAD_MS = toSlot(new Date(), 15 * MINUTE).getTime() + 16 * MINUTE - Date.now()
 export const later = (ms: number) => () => new Date(Date.now() + AHEAD_MS + ms)
 
@@ -22,8 +22,8 @@ interface Line {
   attributes: unknown
 }
 
-/** The activities of the collection with a database of their own and scripted platforms. */
-export async function startToldCollection() {
+/** Creates the collection activities with a separate database and scripted platforms. */
+export async function startScriptedCollection() {
   const platforms = toldPlatforms(
     { bluesky: 25, mastodon: 20, threads: 1, tumblr: 0 },
     { mastodon: async (account) => ({ ...account, accessToken: 'renewed token' }) },
@@ -54,7 +54,7 @@ export async function startToldCollection() {
   const run = <A extends unknown[], R>(activity: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
     environment().run(activity, ...args)
 
-  /** All pages of a run, and the batches that its workflow would send out. */
+  /** Returns all pages of a run and the batches that its workflow would start. */
   async function listRun(now?: () => Date): Promise<{ pages: DuePage[]; batches: DueBatch[] }> {
     const { listDueMetrics } = activities(now)
     const pages: DuePage[] = []
@@ -81,7 +81,7 @@ export async function startToldCollection() {
     run,
     listRun,
 
-    /** As the workflow goes about it, one call after the other. */
+    /** Collects all due posts like the workflow, in sequence. */
     async collectRun(now?: () => Date) {
       const { batches } = await listRun(now)
       const results = []
@@ -104,15 +104,15 @@ export async function startToldCollection() {
       (await context.posts.find(_id))!.platformStatuses.find((one) => one.platform === platform)!,
     versionOf: async (userId: string) => (await context.users.findById(userId))?.analyticsVersion ?? 0,
 
-    /** As at the beginning, but for users and snapshots. */
+    /** Resets everything except users and snapshots. */
     async clear(): Promise<void> {
       await context.database.connection.collection('posts').deleteMany({})
-      for (const noted of [platforms.calls, platforms.followerCalls, lines]) noted.length = 0
+      for (const records of [platforms.calls, platforms.followerCalls, lines]) records.length = 0
       for (const platform of ON) {
-        const told = platforms.tell(platform)
-        Object.assign(told, { counts: new Map(), default: { likes: 1 }, followers: 100, troubles: [] })
-        told.followerTroubles = []
-        delete told.meanwhile
+        const script = platforms.tell(platform)
+        Object.assign(script, { counts: new Map(), default: { likes: 1 }, followers: 100, troubles: [] })
+        script.followerTroubles = []
+        delete script.meanwhile
       }
     },
   }

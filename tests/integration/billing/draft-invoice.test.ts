@@ -18,7 +18,7 @@ test('while the invoice of a renewal is a draft, the new period applies and the 
   await world.context.syncSubscription(userId, (await world.eventsOf(userId))[0])
   const { currentPeriodEnd } = (await world.user(userId)).subscription
 
-  goTo(currentPeriodEnd!.getTime() + 1_000)
+  advanceTo(currentPeriodEnd!.getTime() + 1_000)
   await world.context.syncSubscription(userId)
   expect(await world.user(userId)).toMatchObject({
     subscription: {
@@ -30,11 +30,11 @@ test('while the invoice of a renewal is a draft, the new period applies and the 
     usage: USED,
   })
 
-  goTo(currentPeriodEnd!.getTime() + HOUR * 1_000)
+  advanceTo(currentPeriodEnd!.getTime() + HOUR * 1_000)
   await world.context.syncSubscription(userId)
   expect(await world.user(userId)).toMatchObject({ subscription: { status: 'active' }, usage: UNUSED })
 })
 
-function goTo(ms: number): void {
+function advanceTo(ms: number): void {
   world.processor.advance({ to: new Date(ms).toISOString() })
 }

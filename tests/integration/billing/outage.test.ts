@@ -18,7 +18,7 @@ const log = createRecordedLogger()
 const payers: { userId: string; email: string; accessToken: string }[] = []
 const acknowledged: { status: number | null; tookMs: number }[] = []
 /** The records during the outage. */
-const seen: User[] = []
+const recordsDuringOutage: User[] = []
 let world: BillingService
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ beforeAll(async () => {
       const [answer] = await controls.deliver([id])
       acknowledged.push({ status: answer!.status, tookMs: performance.now() - sentAt })
     }
-    seen.push(...(await Promise.all(payers.map(({ userId }) => recordOf(userId)))))
+    recordsDuringOutage.push(...(await Promise.all(payers.map(({ userId }) => recordOf(userId)))))
     await delay(5 * SECOND)
   }
   await faults.clearFaults()
@@ -58,8 +58,8 @@ describe('while the payment processor is away for a minute', () => {
   })
 
   it('no event is applied partially during an outage', () => {
-    expect(seen.length).toBeGreaterThan(4 * payers.length)
-    for (const { subscription, limits, billing } of seen) {
+    expect(recordsDuringOutage.length).toBeGreaterThan(4 * payers.length)
+    for (const { subscription, limits, billing } of recordsDuringOutage) {
       expect(subscription).toMatchObject({ plan: 'free', processorCustomerId: null, processorSubscriptionId: null })
       expect(limits.maxPosts).toBe(1_000)
       expect(billing).toMatchObject({ subscriptions: [], applied: null, countedInvoiceIds: [] })

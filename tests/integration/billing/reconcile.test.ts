@@ -21,7 +21,7 @@ afterAll(() => world?.stop())
 /** Runs the daily workflow. */
 const reconcile = () =>
   world.client.workflow.execute('reconcileBilling', { taskQueue: 'maintenance', workflowId: 'reconcileBilling' })
-const failedTo = (path: string) => world.faults.fault({ path, action: { status: 500 } })
+const failCallsTo = (path: string) => world.faults.fault({ path, action: { status: 500 } })
 const planOf = async ({ userId }: { userId: string }) => (await world.recordOf(userId)).subscription.plan
 const isWatched = async ({ userId }: { userId: string }) =>
   (await world.workflowOf(userId).describe()).status.name === 'RUNNING'
@@ -61,7 +61,7 @@ describe('changes without a webhook', () => {
     world.controls.webhooks({ held: true })
     world.controls.end(refused.subscriptionId)
     world.controls.end(ended.subscriptionId)
-    await failedTo(refused.subscriptionId)
+    await failCallsTo(refused.subscriptionId)
     expect(await reconcile()).toMatchObject({ failed: 1 })
     expect(await Promise.all([planOf(refused), planOf(ended)])).toEqual(['pro', 'free'])
     await world.faults.clearFaults()
@@ -71,7 +71,7 @@ describe('changes without a webhook', () => {
 
   it('the daily sync is retried when the processor is unreachable', async () => {
     await world.customer()
-    await failedTo('/v1/')
+    await failCallsTo('/v1/')
     await expect(run(activities().reconcileBilled, { by: 'subscription', after: '' })).rejects.toThrow(/read/)
   })
 })
@@ -84,14 +84,14 @@ describe('an event without a workflow', () => {
   }
 
   /** Sends the event while Temporal does not answer. */
-  async function sendUnacknowledged(happen: (who: Customer) => void): Promise<Customer> {
+  async function sendUnacknowledged(trigger: (who: Customer) => void): Promise<Customer> {
     const who = await world.customer()
     await world.untilSettled()
     const { orchestrator } = world.context
     const { notifySubscription: tellOfPayment } = orchestrator
     try {
       orchestrator.notifySubscription = async () => false
-      happen(who)
+      trigger(who)
       await poll(waiting, (events) => events.length === 1)
       // The route waits for Temporal at most this long.
       await delay(700)

@@ -63,7 +63,7 @@ afterAll(async () => {
 })
 
 const ended: SubscriptionState = { isLive: false, periodEndsAt: null, standing: 'free/cancelled', change: 'ended' }
-const goesOn = (): SubscriptionState => ({
+const activeSubscription = (): SubscriptionState => ({
   isLive: true,
   periodEndsAt: Date.now() + 30 * DAY,
   standing: 'pro/active',
@@ -83,7 +83,7 @@ it('five hundred concurrent signals process each event once, one at a time, over
   const held = new Promise<void>((resolve) => (letGo = resolve))
   apply = async (eventId) => {
     if (eventId === 'evt_0') await held
-    return eventId === 'evt_249' ? ended : goesOn()
+    return eventId === 'evt_249' ? ended : activeSubscription()
   }
   await notify(userId, 'evt_0')
   const first = await handleOf(userId).describe()

@@ -45,22 +45,22 @@ async function failToPay({ customerId }: { customerId: string }) {
 }
 
 /** Starts a sync that has read the processor and writes when the test continues it. */
-function heldLook(userId: string, event?: PaymentEvent) {
-  const [seen, go] = [gate(), gate()]
+function startHeldSync(userId: string, event?: PaymentEvent) {
+  const [read, write] = [gate(), gate()]
   const sync = createSyncSubscription({
     ...world.context,
     payments: {
       ...world.payments,
       async readSubscription(id) {
-        const read = await world.payments.readSubscription(id)
-        seen.open()
-        await go.opened
-        return read
+        const subscription = await world.payments.readSubscription(id)
+        read.open()
+        await write.opened
+        return subscription
       },
     },
   })
   const end = sync(userId, event)
-  return { hasSeen: seen.opened, goOn: () => (go.open(), end) }
+  return { untilRead: read.opened, write: () => (write.open(), end) }
 }
 
 describe('syncing an event', () => {
@@ -186,11 +186,11 @@ describe('a sync without an event', () => {
 describe('a sync that was delayed after reading the processor', () => {
   it('a delayed sync does not restore what has ended since', async () => {
     const one = await subscriber()
-    const late = heldLook(one.userId, await newest(one.userId, 'checkout.session.completed'))
-    await late.hasSeen
+    const late = startHeldSync(one.userId, await newest(one.userId, 'checkout.session.completed'))
+    await late.untilRead
     world.processor.end(one.subscriptionId)
     await world.apply(one.userId, await newest(one.userId, 'customer.subscription.deleted'))
-    expect(await late.goOn()).toMatchObject({ plan: 'free', status: 'cancelled' })
+    expect(await late.write()).toMatchObject({ plan: 'free', status: 'cancelled' })
     expect((await world.user(one.userId)).subscription).toMatchObject({ plan: 'free', status: 'cancelled' })
     expect(await world.news(one.userId)).toEqual([])
   })
@@ -198,12 +198,12 @@ describe('a sync that was delayed after reading the processor', () => {
   it('a delayed sync is discarded when an event it did not see was processed, even without a change of the record', async () => {
     const one = await proUser()
     await failToPay(one)
-    const late = heldLook(one.userId)
-    await late.hasSeen
+    const late = startHeldSync(one.userId)
+    await late.untilRead
     world.processor.setCard(one.customerId, 'works')
     world.processor.retryPayment(one.customerId)
     await world.apply(one.userId, await newest(one.userId, 'customer.subscription.updated'))
-    expect(await late.goOn()).toMatchObject({ status: 'active' })
+    expect(await late.write()).toMatchObject({ status: 'active' })
     expect((await world.user(one.userId)).subscription).toMatchObject({ plan: 'pro', status: 'active' })
     expect(await world.news(one.userId)).toEqual([PRO_NEWS])
   })
@@ -211,10 +211,10 @@ describe('a sync that was delayed after reading the processor', () => {
   it('a delayed sync writes nothing for a user who was erased meanwhile', async () => {
     const one = await subscriber()
     const event = await newest(one.userId, 'checkout.session.completed')
-    const late = heldLook(one.userId, event)
-    await late.hasSeen
+    const late = startHeldSync(one.userId, event)
+    await late.untilRead
     await world.context.database.transaction((session) => world.context.users.remove(one.userId, session))
-    expect(await late.goOn()).toBeNull()
+    expect(await late.write()).toBeNull()
     expect([await world.context.users.findById(one.userId), await world.news(one.userId)]).toEqual([null, []])
   })
 })
@@ -258,10 +258,10 @@ describe("an admin's override", () => {
       const one = await proUser()
       if (change === 'end') world.processor.end(one.subscriptionId)
       else await failToPay(one)
-      const late = heldLook(one.userId)
-      await late.hasSeen
+      const late = startHeldSync(one.userId)
+      await late.untilRead
       await override(one.userId, 'free')
-      await late.goOn()
+      await late.write()
       const { subscription, limits } = await world.user(one.userId)
       expect(limits).toEqual(LIMITS[subscription.plan])
       expect(subscription.status).toBe(expected === 'free' ? 'cancelled' : 'pastDue')

@@ -20,7 +20,7 @@ interface PublicRecord {
   embed: unknown
 }
 
-/** The record as the server's public read API gives it, without any login. */
+/** Reads the record over the server's public API, without a login. */
 async function publicRecord(uri: string): Promise<PublicRecord> {
   const [repo, collection, rkey] = uri.replace('at://', '').split('/') as [string, string, string]
   const query = new URLSearchParams({ repo, collection, rkey })
@@ -68,7 +68,7 @@ describe('a post on a real Bluesky server', () => {
     const image = await uploadImage(user, 'A blue field')
     const postId = await user.create({ content: { text: 'With a picture', mediaItems: [image] } })
     const done = await user.until(postId)
-    // The second one follows the status, in a write of its own.
+    // The second notification is a separate write after the status.
     const notifications = await poll(
       () => world.notificationsOf(user.userId),
       ({ length }) => length === 2,
@@ -209,7 +209,7 @@ describe('failed deliveries', () => {
       status: 'FAILED',
       platformStatuses: [{ status: 'failed', errorCode: 'validation', attemptCount: 1 }],
     })
-    // It follows the status, in a write of its own.
+    // The notification is a separate write after the status.
     const failures = await poll(
       async () => (await world.notificationsOf(user.userId)).filter(({ type }) => type === 'error'),
       ({ length }) => length === 1,

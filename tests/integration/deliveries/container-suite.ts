@@ -14,26 +14,26 @@ interface Server {
   control: string
   store: Pick<ContainerStore, 'age' | 'find'>
   env(publicUrl: string): Partial<Config>
-  /** A new account: its name and id there, and who says yes on the page that connects it. */
+  /** Creates an account: its name and id, and the id that the login page lists. */
   newAccount(name: string): { account: string; accountId: string; consentId: string }
   stop(): Promise<void>
 }
 
 interface Suite {
   platform: Platform
-  /** The platform whose connection brings the account. */
+  /** The platform whose login connects the account. */
   connects: Platform
   start(): Promise<Server>
-  /** The last parts of the paths by which containers are made and published. */
+  /** The last path segments for creating and publishing containers. */
   createPath: string
   publishPath: string
 }
 
 const HOUR = 3_600_000
-/** Far enough that all of it is prepared before. */
-const LATER_MS = 50_000
+/** Enough time to prepare everything ahead. */
+const AHEAD_MS = 50_000
 
-/** What the whole service does with a platform on which posts are containers first. */
+/** Tests the whole service with a platform on which posts are prepared as containers. */
 export function containerDeliveries({ platform, connects, start, createPath, publishPath }: Suite): void {
   let server: Server
   let control: Control
@@ -50,8 +50,8 @@ export function containerDeliveries({ platform, connects, start, createPath, pub
     await server?.stop()
   })
 
-  /** A user with an account on the platform, connected over its page. */
-  async function someone() {
+  /** Creates a user with an account on the platform, connected over its page. */
+  async function connectUser() {
     const user = await world.user()
     const { account, accountId, consentId } = server.newAccount(unique('u').replaceAll('-', '_'))
     await connectByPage(connects, consentId, {
@@ -72,45 +72,46 @@ export function containerDeliveries({ platform, connects, start, createPath, pub
         const { mediaItems = [await image('One')], ...rest } = more
         return user.create({ content: { text, mediaItems }, selectedPlatforms: [platform], ...rest })
       },
-      seen: async (): Promise<LedgerEntry[]> => (await control.ledger()).filter((entry) => entry.account === account),
+      publicPosts: async (): Promise<LedgerEntry[]> =>
+        (await control.ledger()).filter((entry) => entry.account === account),
     }
   }
 
-  type Someone = Awaited<ReturnType<typeof someone>>
+  type ConnectedUser = Awaited<ReturnType<typeof connectUser>>
 
-  /** Containers that were made for the user. */
-  async function made({ accountId }: Someone): Promise<number> {
-    const ends = new RegExp(`/${accountId}/${createPath}$`)
+  /** Returns how many containers were created for the user. */
+  async function countContainers({ accountId }: ConnectedUser): Promise<number> {
+    const createCall = new RegExp(`/${accountId}/${createPath}$`)
     return (await control.requests()).filter(
-      ({ method, path, status }) => method === 'POST' && ends.test(path) && status === 200,
+      ({ method, path, status }) => method === 'POST' && createCall.test(path) && status === 200,
     ).length
   }
 
-  /** Waits until the user's post is ready at the platform, but not visible. */
-  async function prepared(user: Someone, postId: string): Promise<string> {
-    const handle = async () => {
+  /** Waits until the user's post is ready at the platform but not visible. Returns the id of its container. */
+  async function untilPrepared(user: ConnectedUser, postId: string): Promise<string> {
+    const readContainer = async () => {
       const post = await world.context.posts.find(postId)
       const container = post?.platformStatuses[0]?.delivery.handles['container']
       return container ? (JSON.parse(container) as { id: string }).id : ''
     }
-    await expect.poll(handle, { timeout: 30_000 }).not.toBe('')
-    expect(await user.seen()).toEqual([])
-    return handle()
+    await expect.poll(readContainer, { timeout: 30_000 }).not.toBe('')
+    expect(await user.publicPosts()).toEqual([])
+    return readContainer()
   }
 
-  /** As if all of this were that much later. */
+  /** Makes the container older by `ms`, at the platform and in the record. */
   async function age(postId: string, container: string, ms: number): Promise<void> {
     server.store.age(container, ms)
     const handle = 'platformStatuses.0.delivery.handles.container'
-    const kept = JSON.stringify({ id: container, createdAt: Date.now() - ms })
+    const stored = JSON.stringify({ id: container, createdAt: Date.now() - ms })
     const posts = world.context.database.connection.collection<{ _id: string }>('posts')
-    await posts.updateOne({ _id: postId }, { $set: { [handle]: kept } })
+    await posts.updateOne({ _id: postId }, { $set: { [handle]: stored } })
   }
 
-  const later = () => new Date(Date.now() + LATER_MS).toISOString()
+  const inFuture = () => new Date(Date.now() + AHEAD_MS).toISOString()
 
   it('a post with images and a video appears with all of them', async () => {
-    const user = await someone()
+    const user = await connectUser()
     const mediaItems = [
       await user.image('One'),
       await user.upload(film(), 'video/mp4', 'Two'),
@@ -118,71 +119,71 @@ export function containerDeliveries({ platform, connects, start, createPath, pub
     ]
     const { status, platformStatuses } = await user.until(await user.publish('All of them', { mediaItems }))
     expect(status).toBe('COMPLETED')
-    const [entry] = await user.seen()
+    const [entry] = await user.publicPosts()
     expect(entry!.media.map(({ type }) => type)).toEqual(['image/jpeg', 'video/mp4', 'image/jpeg'])
     expect(platformStatuses[0]).toMatchObject({ platformPostId: entry!.id })
     expect((await fetch(platformStatuses[0]!.platformPostUrl!)).status).toBe(200)
   })
 
   it('a video appears alone', async () => {
-    const user = await someone()
+    const user = await connectUser()
     const mediaItems = [await user.upload(film(), 'video/mp4', 'Waves')]
     expect((await user.until(await user.publish('A film', { mediaItems }))).status).toBe('COMPLETED')
-    expect(await user.seen()).toMatchObject([{ text: 'A film', media: [{ type: 'video/mp4' }] }])
+    expect(await user.publicPosts()).toMatchObject([{ text: 'A film', media: [{ type: 'video/mp4' }] }])
   })
 
-  publishedOnce({ control: () => control, call: { method: 'POST', path: publishPath }, someone })
+  publishedOnce({ control: () => control, call: { method: 'POST', path: publishPath }, connectUser })
 
   it('a post edited after its preparation shows only its last text', async () => {
-    const user = await someone()
-    const postId = await user.publish('First words', { scheduledAt: later() })
-    const stale = await prepared(user, postId)
+    const user = await connectUser()
+    const postId = await user.publish('First words', { scheduledAt: inFuture() })
+    const stale = await untilPrepared(user, postId)
     const edit = { content: { text: 'Last words' }, scheduledAt: null }
     expect((await user.call('PATCH', `/api/posts/${postId}`, edit)).status).toBe(200)
     expect((await user.until(postId)).status).toBe('COMPLETED')
-    expect(await user.seen()).toMatchObject([{ text: 'Last words' }])
+    expect(await user.publicPosts()).toMatchObject([{ text: 'Last words' }])
     expect(server.store.find(stale)!.isPublished).toBe(false)
   })
 
   it('a post moved after its preparation is not prepared again', async () => {
-    const user = await someone()
-    const postId = await user.publish('Moved', { scheduledAt: later() })
-    const container = await prepared(user, postId)
+    const user = await connectUser()
+    const postId = await user.publish('Moved', { scheduledAt: inFuture() })
+    const container = await untilPrepared(user, postId)
     expect((await user.call('PATCH', `/api/posts/${postId}`, { scheduledAt: null })).status).toBe(200)
     expect((await user.until(postId)).status).toBe('COMPLETED')
-    expect(await user.seen()).toHaveLength(1)
-    expect(await made(user)).toBe(1)
+    expect(await user.publicPosts()).toHaveLength(1)
+    expect(await countContainers(user)).toBe(1)
     expect(server.store.find(container)!.isPublished).toBe(true)
   })
 
   it('a post cancelled after its preparation is never visible', async () => {
-    const user = await someone()
-    const postId = await user.publish('Cancelled', { scheduledAt: later() })
-    const container = await prepared(user, postId)
+    const user = await connectUser()
+    const postId = await user.publish('Cancelled', { scheduledAt: inFuture() })
+    const container = await untilPrepared(user, postId)
     expect((await user.call('POST', `/api/posts/${postId}/cancel`)).status).toBe(200)
     expect((await user.until(postId)).status).toBe('CANCELLED')
-    expect(await user.seen()).toEqual([])
+    expect(await user.publicPosts()).toEqual([])
     expect(server.store.find(container)!.isPublished).toBe(false)
   })
 
   it('a post with an expired container gets a new one', async () => {
-    const user = await someone()
-    const postId = await user.publish('Ended', { scheduledAt: later() })
-    const ended = await prepared(user, postId)
+    const user = await connectUser()
+    const postId = await user.publish('Ended', { scheduledAt: inFuture() })
+    const ended = await untilPrepared(user, postId)
     await age(postId, ended, 25 * HOUR)
     await user.call('PATCH', `/api/posts/${postId}`, { scheduledAt: null })
     expect((await user.until(postId)).status).toBe('COMPLETED')
-    expect(await user.seen()).toHaveLength(1)
+    expect(await user.publicPosts()).toHaveLength(1)
     expect(server.store.find(ended)!.isPublished).toBe(false)
   })
 
   it('an expired login fails the post with a reason', async () => {
-    const user = await someone()
+    const user = await connectUser()
     await control.revoke(user.accountId)
     const { platformStatuses } = await user.until(await user.publish('Too late'))
     expect(platformStatuses[0]).toMatchObject({ status: 'failed', errorCode: 'unauthorized' })
     const after = await user.call('GET', '/api/platform/find')
     expect(after.body.data[platform].health).toMatchObject({ status: 'expired', needsReconnection: true })
-    expect(await user.seen()).toEqual([])
+    expect(await user.publicPosts()).toEqual([])
   })
 }

@@ -9,14 +9,16 @@ import { startPlatformsWorld, type PlatformsWorld } from '../../support/platform
 import { unique } from '../../support/servers.ts'
 import { allKeys, recordsByCollection } from '../../support/traces.ts'
 
-/** Exports and then erases a user with all kinds of data in unique texts, while a post is being sent. */
+// Exports and then erases a user with all kinds of data in unique texts, while a post is being sent.
+
 let world: PlatformsWorld
 let user: Awaited<ReturnType<PlatformsWorld['user']>>
 let exported: { status: number; headers: Record<string, unknown>; text: string }
-let answer: { status: number }
+let erasureResponse: { status: number }
 const deviceToken = unique('device-token')
-const held = unique('held-back')
+const inFlight = unique('in-flight')
 const waiting = unique('never-published')
+/** Unique texts that the user may read and that must not remain after the erasure. */
 const canaries = {
   name: unique('name'),
   text: unique('text'),
@@ -27,10 +29,10 @@ const canaries = {
   avatar: unique('avatar'),
   userAgent: unique('browser'),
   ipAddress: '203.0.113.77',
-  held,
+  inFlight,
   waiting,
 }
-/** The texts that a user may read. No user may read passwords and tokens. */
+/** Values that must not appear even in the user's own export, except the email address. */
 let secrets: Record<string, string>
 
 beforeAll(async () => {
@@ -39,7 +41,7 @@ beforeAll(async () => {
   secrets = { ...user.secrets, ...(await platformTokens()), deviceToken }
   await fill()
   exported = await exportData()
-  answer = await eraseWhilePosting()
+  erasureResponse = await eraseWhilePosting()
   await poll(
     () => world.context.erasures.find(user.userId),
     (erasure) => erasure?.erasedAt instanceof Date,
@@ -63,18 +65,20 @@ async function imageWith(words: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(Buffer.concat([image, Buffer.from(words)]))
 }
 
-async function ok(asked: Promise<{ status: number; body: ReturnType<typeof JSON.parse> }>) {
-  const { status, body } = await asked
+async function expectOk(response: Promise<{ status: number; body: ReturnType<typeof JSON.parse> }>) {
+  const { status, body } = await response
   if (status >= 300) throw new Error(`${status}: ${JSON.stringify(body)}`)
   return body.data
 }
 
 async function fill(): Promise<void> {
-  await ok(user.call('PATCH', '/api/profile/change-name', { name: canaries.name }))
-  const { uploadUrl, storageUrl } = await ok(user.call('POST', '/api/profile/upload-url', { contentType: 'image/png' }))
+  await expectOk(user.call('PATCH', '/api/profile/change-name', { name: canaries.name }))
+  const { uploadUrl, storageUrl } = await expectOk(
+    user.call('POST', '/api/profile/upload-url', { contentType: 'image/png' }),
+  )
   const bytes = await imageWith(canaries.avatar)
   await fetch(uploadUrl, { method: 'PUT', body: bytes, headers: { 'content-type': 'image/png' } })
-  await ok(user.call('PUT', '/api/profile/update-avatar', { imageUrl: storageUrl }))
+  await expectOk(user.call('PUT', '/api/profile/update-avatar', { imageUrl: storageUrl }))
   await world.app.inject({
     method: 'POST',
     url: '/api/auth/login',
@@ -98,7 +102,7 @@ async function fill(): Promise<void> {
   const words = { subject: 'Subject', text: canaries.text, html: '' }
   await queueMail(world.context, { kind: 'code', userId: user.userId, lifeMs: HOUR, to: email, ...words })
   await user.call('GET', '/api/platform/mastodon/connect')
-  await ok(user.call('POST', '/api/notifications/devices', { token: deviceToken, platform: 'web' }))
+  await expectOk(user.call('POST', '/api/notifications/devices', { token: deviceToken, platform: 'web' }))
   expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
 }
 
@@ -110,15 +114,15 @@ async function exportData() {
   return { status: response.statusCode, headers: response.headers, text: response.body }
 }
 
-/** The platform takes the post, and answers while everything else of the user is going already. */
+/** Erases the user while a visible call is in progress; the platform accepts the post and responds during the erasure. */
 async function eraseWhilePosting() {
   const { control, calls } = world.find('bluesky')
   await control.fault({ ...calls.publish, times: 1, action: { delayMs: 3_000 } })
   const before = (await user.visibleCalls('bluesky')).length
-  await user.create({ content: { text: held }, selectedPlatforms: ['bluesky'] })
+  await user.create({ content: { text: inFlight }, selectedPlatforms: ['bluesky'] })
   await poll(
     () => user.visibleCalls('bluesky'),
-    (made) => made.length > before,
+    (calls) => calls.length > before,
   )
   return user.call('DELETE', '/api/profile', { password: user.secrets.password })
 }
@@ -170,9 +174,9 @@ describe('after the erasure', () => {
   }
 
   it('after the erasure the post that was being sent is published, and the waiting post is not', async () => {
-    expect(answer.status).toBe(202)
+    expect(erasureResponse.status).toBe(202)
     const texts = (await user.published('bluesky')).map(({ text }) => text)
-    expect(texts.toSorted()).toEqual([canaries.text, held].toSorted())
+    expect(texts.toSorted()).toEqual([canaries.text, inFlight].toSorted())
     expect(JSON.stringify(await world.find('tumblr').control.ledger())).not.toContain(waiting)
   })
 

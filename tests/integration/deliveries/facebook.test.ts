@@ -34,8 +34,8 @@ afterAll(async () => {
   await meta?.stop()
 })
 
-/** A user with a page, connected over the dialog. */
-async function someone() {
+/** Creates a user with a connected page. */
+async function connectUser() {
   const user = await world.user()
   const { person, pages } = meta.createPerson({ name: uniqueName('Ann '), pages: [{ name: uniqueName('Page ') }] })
   const page = pages[0]!
@@ -50,7 +50,7 @@ async function someone() {
     page,
     requests,
     publish: (content: object, more: object = {}) => user.create({ content, selectedPlatforms: ['facebook'], ...more }),
-    seen: async () => (await control.ledger()).filter((entry) => entry.account === page.id),
+    publicPosts: async () => (await control.ledger()).filter((entry) => entry.account === page.id),
     upload: () => uploadImage(user.call),
     async uploadVideo() {
       const bytes = new Uint8Array(1_000).fill(7)
@@ -61,8 +61,8 @@ async function someone() {
       expect((await fetch(data.uploadUrl, { method: 'PUT', headers, body: bytes })).status).toBe(200)
       return { storageKey: data.storageKey as string, mimeType: 'video/mp4', sizeBytes: bytes.length }
     },
-    /** Waits until the post is prepared as far as `count` photos go. */
-    prepared: (count: number) =>
+    /** Waits until `count` photos of the page are uploaded. */
+    untilUploaded: (count: number) =>
       poll(
         () => requests('POST', '/photos'),
         (uploads) => uploads.filter(({ status }) => status === 200).length >= count,
@@ -73,11 +73,11 @@ async function someone() {
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString()
 
 it('a post is published on Facebook and Bluesky', async () => {
-  const user = await someone()
+  const user = await connectUser()
   const postId = await user.publish({ text: 'Both' }, { selectedPlatforms: ['bluesky', 'facebook'] })
   const { status, platformStatuses } = await user.until(postId)
   expect(status).toBe('COMPLETED')
-  const [entry] = await user.seen()
+  const [entry] = await user.publicPosts()
   expect(entry).toMatchObject({ text: 'Both' })
   const [, onFacebook] = platformStatuses
   expect(onFacebook).toMatchObject({ platformPostId: entry!.id })
@@ -86,19 +86,19 @@ it('a post is published on Facebook and Bluesky', async () => {
 })
 
 it('photos are published with their text and descriptions', async () => {
-  const user = await someone()
+  const user = await connectUser()
   const mediaItems = [{ ...(await user.upload()), altText: 'A picture' }, await user.upload()]
   expect(await user.until(await user.publish({ text: 'Two', mediaItems }))).toMatchObject({ status: 'COMPLETED' })
-  expect(await user.seen()).toMatchObject([
+  expect(await user.publicPosts()).toMatchObject([
     { text: 'Two', media: [{ altText: 'A picture' }, { altText: 'Plain blue' }] },
   ])
 })
 
 it('a video is published at its URL', async () => {
-  const user = await someone()
+  const user = await connectUser()
   const post = await user.until(await user.publish({ text: 'Waves', mediaItems: [await user.uploadVideo()] }))
   expect(post.status).toBe('COMPLETED')
-  const [entry] = await user.seen()
+  const [entry] = await user.publicPosts()
   expect(entry).toMatchObject({ text: 'Waves', media: [{ type: 'video/mp4' }] })
   const { platformPostId, platformPostUrl } = post.platformStatuses[0]!
   expect(platformPostId).toBe(entry!.id)
@@ -114,46 +114,46 @@ it.each<[string, FaultAction]>([
   ['is a page', { statusAfterAccept: 200, body: '<html>' }],
   ['calls it a repeat of itself', { statusAfterAccept: 400, body: DUPLICATE }],
 ])('a post whose answer %s is published once', async (_, action) => {
-  const user = await someone()
+  const user = await connectUser()
   await control.fault({ method: 'POST', path: FEED, times: 1, action })
   const { status, platformStatuses } = await user.until(await user.publish({ text: 'Only once' }))
   expect(status).toBe('COMPLETED')
-  const seen = await user.seen()
-  expect(seen).toHaveLength(1)
-  expect(platformStatuses[0]).toMatchObject({ platformPostId: seen[0]!.id, attemptCount: 1 })
+  const records = await user.publicPosts()
+  expect(records).toHaveLength(1)
+  expect(platformStatuses[0]).toMatchObject({ platformPostId: records[0]!.id, attemptCount: 1 })
 })
 
 it('photos with a lost answer are published once', async () => {
-  const user = await someone()
+  const user = await connectUser()
   await control.fault({ method: 'POST', path: FEED, times: 1, action: { dropAfterAccept: true } })
   const postId = await user.publish({ text: 'Once', mediaItems: [await user.upload()] })
   expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
-  expect(await user.seen()).toHaveLength(1)
+  expect(await user.publicPosts()).toHaveLength(1)
 })
 
 it('a video with a lost answer is found when it becomes visible', async () => {
-  const user = await someone()
+  const user = await connectUser()
   await control.fault({ method: 'POST', path: '/videos', times: 1, action: { dropAfterAccept: true } })
   const postId = await user.publish({ text: 'Found', mediaItems: [await user.uploadVideo()] })
   const { status, platformStatuses } = await user.until(postId)
   expect(status).toBe('COMPLETED')
-  const [entry, ...others] = await user.seen()
+  const [entry, ...others] = await user.publicPosts()
   expect(others).toEqual([])
   expect(platformStatuses[0]).toMatchObject({ platformPostId: entry!.id })
 })
 
 it('a post is found next to a post that another person published meanwhile', async () => {
-  const user = await someone()
+  const user = await connectUser()
   await control.fault({ method: 'POST', path: FEED, times: 1, action: { dropAfterAccept: true } })
   meta.publishElsewhere(user.page, 'By hand')
   const { status, platformStatuses } = await user.until(await user.publish({ text: 'By postonce' }))
   expect(status).toBe('COMPLETED')
-  const own = (await user.seen()).filter(({ text }) => text === 'By postonce')
+  const own = (await user.publicPosts()).filter(({ text }) => text === 'By postonce')
   expect(own.map(({ id }) => id)).toEqual([platformStatuses[0]!.platformPostId])
 })
 
 it('a post that a person may have edited is not sent again', async () => {
-  const user = await someone()
+  const user = await connectUser()
   meta.publishElsewhere(user.page, 'By hand')
   await control.fault({ method: 'POST', path: FEED, times: 1, action: { cut: true } })
   const postId = await user.publish({ text: 'Lost on its way' })
@@ -170,25 +170,25 @@ it('a post that a person may have edited is not sent again', async () => {
 })
 
 it('a post cancelled after its photo upload leaves nothing visible', async () => {
-  const user = await someone()
+  const user = await connectUser()
   const scheduledAt = inSeconds(8)
   const mediaItems = [await user.upload()]
   const cancelled = await user.publish({ text: 'Cancelled', mediaItems }, { scheduledAt })
   const other = await user.publish({ text: 'At the same instant' }, { scheduledAt })
-  await user.prepared(1)
+  await user.untilUploaded(1)
   expect((await user.call('POST', `/api/posts/${cancelled}/cancel`)).status).toBe(200)
   expect(await user.until(other)).toMatchObject({ status: 'COMPLETED' })
   expect(await user.status(cancelled)).toMatchObject({ status: 'CANCELLED' })
-  expect(await user.seen()).toMatchObject([{ text: 'At the same instant', media: [] }])
+  expect(await user.publicPosts()).toMatchObject([{ text: 'At the same instant', media: [] }])
 })
 
 it('a post changed after its photo upload is published in its new form', async () => {
-  const user = await someone()
+  const user = await connectUser()
   const mediaItems = [await user.upload(), await user.upload()]
   const postId = await user.publish({ text: 'Before', mediaItems }, { scheduledAt: inSeconds(12) })
-  await user.prepared(2)
+  await user.untilUploaded(2)
   const content = { text: 'After', mediaItems: [{ ...mediaItems[1], altText: 'The other one' }] }
   expect((await user.call('PATCH', `/api/posts/${postId}`, { content })).status).toBe(200)
   expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
-  expect(await user.seen()).toMatchObject([{ text: 'After', media: [{ altText: 'The other one' }] }])
+  expect(await user.publicPosts()).toMatchObject([{ text: 'After', media: [{ altText: 'The other one' }] }])
 })

@@ -15,8 +15,8 @@ afterAll(() => world?.stop())
 
 const PUT_RECORD = '/xrpc/com.atproto.repo.putRecord'
 
-/** One figure, 0 where it is not there yet. */
-async function figure(name: string, labels: Record<string, string> = {}): Promise<number> {
+/** Returns the value of a metric, 0 while it does not exist. */
+async function readMetric(name: string, labels: Record<string, string> = {}): Promise<number> {
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
   const lines = (await world.context.metrics.text()).split('\n')
   const line = lines.find(
@@ -34,16 +34,16 @@ it('the metrics count a post from the request to the platform', async () => {
   expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
 
   const created = { method: 'POST', route: '/api/posts', status: '2xx' }
-  expect(await figure('http_request_duration_seconds_count', created)).toBe(1)
-  expect(await figure('publish_lateness_seconds_count', { ...bluesky, timing: 'immediate' })).toBe(1)
-  expect(await figure('answer_lateness_seconds_count', { ...bluesky, timing: 'immediate' })).toBe(1)
-  expect(await figure('publish_calls_total', { ...bluesky, outcome: 'accepted' })).toBe(1)
-  expect(await figure('deliveries_total', { ...bluesky, outcome: 'accepted' })).toBe(1)
-  expect(await figure('platform_step_seconds_count', { ...bluesky, step: 'publish' })).toBe(1)
-  expect(await figure('queue_wait_seconds_count', { activity: 'publishToPlatform' })).toBe(1)
-  expect(await figure('send_wait_seconds_count', bluesky)).toBe(1)
+  expect(await readMetric('http_request_duration_seconds_count', created)).toBe(1)
+  expect(await readMetric('publish_lateness_seconds_count', { ...bluesky, timing: 'immediate' })).toBe(1)
+  expect(await readMetric('answer_lateness_seconds_count', { ...bluesky, timing: 'immediate' })).toBe(1)
+  expect(await readMetric('publish_calls_total', { ...bluesky, outcome: 'accepted' })).toBe(1)
+  expect(await readMetric('deliveries_total', { ...bluesky, outcome: 'accepted' })).toBe(1)
+  expect(await readMetric('platform_step_seconds_count', { ...bluesky, step: 'publish' })).toBe(1)
+  expect(await readMetric('queue_wait_seconds_count', { activity: 'publishToPlatform' })).toBe(1)
+  expect(await readMetric('send_wait_seconds_count', bluesky)).toBe(1)
   await poll(
-    () => figure('activities_running', { activity: 'publishToPlatform' }),
+    () => readMetric('activities_running', { activity: 'publishToPlatform' }),
     (running) => running === 0,
   )
 })
@@ -53,12 +53,12 @@ it('the metrics count deliveries that wait until they are due', async () => {
   const scheduledAt = new Date(Date.now() + 4_000).toISOString()
   const postId = await user.create({ content: { text: 'A post in time' }, scheduledAt })
   await poll(
-    () => figure('deliveries_armed'),
+    () => readMetric('deliveries_armed'),
     (armed) => armed === 1,
   )
   expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
-  expect(await figure('deliveries_armed')).toBe(0)
-  expect(await figure('answer_lateness_seconds_count', { ...bluesky, timing: 'scheduled' })).toBe(1)
+  expect(await readMetric('deliveries_armed')).toBe(0)
+  expect(await readMetric('answer_lateness_seconds_count', { ...bluesky, timing: 'scheduled' })).toBe(1)
 })
 
 it('the metrics count a lost answer as unknown, and the result of its reconcile', async () => {
@@ -66,17 +66,17 @@ it('the metrics count a lost answer as unknown, and the result of its reconcile'
   await world.control.fault({ path: PUT_RECORD, times: 1, action: { dropAfterAccept: true } })
   const postId = await user.create({ content: { text: 'A lost answer' } })
   expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
-  expect(await figure('publish_calls_total', { ...bluesky, outcome: 'unknown' })).toBe(1)
-  expect(await figure('deliveries_total', { ...bluesky, outcome: 'unknown' })).toBe(1)
-  expect(await figure('reconciles_total', { ...bluesky, result: 'found' })).toBe(1)
+  expect(await readMetric('publish_calls_total', { ...bluesky, outcome: 'unknown' })).toBe(1)
+  expect(await readMetric('deliveries_total', { ...bluesky, outcome: 'unknown' })).toBe(1)
+  expect(await readMetric('reconciles_total', { ...bluesky, result: 'found' })).toBe(1)
 })
 
 it('the metrics count a failure with its reason', async () => {
   const user = await world.user({ connected: false })
   const postId = await user.create({ content: { text: 'Nowhere to go' } })
   expect(await user.until(postId)).toMatchObject({ status: 'FAILED' })
-  expect(await figure('deliveries_total', { ...bluesky, outcome: 'failed' })).toBe(1)
-  expect(await figure('delivery_failures_total', { ...bluesky, code: 'PLATFORM_NOT_CONNECTED' })).toBe(1)
+  expect(await readMetric('deliveries_total', { ...bluesky, outcome: 'failed' })).toBe(1)
+  expect(await readMetric('delivery_failures_total', { ...bluesky, code: 'PLATFORM_NOT_CONNECTED' })).toBe(1)
 })
 
 it('search attributes find a failed post in Temporal, and its result has the reason for each platform', async () => {
@@ -106,7 +106,7 @@ it('search attributes find a failed post in Temporal, and its result has the rea
     const { typedSearchAttributes } = await handle.describe()
     expect(typedSearchAttributes.get(PLATFORM_NAMES)).toEqual(['bluesky', 'mastodon'])
     expect(typedSearchAttributes.get(DUE_AT)).toEqual((await world.context.posts.find(postId))!.dueAt)
-    // The saved query of docs/operations/monitoring.md. Search attributes are written a moment after the workflow ended.
+    // This is the query of docs/operations/monitoring.md. Temporal indexes search attributes a moment after the workflow ends.
     const today = new Date().toISOString().slice(0, 10)
     const query = `PostStatus IN ('FAILED', 'PARTIAL_SUCCESS') AND CloseTime >= '${today}T00:00:00Z' AND UserId = '${user.userId}'`
     const found = () => Array.fromAsync(workflows.list({ query }))

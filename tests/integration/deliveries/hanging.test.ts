@@ -5,7 +5,7 @@ import { poll, type PostStatusData } from '../../support/delivery-world.ts'
 import { matchesCall } from '../../faults/platforms.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 
-/** A hanging platform delays no other post. The tests hold its calls instead of measuring time. */
+// A hanging platform delays no other post. The tests hold its calls instead of measuring time.
 
 const CALLS_IN_FLIGHT = 4
 const BURST = CALLS_IN_FLIGHT * 3
@@ -17,7 +17,7 @@ let platforms: Platform[]
 beforeAll(async () => {
   world = await startPlatformsWorld({
     PLATFORM_CALLS_IN_FLIGHT: CALLS_IN_FLIGHT,
-    // Held until all tests here have ended.
+    // Calls hang until all tests of this file have ended.
     PUBLISH_TIMEOUT_MS: 120_000,
     SHUTDOWN_GRACE_MS: 500,
   })
@@ -25,27 +25,27 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => world?.stop())
 
-/** From now on every visible call of this user to that platform is taken and never answered. */
+/** Makes every further visible call of this user to the platform hang without a response. */
 async function hang(user: User, platform: Platform): Promise<void> {
   const { control, calls } = world.find(platform)
   await control.fault({ ...calls.publish, account: user.accountOn(platform).accountId, action: { hang: true } })
 }
 
-const callsArrive = (user: User, platform: Platform, count: number) =>
+const untilCallsArrive = (user: User, platform: Platform, count: number) =>
   poll(
     () => user.visibleCalls(platform),
     (calls) => calls.length >= count,
   )
 
-const restCompletes = (user: User, postId: string, platform: Platform): Promise<PostStatusData> =>
+const untilRestCompletes = (user: User, postId: string, platform: Platform): Promise<PostStatusData> =>
   poll(
     () => user.status(postId),
     ({ platformStatuses }) =>
       platformStatuses.every((entry) => entry.platform === platform || entry.status === 'completed'),
   )
 
-/** The call is on its way: claimed, and nothing came of it yet. */
-async function expectHeld(user: User, postId: string, platform: Platform): Promise<void> {
+/** Expects that the delivery is claimed, its call is in progress and nothing is published. */
+async function expectInProgress(user: User, postId: string, platform: Platform): Promise<void> {
   const entry = findEntry((await world.context.posts.find(postId))!, platform)!
   expect(entry).toMatchObject({ status: 'processing', attemptCount: 1, delivery: { outcome: 'none' } })
   expect(await user.published(platform)).toEqual([])
@@ -58,17 +58,17 @@ it('posts to other platforms and posts of other users complete while one platfor
       const user = victims[index]!
       await hang(user, platform)
       const postId = await user.post(platforms, `All but ${platform}`)
-      await callsArrive(user, platform, 1)
+      await untilCallsArrive(user, platform, 1)
       return { user, platform, postId }
     }),
   )
   for (const { user, platform, postId } of posts) {
-    expect(await restCompletes(user, postId, platform)).toMatchObject({ status: 'PROCESSING' })
+    expect(await untilRestCompletes(user, postId, platform)).toMatchObject({ status: 'PROCESSING' })
   }
-  const others = await bystander.post(platforms, 'Not delayed')
-  expect(await bystander.until(others)).toMatchObject({ status: 'COMPLETED' })
+  const otherPost = await bystander.post(platforms, 'Not delayed')
+  expect(await bystander.until(otherPost)).toMatchObject({ status: 'COMPLETED' })
   for (const { user, platform, postId } of posts) {
-    await expectHeld(user, postId, platform)
+    await expectInProgress(user, postId, platform)
     expect(await user.visibleCalls(platform)).toHaveLength(1)
   }
 })
@@ -81,15 +81,15 @@ it('many posts to a hanging platform use only its allowed calls, while all other
   const [user, bystander] = await Promise.all([world.user(), world.user()])
   const before = await heldCalls()
   await hang(user, platform)
-  const held = await Promise.all(Array.from({ length: BURST }, (_, at) => user.post(platforms, `Held ${at}`)))
-  for (const postId of held) await restCompletes(user, postId, platform)
-  const free = await bystander.post(others, 'Nothing to do with it')
-  expect(await bystander.until(free)).toMatchObject({ status: 'COMPLETED' })
+  const postIds = await Promise.all(Array.from({ length: BURST }, (_, at) => user.post(platforms, `Held ${at}`)))
+  for (const postId of postIds) await untilRestCompletes(user, postId, platform)
+  const otherPost = await bystander.post(others, 'Nothing to do with it')
+  expect(await bystander.until(otherPost)).toMatchObject({ status: 'COMPLETED' })
 
   expect(await heldCalls()).toBe(CALLS_IN_FLIGHT)
-  const states = await Promise.all(held.map((postId) => user.status(postId)))
+  const states = await Promise.all(postIds.map((postId) => user.status(postId)))
   const entries = states.map(({ platformStatuses }) => platformStatuses.find((entry) => entry.platform === platform)!)
-  // The rest wait unclaimed.
+  // All other deliveries wait without a claim.
   const claimed = entries.filter(({ status }) => status === 'processing')
   expect(claimed).toHaveLength(CALLS_IN_FLIGHT - before)
   expect(entries.filter(({ status }) => status === 'pending')).toHaveLength(BURST - claimed.length)

@@ -4,7 +4,8 @@ import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-w
 import { judgedWorld } from '../../support/judged-world.ts'
 import { unique } from '../../support/servers.ts'
 
-/** The judge on the real service: what is done here is ordinary, and keeps every invariant. */
+// Runs the judge on the real service: normal work must keep every invariant.
+
 let world: DeliveryWorld
 beforeAll(async () => void (world = await startDeliveryWorld()))
 afterAll(() => world?.stop())
@@ -14,8 +15,8 @@ it('the judge reports nothing for normal work, and reports a duplicate record', 
   const user = await judged.user()
   const platforms = ['bluesky' as const]
   const idOf = (answer: { body: unknown } | null) => (answer!.body as { data: { postId: string } }).data.postId
-  const create = async (wish: object) =>
-    idOf(await user.posts.create({ text: marked(unique('post'), 'hello'), platforms, ...wish }))
+  const create = async (changes: object) =>
+    idOf(await user.posts.create({ text: marked(unique('post'), 'hello'), platforms, ...changes }))
 
   const now = await create({})
   const twins = [await create({ text: 'the same' }), await create({ text: 'the same' })]

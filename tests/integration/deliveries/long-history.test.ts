@@ -4,10 +4,10 @@ import { HOUR, SECOND } from '../../../src/domain/shared/times.ts'
 import { PUBLISH_SIGNALS, publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 
-/** From here on Temporal suggests a new history; at 50 thousand events it ends the workflow. */
+/** History length at which Temporal suggests continue-as-new. It terminates the workflow at 50 thousand events. */
 const SUGGESTED_AT = 4_096
-/** Of a hundred that wait for the end of a workflow task Temporal takes the task back. */
-const AT_ONCE = 90
+/** Concurrent signals. Temporal fails a workflow task during which a hundred signals arrive. */
+const SIGNALS_PER_BATCH = 90
 
 let world: DeliveryWorld
 
@@ -27,16 +27,18 @@ it('a workflow continues as new when a post is edited very often', async () => {
   const handle = new Client({ connection, namespace }).workflow.getHandle(publishPostWorkflowId(postId))
   const { runId } = await handle.describe()
 
-  const atRest = () =>
+  const untilIdle = () =>
     poll(
       () => handle.describe(),
       ({ raw }) => !raw.pendingWorkflowTask,
     )
   let revision = 0
-  let current = await atRest()
+  let current = await untilIdle()
   while (current.runId === runId && revision < 2 * SUGGESTED_AT) {
-    await Promise.all(Array.from({ length: AT_ONCE }, () => handle.signal(PUBLISH_SIGNALS.changed, ++revision)))
-    current = await atRest()
+    await Promise.all(
+      Array.from({ length: SIGNALS_PER_BATCH }, () => handle.signal(PUBLISH_SIGNALS.changed, ++revision)),
+    )
+    current = await untilIdle()
   }
   expect(current.runId).not.toBe(runId)
   expect(current.historyLength).toBeLessThan(SUGGESTED_AT / 10)

@@ -35,8 +35,8 @@ afterAll(async () => {
   await mastodon?.stop()
 })
 
-/** A user with a Mastodon account, connected over its page. */
-async function someone() {
+/** Creates a user with a connected Mastodon account. */
+async function connectUser() {
   const user = await world.user()
   const account = mastodon.createAccount({ username: unique('u').replace(/\W/g, '') })
   const { body } = await user.call('GET', '/api/platform/mastodon/connect')
@@ -46,15 +46,15 @@ async function someone() {
   return {
     ...user,
     publish: (text: string, selectedPlatforms = ['mastodon']) => user.create({ content: { text }, selectedPlatforms }),
-    seen: async () => (await control.ledger()).filter((entry) => entry.account === account.username),
+    publicPosts: async () => (await control.ledger()).filter((entry) => entry.account === account.username),
   }
 }
 
 it('a post is published on Mastodon and Bluesky', async () => {
-  const user = await someone()
+  const user = await connectUser()
   const { status, platformStatuses } = await user.until(await user.publish('Both', ['bluesky', 'mastodon']))
   expect(status).toBe('COMPLETED')
-  const [entry] = await user.seen()
+  const [entry] = await user.publicPosts()
   expect(entry).toMatchObject({ text: 'Both' })
   expect(platformStatuses[1]).toMatchObject({
     platformPostId: entry!.id,
@@ -63,32 +63,32 @@ it('a post is published on Mastodon and Bluesky', async () => {
   expect(await user.published()).toMatchObject([{ text: 'Both' }])
 })
 
-publishedOnce({ control: () => control, call: { method: 'POST', path: STATUSES }, someone })
+publishedOnce({ control: () => control, call: { method: 'POST', path: STATUSES }, connectUser })
 
 it('a post accepted long after its timeout is published once by a server that ignores the key', async () => {
-  const user = await someone()
-  // Between the first reconcile, which finds nothing, and the second.
+  const user = await connectUser()
+  // The server accepts the post after the first reconcile, which finds nothing, and before the second.
   const action = { delayMs: PUBLISH_TIMEOUT_MS + 4_000 }
   await control.fault({ method: 'POST', path: STATUSES, times: 1, action })
   const { status, platformStatuses } = await user.until(await user.publish('Stalled'))
   expect(status).toBe('COMPLETED')
-  const seen = await user.seen()
-  expect(seen).toHaveLength(1)
-  expect(platformStatuses[0]).toMatchObject({ platformPostId: seen[0]!.id, attemptCount: 1 })
+  const records = await user.publicPosts()
+  expect(records).toHaveLength(1)
+  expect(platformStatuses[0]).toMatchObject({ platformPostId: records[0]!.id, attemptCount: 1 })
 })
 
 it('a 404 from a proxy in front of the server delays a post without losing it', async () => {
-  const user = await someone()
+  const user = await connectUser()
   await control.fault({ method: 'POST', path: STATUSES, times: 1, action: insteadOf('a page with 404') })
   const { status, platformStatuses } = await user.until(await user.publish('Behind a proxy'))
   expect(status).toBe('COMPLETED')
-  const seen = await user.seen()
-  expect(seen).toHaveLength(1)
-  expect(platformStatuses[0]).toMatchObject({ platformPostId: seen[0]!.id, attemptCount: 2 })
+  const records = await user.publicPosts()
+  expect(records).toHaveLength(1)
+  expect(platformStatuses[0]).toMatchObject({ platformPostId: records[0]!.id, attemptCount: 2 })
 })
 
 it('a 401 from a proxy in front of the server leaves the account connected', async () => {
-  const user = await someone()
+  const user = await connectUser()
   await control.fault({ method: 'POST', path: STATUSES, times: 1, action: insteadOf('a page with 401') })
   expect(await user.until(await user.publish('Not logged out'))).toMatchObject({ status: 'COMPLETED' })
   const { body } = await user.call('GET', '/api/platform/find')
@@ -96,12 +96,12 @@ it('a 401 from a proxy in front of the server leaves the account connected', asy
 })
 
 it('an expired login fails the post with a reason', async () => {
-  const user = await someone()
+  const user = await connectUser()
   const { body } = await user.call('GET', '/api/platform/find')
   await control.revoke(body.data.mastodon.accountId)
   const { platformStatuses } = await user.until(await user.publish('Too late'))
   expect(platformStatuses[0]).toMatchObject({ status: 'failed', errorCode: 'unauthorized' })
   const after = await user.call('GET', '/api/platform/find')
   expect(after.body.data.mastodon.health).toMatchObject({ status: 'expired', needsReconnection: true })
-  expect(await user.seen()).toEqual([])
+  expect(await user.publicPosts()).toEqual([])
 })

@@ -4,7 +4,7 @@ import { MAX_UPLOAD_BYTES } from '../../../src/domain/posts/posting-rules.ts'
 import { PLATFORMS, type Platform } from '../../../src/domain/shared/platforms.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 
-/** Media that cannot be published, on each platform: that one says what is wrong, and the others go on. */
+// Media that one platform cannot publish fails with a reason on that platform and is published on the others.
 
 type User = Awaited<ReturnType<PlatformsWorld['user']>>
 
@@ -40,16 +40,16 @@ const BROKEN: [string, (user: User) => Promise<object>][] = [
   ],
 ]
 
-describe.each(PLATFORMS)('on %s', (platform: Platform) => {
-  it.each(BROKEN)('a file that %s fails the post on that platform alone', async (problem, breakIt) => {
+describe.each(PLATFORMS)('broken media on %s', (platform: Platform) => {
+  it.each(BROKEN)('a file that %s fails the post on that platform alone', async (problem, makeBroken) => {
     const user = await world.user()
-    // All six once, and for each further kind of file one that comes next.
+    // The first kind of broken file is tested with all platforms, every other kind with two.
     const next = PLATFORMS[(PLATFORMS.indexOf(platform) + 1) % PLATFORMS.length]!
     const all = problem === BROKEN[0]![0] ? PLATFORMS : [platform, next]
     const good = await user.upload(picture, 'image/jpeg')
     const postId = await user.create({
       content: { text: 'Broken in one place', mediaItems: [good] },
-      platformSpecificContent: { [platform]: { mediaItems: [await breakIt(user)] } },
+      platformSpecificContent: { [platform]: { mediaItems: [await makeBroken(user)] } },
       selectedPlatforms: all,
     })
     const { status, platformStatuses } = await user.until(postId)
@@ -86,7 +86,7 @@ it('many large images of one user do not delay the post of another user', async 
   )
   const onePost = await postOf(one, [await one.upload(picture, 'image/jpeg')])
   expect((await one.until(onePost)).status).toBe('COMPLETED')
-  // Those that were ahead when the other user's post was created, and the one in hand.
+  // Only posts that were already ahead in the queue, and the one in progress, may be published first.
   expect((await many.published('bluesky')).length).toBeLessThanOrEqual(3)
   for (const postId of manyPosts) expect((await many.until(postId)).status).toBe('COMPLETED')
   expect(await many.published('bluesky')).toHaveLength(6)

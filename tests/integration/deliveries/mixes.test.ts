@@ -4,7 +4,7 @@ import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { toUserAgent } from '../../../src/config/user-agent.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 
-/** Every mix of accepting and refusing platforms ends in the matching status. */
+// Every mix of accepting and refusing platforms ends in the matching status.
 
 const USERS = 8
 
@@ -18,19 +18,19 @@ it(
   async () => {
     const all = world.platforms.map(({ platform }) => platform)
     const mixes = Array.from({ length: 2 ** all.length }, (_, bits) => all.filter((_platform, at) => (bits >> at) & 1))
-    const ends = await Promise.all(
+    const outcomesByUser = await Promise.all(
       Array.from({ length: Math.min(USERS, mixes.length) }, async (_, number) => {
         const user = await world.user()
         const own = mixes.filter((_mix, index) => index % USERS === number)
-        const told = []
-        // One after the other, so that a refusal meets the post it is meant for.
-        for (const refusing of own) told.push(await outcomeOf(user, all, refusing))
-        return told
+        const outcomes = []
+        // Posts are created in sequence, so that each refusal affects its own post.
+        for (const refusing of own) outcomes.push(await outcomeOf(user, all, refusing))
+        return outcomes
       }),
     )
-    const outcomes = ends.flat()
+    const outcomes = outcomesByUser.flat()
     expect(outcomes).toHaveLength(mixes.length)
-    expect(outcomes.filter(({ seen, wanted }) => JSON.stringify(seen) !== JSON.stringify(wanted))).toEqual([])
+    expect(outcomes.filter(({ actual, expected }) => JSON.stringify(actual) !== JSON.stringify(expected))).toEqual([])
   },
 )
 
@@ -40,21 +40,21 @@ async function outcomeOf(user: Awaited<ReturnType<PlatformsWorld['user']>>, all:
     const { accountId: account } = user.accountOn(platform)
     await control.fault({ ...calls.publish, account, times: 1, action: refusals.definite })
   }
-  const text = `Refused by ${refusing.join(', ') || 'nobody'}`
+  const text = `Refused by ${refusing.join(', ') || 'no platform'}`
   const postId = await user.post(all, text)
   const { status, platformStatuses } = await user.until(postId)
   await expect.poll(() => endingsOf(user.userId, postId), { timeout: 10_000 }).toEqual([ENDINGS[status]])
-  const seen: Record<string, unknown> = { status }
-  const wanted: Record<string, unknown> = { status: statusFor(all.length, refusing.length) }
+  const actual: Record<string, unknown> = { status }
+  const expected: Record<string, unknown> = { status: statusFor(all.length, refusing.length) }
   for (const platform of all) {
     const entry = platformStatuses.find((candidate) => candidate.platform === platform)!
     const records = (await user.published(platform)).filter((record) => record.text === text)
-    seen[platform] = [entry.status, entry.errorCode, entry.platformPostId, records.length]
-    wanted[platform] = refusing.includes(platform)
+    actual[platform] = [entry.status, entry.errorCode, entry.platformPostId, records.length]
+    expected[platform] = refusing.includes(platform)
       ? ['failed', 'validation', null, 0]
       : ['completed', null, records[0]?.id ?? 'an id', 1]
   }
-  return { seen, wanted }
+  return { actual, expected }
 }
 
 const ENDINGS: Record<string, string> = { COMPLETED: 'success', PARTIAL_SUCCESS: 'warning', FAILED: 'error' }

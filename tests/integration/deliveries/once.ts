@@ -4,44 +4,44 @@ import type { PostStatusData } from '../../support/delivery-world.ts'
 import type { Control, LedgerEntry } from '../../support/platform-control.ts'
 
 interface Author {
-  /** Creates a post for the platform alone. */
+  /** Creates a post for this platform only. */
   publish(text: string): Promise<string>
   until(postId: string): Promise<PostStatusData>
-  /** What the public sees of the author there. */
-  seen(): Promise<LedgerEntry[]>
+  /** The author's public posts on the platform. */
+  publicPosts(): Promise<LedgerEntry[]>
 }
 
-/** The visible call, and a function that connects a user to the platform. */
+/** A platform with its visible call. `connectUser` creates a user with an account on it. */
 interface Platform {
   control(): Control
   call: { method: string; path: string }
-  someone(): Promise<Author>
+  connectUser(): Promise<Author>
 }
 
-/** Tests that a post is published once, whatever happens to the answer of its visible call. */
-export function publishedOnce({ control, call, someone }: Platform): void {
+/** Tests that a post is published once, whatever happens to the response to its visible call. */
+export function publishedOnce({ control, call, connectUser }: Platform): void {
   it.each<[string, FaultAction]>([
     ['is lost', { dropAfterAccept: true }],
     ['is cut off', { truncate: true }],
     ['is an error', { statusAfterAccept: 500 }],
     ['is a page', { statusAfterAccept: 200, body: '<html>' }],
   ])('a post whose answer %s is published once', async (_, action) => {
-    const user = await someone()
+    const user = await connectUser()
     await control().fault({ ...call, times: 1, action })
     const { status, platformStatuses } = await user.until(await user.publish('Only once'))
     expect(status).toBe('COMPLETED')
-    const seen = await user.seen()
-    expect(seen).toHaveLength(1)
-    expect(platformStatuses[0]).toMatchObject({ platformPostId: seen[0]!.id, attemptCount: 1 })
+    const records = await user.publicPosts()
+    expect(records).toHaveLength(1)
+    expect(platformStatuses[0]).toMatchObject({ platformPostId: records[0]!.id, attemptCount: 1 })
   })
 
   it('two equal posts with lost answers each find their own platform post', async () => {
-    const user = await someone()
+    const user = await connectUser()
     await control().fault({ ...call, times: 2, action: { dropAfterAccept: true } })
     const posts = await Promise.all([user.publish('Twins'), user.publish('Twins')])
     const ends = await Promise.all(posts.map((postId) => user.until(postId)))
     expect(ends.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED'])
     const ids = ends.map(({ platformStatuses }) => platformStatuses[0]!.platformPostId!)
-    expect(ids.toSorted()).toEqual((await user.seen()).map(({ id }) => id).toSorted())
+    expect(ids.toSorted()).toEqual((await user.publicPosts()).map(({ id }) => id).toSorted())
   })
 }

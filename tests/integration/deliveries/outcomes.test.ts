@@ -18,7 +18,7 @@ afterAll(() => world?.stop())
 const PUT_RECORD = '/xrpc/com.atproto.repo.putRecord'
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString()
 
-/** Changes a stored record behind the service's back. */
+/** Changes a stored record directly, without the service. */
 const change = (collection: string, id: string, fields: object) =>
   world.context.database.connection.collection<{ _id: string }>(collection).updateOne({ _id: id }, { $set: fields })
 
@@ -27,7 +27,7 @@ const administer = (userId: string, isActive: boolean) => changeActivity(world.c
 const messagesOf = async (userId: string) =>
   (await world.notificationsOf(userId)).map(({ type, message }) => `${type}: ${message}`)
 
-describe('a call that is on its way', () => {
+describe('a call in progress', () => {
   it('a call accepted after a delete restores nothing, and the owner is notified', async () => {
     const user = await world.user()
     await world.control.fault({ path: PUT_RECORD, times: 1, action: { delayMs: 1_500 } })
@@ -35,11 +35,11 @@ describe('a call that is on its way', () => {
     await user.until(postId, ['PROCESSING'])
     expect((await user.call('DELETE', `/api/posts/${postId}`)).status).toBe(200)
 
-    const [told] = await poll(
+    const [notification] = await poll(
       () => world.notificationsOf(user.userId),
       ([newest]) => newest?.message === 'Successfully posted on bluesky: “Too late to delete”',
     )
-    expect(told).toMatchObject({
+    expect(notification).toMatchObject({
       type: 'success',
       reference: { type: 'post', id: postId, model: 'Post' },
       options: { link: expect.stringMatching(/^https:\/\/bsky\.app\/profile\//) },
@@ -71,7 +71,7 @@ describe('a platform that refuses or asks to wait', () => {
     body: JSON.stringify({ error, message }),
   })
 
-  it('the code and text of the platform are in the status, the timeline, the log and the history, but not in the notification', async () => {
+  it('a refusal by the platform is in the status, timeline, log and history, but not in the notification', async () => {
     const user = await world.user()
     const message = `<b>Invalid</b> record: the text "${TEXT}" is not wanted here`
     await world.control.fault({ path: PUT_RECORD, times: 1, action: refusal(400, 'InvalidRecord', message) })
@@ -139,7 +139,7 @@ describe('a platform that refuses or asks to wait', () => {
   })
 })
 
-describe('a delivery that is not to be made', () => {
+describe('a delivery that is not attempted', () => {
   it('a post of a disabled user fails with ACCOUNT_DISABLED when it is due, and can be retried later', async () => {
     const user = await world.user()
     const scheduledAt = inSeconds(4)
@@ -180,7 +180,7 @@ describe('a delivery that is not to be made', () => {
     const postId = await user.create({ content: { text: 'Yesterday' }, scheduledAt: inSeconds(3_600) })
     const dueAt = new Date(Date.now() - DAY - HOUR)
     await change('posts', postId, { dueAt, scheduledAt: dueAt })
-    // Any change makes the workflow read the post again.
+    // Any edit signals the workflow, which then reads the post again.
     expect((await user.call('PATCH', `/api/posts/${postId}`, { timezone: 'Europe/Vienna' })).status).toBe(200)
     expect(await user.until(postId)).toMatchObject({
       status: 'FAILED',
@@ -202,7 +202,7 @@ describe('a delivery that is not to be made', () => {
     const failed =
       'error: Posting “Nowhere to go” on Bluesky failed: The platform is not connected. Connect the account in settings, then retry the post.'
     await user.until(postId)
-    // It follows the status, in a write of its own.
+    // The notification is a separate write after the status.
     const errors = async () => (await messagesOf(user.userId)).filter((message) => message.startsWith('error'))
     await expect.poll(errors).toEqual([failed])
     await user.call('POST', `/api/posts/${postId}/retry`)

@@ -8,11 +8,11 @@ import { poll } from '../../support/delivery-world.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 import { createProcesses, waitForLogEntry } from '../../support/processes.ts'
 
-/** Posts on all platforms whose media is prepared before they are due. */
+// Posts on all platforms whose media is prepared before they are due.
 
 type User = Awaited<ReturnType<PlatformsWorld['user']>>
 
-/** An image is prepared a minute ahead, so immediately. */
+/** Less than the minute by which images are prepared ahead, so preparation starts immediately. */
 const AHEAD_MS = 45 * SECOND
 
 const processes = createProcesses()
@@ -45,7 +45,7 @@ async function picture(user: User, background: string) {
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString()
 const handleOf = (postId: string) => client.workflow.getHandle(publishPostWorkflowId(postId))
 
-/** Until so many preparations of this post have ended well. */
+/** Waits until this number of preparations of the post have completed. */
 async function untilPrepared(postId: string, times: number): Promise<void> {
   await poll(
     async () => {
@@ -56,7 +56,7 @@ async function untilPrepared(postId: string, times: number): Promise<void> {
   )
 }
 
-async function prepared(user: User, text: string): Promise<string> {
+async function createPrepared(user: User, text: string): Promise<string> {
   const mediaItems = [await picture(user, 'teal')]
   const postId = await user.create({
     content: { text, mediaItems },
@@ -80,7 +80,7 @@ it(
   'a prepared post is not visible before it is due, nor after a cancel',
   async () => {
     const user = await world.user()
-    const postId = await prepared(user, 'Never')
+    const postId = await createPrepared(user, 'Never')
     expect(await published(user)).toEqual(everywhere([]))
     expect((await user.call('POST', `/api/posts/${postId}/cancel`)).status).toBe(200)
     expect(await handleOf(postId).result()).toMatchObject({ status: 'CANCELLED' })
@@ -93,7 +93,7 @@ it(
   'a prepared post that was edited is published once with its last text',
   async () => {
     const user = await world.user()
-    const postId = await prepared(user, 'First words')
+    const postId = await createPrepared(user, 'First words')
     const content = { text: 'Last words', mediaItems: [await picture(user, 'red')] }
     expect((await user.call('PATCH', `/api/posts/${postId}`, { content })).status).toBe(200)
     await untilPrepared(postId, 2 * platforms.length)
@@ -105,10 +105,10 @@ it(
 )
 
 it(
-  'a moved post uses what was prepared',
+  'a moved post is published without preparing it again',
   async () => {
     const user = await world.user()
-    const postId = await prepared(user, 'Sooner')
+    const postId = await createPrepared(user, 'Sooner')
     const writes = async () => {
       const all = await Promise.all(
         world.platforms.map(async ({ control, platform }) => {
@@ -123,7 +123,7 @@ it(
     expect((await user.call('PATCH', `/api/posts/${postId}`, { scheduledAt: null })).status).toBe(200)
     expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
     expect(await published(user)).toEqual(everywhere([['Sooner', 1]]))
-    // The visible calls, and no upload or container anew.
+    // Only the visible calls are new: nothing is uploaded or created again.
     expect((await writes()) - before).toBe(platforms.length)
   },
   2 * MINUTE,

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
   temporal = await Connection.connect({ address })
   client = new Client({ connection: temporal, namespace })
-  // Twice: as `npm run setup` may be run.
+  // Twice, because `npm run setup` must be repeatable.
   await world.context.orchestrator.ensureSchedules(DAY)
   await world.context.orchestrator.ensureSchedules(DAY)
 }, 120_000)
@@ -38,8 +38,8 @@ afterAll(async () => {
   await threads?.stop()
 })
 
-/** One run of a Schedule, as its time brings it. */
-async function runOf(scheduleId: string): Promise<unknown> {
+/** Triggers a run of the Schedule and returns its result. */
+async function runSchedule(scheduleId: string): Promise<unknown> {
   const handle = client.schedule.getHandle(scheduleId)
   await handle.trigger()
   const { info } = await poll(
@@ -61,14 +61,14 @@ it('renewTokens renews an expiring Bluesky session', async () => {
   const { connection } = world.context.database
   const accounts = connection.collection('platformAccounts')
   await accounts.updateOne({ userId }, { $set: { 'bluesky.auth.endsAt': new Date(Date.now() + 5 * DAY) } })
-  expect(await runOf('renewTokens')).toEqual({ renewed: 1, warned: 0 })
+  expect(await runSchedule('renewTokens')).toEqual({ renewed: 1, warned: 0 })
   const account = await world.context.accounts.findConnected(userId, 'bluesky')
   expect(account!.auth.endsAt!.getTime()).toBeGreaterThan(Date.now() + 60 * DAY)
   expect(account!.version).toBe(2)
 })
 
-/** A user of Threads whose connection ends in five days. */
-async function onThreads() {
+/** Creates a user whose Threads connection expires in five days. */
+async function expiringThreadsUser() {
   const user = await connecting('threads', world.context, world.app).someone()
   const { id } = threads.createAccount({ username: unique('t').replace(/\W/g, '') })
   await user.connect(id)
@@ -79,15 +79,15 @@ async function onThreads() {
 }
 
 it('renewTokens renews a token of Threads', async () => {
-  const { accountId, stored } = await onThreads()
+  const { accountId, stored } = await expiringThreadsUser()
   threads.ageTokens(accountId, 55 * DAY)
-  expect(await runOf('renewTokens')).toEqual({ renewed: 1, warned: 0 })
+  expect(await runSchedule('renewTokens')).toEqual({ renewed: 1, warned: 0 })
   expect((await stored())!.auth.endsAt!.getTime()).toBeGreaterThan(Date.now() + 59 * DAY)
 })
 
-it('renewTokens ends no connection whose token is too young for Threads to renew', async () => {
-  const { stored, refresh, endsAt } = await onThreads()
-  expect(await runOf('renewTokens')).toEqual({ renewed: 0, warned: 1 })
+it('renewTokens keeps a connection whose token is too young for Threads to renew', async () => {
+  const { stored, refresh, endsAt } = await expiringThreadsUser()
+  expect(await runSchedule('renewTokens')).toEqual({ renewed: 0, warned: 1 })
   expect(await stored()).toMatchObject({ auth: { endsAt }, health: { status: 'active' } })
   expect((await refresh()).status).toBe(200)
 })

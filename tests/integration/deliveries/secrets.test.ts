@@ -4,11 +4,12 @@ import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-w
 import { unique } from '../../support/servers.ts'
 import { allRecords, createRecordedLogger } from '../../support/traces.ts'
 
-/** Invariant I7: no store, log, history or response contains a planted secret. */
+// Invariant I7: no store, log, history or response contains a planted secret.
+
 let world: DeliveryWorld
 const captured = createRecordedLogger()
 const text = unique('words-of-a-post')
-const answers: string[] = []
+const responses: string[] = []
 const secrets: Record<string, string> = {}
 
 beforeAll(async () => {
@@ -19,7 +20,7 @@ beforeAll(async () => {
   secrets['accessToken'] = account!.accessToken
   secrets['refreshToken'] = account!.refreshToken!
 
-  const say = async (answer: Promise<{ body: unknown }>) => answers.push(JSON.stringify((await answer).body))
+  const record = async (response: Promise<{ body: unknown }>) => responses.push(JSON.stringify((await response).body))
   await user.until(await user.create({ content: { text } }))
   const path = '/xrpc/com.atproto.repo.putRecord'
   const body = JSON.stringify({ error: 'InvalidRequest', message: `No: ${account!.accessToken}` })
@@ -28,13 +29,13 @@ beforeAll(async () => {
   await user.until(refused)
   await world.control.fault({ path, times: 1, action: { dropAfterAccept: true } })
   await user.until(await user.create({ content: { text } }))
-  await say(user.call('GET', `/api/posts/${refused}`))
-  await say(user.call('GET', '/api/platform/find'))
-  await say(user.call('GET', '/api/platform/bluesky/refresh'))
-  await say(user.call('GET', '/api/auth/me'))
-  await say(user.connect())
+  await record(user.call('GET', `/api/posts/${refused}`))
+  await record(user.call('GET', '/api/platform/find'))
+  await record(user.call('GET', '/api/platform/bluesky/refresh'))
+  await record(user.call('GET', '/api/auth/me'))
+  await record(user.connect())
   const wrong = { identifier: user.account.handle, appPassword: secrets['password'] }
-  await say(user.call('POST', '/api/platform/bluesky/connect', wrong))
+  await record(user.call('POST', '/api/platform/bluesky/connect', wrong))
   await world.app.inject({
     method: 'POST',
     url: '/api/auth/login?token=in-the-address',
@@ -82,7 +83,7 @@ describe('planted secrets', () => {
   })
 
   it('responses contain no planted secret and no sealed token', () => {
-    expectNone(answers.join('\n'), ['email'])
-    expect(answers.join('\n')).not.toMatch(/v1\.[^.]+\.[^.]+\.[^.]+\./)
+    expectNone(responses.join('\n'), ['email'])
+    expect(responses.join('\n')).not.toMatch(/v1\.[^.]+\.[^.]+\.[^.]+\./)
   })
 })

@@ -34,14 +34,14 @@ afterAll(async () => {
   await catcher?.stop()
 })
 
-/** The sweeper's activity, as if `ms` had gone by since the posts were stored. */
+/** Runs the sweeper's activity with a clock that is `ms` ahead. */
 async function sweepIn(ms: number, backlogs: BackgroundBacklog[] = []): Promise<{ takenUp: number }> {
   const clock = { ...world.context.clock, now: () => new Date(Date.now() + ms) }
   const { sweepDeliveries } = createSweepActivities({ ...world.context, backlogs, clock })
   return new MockActivityEnvironment().run<[], { takenUp: number }, typeof sweepDeliveries>(sweepDeliveries)
 }
 
-/** Temporal away: nothing is acknowledged. */
+/** An orchestrator whose Temporal server acknowledges nothing. */
 const unreachable = { start: async () => false, signal: async () => false }
 
 describe('the sweeper', () => {
@@ -87,9 +87,12 @@ describe('the sweeper', () => {
   it('the sweeper completes the publication of a draft after a crash', async () => {
     const user = await world.user()
     const postId = await user.create({ content: { text: 'Half published' }, status: 'DRAFT' })
-    const dying = { ...world.context, notifications: { insertOnce: () => Promise.reject(new Error('killed')) } }
+    const crashingContext = {
+      ...world.context,
+      notifications: { insertOnce: () => Promise.reject(new Error('killed')) },
+    }
     const update = { kind: 'patch', input: { status: 'PENDING' } } as const
-    await expect(updatePost(dying, { userId: user.userId, postId, update })).rejects.toThrow('killed')
+    await expect(updatePost(crashingContext, { userId: user.userId, postId, update })).rejects.toThrow('killed')
     await sweepIn(MINUTE)
     await user.until(postId, ['COMPLETED'])
     const notified = (await world.notificationsOf(user.userId)).map(({ dedupeKey }) => dedupeKey)
@@ -101,7 +104,7 @@ describe('the sweeper', () => {
     const scheduledAt = new Date(Date.now() + 15_000).toISOString()
     const postId = await user.create({ content: { text: 'Terminated' }, scheduledAt })
     const handle = workflow.getHandle(publishPostWorkflowId(postId))
-    // Started, decided, and waiting by its timer.
+    // At five events the workflow waits for its timer.
     const { runId } = await poll(
       () => handle.describe(),
       ({ historyLength }) => historyLength === 5,
@@ -175,7 +178,7 @@ describe('the sweeper', () => {
       },
       (mails) => mails.length === 1,
     )
-    // Its post has ended, so only the search attribute leads to it.
+    // Its post has ended, so the sweeper finds it only by its search attribute.
     await poll(
       async () => {
         await sweepIn(2 * MINUTE)
@@ -183,22 +186,22 @@ describe('the sweeper', () => {
       },
       ({ status }) => status.name === 'TERMINATED',
     )
-    // Those without a record are in no backlog.
+    // Workflows without a record are in no backlog.
     for (const workflowId of recordless) {
       await poll(
         () => world.context.orchestrator.terminateStuck(workflowId),
         (isTerminated) => isTerminated,
       )
     }
-    const counted = await world.context.metrics.text()
-    expect(counted).toMatch(/temporal_workflow_task_execution_failed_total\{[^}]*failure_reason="NonDeterminismError"/)
+    const metrics = await world.context.metrics.text()
+    expect(metrics).toMatch(/temporal_workflow_task_execution_failed_total\{[^}]*failure_reason="NonDeterminismError"/)
     for (const type of ['publishPost', ...works]) {
-      expect(counted).toMatch(new RegExp(`postonce_stuck_workflows_terminated_total\\{workflow="${type}"\\} [1-9]`))
+      expect(metrics).toMatch(new RegExp(`postonce_stuck_workflows_terminated_total\\{workflow="${type}"\\} [1-9]`))
     }
   }, 180_000)
 })
 
-/** Workflows that schedule other commands than those of this release. */
+/** Bundles workflows whose commands differ from those of this release. */
 function bundleOtherRelease() {
   return bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../../support/other-release.ts', import.meta.url)),

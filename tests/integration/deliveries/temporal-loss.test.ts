@@ -17,7 +17,7 @@ let port: number
 let temporal: Temporal
 let world: DeliveryWorld
 
-/** Keeps everything in memory: each start has lost all data of the one before. */
+/** Starts Temporal with its data in memory, so that a restart loses everything. */
 const start = async (namespaces: string[] = []) =>
   startTemporal({ program: await findTemporal(), logFile: join(dir, 'temporal.log'), port, namespaces })
 
@@ -68,7 +68,7 @@ it("after a loss of Temporal's data every scheduled post is restarted before it 
   }
   for (const postId of dueSoon) expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
   expect(await user.published()).toHaveLength(DUE_SOON)
-  // Nothing was left to the sweeper, which takes up what is overdue.
+  // No post became overdue, so the sweeper had nothing to restart.
   expect(await context.metrics.text()).toContain('postonce_sweep_findings_total{finding="overdue"} 0')
   stopWatching()
 }, 240_000)

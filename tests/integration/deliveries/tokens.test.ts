@@ -5,7 +5,7 @@ import { poll } from '../../support/delivery-world.ts'
 import { matchesCall, RENEWING } from '../../faults/platforms.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 
-/** What becomes of posts when the login of one platform dies, on each platform: nothing but that platform is touched. */
+// A revoked login on one platform affects the posts on that platform only. Tested for each platform.
 
 type User = Awaited<ReturnType<PlatformsWorld['user']>>
 
@@ -14,7 +14,7 @@ beforeAll(async () => void (world = await startPlatformsWorld()), 120_000)
 afterEach(() => world?.clearFaults())
 afterAll(() => world?.stop())
 
-/** Access and, where there is such a thing, its renewal. */
+/** Revokes the login; where tokens are renewed, also expires the access token. */
 async function revoke(user: User, platform: Platform): Promise<void> {
   const { control, calls } = world.find(platform)
   const { accountId } = user.accountOn(platform)
@@ -25,7 +25,7 @@ async function revoke(user: User, platform: Platform): Promise<void> {
 const healthOf = async (user: User, platform: Platform) =>
   (await user.call('GET', '/api/platform/find')).body.data[platform].health as object
 
-/** About the connection, not about a post. */
+/** Returns the warnings about connections, without those about posts. */
 const warningsOf = async (user: User) =>
   (await world.notificationsOf(user.userId))
     .filter(({ type, reference }) => type === 'warning' && reference.type === 'platform')
@@ -37,11 +37,11 @@ async function expectExpired(user: User, platform: Platform): Promise<void> {
   expect(await warningsOf(user)).toEqual([warning])
 }
 
-/** The platform whose login this one's account comes and goes with, mostly its own. */
+/** Returns the platform whose login connects accounts of this one; for most platforms it is the same. */
 const connectedBy = (platform: Platform): Platform =>
   PLATFORMS.find((one) => one !== platform && listWithCompanions(one).includes(platform)) ?? platform
 
-/** How a post is doing, by platform. */
+/** Returns status and error code of a post by platform. */
 async function entriesOf(user: User, postId: string) {
   const { platformStatuses } = await user.status(postId)
   return Object.fromEntries(
@@ -52,15 +52,15 @@ async function entriesOf(user: User, postId: string) {
 const COMPLETED = { status: 'completed', errorCode: null }
 const UNAUTHORIZED = { status: 'failed', errorCode: 'unauthorized' }
 
-describe.each(PLATFORMS)('%s', (platform) => {
-  /** Those that do not live by the same login. */
+describe.each(PLATFORMS)('a login of %s', (platform) => {
+  /** Platforms with another login. */
   let others: Platform[]
   let user: User
   beforeEach(async () => {
     const { server } = world.find(platform)
     others = PLATFORMS.filter((one) => !server.includes(one))
     user = await world.user()
-    // Whoever counts after a login was revoked finds it dead as well, also in the name of a sibling.
+    // A later follower count would also detect the revoked login, so the tests start after it.
     await user.followersCounted()
   })
 
@@ -125,7 +125,7 @@ describe.each(PLATFORMS)('%s', (platform) => {
   })
 })
 
-describe.each(RENEWING)('%s', (platform) => {
+describe.each(RENEWING)('an access token of %s', (platform) => {
   it('posts that are due together on an expired access token renew it once', async () => {
     const user = await world.user()
     const { control, calls } = world.find(platform)

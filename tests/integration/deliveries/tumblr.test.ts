@@ -38,8 +38,8 @@ afterAll(async () => {
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString()
 const newBlog = () => tumblr.createAccount({ name: unique('b').replace(/\W/g, '') })
 
-/** A user with a Tumblr account, connected over its page. */
-async function someone() {
+/** Creates a user with a connected Tumblr blog. */
+async function connectUser() {
   const user = await world.user()
   const blog = newBlog()
   const connect = async (loginId = blog.loginId) => {
@@ -62,10 +62,10 @@ async function someone() {
     connect,
     image,
     publish,
-    seen: async (of = blog) => (await control.ledger()).filter((entry) => entry.account === of.name),
+    publicPosts: async (on = blog) => (await control.ledger()).filter((entry) => entry.account === on.name),
     drafts: () => tumblr.draftsOf(blog),
-    /** A post with an image, due in a while and prepared already: its draft is there. */
-    async prepared(text: string, more: object = {}) {
+    /** Creates a scheduled post with an image and waits until its draft exists. */
+    async createPrepared(text: string, more: object = {}) {
       const content = { text, mediaItems: [await image()] }
       const postId = await publish(text, { content, scheduledAt: inSeconds(40), ...more })
       await poll(
@@ -74,7 +74,8 @@ async function someone() {
       )
       return postId
     },
-    withoutDrafts: () =>
+    /** Resolves when the blog has no drafts. */
+    untilNoDrafts: () =>
       poll(
         async () => tumblr.draftsOf(blog),
         (drafts) => drafts.length === 0,
@@ -84,12 +85,12 @@ async function someone() {
 
 describe('a post on Tumblr', () => {
   it('a post is published with images and video, and its page shows it', async () => {
-    const user = await someone()
+    const user = await connectUser()
     const mediaItems = [await user.image('A blue field'), await user.upload(film(), 'video/mp4')]
     const postId = await user.publish('', { content: { text: 'All of it #here', mediaItems } })
     const { status, platformStatuses } = await user.until(postId)
     expect(status).toBe('COMPLETED')
-    const [entry, ...others] = await user.seen()
+    const [entry, ...others] = await user.publicPosts()
     expect(others).toEqual([])
     expect(entry).toMatchObject({
       text: 'All of it #here',
@@ -104,40 +105,40 @@ describe('a post on Tumblr', () => {
     expect(user.drafts()).toEqual([])
   })
 
-  publishedOnce({ control: () => control, call: { method: 'PUT', path: POSTS }, someone })
+  publishedOnce({ control: () => control, call: { method: 'PUT', path: POSTS }, connectUser })
 
   it('a post fails with an expired login, and a retry after a new login publishes it', async () => {
-    const user = await someone()
+    const user = await connectUser()
     await control.revoke(user.blog.uuid)
     const postId = await user.publish('Too late')
     const { platformStatuses } = await user.until(postId)
     expect(platformStatuses[0]).toMatchObject({ status: 'failed', errorCode: 'unauthorized' })
     const { body } = await user.call('GET', '/api/platform/find')
     expect(body.data.tumblr.health).toMatchObject({ status: 'expired', needsReconnection: true })
-    expect(await user.seen()).toEqual([])
+    expect(await user.publicPosts()).toEqual([])
     await user.connect()
     await user.call('POST', `/api/posts/${postId}/retry`)
     expect(await user.until(postId, ['COMPLETED'])).toMatchObject({ status: 'COMPLETED' })
   })
 })
 
-describe('a post that was prepared', () => {
+describe('a prepared post on Tumblr', () => {
   it('a prepared post that is edited is published with its new text and leaves no draft', async () => {
-    const user = await someone()
-    const postId = await user.prepared('First words')
+    const user = await connectUser()
+    const postId = await user.createPrepared('First words')
     const edited = await user.call('PATCH', `/api/posts/${postId}`, {
       content: { text: 'Second words' },
       scheduledAt: inSeconds(3),
     })
     expect(edited.status).toBe(200)
     expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
-    expect(await user.seen()).toMatchObject([{ text: 'Second words' }])
-    await user.withoutDrafts()
+    expect(await user.publicPosts()).toMatchObject([{ text: 'Second words' }])
+    await user.untilNoDrafts()
   })
 
   it('a prepared post that is moved keeps its draft and is published once', async () => {
-    const user = await someone()
-    const postId = await user.prepared('Moved')
+    const user = await connectUser()
+    const postId = await user.createPrepared('Moved')
     const before = user.drafts()
     await user.call('PATCH', `/api/posts/${postId}`, { scheduledAt: inSeconds(3) })
     expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
@@ -146,7 +147,7 @@ describe('a post that was prepared', () => {
     )
     expect(creates).toHaveLength(1)
     expect(before).toHaveLength(1)
-    expect(await user.seen()).toMatchObject([{ text: 'Moved' }])
+    expect(await user.publicPosts()).toMatchObject([{ text: 'Moved' }])
     expect(user.drafts()).toEqual([])
   })
 
@@ -154,52 +155,52 @@ describe('a post that was prepared', () => {
     ['cancelled', 'POST', '/cancel'],
     ['deleted', 'DELETE', ''],
   ] as const)('a prepared post that is %s leaves no draft', async (_, method, path) => {
-    const user = await someone()
-    const postId = await user.prepared('Unwanted')
+    const user = await connectUser()
+    const postId = await user.createPrepared('Unwanted')
     expect((await user.call(method, `/api/posts/${postId}${path}`)).status).toBe(200)
-    await user.withoutDrafts()
-    expect(await user.seen()).toEqual([])
+    await user.untilNoDrafts()
+    expect(await user.publicPosts()).toEqual([])
   })
 
   it('a prepared post that no longer includes Tumblr leaves no draft', async () => {
-    const user = await someone()
-    const postId = await user.prepared('Elsewhere', { selectedPlatforms: ['bluesky', 'tumblr'] })
+    const user = await connectUser()
+    const postId = await user.createPrepared('Elsewhere', { selectedPlatforms: ['bluesky', 'tumblr'] })
     expect((await user.call('PATCH', `/api/posts/${postId}`, { selectedPlatforms: ['bluesky'] })).status).toBe(200)
-    await user.withoutDrafts()
+    await user.untilNoDrafts()
     await user.call('POST', `/api/posts/${postId}/cancel`)
-    expect(await user.seen()).toEqual([])
+    expect(await user.publicPosts()).toEqual([])
   })
 
   it('a prepared post of a reconnected account is published once and leaves no draft', async () => {
-    const user = await someone()
-    const postId = await user.prepared('Connected anew')
+    const user = await connectUser()
+    const postId = await user.createPrepared('Connected anew')
     await user.connect()
     await user.call('PATCH', `/api/posts/${postId}`, { scheduledAt: inSeconds(3) })
     expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
-    expect(await user.seen()).toHaveLength(1)
-    await user.withoutDrafts()
+    expect(await user.publicPosts()).toHaveLength(1)
+    await user.untilNoDrafts()
   })
 
   it('a prepared post for a replaced blog is published on the new blog alone', async () => {
-    const user = await someone()
-    const postId = await user.prepared('Exchanged')
+    const user = await connectUser()
+    const postId = await user.createPrepared('Exchanged')
     const other = newBlog()
     await user.connect(other.loginId)
     await user.call('PATCH', `/api/posts/${postId}`, { scheduledAt: inSeconds(3) })
     expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
-    expect(await user.seen(other)).toHaveLength(1)
-    expect(await user.seen()).toEqual([])
+    expect(await user.publicPosts(other)).toHaveLength(1)
+    expect(await user.publicPosts()).toEqual([])
   })
 
   it('a refused post is prepared again by a retry and leaves no draft', async () => {
-    const user = await someone()
+    const user = await connectUser()
     const body = { meta: { status: 400, msg: 'Bad Request' }, response: [], errors: [{ title: 'no', code: 8001 }] }
     await control.fault({ method: 'PUT', path: POSTS, times: 1, action: { status: 400, body } })
     const postId = await user.publish('Refused first')
     expect(await user.until(postId)).toMatchObject({ status: 'FAILED' })
     expect((await user.call('POST', `/api/posts/${postId}/retry`)).status).toBe(200)
     expect(await user.until(postId, ['COMPLETED'])).toMatchObject({ status: 'COMPLETED' })
-    expect(await user.seen()).toHaveLength(1)
-    await user.withoutDrafts()
+    expect(await user.publicPosts()).toHaveLength(1)
+    await user.untilNoDrafts()
   })
 })

@@ -213,7 +213,7 @@ describe('media source', () => {
     const reads: number[] = []
     const watched = createMediaSource({
       ...storage,
-      open: () => expect.unreachable('the whole file was asked for'),
+      open: () => expect.unreachable('the whole file was requested'),
       async readHead(...args) {
         const found = await storage.readHead(...args)
         reads.push(found!.head.length)
@@ -260,7 +260,7 @@ describe('copies', () => {
   }
 
   it('copies are stored under the owner of their source and are public', async () => {
-    const { media: source, add, kept: puts, close } = await storedMedia()
+    const { media: source, add, copies: puts, close } = await storedMedia()
     const item = await add(await image('webp'), 'image/webp')
     const copy = await copyOf('teal')
     const address = await source.storeCopy(item, copy, { signal: AbortSignal.timeout(10_000) })

@@ -28,7 +28,7 @@ describe('a process', () => {
     },
   )
 
-  it('the API serves nothing without its indexes, setup creates them, and SIGTERM ends the API with 0', async () => {
+  it('the API responds with 503 until setup has created the indexes, and exits with 0 on SIGTERM', async () => {
     const port = await freePort()
     const api = start('src/server.ts', { PORT: String(port) })
     await waitForLogEntry(api, 'Server listening')
@@ -52,7 +52,7 @@ describe('a process', () => {
     expect((await fetch(`${address}/health/ready`)).status).toBe(200)
     expect((await fetch(`${address}/health/delivery`)).status).toBe(503)
 
-    // A request that is on its way when the signal comes is still answered.
+    // A request that is in progress when the signal arrives still gets a response.
     const socket = createConnection(port, '127.0.0.1')
     await once(socket, 'connect')
     const body = JSON.stringify(credentials)
@@ -62,13 +62,13 @@ describe('a process', () => {
     api.stdout!.resume()
     api.kill('SIGTERM')
     socket.write(body.slice(20))
-    const [answer] = (await once(socket, 'data')) as [Buffer]
-    expect(answer.toString()).toMatch(/^HTTP\/1\.1 401/)
+    const [response] = (await once(socket, 'data')) as [Buffer]
+    expect(response.toString()).toMatch(/^HTTP\/1\.1 401/)
     socket.destroy()
     expect((await ended).code).toBe(0)
   })
 
-  it('a worker drains and ends with 0 on SIGTERM', async () => {
+  it('a worker drains and exits with 0 on SIGTERM', async () => {
     const worker = start('src/worker.ts')
     const line = await waitForLogEntry(worker, 'worker ready')
     expect(line).toMatchObject({

@@ -3,15 +3,15 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 
-/** Heavy packages that only a process that delivers needs. */
-const OF_DELIVERIES = ['@atproto/api', 'sharp', 'file-type', '@temporalio/worker']
-/** Those that only the API needs. */
-const OF_REQUESTS = ['fastify', 'socket.io', '@zxcvbn-ts/language-common']
-/** Those that are needed where something is set up, and not before it is asked for. */
-const OF_SERVICES = ['firebase-admin', 'openai', 'openid-client', 'nodemailer', 'stripe']
+/** Large packages that only deliveries need. */
+const DELIVERY_PACKAGES = ['@atproto/api', 'sharp', 'file-type', '@temporalio/worker']
+/** Large packages that only the API needs. */
+const API_PACKAGES = ['fastify', 'socket.io', '@zxcvbn-ts/language-common']
+/** Packages of optional services, loaded on first use. */
+const OPTIONAL_PACKAGES = ['firebase-admin', 'openai', 'openid-client', 'nodemailer', 'stripe']
 
-/** Which of these packages a process has loaded after it ran `code`. */
-async function loadedBy(code: string, packages: string[]): Promise<string[]> {
+/** Runs `code` in a process and returns which of the packages it loaded. */
+async function findLoaded(code: string, packages: string[]): Promise<string[]> {
   const script = `
     import { registerHooks } from 'node:module'
     const loaded = new Set()
@@ -25,22 +25,22 @@ async function loadedBy(code: string, packages: string[]): Promise<string[]> {
   return packages.filter((name) => stdout.includes(`/node_modules/${name}/`))
 }
 
-describe('a process loads', () => {
+describe('the modules of a process', () => {
   it('the API does not load modules that only deliveries need', async () => {
     const api = `await import('./src/context.ts'); await import('./src/api/app.ts')`
-    expect(await loadedBy(api, [...OF_DELIVERIES, ...OF_SERVICES])).toEqual([])
+    expect(await findLoaded(api, [...DELIVERY_PACKAGES, ...OPTIONAL_PACKAGES])).toEqual([])
   })
 
   it('a worker does not load modules that only requests need', async () => {
     const worker = `await import('./src/context.ts'); await import('./src/worker/create-workers.ts')`
-    expect(await loadedBy(worker, [...OF_REQUESTS, ...OF_SERVICES])).toEqual([])
+    expect(await findLoaded(worker, [...API_PACKAGES, ...OPTIONAL_PACKAGES])).toEqual([])
   })
 
-  it('a worker loads all modules for preparing before the first delivery', async () => {
+  it('a worker loads the modules for preparing posts before the first delivery', async () => {
     const warmUp = `
       const { createPlatformRegistry } = await import('./src/platforms/registry.ts')
       const url = 'http://localhost'
       await createPlatformRegistry({ bluesky: { entryUrl: url, accountHosts: [], videoUrl: url, appUrl: url } }).warmUp()`
-    expect(await loadedBy(warmUp, OF_DELIVERIES)).toEqual(expect.arrayContaining(['@atproto/api', 'sharp']))
+    expect(await findLoaded(warmUp, DELIVERY_PACKAGES)).toEqual(expect.arrayContaining(['@atproto/api', 'sharp']))
   })
 })

@@ -10,10 +10,10 @@ import type { Config } from '../../../src/config/schema.ts'
 import { createProcesses, waitForExit, waitForLogEntry } from '../../support/processes.ts'
 import { testConfig } from '../../support/servers.ts'
 
-/** Servers of this file's own, which keep what they know while they are away. */
+/** The data folder of servers that only this file uses. Their data survives a restart. */
 const dir = mkdtempSync(join(tmpdir(), 'postonce-readiness-'))
 const processes = createProcesses()
-const NOBODY = 'mongodb://127.0.0.1:9/postonce?replicaSet=rs0'
+const UNREACHABLE_MONGODB = 'mongodb://127.0.0.1:9/postonce?replicaSet=rs0'
 const wait = { timeout: 60_000, interval: 250 }
 let mongod: Mongod | undefined
 let temporal: Temporal | undefined
@@ -33,7 +33,7 @@ async function startOrchestrator(): Promise<void> {
     logFile: join(dir, 'temporal.log'),
     file: join(dir, 'temporal.db'),
     port: ports.temporal,
-    // An idle worker polls this often, so that the test notices its end.
+    // An idle worker polls at this interval, so the server soon detects that it is gone.
     dynamicConfig: { 'matching.longPollExpirationInterval': '2s' },
   })
 }
@@ -44,8 +44,8 @@ async function get(path: string): Promise<{ status: number; missing: string[] }>
   return { status: response.status, missing: body.missing ?? [] }
 }
 
-/** What the API's figures say of the servers it needs. */
-async function serversUp(): Promise<Record<string, number>> {
+/** Reads from the API's metrics which servers are up. */
+async function readServersUp(): Promise<Record<string, number>> {
   const text = await (await fetch(`http://127.0.0.1:${ports.metrics}/metrics`)).text()
   const lines = text.matchAll(/^postonce_server_up{server="(\w+)"} (\d)$/gm)
   return Object.fromEntries([...lines].map(([, server, value]) => [server, Number(value)]))
@@ -82,21 +82,21 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-describe('API and worker started before everything they need', () => {
+describe('an API and a worker that start before their servers', () => {
   beforeAll(async () => {
     api = processes.start('src/server.ts', config, { METRICS_PORT: String(ports.metrics) })
     worker = processes.start('src/worker.ts', config)
     await Promise.all([waitForLogEntry(api, 'Server listening'), waitForLogEntry(worker, 'waiting for dependencies')])
   })
 
-  it('the API without any server is alive, not ready, and names everything missing', async () => {
+  it('the API without any server is live but not ready, and names everything missing', async () => {
     expect(await get('/health/live')).toMatchObject({ status: 200 })
     expect(await get('/health/ready')).toEqual({ status: 503, missing: ['database'] })
     const { status, missing } = await get('/health/delivery')
     expect(status).toBe(503)
     expect(missing.toSorted()).toEqual(['Temporal does not answer', 'The database does not answer'])
     expect(await get('/api/posts')).toMatchObject({ status: 503 })
-    await expect.poll(serversUp, wait).toEqual({ mongodb: 0, temporal: 0 })
+    await expect.poll(readServersUp, wait).toEqual({ mongodb: 0, temporal: 0 })
   })
 
   it('the API with Temporal alone still names everything else as missing', async () => {
@@ -111,7 +111,7 @@ describe('API and worker started before everything they need', () => {
     await startDatabase()
     await expect.poll(() => get('/health/ready'), wait).toEqual({ status: 200, missing: [] })
     expect(await get('/api/posts')).toMatchObject({ status: 401 })
-    await expect.poll(serversUp, wait).toEqual({ mongodb: 1, temporal: 1 })
+    await expect.poll(readServersUp, wait).toEqual({ mongodb: 1, temporal: 1 })
     await expect.poll(() => get('/health/delivery'), wait).toEqual({ status: 200, missing: [] })
     expect([api.exitCode, worker.exitCode]).toEqual([null, null])
   })
@@ -119,10 +119,10 @@ describe('API and worker started before everything they need', () => {
 
 describe('a process that waits', () => {
   it.each([
-    ['src/server.ts', 'MongoDB', { MONGODB_URL: NOBODY }],
-    ['src/worker.ts', 'MongoDB', { MONGODB_URL: NOBODY }],
+    ['src/server.ts', 'MongoDB', { MONGODB_URL: UNREACHABLE_MONGODB }],
+    ['src/worker.ts', 'MongoDB', { MONGODB_URL: UNREACHABLE_MONGODB }],
     ['src/worker.ts', 'Temporal', { TEMPORAL_ADDRESS: '127.0.0.1:9' }],
-  ])('%s for %s ends with 0 on SIGTERM', async (entry, _server, addresses) => {
+  ])('%s exits with 0 on SIGTERM while it waits for %s', async (entry, _server, addresses) => {
     const child = processes.start(entry, config, { PORT: '0', ...addresses })
     await waitForLogEntry(
       child,
@@ -163,7 +163,7 @@ describe('when servers go away under running processes', () => {
     await expect.poll(() => get('/health/ready'), wait).toEqual({ status: 503, missing: ['database'] })
     expect(await get('/health/live')).toMatchObject({ status: 200 })
 
-    // Its successor finds the database first.
+    // The new worker finds the database before Temporal.
     worker.kill('SIGKILL')
     worker = processes.start('src/worker.ts', config)
     await startDatabase()

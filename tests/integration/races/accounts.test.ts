@@ -58,7 +58,7 @@ beforeAll(async () => {
   const users = await inTurns(casts, 3, async (cast) => ({ ...cast, ...(await addUsers()) }))
   const start = Date.now() + LEAD_MS
   const set = await inTurns(users, 9, async (one) => ({ ...one, ...(await schedule(one.user, start)) }))
-  scenes = await Promise.all(set.map(play))
+  scenes = await Promise.all(set.map(playScene))
   await world.workflowsEnd(scenes.map(({ postId }) => postId))
   ledger = await world.control.ledger()
 }, 180_000)
@@ -76,7 +76,7 @@ async function schedule(user: RaceUser, start: number) {
   return { dueAt, text: wish.text!, postId: madePost(await api.as(user).create(wish)) }
 }
 
-async function play(scene: Omit<Scene, 'changedAt'>): Promise<Scene> {
+async function playScene(scene: Omit<Scene, 'changedAt'>): Promise<Scene> {
   await delay(Math.max(0, scene.dueAt - MOMENTS[scene.moment](scene.postId) - Date.now()))
   await CHANGES[scene.change](scene as Scene)
   return { ...scene, changedAt: Date.now() }

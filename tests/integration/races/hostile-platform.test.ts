@@ -99,10 +99,10 @@ describe.concurrent('a delivery to a hostile platform', { timeout: 120_000 }, ()
     expect(await poll(() => user.status(postId), isEnded, 90_000)).toMatchObject({ status: 'COMPLETED' })
     await world.workflowsEnd([postId])
     expect(await user.published()).toHaveLength(1)
-    const unmet = (await world.control.faults()).filter(
+    const unusedFaults = (await world.control.faults()).filter(
       ({ path, account }) => path === by.path && account === by.account,
     )
-    expect(unmet).toEqual([])
+    expect(unusedFaults).toEqual([])
   })
 
   it('a delivery waits 7 seconds whenever the platform asks for it, without using up a try', async () => {

@@ -43,7 +43,7 @@ interface Answer {
 }
 
 /** Sends the same request concurrently over both processes. */
-function together(times: number, { headers }: SignedIn, path: string): Promise<Answer[]> {
+function sendConcurrently(times: number, { headers }: SignedIn, path: string): Promise<Answer[]> {
   return Promise.all(
     Array.from({ length: times }, async (_, index) => {
       const { address } = fleet.members[index % 2]!
@@ -65,7 +65,7 @@ const notificationsOf = ({ user }: SignedIn) => context.notifications.listOf(use
 
 async function subscriber(): Promise<SignedIn & { subscriptionId: string }> {
   const who = await signIn(context)
-  await together(1, who, 'create-checkout')
+  await sendConcurrently(1, who, 'create-checkout')
   const { subscriptionId } = processor.pay((await recordOf(who)).billing.checkoutId!)
   for (const { id } of eventsAbout(subscriptionId!)) await settled(id)
   expect((await recordOf(who)).subscription).toMatchObject({ plan: 'pro', processorSubscriptionId: subscriptionId })
@@ -75,14 +75,14 @@ async function subscriber(): Promise<SignedIn & { subscriptionId: string }> {
 describe('concurrent clicks on checkout', () => {
   it.each([2, 8])('%i concurrent checkouts lead to a single page that is paid once', async (times) => {
     const who = await signIn(context)
-    const answers = await together(times, who, 'create-checkout')
+    const answers = await sendConcurrently(times, who, 'create-checkout')
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
     expect(new Set(answers.map(({ body }) => body.data!.url)).size).toBe(1)
 
     const { checkoutId } = (await recordOf(who)).billing
     processor.pay(checkoutId!)
     expect(() => processor.pay(checkoutId!)).toThrow('complete')
-    const again = await together(times, who, 'create-checkout')
+    const again = await sendConcurrently(times, who, 'create-checkout')
     expect(again.map(({ body }) => body.code)).toEqual(again.map(() => 'ALREADY_SUBSCRIBED'))
     const paid = (await control.ledger()) as unknown as { userId: string }[]
     expect(paid.filter(({ userId }) => userId === who.user._id)).toHaveLength(1)
@@ -92,7 +92,7 @@ describe('concurrent clicks on checkout', () => {
 describe('concurrent clicks on cancel', () => {
   it('concurrent cancels end the subscription once and notify once', async () => {
     const who = await subscriber()
-    const answers = await together(6, who, 'cancel')
+    const answers = await sendConcurrently(6, who, 'cancel')
     const codes = answers.map(({ status, body }) => (status === 200 ? 'done' : body.code))
     expect(codes).toContain('done')
     expect(codes.filter((code) => code !== 'done' && code !== 'ALREADY_CANCELLING')).toEqual([])
@@ -154,12 +154,12 @@ describe('repeated deliveries of a payment event', () => {
     const eventId = renewal(who)
     await use(who, 7)
     await control.fault({ action: { hang: true } })
-    const asked = (await control.requests()).length
-    for (const when of ['before the processor is asked', 'while it does not answer']) {
+    const before = (await control.requests()).length
+    for (const when of ['before the call to the processor', 'while the processor does not respond']) {
       const startedAt = performance.now()
       expect(await processor.deliver([eventId]), when).toEqual([{ id: eventId, status: 200 }])
       expect(performance.now() - startedAt, when).toBeLessThan(1_000)
-      await poll(control.requests, ({ length }) => length > asked)
+      await poll(control.requests, ({ length }) => length > before)
     }
     expect(await context.paymentEvents.find(eventId)).toMatchObject({ state: 'waiting' })
     expect((await recordOf(who)).usage.postsCreated).toBe(7)

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => world?.stop())
 
 /** Sends the same request concurrently over both processes. */
-async function together(
+async function sendConcurrently(
   count: number,
   user: RaceUser,
   ask: (posts: Client) => Promise<Answer | null>,
@@ -56,7 +56,7 @@ describe('20 concurrent retries of a failed post', () => {
     const postId = madePost(await user.posts.create(wishFor('Again')))
     expect(await user.until(postId)).toMatchObject({ status: 'FAILED' })
 
-    const answers = await together(20, user, (posts) => posts.retry(postId))
+    const answers = await sendConcurrently(20, user, (posts) => posts.retry(postId))
     const { 200: won, 400: nothingFailed = 0, 409: inProgress = 0 } = tally(answers)
     expect([won, nothingFailed + inProgress]).toEqual([1, 19])
     for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
@@ -75,7 +75,7 @@ describe('50 concurrent creates', () => {
   it('creates with the same idempotency key make a single post and delivery and return the same data', async () => {
     const user = await world.user()
     const wish = { ...wishFor('Only one'), idempotencyKey: randomUUID() }
-    const answers = await together(50, user, (posts) => posts.create(wish))
+    const answers = await sendConcurrently(50, user, (posts) => posts.create(wish))
     expect(tally(answers)).toEqual({ 200: 49, 201: 1 })
     expect(new Set(answers.map(({ body }) => JSON.stringify((body as Body).data)))).toHaveLength(1)
 
@@ -91,7 +91,7 @@ describe('50 concurrent creates', () => {
     const [before, last] = [wishFor('The last but one'), wishFor('The last')]
     const firstId = madePost(await user.posts.create(before))
     await allow(user, 2)
-    const answers = await together(50, user, (posts) => posts.create(last))
+    const answers = await sendConcurrently(50, user, (posts) => posts.create(last))
     expect(tally(answers)).toEqual({ 201: 1, 403: 49 })
     for (const { body } of answers.filter(({ status }) => status === 403)) {
       expect(body).toMatchObject({ code: 'POST_LIMIT_REACHED', usage: 2, limit: 2 })
@@ -107,7 +107,7 @@ describe('50 concurrent creates', () => {
   it('creates within the plan limit make 50 posts', async () => {
     const user = await world.user()
     await allow(user, 50)
-    const answers = await together(50, user, (posts) => posts.create({ ...wishFor('Room'), status: 'DRAFT' }))
+    const answers = await sendConcurrently(50, user, (posts) => posts.create({ ...wishFor('Room'), status: 'DRAFT' }))
     expect(tally(answers)).toEqual({ 201: 50 })
     expect([(await postsOf(user)).length, await usageOf(user)]).toEqual([50, 50])
   })

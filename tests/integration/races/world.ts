@@ -51,7 +51,7 @@ export async function startRaceWorld(overrides: Partial<Config> = {}) {
   }
 
   /** Queries the workflow of each post. */
-  async function ofWorkflows<T>(
+  async function queryWorkflows<T>(
     postIds: string[],
     ask: (handle: WorkflowHandle, postId: string) => Promise<T>,
   ): Promise<T[]> {
@@ -98,9 +98,9 @@ export async function startRaceWorld(overrides: Partial<Config> = {}) {
 
     /** Resolves when the workflows of these posts have ended, so that none of them can still be published. */
     async workflowsEnd(postIds: string[]): Promise<void> {
-      await ofWorkflows(postIds, async (handle, postId) => {
-        await poll(async () => (await isThere(handle)) || !(await isWaiting(postId)), Boolean, ENDS_WITHIN_MS)
-        if (!(await isThere(handle))) return
+      await queryWorkflows(postIds, async (handle, postId) => {
+        await poll(async () => (await exists(handle)) || !(await isWaiting(postId)), Boolean, ENDS_WITHIN_MS)
+        if (!(await exists(handle))) return
         const tooLate = delay(ENDS_WITHIN_MS, 'late', { ref: false })
         if ((await Promise.race([handle.result(), tooLate])) === 'late') throw new Error(`${postId} does not end`)
       })
@@ -108,7 +108,7 @@ export async function startRaceWorld(overrides: Partial<Config> = {}) {
 
     /** Returns the worker processes that took part in these posts. */
     async workersOf(postIds: string[]): Promise<string[]> {
-      const histories = await ofWorkflows(postIds, (handle) => handle.fetchHistory())
+      const histories = await queryWorkflows(postIds, (handle) => handle.fetchHistory())
       const names = histories.flatMap(({ events }) =>
         (events ?? []).flatMap(({ activityTaskStartedEventAttributes: started }) => started?.identity ?? []),
       )
@@ -129,7 +129,7 @@ export async function startRaceWorld(overrides: Partial<Config> = {}) {
 
 export type RaceWorld = Awaited<ReturnType<typeof startRaceWorld>>
 
-async function isThere(handle: WorkflowHandle): Promise<boolean> {
+async function exists(handle: WorkflowHandle): Promise<boolean> {
   try {
     await handle.describe()
     return true

@@ -39,10 +39,10 @@ const ENDS: Record<string, { by: (who: SignedIn) => Promise<unknown>; words: str
 
 describe.each(TRANSPORTS)('a connection over %s', (transport) => {
   const listen = (token: string) => connect(world.address, transport, token)
-  const expectToListen = async (who: SignedIn, client: Client) => {
-    const coming = client.next()
-    const message = await world.happen(who)
-    expect(await coming).toMatchObject({ message })
+  const expectOpen = async (who: SignedIn, client: Client) => {
+    const next = client.next()
+    const message = await world.notify(who)
+    expect(await next).toMatchObject({ message })
   }
 
   it.each(Object.keys(ENDS))(
@@ -53,7 +53,7 @@ describe.each(TRANSPORTS)('a connection over %s', (transport) => {
       const [hers, his] = [await listen(ann.accessToken), await listen(bob.accessToken)]
       await by(ann)
       expect(await hers.closed).toBe(words)
-      await expectToListen(bob, his)
+      await expectOpen(bob, his)
       his.close()
     },
   )
@@ -63,7 +63,7 @@ describe.each(TRANSPORTS)('a connection over %s', (transport) => {
     const [phone, laptop] = [await listen(ann.accessToken), await listen(await logInAgain(ann))]
     await request('DELETE', '/api/auth/logout', ann)
     expect(await phone.closed).toBe('Unauthorized')
-    await expectToListen(ann, laptop)
+    await expectOpen(ann, laptop)
     laptop.close()
   })
 
@@ -93,7 +93,7 @@ describe.each(TRANSPORTS)('a connection over %s', (transport) => {
     const second = await logInAgain(ann)
     await client.refresh(second)
     await request('DELETE', '/api/auth/logout', ann)
-    await expectToListen(ann, client)
+    await expectOpen(ann, client)
     const headers = { authorization: `Bearer ${second}` }
     await world.app.inject({ method: 'DELETE', url: '/api/auth/logout', headers })
     expect(await client.closed).toBe('Unauthorized')
@@ -114,9 +114,9 @@ describe('connections over every transport', () => {
     await Promise.all(hers.map(async (client) => client.refresh(await world.tokenFor(ann, 3_600))))
     world.putForward(11 * MINUTE)
     expect(await Promise.all(his.map(({ closed }) => closed))).toEqual(TRANSPORTS.map(() => 'Unauthorized'))
-    const coming = hers.map((client) => client.next())
-    await world.happen(ann)
-    await Promise.all(coming)
+    const next = hers.map((client) => client.next())
+    await world.notify(ann)
+    await Promise.all(next)
     expect(await world.figure('postonce_sockets_ended_total{reason="expired"}')).toBe(TRANSPORTS.length)
     await world.close()
   })

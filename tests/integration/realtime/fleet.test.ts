@@ -13,7 +13,7 @@ afterAll(() => fleet?.close())
 const addresses = () => fleet.members.map(({ address }) => address)
 
 /** Stores a notification like a worker, without a connection to either API process. */
-async function happen(who: SignedIn): Promise<string> {
+async function storeNotification(who: SignedIn): Promise<string> {
   const notification = newNotification(who.user._id)
   await fleet.context.notifications.insertOnce({ ...notification, message: notification.dedupeKey })
   return notification.dedupeKey
@@ -47,7 +47,7 @@ it(
         await client.next()
         delays.push(performance.now() - storedAt)
       })
-      await happen(who)
+      await storeNotification(who)
       await Promise.all(coming)
     }
     for (const [nth, { user }] of users.entries()) {
@@ -67,11 +67,11 @@ const EVENTS = 100
 it(`${EVENTS} events are all in the list and arrive at most once at clients that connect and disconnect`, async () => {
   const ann = await signIn(fleet.context)
   const received = new Set<string>()
-  const seen: string[] = []
+  const receivedIds: string[] = []
   let isOver = false
 
   /** Connects to either process, stays for some events, disconnects without a message, and reads the list after it reconnects. */
-  async function comeAndGo(nth: number): Promise<void> {
+  async function reconnectUntilOver(nth: number): Promise<void> {
     while (!isOver) {
       const address = addresses()[Math.floor(Math.random() * 2)]!
       const client =
@@ -85,7 +85,7 @@ it(`${EVENTS} events are all in the list and arrive at most once at clients that
       client.close()
       const ids = client.received.map(({ _id }) => _id)
       expect(new Set(ids).size).toBe(ids.length)
-      seen.push(...ids)
+      receivedIds.push(...ids)
       for (const id of ids) received.add(id)
     }
   }
@@ -98,11 +98,11 @@ it(`${EVENTS} events are all in the list and arrive at most once at clients that
 
   let end = (): void => {}
   const over = new Promise<void>((resolve) => void (end = resolve))
-  const clients = [0, 1, 2, 3].map(comeAndGo)
+  const clients = [0, 1, 2, 3].map(reconnectUntilOver)
   const lasting = await connect(addresses()[0]!, 'websocket', ann.accessToken)
   for (let nth = 0; nth < EVENTS; nth++) {
     const coming = lasting.next()
-    await happen(ann)
+    await storeNotification(ann)
     await coming
   }
   isOver = true
@@ -112,7 +112,7 @@ it(`${EVENTS} events are all in the list and arrive at most once at clients that
   expect(list).toHaveLength(EVENTS)
   expect(lasting.received.map(({ _id }) => _id).toReversed()).toEqual(list)
   expect([...received].every((id) => list.includes(id))).toBe(true)
-  expect(seen.length).toBeGreaterThan(EVENTS / 10)
+  expect(receivedIds.length).toBeGreaterThan(EVENTS / 10)
   lasting.close()
 })
 

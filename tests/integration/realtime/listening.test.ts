@@ -13,9 +13,9 @@ beforeAll(async () => {
 afterAll(() => world?.close())
 
 /** Stores a notification and resolves when the client has received it, and thus every earlier one. */
-async function toldOf(who: SignedIn, client: Client): Promise<void> {
+async function expectDelivery(who: SignedIn, client: Client): Promise<void> {
   const coming = client.next()
-  await world.happen(who)
+  await world.notify(who)
   await coming
 }
 
@@ -25,13 +25,13 @@ describe.each(TRANSPORTS)('real-time notifications over %s', (transport) => {
     const hers = await connect(world.address, transport, ann.accessToken)
     const his = await connect(world.address, transport, bob.accessToken)
     const coming = hers.next()
-    const message = await world.happen(ann)
+    const message = await world.notify(ann)
     expect(await coming).toMatchObject({ message, userId: ann.user._id })
     const { data } = (await world.app.inject({ url: '/api/notifications', headers: ann.headers })).json()
     expect(hers.received).toEqual(data.notifications)
 
     const comingToo = his.next()
-    await world.happen(bob)
+    await world.notify(bob)
     await comingToo
     expect(his.received.map(({ userId }) => userId)).toEqual([bob.user._id])
     expect(hers.received).toHaveLength(1)
@@ -43,7 +43,7 @@ describe.each(TRANSPORTS)('real-time notifications over %s', (transport) => {
     const mine = await connect(world.address, transport, ann.accessToken)
     const others = await Promise.all(TRANSPORTS.map((other) => connect(world.address, other, ann.accessToken)))
     const coming = [mine, ...others].map((client) => client.next())
-    const message = await world.happen(ann)
+    const message = await world.notify(ann)
     expect(await Promise.all(coming)).toEqual(coming.map(() => expect.objectContaining({ message }) as object))
     for (const client of [mine, ...others]) client.close()
   })
@@ -53,7 +53,7 @@ describe.each(TRANSPORTS)('real-time notifications over %s', (transport) => {
     for (let time = 0; time < 10; time++) {
       const client = await connect(world.address, transport, ann.accessToken)
       const coming = client.next()
-      const message = await world.happen(ann)
+      const message = await world.notify(ann)
       expect(await coming).toMatchObject({ message })
       client.close()
       await client.closed
@@ -69,7 +69,7 @@ describe.each(TRANSPORTS)('real-time notifications over %s', (transport) => {
       throw new Error('given up')
     })
     await expect(given).rejects.toThrow('given up')
-    await toldOf(ann, client)
+    await expectDelivery(ann, client)
     expect(client.received).toHaveLength(1)
     client.close()
   })
@@ -85,12 +85,12 @@ describe('Socket.IO notifications', () => {
     ]
     expect(await world.figure('postonce_sockets_open{transport="websocket"}')).toBe(1)
     const coming = clients.map((client) => client.next())
-    await world.happen(ann)
+    await world.notify(ann)
     const [one, other] = await Promise.all(coming)
     expect(one).toEqual(other)
 
     clients[0]!.close()
-    await toldOf(ann, clients[1]!)
+    await expectDelivery(ann, clients[1]!)
     expect(clients[0]!.received).toHaveLength(1)
     clients[1]!.close()
   })
@@ -100,10 +100,10 @@ describe('Socket.IO notifications', () => {
     const client = await connectSocketIo(world.address, ann.accessToken, { transports: ['polling', 'websocket'] })
     let sent = 0
     do {
-      await toldOf(ann, client)
+      await expectDelivery(ann, client)
       sent++
     } while ((await world.figure('postonce_sockets_open{transport="websocket"}')) === 0)
-    await toldOf(ann, client)
+    await expectDelivery(ann, client)
     expect(new Set(client.received.map(({ _id }) => _id)).size).toBe(sent + 1)
     expect(client.received).toHaveLength(sent + 1)
     client.close()
@@ -111,7 +111,7 @@ describe('Socket.IO notifications', () => {
 })
 
 /** Delays the opened change stream for a moment and reports when it opens. */
-function followedLate({ context }: RealtimeWorld): string[] {
+function delayChangeStream({ context }: RealtimeWorld): string[] {
   const order: string[] = []
   const { changes } = context
   const { follow } = changes
@@ -136,7 +136,7 @@ it('a process opens a single change stream before it reports a client as connect
     return new Set(found.flatMap(({ cursor }) => (cursor ? [String(cursor.cursorId)] : []))).size
   }
   expect(await streams()).toBe(0)
-  const order = followedLate(quiet)
+  const order = delayChangeStream(quiet)
   const users = await Promise.all([1, 2, 3].map(() => signIn(quiet.context)))
   for (const { accessToken } of users) {
     for (const transport of TRANSPORTS) await connect(quiet.address, transport, accessToken)
@@ -155,7 +155,7 @@ it('an unauthenticated client receives nothing', async () => {
   const received: unknown[] = []
   stranger.on('message', (text) => received.push(text))
   await once(stranger, 'open')
-  await toldOf(ann, await connect(world.address, 'plain', ann.accessToken))
+  await expectDelivery(ann, await connect(world.address, 'plain', ann.accessToken))
   const pong = once(stranger, 'pong')
   stranger.ping()
   await pong

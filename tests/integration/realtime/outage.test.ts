@@ -39,44 +39,44 @@ afterAll(async () => {
 })
 
 /** Retries storing the notification until the database accepts it. */
-const happenAtLast = () =>
+const notifyWithRetries = () =>
   poll(
-    () => world.happen(ann).catch(() => null),
+    () => world.notify(ann).catch(() => null),
     (message) => message !== null,
   )
 
-async function expectToHear(): Promise<void> {
-  const coming = client.next()
-  const message = await happenAtLast()
-  expect(await coming).toMatchObject({ message })
+async function expectNotification(): Promise<void> {
+  const next = client.next()
+  const message = await notifyWithRetries()
+  expect(await next).toMatchObject({ message })
 }
 
 it('clients reconnect when the database lost the stream position, and then receive notifications as before', async () => {
-  await expectToHear()
+  await expectNotification()
   await mongod.stop()
   mongod = await startDatabase('second')
   await world.context.database.createIndexes()
   // The first event shows that the stream cannot resume.
-  await happenAtLast()
+  await notifyWithRetries()
   expect(await client.closed).toBe('Notifications may have been missed. Connect again and reload the list.')
   ann = await signIn(world.context)
   client = await connect(world.address, 'plain', ann.accessToken)
-  await expectToHear()
+  await expectNotification()
 })
 
 describe('listening clients receive each notification exactly once', () => {
   it('listening clients miss nothing when the primary steps down', async () => {
-    await expectToHear()
+    await expectNotification()
     const admin = world.context.database.connection.getClient().db('admin')
     await admin.command({ replSetStepDown: 1, force: true }).catch(() => {})
-    await expectToHear()
+    await expectNotification()
   })
 
   it('listening clients miss nothing when the database is killed and restarts', async () => {
     process.kill(mongod.pid, 'SIGKILL')
     mongod = await startDatabase('second')
-    await expectToHear()
-    await expectToHear()
+    await expectNotification()
+    await expectNotification()
     expect(client.isOpen()).toBe(true)
     expect(new Set(client.received.map(({ _id }) => _id)).size).toBe(client.received.length)
     const { data } = (await world.app.inject({ url: '/api/notifications', headers: ann.headers })).json()
@@ -96,7 +96,7 @@ describe('listening clients receive each notification exactly once', () => {
 })
 
 /** The connection of a single process to the database, which a test can cut. */
-async function cuttableWay(to: number) {
+async function startCuttableProxy(to: number) {
   const sockets = new Set<Socket>()
   let isCut = false
   const server = createServer((socket) => {
@@ -128,13 +128,16 @@ async function cuttableWay(to: number) {
 }
 
 it('a process that was cut off from the database sends all missed notifications in order and once', async () => {
-  const way = await cuttableWay(port)
-  const cutOff = await realtimeWorld({ MONGODB_URL: way.url })
-  const elsewhere = await createContext({ ...cutOff.context.config, MONGODB_URL: way.url.replace(/:\d+/, `:${port}`) })
+  const proxy = await startCuttableProxy(port)
+  const cutOff = await realtimeWorld({ MONGODB_URL: proxy.url })
+  const elsewhere = await createContext({
+    ...cutOff.context.config,
+    MONGODB_URL: proxy.url.replace(/:\d+/, `:${port}`),
+  })
   const bob = await signIn(cutOff.context)
   const his = await connect(cutOff.address, 'websocket', bob.accessToken)
   const warn = vi.spyOn(cutOff.context.logger, 'warn')
-  way.cut()
+  proxy.cut()
   for (let nth = 0; nth < 5; nth++) await elsewhere.notifications.insertOnce(newNotification(bob.user._id))
   // The driver searches for the database for some seconds and then leaves the recovery to the service.
   await poll(
@@ -142,7 +145,7 @@ it('a process that was cut off from the database sends all missed notifications 
     (warnings) => warnings > 0,
   )
   for (let nth = 0; nth < 5; nth++) await elsewhere.notifications.insertOnce(newNotification(bob.user._id))
-  way.mend()
+  proxy.mend()
   const stored = await elsewhere.notifications.listOf(bob.user._id, 10)
   await poll(
     async () => his.received.length,
@@ -151,5 +154,5 @@ it('a process that was cut off from the database sends all missed notifications 
   expect(his.received.map(({ _id }) => _id)).toEqual(stored.map(({ _id }) => _id).toReversed())
   his.close()
   await Promise.all([cutOff.close(), elsewhere.close()])
-  way.close()
+  proxy.close()
 })

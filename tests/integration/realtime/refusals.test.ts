@@ -41,7 +41,7 @@ function statusOf(socket: WebSocket): Promise<number> {
 const openOver = (transport: Transport) => world.figure(`postonce_sockets_open{transport="${transport}"}`)
 
 /** Waits until unauthenticated connections are closed. */
-async function strangersGone(): Promise<void> {
+async function untilStrangersClosed(): Promise<void> {
   world.putForward(11 * SECOND)
   for (const transport of TRANSPORTS) {
     await poll(
@@ -248,13 +248,13 @@ describe('the Socket.IO transport', () => {
 })
 
 it('an unauthenticated client is disconnected after 10 s on every transport', async () => {
-  await strangersGone()
+  await untilStrangersClosed()
   const ended = await world.figure('postonce_sockets_ended_total{reason="silent"}')
   await opened(openPlain(world.address))
   await once(openEngine(), 'message')
   await fetch(new URL(`${ENGINE}polling`, world.address))
   expect(await Promise.all(TRANSPORTS.map(openOver))).toEqual([1, 1, 1])
-  await strangersGone()
+  await untilStrangersClosed()
   expect(await world.figure('postonce_sockets_ended_total{reason="silent"}')).toBe(ended + 3)
 })
 

@@ -26,7 +26,7 @@ export async function realtimeWorld(overrides: Partial<Config> = {}) {
     putForward: (ms: number): void => void (ahead += ms),
 
     /** Stores a notification like a worker and returns its message, which identifies it. */
-    async happen(who: SignedIn): Promise<string> {
+    async notify(who: SignedIn): Promise<string> {
       const notification = newNotification(who.user._id)
       const message = `${notification.message} ${notification.dedupeKey}`
       await world.context.notifications.insertOnce({ ...notification, message })

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => database?.close())
 
-const newsFor = (userId: string, dedupeKey = unique('event')): NewNotification => ({
+const notificationFor = (userId: string, dedupeKey = unique('event')): NewNotification => ({
   userId,
   dedupeKey,
   message: 'Something happened',
@@ -33,14 +33,14 @@ const newsFor = (userId: string, dedupeKey = unique('event')): NewNotification =
 
 it('devices are looked up once for all notifications stored together, and only their owners get pushes', async () => {
   await Promise.all(
-    Array.from({ length: 50 }, (_, index) => store.insertOnce(newsFor(index % 2 ? withDevice : without))),
+    Array.from({ length: 50 }, (_, index) => store.insertOnce(notificationFor(index % 2 ? withDevice : without))),
   )
   expect(lookups).toEqual([expect.arrayContaining([withDevice, without])])
   expect(begun).toEqual(Array.from({ length: 25 }, () => withDevice))
 })
 
 it('a repeated event is not pushed again', async () => {
-  const news = newsFor(withDevice)
+  const news = notificationFor(withDevice)
   await store.insertOnce(news)
   const before = begun.length
   expect(await store.insertOnce(news)).toBe(false)
@@ -49,7 +49,7 @@ it('a repeated event is not pushed again', async () => {
 
 it('notifications of a transaction are pushed after its commit, and not after an abort', async () => {
   const before = begun.length
-  const records = await store.toRecords([newsFor(withDevice), newsFor(without)])
+  const records = await store.toRecords([notificationFor(withDevice), notificationFor(without)])
   const failing = database.transaction(async (session) => {
     await store.insert(records, session)
     throw new Error('came to nothing')

@@ -43,7 +43,7 @@ const compose = parse(read('docker-compose.yml'), { merge: true }) as Compose
 const services = Object.entries(compose.services)
 const ownServices = services.filter(([, service]) => service.build !== undefined)
 
-/** Lines of the example file, filled in as its comments say; `undefined` for those that are commented out. */
+/** The variables of the example file; the value is `undefined` when the line is commented out. */
 const example = new Map(
   read('deploy/example.env')
     .split('\n')
@@ -59,7 +59,7 @@ function sampleOf(name: string): string {
   return name === 'TOKEN_ENCRYPTION_KEYS' ? `k1:${Buffer.alloc(32, 7).toString('base64')}` : '0f'.repeat(32)
 }
 
-/** Secrets of platforms that a deployment may do without; where it does not, the service itself insists on them. */
+/** Secrets of optional features. The service itself requires them when the feature is configured. */
 const OPTIONAL = [
   'MASTODON_CLIENT_SECRET',
   'THREADS_APP_SECRET',
@@ -74,7 +74,7 @@ const OPTIONAL = [
 ]
 const VARIABLE = /\$\$|\$\{([A-Z0-9_]+)(?::([-?])([^}]*))?\}/g
 
-/** What compose makes of `${NAME}`, `${NAME:-default}`, `${NAME:?message}` and `$$`. */
+/** Interpolates `${NAME}`, `${NAME:-default}`, `${NAME:?message}` and `$$` like compose. */
 function interpolate(text: string, env: Record<string, string>): string {
   return text.replace(VARIABLE, (_whole, name?: string, operator?: string, rest?: string) => {
     if (name === undefined) return '$'
@@ -94,7 +94,7 @@ const networksOf = (service: Service) =>
   Array.isArray(service.networks) ? service.networks : Object.keys(service.networks ?? {})
 
 describe('docker-compose.yml', () => {
-  test('follows the compose specification', () => {
+  test('docker-compose.yml follows the compose specification', () => {
     const formats = { duration: true, ports: true, expose: true, subnet_ip_address: true } as const
     const validate = new Ajv2019({ strict: false, formats }).compile(withoutOldIds(schema))
     validate(compose)
@@ -106,7 +106,7 @@ describe('docker-compose.yml', () => {
   const scratch = mkdtempSync(join(tmpdir(), 'postonce-compose-'))
   afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
-  test.runIf(dockerCompose !== null)('is understood by docker-compose, with the example settings filled in', () => {
+  test.runIf(dockerCompose !== null)('docker-compose accepts the file with the example settings', () => {
     const file = join(scratch, 'filled.env')
     writeFileSync(
       file,
@@ -125,7 +125,7 @@ describe('docker-compose.yml', () => {
     )
   })
 
-  test('brings what the real deployment is made of', () => {
+  test('docker-compose.yml contains every service of a deployment', () => {
     expect(Object.keys(compose.services)).toEqual(
       expect.arrayContaining(['setup', 'api', 'worker', 'temporal', 'temporal-ui', 'postgresql', 'mongodb', 'storage']),
     )
@@ -134,14 +134,14 @@ describe('docker-compose.yml', () => {
   })
 
   test.each(services.filter(([, service]) => service.build === undefined))(
-    '%s has an image of a stated version',
+    'the service %s pins the version of its image',
     (_name, service) => {
       expect(service.image).toMatch(/^\$\{[A-Z_]+_IMAGE:-/)
       expect(interpolate(service.image ?? '', {})).toMatch(/:v?\d+\.\d+(\.\d+)?$/)
     },
   )
 
-  test.each(services)('%s has no rights it does not need, and a memory limit', (name, service) => {
+  test.each(services)('the service %s has a memory limit and only the rights it needs', (name, service) => {
     const writesItsConfiguration = ['temporal', 'temporal-ui'].includes(name)
     const changesItsUser = ['mongodb', 'postgresql'].includes(name)
     expect(service).toMatchObject({
@@ -154,12 +154,12 @@ describe('docker-compose.yml', () => {
     expect(interpolate(service.mem_limit ?? '', {})).toMatch(/^\d+[mg]$/)
   })
 
-  test('the root key of the S3 gateway is known to the gateway and to the container that makes the service its own key', () => {
-    const knowing = services.filter(([, { environment }]) => JSON.stringify(environment ?? {}).includes('S3_ROOT_'))
-    expect(knowing.map(([name]) => name)).toEqual(['storage', 'storage-user'])
+  test('only the S3 gateway and the container that creates the service key know the root key', () => {
+    const holders = services.filter(([, { environment }]) => JSON.stringify(environment ?? {}).includes('S3_ROOT_'))
+    expect(holders.map(([name]) => name)).toEqual(['storage', 'storage-user'])
   })
 
-  test.each(services)('%s waits only for what can be waited for', (_name, service) => {
+  test.each(services)('the service %s waits only for services that end or have a health check', (_name, service) => {
     for (const [name, { condition }] of Object.entries(service.depends_on ?? {})) {
       const { healthcheck, restart } = compose.services[name] ?? {}
       const ends = restart === 'on-failure'
@@ -168,18 +168,21 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  test.each(services.filter(([, service]) => service.restart !== 'on-failure'))('%s stays up', (_name, service) => {
-    expect(service.restart).toBe('unless-stopped')
-  })
+  test.each(services.filter(([, service]) => service.restart !== 'on-failure'))(
+    'the service %s restarts unless it is stopped',
+    (_name, service) => {
+      expect(service.restart).toBe('unless-stopped')
+    },
+  )
 
   test('every server except the web interface has a health check', () => {
-    const silent = services.filter(
+    const unchecked = services.filter(
       ([, { restart, healthcheck }]) => restart !== 'on-failure' && healthcheck?.test?.[0] !== 'CMD',
     )
-    expect(silent.map(([name]) => name)).toEqual(['temporal-ui'])
+    expect(unchecked.map(([name]) => name)).toEqual(['temporal-ui'])
   })
 
-  test('compose publishes only the API, the S3 gateway and the web interface, by default on this machine only', () => {
+  test('docker-compose.yml publishes only the API, the S3 gateway and the web interface, by default on this machine only', () => {
     const published = services.flatMap(([name, { ports }]) =>
       (ports ?? []).map((port) => [name, interpolate(port, {})]),
     )
@@ -190,14 +193,14 @@ describe('docker-compose.yml', () => {
     ])
   })
 
-  test('keeps the databases and Temporal on a network that reaches nothing', () => {
+  test('the databases and Temporal are on an internal network only', () => {
     expect(compose.networks['internal']).toEqual({ internal: true })
     for (const name of ['mongodb', 'mongodb-init', 'postgresql', 'temporal', 'temporal-schema', 'temporal-namespace']) {
       expect([name, networksOf(compose.services[name] ?? {})]).toEqual([name, ['internal']])
     }
   })
 
-  test('mounts files that exist and volumes that are declared', () => {
+  test('docker-compose.yml mounts only existing files and declared volumes', () => {
     const sources = services.flatMap(([, { volumes }]) => (volumes ?? []).map((volume) => volume.split(':')[0] ?? ''))
     const files = sources.filter((source) => source.startsWith('./'))
     expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
@@ -206,7 +209,7 @@ describe('docker-compose.yml', () => {
     )
   })
 
-  test('has no secret of its own, nor a default for one', () => {
+  test('docker-compose.yml contains no secret and no default for one', () => {
     const secrets = services.flatMap(([, service]) =>
       Object.entries(service.environment ?? {}).filter(([name]) => /PASSWORD|SECRET|KEY|_PWD/.test(name)),
     )
@@ -216,7 +219,7 @@ describe('docker-compose.yml', () => {
     expect(secrets.filter((secret) => !isGiven(secret))).toEqual([])
   })
 
-  test('every secret is refused when it is empty', () => {
+  test('docker-compose.yml refuses every empty secret', () => {
     const text = read('docker-compose.yml')
     const names = new Set([...text.matchAll(VARIABLE)].map(([, name]) => name).filter((name) => name !== undefined))
     const secrets = [...names].filter((name) => /PASSWORD|SECRET|KEY/.test(name))
@@ -227,30 +230,30 @@ describe('docker-compose.yml', () => {
 describe.each(ownServices)('the settings of %s', (_name, service) => {
   const names = Object.keys(service.environment ?? {})
   const settings = Object.keys(ConfigSchema.properties)
-  /** Fixed inside the container. */
+  /** Settings with a fixed value in the container. */
   const fixed = ['HOST', 'PORT', 'METRICS_PORT']
 
-  test('are all known to the service', () => {
+  test('every variable of the container is a setting of the service', () => {
     expect(names.filter((name) => !settings.includes(name))).toEqual([])
   })
 
-  test('leave out none that a deployment may want to choose', () => {
+  test('every configurable setting is passed to the container', () => {
     expect(settings.filter((name) => !names.includes(name) && !fixed.includes(name))).toEqual([])
   })
 
-  test('include every secret, from a variable that must be set', () => {
+  test('every secret comes from a required variable', () => {
     const secrets = Object.entries(ConfigSchema.properties).filter(([, schema]) => schema['secret'] === true)
     expect(secrets.length).toBeGreaterThan(2)
     for (const [name] of secrets) expect(service.environment?.[name]).toMatch(/^\$\{[A-Z0-9_]+:\?/)
   })
 
-  test('are usable as the example file gives them', () => {
+  test('the values of the example file are a valid configuration', () => {
     const config = readConfig(environmentOf(service, filledExample))
     expect(config).toMatchObject({ NODE_ENV: 'production', TEMPORAL_ADDRESS: 'temporal:7233', LOG_LEVEL: 'info' })
     expect(config.S3_PUBLIC_URL).toBe(`${config.S3_ENDPOINT}/${config.S3_BUCKET}`)
   })
 
-  test('name the services by the names they have here', () => {
+  test('the settings use host names of services in docker-compose.yml', () => {
     const environment = environmentOf(service, filledExample)
     const hosts = [new URL(environment['MONGODB_URL'] ?? '').hostname, environment['TEMPORAL_ADDRESS']?.split(':')[0]]
     expect(hosts.filter((host) => compose.services[host ?? ''] === undefined)).toEqual([])
@@ -260,12 +263,12 @@ describe.each(ownServices)('the settings of %s', (_name, service) => {
 })
 
 describe('docs/operations/deploy.md', () => {
-  test('the proxy in front of the storage forbids browsers to guess the type of a file', () => {
+  test('the documented proxy for the storage sends X-Content-Type-Options nosniff', () => {
     const site = /storage\.example\.org \{[^}]*\}/.exec(read('docs/operations/deploy.md'))?.[0]
     expect(site).toContain('header X-Content-Type-Options nosniff')
   })
 
-  test('lists the task queues that workers must serve', () => {
+  test('the documentation lists every task queue', () => {
     const listed = /must serve all of them between them: ([^.]+)\./.exec(
       read('docs/operations/deploy.md').replaceAll(/\s+/g, ' '),
     )
@@ -279,17 +282,17 @@ describe('docs/operations/deploy.md', () => {
 describe('deploy/example.env', () => {
   const used = new Set([...read('docker-compose.yml').matchAll(VARIABLE)].map(([, name]) => name))
 
-  test('has every variable without which nothing starts', () => {
+  test('the example file has every required variable', () => {
     const required = [...read('docker-compose.yml').matchAll(/\$\{([A-Z0-9_]+):\?/g)].map(([, name]) => name ?? '')
     expect(required.length).toBeGreaterThan(8)
     expect(required.filter((name) => example.get(name) === undefined)).toEqual([])
   })
 
-  test('sets nothing that is not used', () => {
+  test('the example file has no unused variable', () => {
     expect([...example.keys()].filter((name) => !used.has(name))).toEqual([])
   })
 
-  test('gives no value to a secret', () => {
+  test('the example file contains no secret', () => {
     const secrets = [...example].filter(([name]) => /PASSWORD|SECRET|KEY/.test(name))
     expect(secrets.filter(([, value]) => value !== '')).toEqual([])
   })
@@ -299,14 +302,14 @@ describe('the image', () => {
   const lines = read('Dockerfile').split('\n')
   const ignored = read('.dockerignore').split('\n')
 
-  test('is Debian slim with the Node of this project, and does not run as root', () => {
+  test('the image is Debian slim with Node 24 and does not run as root', () => {
     expect(lines.filter((line) => /^ARG NODE_IMAGE=node:24\.\d+\.\d+-\w+-slim$/.test(line))).toHaveLength(1)
     const bases = lines.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' ')[1])
     expect(new Set(bases)).toEqual(new Set(['${NODE_IMAGE}', 'packages']))
     expect(lines.filter((line) => line.startsWith('USER ')).at(-1)).toBe('USER node')
   })
 
-  test('has what it copies, past .dockerignore', () => {
+  test('the image copies only existing paths that .dockerignore allows', () => {
     const copied = lines
       .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
       .flatMap((line) => line.split(/\s+/).slice(1, -1))
@@ -316,7 +319,7 @@ describe('the image', () => {
     expect(copied.filter((path) => !ignored.includes(`!${path}`))).toEqual([])
   })
 
-  test('starts files that it has', () => {
+  test('the commands of the containers start files of the image', () => {
     const commands = ownServices.flatMap(([, { command, healthcheck }]) => [command ?? [], healthcheck?.test ?? []])
     const files = commands.flat().filter((word) => word.endsWith('.ts'))
     expect(files).toEqual(expect.arrayContaining(['src/cli/setup.ts', 'src/server.ts', 'src/worker.ts']))
@@ -326,7 +329,7 @@ describe('the image', () => {
   })
 })
 
-/** The schema is older than the keyword `$id`; nothing refers to its ids. */
+/** Removes `id` and `$schema`, which this old schema uses instead of `$id`; nothing refers to its ids. */
 function withoutOldIds(schema: object): object {
   return JSON.parse(
     JSON.stringify(schema, (key, value: unknown) =>
@@ -335,14 +338,14 @@ function withoutOldIds(schema: object): object {
   ) as object
 }
 
-/** Either spelling of the program, where one is installed. */
+/** Returns the installed form of the program, `docker-compose` or `docker compose`; null without either. */
 function findDockerCompose(): string[] | null {
   for (const command of [['docker-compose'], ['docker', 'compose']]) {
     try {
       execFileSync(command[0] ?? '', [...command.slice(1), 'version'], { stdio: 'ignore' })
       return command
     } catch {
-      // Not this one.
+      // This form is not installed.
     }
   }
   return null

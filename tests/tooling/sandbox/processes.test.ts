@@ -22,7 +22,7 @@ afterEach(async () => {
   vi.restoreAllMocks()
 })
 
-/** Ready when its script has created the file `ready`. */
+/** Starts a shell script that is ready when it has created the file `ready`. */
 async function startShell(script: string, options: Partial<ProcessOptions> = {}): Promise<Running> {
   const ready = join(home, 'ready')
   const running = await startProcess({
@@ -72,7 +72,7 @@ test.runIf(process.platform === 'linux')('a process ends with its parent, howeve
     `import { readFileSync } from 'node:fs'
     import { startProcess } from ${JSON.stringify(modulePath)}
     const logFile = ${JSON.stringify(join(home, 'sleep.log'))}
-    // Before it says so it may not be on its leash yet.
+    // Until it prints this, it may not yet be tied to its parent.
     const ready = async () => readFileSync(logFile, 'utf8').includes('up')
     const { pid } = await startProcess({ title: 'x', command: 'sh', args: ['-c', 'echo up; exec sleep 60'], logFile, ready })
     console.log(pid)

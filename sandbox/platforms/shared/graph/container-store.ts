@@ -37,7 +37,7 @@ export interface ContainerPost {
   text: string
   files: ShownFile[]
   createdAt: number
-  /** A post of another author, reposted. */
+  /** True for a repost of another author's post. */
   isRepost?: boolean
   counted?: Counted
 }
@@ -126,7 +126,7 @@ export function createContainerStore(options: ContainerStoreOptions) {
       return addPost({ accountId, kind, text, files: filesOf(container) })
     },
 
-    /** Newest first. */
+    /** Returns the posts of an account, newest first. */
     postsOf: (accountId: string): ContainerPost[] =>
       posts
         .values()

@@ -11,9 +11,9 @@ interface FieldRequest {
  * modifiers such as `.type(large)` or `.limit(0).summary(total_count)` are ignored.
  * @throws GraphRefusal when there is no such field
  */
-export function selectFields(node: GraphNode, asked: string | undefined): Record<string, unknown> {
+export function selectFields(node: GraphNode, fields: string | undefined): Record<string, unknown> {
   const requests: FieldRequest[] =
-    asked === undefined ? node.byDefault.map((name) => ({ name, fields: [] })) : parseFields(asked)
+    fields === undefined ? node.byDefault.map((name) => ({ name, fields: [] })) : parseFields(fields)
   const found: Record<string, unknown> = {}
   for (const { name, fields } of [...requests, { name: 'id', fields: [] }]) {
     if (!(name in node.fields)) {

@@ -50,7 +50,7 @@ export function badParameter(message: string): GraphRefusal {
 /** A request with a valid token, or without one. `Caller` is the token's owner. */
 export interface GraphCall<Caller> {
   method: string
-  /** From query and body; values other than text are JSON. */
+  /** Parameters from query and body; values other than text are JSON. */
   params: GraphParams
   /** Null: no token. Most routes call `callerOf` instead. */
   caller: Caller | null
@@ -76,7 +76,7 @@ export interface GraphNode {
   /** The name in error messages. */
   type: string
   fields: Record<string, unknown>
-  /** Sent when no fields are requested. */
+  /** Fields that are returned when the request names none. */
   byDefault: string[]
 }
 

@@ -53,10 +53,10 @@ export type Counting = ReturnType<typeof createCounting>
 
 /** @throws GraphRefusal for the whole call if one metric is unsupported */
 export function askedMetrics(params: GraphParams, known: readonly string[]): string[] {
-  const asked = params.list('metric')
-  if (asked.length === 0) throw badParameter('The parameter metric is required')
-  const unknown = asked.findIndex((name) => !known.includes(name))
-  if (unknown < 0) return asked
+  const metrics = params.list('metric')
+  if (metrics.length === 0) throw badParameter('The parameter metric is required')
+  const unknown = metrics.findIndex((name) => !known.includes(name))
+  if (unknown < 0) return metrics
   throw badParameter(`metric[${unknown}] must be one of the following values: ${known.join(', ')}`)
 }
 

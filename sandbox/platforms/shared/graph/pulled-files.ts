@@ -22,13 +22,13 @@ export async function pullFile(url: string): Promise<PulledFile | null> {
       await answer.body?.cancel()
       return null
     }
-    const kept: Uint8Array[] = []
+    const pieces: Uint8Array[] = []
     let sizeBytes = 0
     for await (const piece of answer.body) {
-      if (sizeBytes < KEPT_BYTES) kept.push(piece)
+      if (sizeBytes < KEPT_BYTES) pieces.push(piece)
       sizeBytes += piece.length
     }
-    const bytes = Buffer.concat(kept)
+    const bytes = Buffer.concat(pieces)
     const type = await fileTypeFromBuffer(bytes)
     return { bytes, sizeBytes, mimeType: type?.mime ?? 'application/octet-stream' }
   } catch {

@@ -38,8 +38,8 @@ export function graphRoutes<Caller>(deps: GraphDeps<Caller>): Route[] {
     }
   }
 
-  function handle(call: GraphCall<Caller>, asked: string): SandboxResponse | Promise<SandboxResponse> {
-    const inGraph = withOwnId(asked.replace(/\/$/, ''), call.caller)
+  function handle(call: GraphCall<Caller>, requestPath: string): SandboxResponse | Promise<SandboxResponse> {
+    const inGraph = withOwnId(requestPath.replace(/\/$/, ''), call.caller)
     for (const { routes } of deps.modules) {
       for (const [method, pattern, answer] of routes) {
         const match = method === call.method ? pattern.exec(inGraph) : null
@@ -56,9 +56,9 @@ export function graphRoutes<Caller>(deps: GraphDeps<Caller>): Route[] {
     throw noSuchObject(id, call.method)
   }
 
-  function withOwnId(asked: string, caller: Caller | null): string {
-    if (!/^\/me(\/|$)/.test(asked)) return asked
-    if (caller !== null) return asked.replace('me', deps.idOf(caller))
+  function withOwnId(path: string, caller: Caller | null): string {
+    if (!/^\/me(\/|$)/.test(path)) return path
+    if (caller !== null) return path.replace('me', deps.idOf(caller))
     throw new GraphRefusal({
       code: 2_500,
       message: 'An active access token must be used to query information about the current user.',

@@ -79,7 +79,7 @@ async function logIn(choice: Parameters<typeof signInAtProvider>[1]) {
 
 const refused = (error: string) => ({ location: `${LOGIN}?error=${error}#`, cookie: null })
 
-async function meBy(location: string) {
+async function getMe(location: string) {
   const [page, token] = location.split('#accessToken=')
   expect(page).toBe('http://localhost:3000/auth/callback')
   const response = await world.app.inject({ url: '/api/auth/me', headers: { authorization: `Bearer ${token}` } })
@@ -89,9 +89,9 @@ async function meBy(location: string) {
 describe('a login with Google', () => {
   it('the login redirects the browser to the provider with everything that binds the response to it', async () => {
     const { response, url } = await begin()
-    const asked = Object.fromEntries(new URL(url).searchParams)
+    const query = Object.fromEntries(new URL(url).searchParams)
     expect(url.startsWith(`${google.url}/auth?`)).toBe(true)
-    expect(asked).toEqual({
+    expect(query).toEqual({
       client_id: 'postonce',
       redirect_uri: CALLBACK,
       response_type: 'code',
@@ -114,7 +114,7 @@ describe('a login with Google', () => {
     ])
     const stored = await world.context.database.connection.collection('loginAttempts').find().toArray()
     const storedJson = JSON.stringify(stored)
-    for (const secret of [asked['state']!, asked['nonce']!, response.cookies[0]!.value]) {
+    for (const secret of [query['state']!, query['nonce']!, response.cookies[0]!.value]) {
       expect(storedJson).not.toContain(secret)
     }
   })
@@ -125,7 +125,7 @@ describe('a login with Google', () => {
     const person = google.createPerson({ name: '  Ann Other ', email: email.toUpperCase(), picture })
     const first = await logIn({ account: person.id })
     expect(first.cookie).not.toBeNull()
-    expect(await meBy(first.location)).toMatchObject({
+    expect(await getMe(first.location)).toMatchObject({
       email,
       name: 'Ann Other',
       avatar: picture,
@@ -147,7 +147,7 @@ describe('a login with Google', () => {
 
     google.changePerson({ ...person, email: newAddress(), name: 'Renamed' })
     offsetMs = MINUTE
-    expect(await meBy((await logIn({ account: person.id })).location)).toMatchObject({
+    expect(await getMe((await logIn({ account: person.id })).location)).toMatchObject({
       id: user._id,
       email,
       name: 'Ann Other',
@@ -166,7 +166,7 @@ describe('a login with Google', () => {
       email: `ann.other@${unique('d')}.test`,
       picture: 'http://plain.test/a.png',
     })
-    const user = await meBy((await logIn({ account: person.id })).location)
+    const user = await getMe((await logIn({ account: person.id })).location)
     expect(user).toMatchObject({ name: shown, avatar: identicon(user.id) })
   })
 
@@ -175,7 +175,7 @@ describe('a login with Google', () => {
     const begun = await Promise.all([begin(), begin(), begin()])
     const callbacks = await Promise.all(begun.map(({ url }) => signInAtProvider(url, { account: person.id })))
     const ends = await Promise.all(callbacks.map((callback, index) => finish(callback, begun[index]!.binding)))
-    const users = await Promise.all(ends.map(({ location }) => meBy(location)))
+    const users = await Promise.all(ends.map(({ location }) => getMe(location)))
     expect(new Set(users.map(({ id }) => id)).size).toBe(1)
   })
 })

@@ -26,7 +26,7 @@ async function linksTo(address: string): Promise<URL[]> {
 }
 
 /** Returns the parameters of the newest link. */
-async function linked(email: string): Promise<{ token: string; email: string }> {
+async function readNewestLink(email: string): Promise<{ token: string; email: string }> {
   expect((await sendMail(email)).statusCode).toBe(200)
   const { searchParams } = (await linksTo(email)).at(-1)!
   return { token: searchParams.get('token')!, email: searchParams.get('email')! }
@@ -100,7 +100,7 @@ describe('reset-password', () => {
     const { email } = who.user
     const elsewhere = refreshCookieOf(await logIn(email, PASSWORD))!
     await registerPushDevice(world.context, { userId: who.user._id, token: unique('device'), platform: 'ios' })
-    const response = await reset(await linked(email))
+    const response = await reset(await readNewestLink(email))
     expect(response.statusCode).toBe(200)
     expect(response.json()).toEqual({ success: true, message: 'Password changed. Log in with the new password.' })
     expect((await me(who.headers)).statusCode).toBe(401)
@@ -112,7 +112,7 @@ describe('reset-password', () => {
 
   it('a link from before a password change is refused, and the change forgets known devices', async () => {
     const who = await signIn(world.context, { passwordHash: await world.context.passwords.hash(PASSWORD, 'test') })
-    const link = await linked(who.user.email)
+    const link = await readNewestLink(who.user.email)
     await registerPushDevice(world.context, { userId: who.user._id, token: unique('device'), platform: 'ios' })
     const payload = { currentPassword: PASSWORD, newPassword: 'a third horse, a third staple' }
     const { headers } = who
@@ -125,7 +125,7 @@ describe('reset-password', () => {
 
   it('a login with the old password that runs during a reset gets no session', async () => {
     const { user } = await signIn(world.context)
-    const link = await linked(user.email)
+    const link = await readNewestLink(user.email)
     const stale = (await world.context.users.findById(user._id))!
     await reset(link)
     // The login read its record before the reset and stores its session afterwards.
@@ -136,7 +136,7 @@ describe('reset-password', () => {
 
   it('a link works once, even with twenty concurrent uses', async () => {
     const { email } = await createAccount(world.context)
-    const link = await linked(email)
+    const link = await readNewestLink(email)
     const answers = await Promise.all(Array.from({ length: 20 }, () => reset(link)))
     expect(answers.filter(({ statusCode }) => statusCode === 200)).toHaveLength(1)
     const refused = await reset(link)
@@ -146,14 +146,14 @@ describe('reset-password', () => {
 
   it('either of two links works, and using it invalidates both', async () => {
     const { email } = await createAccount(world.context)
-    const [first, second] = [await linked(email), await linked(email)]
+    const [first, second] = [await readNewestLink(email), await readNewestLink(email)]
     expect((await reset(first)).statusCode).toBe(200)
     expect((await reset(second)).json()).toMatchObject(INVALID_LINK)
   })
 
   it('a link is valid for ten minutes', async () => {
     const { email } = await createAccount(world.context)
-    const link = await linked(email)
+    const link = await readNewestLink(email)
     await world.later(10 * MINUTE + SECOND, async () => expect((await reset(link)).json()).toMatchObject(INVALID_LINK))
     await world.later(9 * MINUTE, async () => expect((await reset(link)).statusCode).toBe(200))
   })
@@ -161,8 +161,8 @@ describe('reset-password', () => {
   it('an unknown token, a token of another address, and one without a user are refused', async () => {
     const { email } = await createAccount(world.context)
     const { email: other } = await createAccount(world.context)
-    const link = await linked(email)
-    await linked(other)
+    const link = await readNewestLink(email)
+    await readNewestLink(other)
     for (const wrong of [
       { token: 'x' },
       { token: `${link.token}x` },
@@ -178,7 +178,7 @@ describe('reset-password', () => {
 
   it('a password that is not allowed is refused, and the link stays valid', async () => {
     const { email } = await createAccount(world.context)
-    const link = await linked(email)
+    const link = await readNewestLink(email)
     for (const password of ['short', 'password']) {
       const response = await reset({ ...link, password })
       expect(response.statusCode).toBe(400)
@@ -189,7 +189,7 @@ describe('reset-password', () => {
 
   it('a link sets no password for an account that has since switched to Google', async () => {
     const { email, _id } = await createAccount(world.context)
-    const link = await linked(email)
+    const link = await readNewestLink(email)
     const users = world.context.database.connection.collection<{ _id: string }>('users')
     await users.updateOne({ _id }, { $set: { 'auth.provider': 'google' } })
     expect((await reset(link)).json()).toMatchObject(INVALID_LINK)
@@ -197,13 +197,13 @@ describe('reset-password', () => {
 
   it('a reset does not log a disabled account in', async () => {
     const { email } = await createAccount(world.context, { isDisabled: true })
-    expect((await reset(await linked(email))).statusCode).toBe(200)
+    expect((await reset(await readNewestLink(email))).statusCode).toBe(200)
     expect((await logIn(email, NEW_PASSWORD)).statusCode).toBe(403)
   })
 
   it('reset tokens are stored only as hashes', async () => {
     const { email } = await createAccount(world.context)
-    const { token } = await linked(email)
+    const { token } = await readNewestLink(email)
     const { db } = world.context.database.connection
     const dump = await Promise.all((await db!.collections()).map((collection) => collection.find().toArray()))
     expect(JSON.stringify(dump)).not.toContain(token)

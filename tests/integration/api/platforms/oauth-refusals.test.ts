@@ -93,7 +93,7 @@ async function someone(platform: Platform) {
       headers = {},
     ): Promise<{ query: Query; cookie: string | undefined }> {
       const { page, cookie } = await begin(headers)
-      const location = await consent(page, await accountOn(page), decision)
+      const location = await consent(page, await readOfferedAccount(page), decision)
       return { query: Object.fromEntries(new URL(location).searchParams), cookie }
     },
 
@@ -118,13 +118,13 @@ async function someone(platform: Platform) {
   }
 }
 
-/** The login page offers accounts; here there is a single one. */
-async function accountOn(page: string): Promise<string> {
+/** Returns the id of the only account that the login page offers. */
+async function readOfferedAccount(page: string): Promise<string> {
   const html = await (await fetch(page)).text()
   return /<option value="([^"]+)"/.exec(html)?.[1] ?? ''
 }
 
-/** Creates a platform account for the user of these headers. */
+/** Creates an API client for the user of these headers. */
 function apiOf(headers: Record<string, string>): UserApi {
   return {
     async call<T>(method: 'GET' | 'POST' | 'DELETE', url: string, body?: object) {

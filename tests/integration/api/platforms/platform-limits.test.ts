@@ -8,7 +8,7 @@ const INSTANCE = '/api/v2/instance'
 
 let mastodon: Mastodon
 let world: ApiWorld
-let someone: SignedIn
+let user: SignedIn
 
 const worldAt = (url: string) =>
   apiWorld({ MASTODON_INSTANCE_URL: url, MASTODON_CLIENT_ID: 'id', MASTODON_CLIENT_SECRET: 'secret' })
@@ -16,7 +16,7 @@ const worldAt = (url: string) =>
 beforeAll(async () => {
   mastodon = await startMastodon({ maxCharacters: 1_000, types: ['image/jpeg', 'video/mp4'] })
   world = await worldAt(mastodon.url)
-  someone = await signIn(world.context)
+  user = await signIn(world.context)
 })
 
 afterAll(async () => {
@@ -24,7 +24,7 @@ afterAll(async () => {
   await mastodon?.stop()
 })
 
-async function ask(method: 'GET' | 'POST' | 'PATCH', url: string, payload?: object, { app } = world, as = someone) {
+async function ask(method: 'GET' | 'POST' | 'PATCH', url: string, payload?: object, { app } = world, as = user) {
   const response = await app.inject({ method, url, headers: as.headers, ...(payload && { payload }) })
   return { status: response.statusCode, body: response.json() }
 }
@@ -70,8 +70,8 @@ describe('limits of an instance', () => {
 
   it('limits of an instance are cached, not read for every post', async () => {
     for (let count = 0; count < 3; count++) await ask('POST', '/api/posts/validate', post(10))
-    const asked = await controlOf(mastodon.control).requests()
-    expect(asked.filter(({ path }) => path === INSTANCE)).toHaveLength(1)
+    const requests = await controlOf(mastodon.control).requests()
+    expect(requests.filter(({ path }) => path === INSTANCE)).toHaveLength(1)
   })
 
   it('the defaults apply while the instance does not respond', async () => {

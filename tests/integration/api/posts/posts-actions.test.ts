@@ -4,6 +4,7 @@ import { cancelPost } from '../../../../src/commands/posts/cancel-post.ts'
 import { deletePost } from '../../../../src/commands/posts/delete-post.ts'
 import type { DiscardPrepared } from '../../../../src/commands/posts/discard-prepared.ts'
 import { saveCheckpoint } from '../../../../src/domain/posts/delivery-moves.ts'
+import { createdPost } from '../../../support/created-post.ts'
 import { deliver, inAnHour, postBody, postsWorld, type Caller, type PostsWorld } from '../../../support/posts-api.ts'
 
 let world: PostsWorld
@@ -11,12 +12,6 @@ beforeAll(async () => {
   world = await postsWorld()
 })
 afterAll(() => world.close())
-
-async function create(caller: Caller, change: Record<string, unknown> = {}): Promise<string> {
-  const { status, body } = await caller.call('POST', '/', postBody(change))
-  expect(status).toBe(201)
-  return body.data.postId
-}
 
 const stored = (postId: string) => world.context.posts.find(postId)
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -28,7 +23,7 @@ describe('cancelling a post', () => {
   ])('cancel stops a %s post, with and without a JSON content type', async (_, change) => {
     const ann = await world.caller()
     for (const headers of [undefined, JSON_TYPE]) {
-      const postId = await create(ann, change)
+      const postId = await createdPost(ann, change)
       const { status, body } = await ann.call('POST', `/${postId}/cancel`, undefined, headers)
       expect(status).toBe(200)
       expect(body).toEqual({
@@ -44,7 +39,7 @@ describe('cancelling a post', () => {
     'cancelling a post that is %s is 404',
     async (state) => {
       const ann = await world.caller()
-      const postId = await create(ann, state === 'draft' ? { status: 'DRAFT' } : {})
+      const postId = await createdPost(ann, state === 'draft' ? { status: 'DRAFT' } : {})
       if (state === 'cancelled') await ann.call('POST', `/${postId}/cancel`)
       else if (state !== 'draft') await deliver(world.context, postId, { bluesky: state })
       const before = await stored(postId)
@@ -61,7 +56,7 @@ describe('cancelling a post', () => {
 
   it('cancelling a post that is deleted meanwhile returns the same error as for an unknown post', async () => {
     const ann = await world.caller()
-    const postId = await create(ann)
+    const postId = await createdPost(ann)
     const { posts, ...context } = world.context
     const deletedMeanwhile: typeof posts.findOwned = async (userId, id) => {
       const post = await posts.findOwned(userId, id)
@@ -75,7 +70,7 @@ describe('cancelling a post', () => {
 
   it('exactly one of many concurrent cancels succeeds', async () => {
     const ann = await world.caller()
-    const postId = await create(ann)
+    const postId = await createdPost(ann)
     const answers = await Promise.all(Array.from({ length: 10 }, () => ann.call('POST', `/${postId}/cancel`)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
     expect(answers.filter(({ status }) => status === 404)).toHaveLength(9)
@@ -88,7 +83,7 @@ describe('deleting a post', () => {
     async (state) => {
       const ann = await world.caller()
       const change = { draft: { status: 'DRAFT' }, scheduled: { scheduledAt: inAnHour() } }[state as 'draft'] ?? {}
-      const postId = await create(ann, change)
+      const postId = await createdPost(ann, change)
       if (state === 'cancelled') await ann.call('POST', `/${postId}/cancel`)
       if (state === 'claimed' || state === 'accepted' || state === 'refused') {
         await deliver(world.context, postId, { bluesky: state })
@@ -102,11 +97,11 @@ describe('deleting a post', () => {
 
   it('delete undoes preparations until the last moment', async () => {
     const ann = await world.caller()
-    const postId = await create(ann)
+    const postId = await createdPost(ann)
     const { posts } = world.context
-    const kept = { round: 0, accountId: 'a', contentVersion: 0, name: 'draft', value: '1' }
+    const checkpoint = { round: 0, accountId: 'a', contentVersion: 0, name: 'draft', value: '1' }
     const preparedMeanwhile: typeof posts.remove = async (...asked) => {
-      await posts.transition(postId, saveCheckpoint('bluesky', kept))
+      await posts.transition(postId, saveCheckpoint('bluesky', checkpoint))
       return posts.remove(...asked)
     }
     const takenBack: object[] = []
@@ -120,7 +115,7 @@ describe('deleting a post', () => {
 describe('retrying a post', () => {
   it('retry starts another round for all failed platforms immediately, in a single write', async () => {
     const ann = await world.caller()
-    const postId = await create(ann, { selectedPlatforms: ['bluesky', 'threads', 'tumblr'] })
+    const postId = await createdPost(ann, { selectedPlatforms: ['bluesky', 'threads', 'tumblr'] })
     await deliver(world.context, postId, { bluesky: 'accepted', threads: 'refused', tumblr: 'refused' })
     const { status, body } = await ann.call('POST', `/${postId}/retry`)
     expect([status, body]).toEqual([
@@ -149,7 +144,7 @@ describe('retrying a post', () => {
     async (state) => {
       const ann = await world.caller()
       const change = { draft: { status: 'DRAFT' }, scheduled: { scheduledAt: inAnHour() } }[state as 'draft'] ?? {}
-      const postId = await create(ann, change)
+      const postId = await createdPost(ann, change)
       if (state === 'cancelled') await ann.call('POST', `/${postId}/cancel`)
       if (state === 'claimed' || state === 'accepted') await deliver(world.context, postId, { bluesky: state })
       const { status, body } = await ann.call('POST', `/${postId}/retry`)
@@ -164,7 +159,7 @@ describe('retrying a post', () => {
 
   it('retry is 409 while other platforms of the post are still being delivered', async () => {
     const ann = await world.caller()
-    const postId = await create(ann, { selectedPlatforms: ['bluesky', 'threads'] })
+    const postId = await createdPost(ann, { selectedPlatforms: ['bluesky', 'threads'] })
     await deliver(world.context, postId, { bluesky: 'refused' })
     const { status, body } = await ann.call('POST', `/${postId}/retry`)
     expect([status, body.code]).toEqual([409, 'POST_IN_PROGRESS'])
@@ -172,7 +167,7 @@ describe('retrying a post', () => {
 
   it('exactly one of many concurrent retries succeeds', async () => {
     const ann = await world.caller()
-    const postId = await create(ann)
+    const postId = await createdPost(ann)
     await deliver(world.context, postId, { bluesky: 'refused' })
     const answers = await Promise.all(Array.from({ length: 10 }, () => ann.call('POST', `/${postId}/retry`)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
@@ -354,7 +349,7 @@ describe('duplicating a post', () => {
   it('a duplicate is a draft without a time, with content, platforms and timezone of the original', async () => {
     const ann = await world.caller()
     const change = { platformSpecificContent: { bluesky: { text: 'On Bluesky' } }, timezone: 'Asia/Tokyo' }
-    const postId = await create(ann, { ...change, scheduledAt: inAnHour(), correlationId: 'first' })
+    const postId = await createdPost(ann, { ...change, scheduledAt: inAnHour(), correlationId: 'first' })
     const { status, body } = await duplicate(ann, postId)
     expect([status, body.message]).toEqual([201, 'Draft created successfully'])
     expect(body.data).toEqual({ postId: expect.any(String), status: 'DRAFT', scheduledAt: null, warnings: [] })
@@ -368,7 +363,7 @@ describe('duplicating a post', () => {
 
   it.each(['failed', 'cancelled'])('duplicating a %s post that reached no platform is free once', async (state) => {
     const ann = await world.caller({ maxPosts: 1 })
-    const postId = await create(ann)
+    const postId = await createdPost(ann)
     if (state === 'failed') await deliver(world.context, postId, { bluesky: 'refused' })
     else await ann.call('POST', `/${postId}/cancel`)
     const answers = await Promise.all([duplicate(ann, postId), duplicate(ann, postId), duplicate(ann, postId)])
@@ -380,7 +375,7 @@ describe('duplicating a post', () => {
 
   it('a post with a free duplicate can no longer be retried', async () => {
     const ann = await world.caller()
-    const postId = await create(ann)
+    const postId = await createdPost(ann)
     await deliver(world.context, postId, { bluesky: 'refused' })
     const draftId = (await duplicate(ann, postId)).body.data.postId
     const { status, body } = await ann.call('POST', `/${postId}/retry`)
@@ -391,7 +386,7 @@ describe('duplicating a post', () => {
 
   it('duplicating a draft or a post that reached a platform counts like any draft', async () => {
     const ann = await world.caller({ maxPosts: 3 })
-    const postId = await create(ann, { selectedPlatforms: ['bluesky', 'mastodon'] })
+    const postId = await createdPost(ann, { selectedPlatforms: ['bluesky', 'mastodon'] })
     await deliver(world.context, postId, { bluesky: 'accepted', mastodon: 'refused' })
     const draftId = (await duplicate(ann, postId)).body.data.postId
     expect((await duplicate(ann, draftId)).status).toBe(201)
@@ -404,7 +399,7 @@ describe('duplicating a post', () => {
 describe('the timeline of a post', () => {
   it('the timeline is ordered by time, even when a wait was stored after later events', async () => {
     const ann = await world.caller()
-    const postId = await create(ann, { selectedPlatforms: ['bluesky', 'mastodon'] })
+    const postId = await createdPost(ann, { selectedPlatforms: ['bluesky', 'mastodon'] })
     const earlier = new Date(Date.now() - 60_000)
     await world.context.posts.transition(postId, (post) => ({ ...post, contentVersion: post.contentVersion + 1 }), {
       notes: [{ at: earlier, type: 'wait', platform: 'mastodon', until: new Date() }],

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { IMPOSSIBLE_DATE_TIMES } from '../../../support/date-times.ts'
 import type { Platform } from '../../../../src/domain/shared/platforms.ts'
 import { publishedPost } from '../../../support/published-post.ts'
-import { deliver, inAnHour, postBody, postsWorld, type Caller, type PostsWorld } from '../../../support/posts-api.ts'
+import { createdPost } from '../../../support/created-post.ts'
+import { deliver, inAnHour, postBody, postsWorld, type PostsWorld } from '../../../support/posts-api.ts'
 
 let world: PostsWorld
 beforeAll(async () => {
@@ -10,18 +11,12 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-async function create(caller: Caller, change: Record<string, unknown> = {}): Promise<string> {
-  const { status, body } = await caller.call('POST', '/', postBody(change))
-  expect(status).toBe(201)
-  return body.data.postId
-}
-
 const INTERNAL = ['delivery', 'requestHash', 'firstAnswer', 'revision', 'startPending', 'dueAt', 'contentVersion']
 
 describe('GET /api/posts', () => {
   it('the list has the specified fields and no internal ones', async () => {
     const ann = await world.caller()
-    const postId = await create(ann, {
+    const postId = await createdPost(ann, {
       scheduledAt: '2030-01-01T00:00:00Z',
       timezone: 'Europe/Berlin',
       correlationId: 'c1',
@@ -75,8 +70,8 @@ describe('GET /api/posts', () => {
   it('the list is paged, newest first, with posts of the caller only', async () => {
     const [ann, bob] = [await world.caller(), await world.caller()]
     const ids = []
-    for (let index = 0; index < 5; index += 1) ids.unshift(await create(ann))
-    await create(bob)
+    for (let index = 0; index < 5; index += 1) ids.unshift(await createdPost(ann))
+    await createdPost(bob)
     const page = async (query: string) => (await ann.call('GET', `/?${query}`)).body.data
     const first = await page('limit=2')
     expect(first).toMatchObject({ total: 5, page: 1, limit: 2, totalPages: 3 })
@@ -88,9 +83,9 @@ describe('GET /api/posts', () => {
 
   it('the list sorts by scheduledAt and breaks ties by id', async () => {
     const ann = await world.caller()
-    const late = await create(ann, { scheduledAt: '2031-01-01T00:00:00Z' })
-    const soonA = await create(ann, { scheduledAt: '2030-01-01T00:00:00Z' })
-    const soonB = await create(ann, { scheduledAt: '2030-01-01T00:00:00Z' })
+    const late = await createdPost(ann, { scheduledAt: '2031-01-01T00:00:00Z' })
+    const soonA = await createdPost(ann, { scheduledAt: '2030-01-01T00:00:00Z' })
+    const soonB = await createdPost(ann, { scheduledAt: '2030-01-01T00:00:00Z' })
     const order = async (direction: string) =>
       (await ann.call('GET', `/?sortBy=scheduledAt&sortOrder=${direction}`)).body.data.posts.map(
         ({ _id }: { _id: string }) => _id,
@@ -101,8 +96,8 @@ describe('GET /api/posts', () => {
 
   it('the list filters by status and platform', async () => {
     const ann = await world.caller()
-    const draft = await create(ann, { status: 'DRAFT' })
-    const tumblr = await create(ann, { selectedPlatforms: ['tumblr', 'bluesky'] })
+    const draft = await createdPost(ann, { status: 'DRAFT' })
+    const tumblr = await createdPost(ann, { selectedPlatforms: ['tumblr', 'bluesky'] })
     const ids = async (query: string) =>
       (await ann.call('GET', `/?${query}`)).body.data.posts.map(({ _id }: { _id: string }) => _id)
     expect(await ids('status=DRAFT')).toEqual([draft])
@@ -113,8 +108,8 @@ describe('GET /api/posts', () => {
 
   it('the list filters from and to by scheduledAt, or by createdAt without a time', async () => {
     const ann = await world.caller()
-    const now = await create(ann)
-    const later = await create(ann, { scheduledAt: '2031-01-01T00:00:00Z' })
+    const now = await createdPost(ann)
+    const later = await createdPost(ann, { scheduledAt: '2031-01-01T00:00:00Z' })
     const ids = async (query: string) =>
       (await ann.call('GET', `/?${query}`)).body.data.posts.map(({ _id }: { _id: string }) => _id)
     expect(await ids('from=2030-01-01T00:00:00Z')).toEqual([later])
@@ -126,9 +121,9 @@ describe('GET /api/posts', () => {
   it("the list accepts several statuses, dates in the user's timezone, text search and order by date", async () => {
     const ann = await world.caller()
     await world.context.users.setTimezone(ann.userId, 'Asia/Tokyo')
-    const draft = await create(ann, { status: 'DRAFT', content: { text: 'The (big) launch.*' } })
-    const newYear = await create(ann, { scheduledAt: '2030-12-31T15:00:00Z' })
-    const newYearsEve = await create(ann, {
+    const draft = await createdPost(ann, { status: 'DRAFT', content: { text: 'The (big) launch.*' } })
+    const newYear = await createdPost(ann, { scheduledAt: '2030-12-31T15:00:00Z' })
+    const newYearsEve = await createdPost(ann, {
       scheduledAt: '2030-12-31T14:59:59Z',
       platformSpecificContent: { bluesky: { text: 'LAUNCH day' } },
     })
@@ -152,7 +147,7 @@ describe('GET /api/posts', () => {
     const ann = await world.caller()
     const post = publishedPost({ userId: ann.userId, on: ['bluesky', 'mastodon'] })
     await world.context.database.transaction((session) => world.context.posts.insert([post], session))
-    const draft = await create(ann, { status: 'DRAFT' })
+    const draft = await createdPost(ann, { status: 'DRAFT' })
     const first = new Date('2026-01-01T00:00:00Z')
     const snapshot = (platform: Platform, likes: number, takenAt: Date) => ({
       ...{ userId: ann.userId, postId: post._id, platform, slot: takenAt, takenAt, completedAt: first },
@@ -209,7 +204,7 @@ describe('GET /api/posts', () => {
 describe('GET /api/posts/:postId', () => {
   it('the response has the post and its analytics', async () => {
     const ann = await world.caller()
-    const postId = await create(ann)
+    const postId = await createdPost(ann)
     const { status, body } = await ann.call('GET', `/${postId}`)
     expect([status, body.success, body.message]).toEqual([200, true, 'Post fetched successfully'])
     expect(body.data).toMatchObject({ post: { _id: postId, status: 'PENDING' }, analytics: {} })
@@ -220,7 +215,7 @@ describe('GET /api/posts/:postId', () => {
 describe('GET /api/posts/:postId/status', () => {
   it('the status reports the progress of the delivery', async () => {
     const ann = await world.caller()
-    const postId = await create(ann, { selectedPlatforms: ['bluesky', 'threads', 'tumblr', 'mastodon'] })
+    const postId = await createdPost(ann, { selectedPlatforms: ['bluesky', 'threads', 'tumblr', 'mastodon'] })
     await deliver(world.context, postId, { bluesky: 'accepted', threads: 'refused', tumblr: 'claimed' })
     const { status, headers, body } = await ann.call('GET', `/${postId}/status`)
     expect([status, headers['retry-after']]).toEqual([200, '1'])
@@ -254,16 +249,16 @@ describe('GET /api/posts/:postId/status', () => {
   it('the status has Retry-After only while the delivery is in progress', async () => {
     const ann = await world.caller()
     const retryAfter = async (postId: string) => (await ann.call('GET', `/${postId}/status`)).headers['retry-after']
-    const pending = await create(ann)
+    const pending = await createdPost(ann)
     expect(await retryAfter(pending)).toBe('1')
-    expect(await retryAfter(await create(ann, { scheduledAt: inAnHour() }))).toBeUndefined()
+    expect(await retryAfter(await createdPost(ann, { scheduledAt: inAnHour() }))).toBeUndefined()
     await deliver(world.context, pending, { bluesky: 'accepted' })
     expect(await retryAfter(pending)).toBeUndefined()
   })
 
   it('the status is 304 for the ETag of an unchanged response', async () => {
     const ann = await world.caller()
-    const postId = await create(ann)
+    const postId = await createdPost(ann)
     const first = await ann.call('GET', `/${postId}/status`)
     const etag = first.headers['etag'] as string
     const ask = (tag: string) => ann.call('GET', `/${postId}/status`, undefined, { 'if-none-match': tag })
@@ -289,7 +284,7 @@ describe('foreign and missing posts', () => {
 
   it.each(routes)('%s /:postId%s responds to a foreign, a missing and a malformed id alike', async (method, suffix) => {
     const [ann, bob] = [await world.caller(), await world.caller()]
-    const postId = await create(ann, { scheduledAt: inAnHour() })
+    const postId = await createdPost(ann, { scheduledAt: inAnHour() })
     const body = method === 'PUT' ? postBody() : method === 'PATCH' ? { content: { text: 'mine' } } : undefined
     const answers = []
     for (const id of [postId, 'f'.repeat(24), 'nonsense', '%00', '$ne', '__proto__', 'a'.repeat(100)]) {
@@ -345,7 +340,7 @@ describe('impossible date-times', () => {
     ['PATCH', '/:postId'],
   ] as const)('%s %s is 400 for every impossible date-time in scheduledAt', async (method, path) => {
     const ann = await world.caller()
-    const url = path.replace(':postId', await create(ann, { status: 'DRAFT' }))
+    const url = path.replace(':postId', await createdPost(ann, { status: 'DRAFT' }))
     for (const scheduledAt of IMPOSSIBLE_DATE_TIMES) {
       const { status, body } = await ann.call(method, url, postBody({ scheduledAt }))
       expect([scheduledAt, status, body.errors?.[0]?.path]).toEqual([scheduledAt, 400, 'scheduledAt'])

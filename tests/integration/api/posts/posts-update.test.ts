@@ -1,17 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { deliver, inAnHour, postBody, postsWorld, type Caller, type PostsWorld } from '../../../support/posts-api.ts'
+import { createdPost } from '../../../support/created-post.ts'
+import { deliver, inAnHour, postBody, postsWorld, type PostsWorld } from '../../../support/posts-api.ts'
 
 let world: PostsWorld
 beforeAll(async () => {
   world = await postsWorld()
 })
 afterAll(() => world.close())
-
-async function create(caller: Caller, change: Record<string, unknown> = {}): Promise<string> {
-  const { status, body } = await caller.call('POST', '/', postBody(change))
-  expect(status).toBe(201)
-  return body.data.postId
-}
 
 const stored = async (postId: string) => (await world.context.posts.find(postId))!
 const notificationsOf = (userId: string) => world.context.notifications.listOf(userId, 100)
@@ -21,7 +16,7 @@ describe('PATCH /api/posts/:postId', () => {
   it('a patch replaces the given fields and keeps the rest, per part of the content', async () => {
     const ann = await world.caller()
     const scheduledAt = inAnHour()
-    const postId = await create(ann, {
+    const postId = await createdPost(ann, {
       content: { text: 'first', mediaItems: [item(ann.userId)] },
       platformSpecificContent: { bluesky: { text: 'b' }, threads: { text: 't' } },
       selectedPlatforms: ['bluesky', 'threads'],
@@ -50,7 +45,7 @@ describe('PATCH /api/posts/:postId', () => {
 
   it('a patch of the timezone alone does not move the stored instant', async () => {
     const ann = await world.caller()
-    const postId = await create(ann, { scheduledAt: '2030-07-01T10:00', timezone: 'Europe/Berlin' })
+    const postId = await createdPost(ann, { scheduledAt: '2030-07-01T10:00', timezone: 'Europe/Berlin' })
     await ann.call('PATCH', `/${postId}`, { timezone: 'Asia/Tokyo' })
     expect(await stored(postId)).toMatchObject({
       timezone: 'Asia/Tokyo',
@@ -60,7 +55,7 @@ describe('PATCH /api/posts/:postId', () => {
 
   it('a patch interprets local time in the given timezone, else in the stored one', async () => {
     const ann = await world.caller()
-    const postId = await create(ann, { scheduledAt: '2030-07-01T10:00', timezone: 'Europe/Berlin' })
+    const postId = await createdPost(ann, { scheduledAt: '2030-07-01T10:00', timezone: 'Europe/Berlin' })
     const first = await ann.call('PATCH', `/${postId}`, { scheduledAt: '2030-07-01T12:00' })
     expect(first.body.data.scheduledAt).toBe('2030-07-01T10:00:00.000Z')
     const second = await ann.call('PATCH', `/${postId}`, { scheduledAt: '2030-07-01T12:00', timezone: 'Asia/Tokyo' })
@@ -69,14 +64,14 @@ describe('PATCH /api/posts/:postId', () => {
 
   it('null as the time of a scheduled post publishes it now', async () => {
     const ann = await world.caller()
-    const postId = await create(ann, { scheduledAt: inAnHour() })
+    const postId = await createdPost(ann, { scheduledAt: inAnHour() })
     const { body } = await ann.call('PATCH', `/${postId}`, { scheduledAt: null })
     expect(body.data).toMatchObject({ postId, status: 'PENDING', scheduledAt: null })
   })
 
   it('a future time schedules a pending post', async () => {
     const ann = await world.caller()
-    const postId = await create(ann)
+    const postId = await createdPost(ann)
     const scheduledAt = inAnHour()
     const { body } = await ann.call('PATCH', `/${postId}`, { scheduledAt })
     expect(body.data).toMatchObject({ postId, status: 'SCHEDULED', scheduledAt })
@@ -85,14 +80,14 @@ describe('PATCH /api/posts/:postId', () => {
   it('an empty patch changes nothing visible', async () => {
     const ann = await world.caller()
     const scheduledAt = inAnHour()
-    const postId = await create(ann, { scheduledAt })
+    const postId = await createdPost(ann, { scheduledAt })
     const { status, body } = await ann.call('PATCH', `/${postId}`, {})
     expect([status, body.data]).toMatchObject([200, { postId, status: 'SCHEDULED', scheduledAt }])
   })
 
   it('a patch checks the whole resulting post', async () => {
     const ann = await world.caller()
-    const postId = await create(ann, {
+    const postId = await createdPost(ann, {
       content: { text: 'a'.repeat(400) },
       selectedPlatforms: ['mastodon'],
       scheduledAt: inAnHour(),
@@ -105,7 +100,7 @@ describe('PATCH /api/posts/:postId', () => {
 
   it('two concurrent patches are both applied', async () => {
     const ann = await world.caller()
-    const postId = await create(ann, { content: { text: 'old', mediaItems: [item(ann.userId)] }, status: 'DRAFT' })
+    const postId = await createdPost(ann, { content: { text: 'old', mediaItems: [item(ann.userId)] }, status: 'DRAFT' })
     await Promise.all([
       ann.call('PATCH', `/${postId}`, { content: { text: 'new' } }),
       ann.call('PATCH', `/${postId}`, { content: { mediaItems: [] } }),
@@ -124,7 +119,7 @@ describe('PATCH /api/posts/:postId', () => {
     [{ content: { mediaItems: [{ storageKey: 'posts/other/a.jpg', mimeType: 'image/png' }] } }],
   ])('a patch with %j is rejected', async (change) => {
     const ann = await world.caller()
-    const postId = await create(ann, { scheduledAt: inAnHour() })
+    const postId = await createdPost(ann, { scheduledAt: inAnHour() })
     const before = await stored(postId)
     expect((await ann.call('PATCH', `/${postId}`, change)).status).toBe(400)
     expect(await stored(postId)).toEqual(before)
@@ -132,7 +127,7 @@ describe('PATCH /api/posts/:postId', () => {
 
   it('a patch never sets fields that clients must not set', async () => {
     const ann = await world.caller()
-    const postId = await create(ann, { scheduledAt: inAnHour() })
+    const postId = await createdPost(ann, { scheduledAt: inAnHour() })
     const before = await stored(postId)
     const { status } = await ann.call('PATCH', `/${postId}`, {
       userId: 'f'.repeat(24),
@@ -159,7 +154,7 @@ describe('PATCH /api/posts/:postId', () => {
 describe('updates of a post', () => {
   it.each(['PUT', 'PATCH'] as const)('%s returns the same warnings as create', async (method) => {
     const ann = await world.caller()
-    const postId = await create(ann, { scheduledAt: inAnHour() })
+    const postId = await createdPost(ann, { scheduledAt: inAnHour() })
     const past = { scheduledAt: '2001-01-01T00:00:00Z' }
     const { body } = await ann.call(method, `/${postId}`, method === 'PUT' ? postBody(past) : past)
     expect(body.data).toMatchObject({ status: 'PENDING', scheduledAt: null })
@@ -174,7 +169,7 @@ describe('PUT /api/posts/:postId', () => {
   it('PUT accepts the body of create: absent fields get their defaults, but an absent time does not change', async () => {
     const ann = await world.caller()
     const scheduledAt = inAnHour()
-    const postId = await create(ann, {
+    const postId = await createdPost(ann, {
       content: { text: 'first', mediaItems: [item(ann.userId)] },
       platformSpecificContent: { bluesky: { text: 'b' } },
       timezone: 'Europe/Berlin',
@@ -193,7 +188,7 @@ describe('PUT /api/posts/:postId', () => {
 
   it('PUT requires the whole body', async () => {
     const ann = await world.caller()
-    const postId = await create(ann, { scheduledAt: inAnHour() })
+    const postId = await createdPost(ann, { scheduledAt: inAnHour() })
     expect((await ann.call('PUT', `/${postId}`, { content: { text: 'x' } })).body.errors).toMatchObject([
       { path: 'selectedPlatforms', code: 'REQUIRED' },
     ])
@@ -204,7 +199,7 @@ describe('PUT /api/posts/:postId', () => {
 describe('updating drafts', () => {
   it('a draft stays a draft without a status and may break platform rules', async () => {
     const ann = await world.caller()
-    const postId = await create(ann, { status: 'DRAFT' })
+    const postId = await createdPost(ann, { status: 'DRAFT' })
     const { createdAt } = await stored(postId)
     const { body } = await ann.call('PATCH', `/${postId}`, {
       content: { text: 'a'.repeat(999) },
@@ -218,7 +213,7 @@ describe('updating drafts', () => {
 
   it('status PENDING publishes a draft immediately, and either status schedules it with a future time', async () => {
     const ann = await world.caller()
-    const draft = (change: object = {}) => create(ann, { status: 'DRAFT', ...change })
+    const draft = (change: object = {}) => createdPost(ann, { status: 'DRAFT', ...change })
     const publish = async (postId: string, status: string) => (await ann.call('PATCH', `/${postId}`, { status })).body
     expect((await publish(await draft(), 'PENDING')).data.status).toBe('PENDING')
     for (const status of ['PENDING', 'SCHEDULED']) {
@@ -231,7 +226,7 @@ describe('updating drafts', () => {
 
   it('a draft whose time has passed is rejected with SCHEDULED and published with a warning by PENDING', async () => {
     const ann = await world.caller()
-    const postId = await create(ann, { status: 'DRAFT', scheduledAt: inAnHour() })
+    const postId = await createdPost(ann, { status: 'DRAFT', scheduledAt: inAnHour() })
     const posts = world.context.database.connection.collection<{ _id: string }>('posts')
     await posts.updateOne({ _id: postId }, { $set: { scheduledAt: new Date(Date.now() - 1_000) } })
     const refused = await ann.call('PATCH', `/${postId}`, { status: 'SCHEDULED' })
@@ -243,7 +238,7 @@ describe('updating drafts', () => {
 
   it('a published draft gets a new createdAt and raises its creation notification once', async () => {
     const ann = await world.caller()
-    const postId = await create(ann, { status: 'DRAFT' })
+    const postId = await createdPost(ann, { status: 'DRAFT' })
     const draft = await stored(postId)
     await ann.call('PUT', `/${postId}`, postBody({ status: 'SCHEDULED', scheduledAt: inAnHour() }))
     expect((await stored(postId)).createdAt.getTime()).toBeGreaterThan(draft.createdAt.getTime())
@@ -256,7 +251,7 @@ describe('updating drafts', () => {
 
   it('a draft is checked against the platform rules when it is published', async () => {
     const ann = await world.caller()
-    const postId = await create(ann, { status: 'DRAFT', content: { text: 'a'.repeat(301) } })
+    const postId = await createdPost(ann, { status: 'DRAFT', content: { text: 'a'.repeat(301) } })
     const { status, body } = await ann.call('PATCH', `/${postId}`, { status: 'PENDING' })
     expect([status, body.errors[0].code]).toEqual([400, 'TEXT_TOO_LONG'])
     expect((await stored(postId)).status).toBe('DRAFT')
@@ -275,7 +270,7 @@ describe('a post that can no longer be edited', () => {
     'a post that delivery has %s can no longer be edited',
     async (outcome) => {
       const ann = await world.caller()
-      const postId = await create(ann)
+      const postId = await createdPost(ann)
       await deliver(world.context, postId, { bluesky: outcome })
       expect((await ann.call('PATCH', `/${postId}`, { content: { text: 'late' } })).body).toMatchObject(refused)
       expect((await ann.call('PUT', `/${postId}`, postBody({ content: { text: 'late' } }))).body).toMatchObject(refused)
@@ -285,14 +280,14 @@ describe('a post that can no longer be edited', () => {
 
   it('a cancelled post can no longer be edited', async () => {
     const ann = await world.caller()
-    const postId = await create(ann)
+    const postId = await createdPost(ann)
     await ann.call('POST', `/${postId}/cancel`)
     expect((await ann.call('PATCH', `/${postId}`, { content: { text: 'late' } })).body).toMatchObject(refused)
   })
 
   it('a scheduled post cannot become a draft again', async () => {
     const ann = await world.caller()
-    const postId = await create(ann, { scheduledAt: inAnHour() })
+    const postId = await createdPost(ann, { scheduledAt: inAnHour() })
     expect((await ann.call('PATCH', `/${postId}`, { status: 'DRAFT' })).body).toMatchObject(refused)
     expect((await stored(postId)).status).toBe('SCHEDULED')
   })

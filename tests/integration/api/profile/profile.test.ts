@@ -35,7 +35,7 @@ async function call(who: SignedIn, method: Method, path: string, payload?: Injec
 }
 
 const storedUser = async ({ user }: SignedIn) => (await world.context.users.findById(user._id))!
-const isThere = async (url: string) => (await fetch(url)).status === 200
+const isPublic = async (url: string) => (await fetch(url)).status === 200
 const setAvatar = (who: SignedIn, imageUrl: string) => call(who, 'PUT', '/update-avatar', { imageUrl })
 
 /** Uploads an image like a client and returns its URL. */
@@ -106,7 +106,7 @@ describe('update-avatar', () => {
     expect((await storedUser(who)).avatar).toBe(first)
     await setAvatar(who, second)
     expect((await storedUser(who)).avatar).toBe(second)
-    expect(await Promise.all([first, second].map(isThere))).toEqual([false, true])
+    expect(await Promise.all([first, second].map(isPublic))).toEqual([false, true])
     const me = await world.app.inject({ url: '/api/auth/me', headers: who.headers })
     expect(me.json().data.user.avatar).toBe(second)
   })
@@ -116,7 +116,7 @@ describe('update-avatar', () => {
     const avatar = await uploaded(who)
     await setAvatar(who, avatar)
     expect((await setAvatar(who, avatar)).status).toBe(200)
-    expect(await isThere(avatar)).toBe(true)
+    expect(await isPublic(avatar)).toBe(true)
   })
 
   it('update-avatar keeps a previous image that is stored elsewhere or belongs to another user', async () => {
@@ -126,7 +126,7 @@ describe('update-avatar', () => {
       const who = await signIn(world.context, { avatar })
       expect((await setAvatar(who, await uploaded(who))).status).toBe(200)
     }
-    expect(await isThere(foreign)).toBe(true)
+    expect(await isPublic(foreign)).toBe(true)
   })
 
   /** URLs that look like an avatar of the user, derived from a real one. */
@@ -195,7 +195,7 @@ describe('update-avatar', () => {
     await setAvatar(owner, avatar)
     expect((await setAvatar(thief, avatar)).status).toBe(400)
     await call(thief, 'DELETE', '/delete-avatar')
-    expect(await isThere(avatar)).toBe(true)
+    expect(await isPublic(avatar)).toBe(true)
   })
 
   it('update-avatar refuses uploads that are missing, empty, too large, or not an image of their type', async () => {
@@ -228,7 +228,7 @@ describe('update-avatar', () => {
     const answers = await Promise.all(urls.map((url) => setAvatar(who, url)))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     const { avatar } = await storedUser(who)
-    const there = await Promise.all(urls.map(isThere))
+    const there = await Promise.all(urls.map(isPublic))
     expect(urls.filter((_, index) => there[index])).toEqual([avatar])
     // Alternates between two images: a just-replaced one may be missing for a moment and is refused then.
     const two = [await uploaded(who), await uploaded(who)]
@@ -236,7 +236,7 @@ describe('update-avatar', () => {
     for (const { status } of again) expect([200, 400]).toContain(status)
     const last = (await storedUser(who)).avatar!
     expect(two).toContain(last)
-    expect(await isThere(last)).toBe(true)
+    expect(await isPublic(last)).toBe(true)
   })
 
   it('an avatar that is set again during its removal is restored', async () => {
@@ -254,7 +254,7 @@ describe('update-avatar', () => {
       },
     }
     await replaceAvatar({ users, avatars: slow, logger }, userId, other)
-    expect([(await storedUser(who)).avatar, await isThere(url)]).toEqual([url, true])
+    expect([(await storedUser(who)).avatar, await isPublic(url)]).toEqual([url, true])
     // It disappears after the check and before the store.
     const late = {
       ...avatars,
@@ -266,7 +266,7 @@ describe('update-avatar', () => {
     }
     await storage.put({ key: storage.toKey(other)!, body: png, contentType: 'image/png' })
     await updateAvatar({ users, avatars: late, logger }, { userId, imageUrl: url })
-    expect([(await storedUser(who)).avatar, await isThere(url)]).toEqual([url, true])
+    expect([(await storedUser(who)).avatar, await isPublic(url)]).toEqual([url, true])
   })
 })
 
@@ -275,10 +275,17 @@ it('update-avatar keeps the avatar and reports an error while object storage is 
   const userId = who.user._id
   const avatar = await uploaded(who)
   await setAvatar(who, avatar)
-  const away = async () => Promise.reject(new Error('connect ECONNREFUSED'))
+  const failToConnect = async () => Promise.reject(new Error('connect ECONNREFUSED'))
   const { toKey: keyOf, publicUrl } = world.context.storage
   const avatars = createAvatars({
-    storage: { toKey: keyOf, publicUrl, put: away, readHead: away, storedAt: away, move: away },
+    storage: {
+      toKey: keyOf,
+      publicUrl,
+      put: failToConnect,
+      readHead: failToConnect,
+      storedAt: failToConnect,
+      move: failToConnect,
+    },
     timeoutMs: 1_000,
   })
   const context = { ...world.context, avatars }
@@ -296,7 +303,7 @@ describe('delete-avatar', () => {
     const { status, body } = await call(who, 'DELETE', '/delete-avatar')
     expect([status, body]).toEqual([200, { success: true, message: expect.any(String) }])
     expect((await storedUser(who)).avatar).toBe(identicon(who.user._id))
-    expect(await isThere(avatar)).toBe(false)
+    expect(await isPublic(avatar)).toBe(false)
     expect(await world.context.storage.storedAt(removedKey(world.context.storage.toKey(avatar)!))).not.toBeNull()
     expect((await call(who, 'DELETE', '/delete-avatar')).status).toBe(200)
   })
@@ -369,7 +376,7 @@ describe('change-password', () => {
         payload: { email: user.email, password },
       })
     ).statusCode
-  const meAs = async (headers: { authorization: string }) =>
+  const getMe = async (headers: { authorization: string }) =>
     (await world.app.inject({ url: '/api/auth/me', headers })).statusCode
 
   const signInByPassword = async () => {
@@ -381,10 +388,10 @@ describe('change-password', () => {
     const who = await signInByPassword()
     const elsewhere = await openSession(world.context, who.user, { ipAddress: '', userAgent: '' })
     const headers = { authorization: `Bearer ${elsewhere.accessToken}` }
-    expect(await meAs(headers)).toBe(200)
+    expect(await getMe(headers)).toBe(200)
     const { status, body } = await change(who, PASSWORD)
     expect([status, body]).toEqual([200, { success: true, message: expect.any(String) }])
-    expect([await meAs(who.headers), await meAs(headers)]).toEqual([200, 401])
+    expect([await getMe(who.headers), await getMe(headers)]).toEqual([200, 401])
     const refreshed = await world.app.inject({
       method: 'POST',
       url: '/api/auth/refresh',
@@ -449,7 +456,7 @@ describe('change-password', () => {
       code: 'INCORRECT_PASSWORD',
       requestId: expect.any(String),
     })
-    expect([await meAs(who.headers), await logIn(who, PASSWORD)]).toEqual([200, 200])
+    expect([await getMe(who.headers), await logIn(who, PASSWORD)]).toEqual([200, 200])
   })
 
   it('accounts of an identity provider cannot change a password', async () => {

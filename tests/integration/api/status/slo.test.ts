@@ -82,7 +82,7 @@ const NO_MISS = new Set<FailureCode | null>([
 ])
 
 /** Computes the same service levels in memory, entry by entry. */
-function plainly(posts: Post[]) {
+function recompute(posts: Post[]) {
   const since = after(NOW, -24 * HOUR)
   const inWindow = posts.filter(
     ({ scheduledAt, status }) => scheduledAt && scheduledAt > since && scheduledAt <= NOW && status !== 'DRAFT',
@@ -166,7 +166,7 @@ describe('GET /api/status/slo', () => {
     const posts = Array.from({ length: 600 }, () => randomPost(chance))
     await collection().insertMany(posts)
     now = NOW
-    const expected = plainly(posts)
+    const expected = recompute(posts)
     // Each kind of event must have occurred, or the test would prove nothing about it.
     for (const count of Object.values(expected.posts)) expect(count).toBeGreaterThan(0)
     for (const [name, count] of Object.entries(expected.deliveries)) {

@@ -41,7 +41,7 @@ function paymentsWith(timeoutMs: number): Payments {
   return createPayments({ ...own, timeoutMs, onCall: (outcome) => outcomes.push(outcome) })
 }
 
-function answering(status: number, body: unknown): Answer {
+function respondWith(status: number, body: unknown): Answer {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
@@ -49,10 +49,10 @@ function answering(status: number, body: unknown): Answer {
 }
 
 function refusing(status: number, error: Record<string, string>): Answer {
-  return answering(status, { error: { message: `No good: ${ADDRESS}`, ...error } })
+  return respondWith(status, { error: { message: `No good: ${ADDRESS}`, ...error } })
 }
 
-const OPENED = answering(200, { id: 'cs_1', url: 'https://checkout.example/cs_1' })
+const OPENED = respondWith(200, { id: 'cs_1', url: 'https://checkout.example/cs_1' })
 const hanging: Answer = () => {}
 
 describe('a call to the processor', () => {
@@ -100,11 +100,11 @@ describe('a call to the processor', () => {
     ['a wrong key', refusing(401, { type: 'invalid_request_error' }), false],
     ['too many calls', refusing(429, { type: 'invalid_request_error', code: 'rate_limit' }), false],
     ['an outage', refusing(500, { type: 'api_error' }), false],
-    ['a page of a proxy', answering(502, '<html>Bad gateway</html>'), false],
-    ['JSON of a proxy', answering(502, { message: 'Bad gateway' }), false],
-    ['JSON about nothing', answering(200, {}), false],
+    ['a page of a proxy', respondWith(502, '<html>Bad gateway</html>'), false],
+    ['JSON of a proxy', respondWith(502, { message: 'Bad gateway' }), false],
+    ['an empty object', respondWith(200, {}), false],
     ['an address elsewhere', (response) => response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(), false],
-    ['what is no session', answering(200, { id: 'cs_1', url: null }), false],
+    ['a session without a URL', respondWith(200, { id: 'cs_1', url: null }), false],
   ])('a call fails on %s without repeating the processor’s message', async (_case, answer, isRefused) => {
     answers = [answer, answer]
     const failure = await payments.openCheckout(WISH).catch((error: unknown) => error)
@@ -144,12 +144,12 @@ describe('expiring a checkout', () => {
   const refused = refusing(400, { type: 'invalid_request_error' })
 
   it('an ended checkout can be expired again', async () => {
-    answers = [refused, answering(200, { id: 'cs_1', status: 'complete', url: null, subscription: 'sub_1' })]
+    answers = [refused, respondWith(200, { id: 'cs_1', status: 'complete', url: null, subscription: 'sub_1' })]
     await expect(payments.expireCheckout('cs_1')).resolves.toBeUndefined()
   })
 
   it('a checkout that stays open makes the expiry fail', async () => {
-    answers = [refused, answering(200, { id: 'cs_1', status: 'open', url: 'https://checkout.example/cs_1' })]
+    answers = [refused, respondWith(200, { id: 'cs_1', status: 'open', url: 'https://checkout.example/cs_1' })]
     await expect(payments.expireCheckout('cs_1')).rejects.toMatchObject({ isRefused: true })
   })
 })

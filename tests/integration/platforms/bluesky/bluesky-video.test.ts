@@ -76,7 +76,7 @@ const search = (): SearchOptions => ({
 })
 
 let films = 0
-/** Each one is different. */
+/** Returns a video that differs from all others. */
 const newFilm = (shape: Parameters<typeof film>[0] = {}, altText?: string): MediaItem =>
   add(film({ value: films++ % 250, bytes: 1_000 + films, ...shape }), 'video/mp4', altText)
 const largeFilm = (altText?: string) => newFilm({ bytes: LARGE + films }, altText)

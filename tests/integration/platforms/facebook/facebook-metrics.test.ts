@@ -54,7 +54,7 @@ describe('Facebook', () => {
     await world.control.setMetrics(id, { reactions: 40, comments: 5, shares: 3, impressions: 900, reach: 700 })
   })
 
-  const read = (as = account, of = id) => readOne(world, of, as)
+  const read = (as = account, postId = id) => readOne(world, postId, as)
   const insightsAsked = async () =>
     (await world.control.requests()).filter(({ path }) => path.includes(`/${id}/insights`)).length
   const engagement = { likes: 40, comments: 5, shares: 3 }
@@ -111,9 +111,9 @@ describe('Facebook', () => {
         const { person, pages } = other.newPerson()
         const as = withVersion((await other.connection(person.id, { decline: [...decline] })).credentials)
         await other.control.setAccountMetrics(pages[0]!.id, { followers: 100 })
-        const of = other.publish(as)
-        await other.control.setMetrics(of, { ...engagement, impressions: 900, reach: 700 })
-        expect(await readOne(other, of, as)).toEqual(counts(expected))
+        const postId = other.publish(as)
+        await other.control.setMetrics(postId, { ...engagement, impressions: 900, reach: 700 })
+        expect(await readOne(other, postId, as)).toEqual(counts(expected))
       }
     } finally {
       await other.stop()
@@ -163,9 +163,9 @@ describe('Facebook', () => {
   it("reading requires the permission for the page's content", async () => {
     account = await world.newLogin(SCOPES, ['pages_read_engagement'])
     const before = (await world.control.requests()).length
-    const of = world.publish(account)
+    const postId = world.publish(account)
     for (const calls of [3, 6]) {
-      expect(await platformErrorOf(read(account, of))).toMatchObject({ class: 'permission' })
+      expect(await platformErrorOf(read(account, postId))).toMatchObject({ class: 'permission' })
       expect((await world.control.requests()).length).toBe(before + calls)
     }
   })

@@ -28,7 +28,7 @@ export async function facebookWorld(
     ...client,
   })
 
-  /** All steps of a user who connects. */
+  /** Connects an account like a user, over the login page. */
   async function connection(personId: string, keptBack?: KeptBack, decision?: 'allow' | 'deny') {
     const options = { signal: AbortSignal.timeout(20_000) }
     const { url, secrets } = await redirect.begin({ state: 'state-1', redirectUri: REDIRECT_URI }, options)

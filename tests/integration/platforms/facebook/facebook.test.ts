@@ -513,12 +513,12 @@ describe('exactly one Facebook post', () => {
       await slow.adapter.prepare(post, as, delivery, options())
       await slow.control.addFault({ method: 'POST', path: '/videos', times: 1, action: { dropAfterAccept: true } })
       await platformErrorOf(slow.adapter.publish(post, as, delivery, options()))
-      const look = (minutes: number) =>
+      const reconcileAfter = (minutes: number) =>
         slow.adapter.reconcile(post, as, delivery, searchOptions({ calledAt: new Date(Date.now() - minutes * 60_000) }))
-      expect(await look(9)).toBe('in-flight')
-      expect(await look(11)).toBe('absent')
+      expect(await reconcileAfter(9)).toBe('in-flight')
+      expect(await reconcileAfter(11)).toBe('absent')
       const [entry] = await slow.control.ledger()
-      await expect.poll(() => look(1), { timeout: 20_000 }).toMatchObject({ platformPostId: entry!.id })
+      await expect.poll(() => reconcileAfter(1), { timeout: 20_000 }).toMatchObject({ platformPostId: entry!.id })
     } finally {
       await slow.stop()
     }
@@ -526,7 +526,7 @@ describe('exactly one Facebook post', () => {
 })
 
 describe('the same text as the previous post', () => {
-  const sayAgain = async () => {
+  const publishSameText = async () => {
     const { account: as } = await world.newAccount()
     await publish(newPost('again'), newDelivery(), as)
     const delivery = newDelivery()
@@ -537,7 +537,7 @@ describe('the same text as the previous post', () => {
   }
 
   it('a repeated text is reconciled before it counts as refused', async () => {
-    const { as, delivery, post, send } = await sayAgain()
+    const { as, delivery, post, send } = await publishSameText()
     expect(await send()).toMatchObject({ class: 'duplicate' })
     const first = (await ledgerOf(as))[0]!
     // No other post has that id on record, so an earlier call of ours published it.
@@ -549,7 +549,7 @@ describe('the same text as the previous post', () => {
   })
 
   it('a repeated text is reconciled again after a call that may have been accepted', async () => {
-    const { as, delivery, post, send } = await sayAgain()
+    const { as, delivery, post, send } = await publishSameText()
     await send()
     await world.control.addFault({ method: 'POST', path: FEED, times: 1, action: { cut: true } })
     expect(await platformErrorOf(world.adapter.publish(post, as, delivery, options()))).toMatchObject({
@@ -638,10 +638,10 @@ describe('the search for a published post', () => {
 
   it('a post is not reported as absent while the call may be in flight', async () => {
     const { account: as } = await world.newAccount()
-    const look = (seconds: number) =>
+    const reconcileAfter = (seconds: number) =>
       reconcile(newPost('not yet'), newDelivery(), { calledAt: new Date(Date.now() - seconds * 1_000) }, as)
-    expect(await look(20)).toBe('in-flight')
-    expect(await look(40)).toBe('absent')
+    expect(await reconcileAfter(20)).toBe('in-flight')
+    expect(await reconcileAfter(40)).toBe('absent')
   })
 
   it('a failure of the platform fails the search', async () => {

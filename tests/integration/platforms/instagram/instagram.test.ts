@@ -73,20 +73,20 @@ describe('Instagram', () => {
     ['transparent', () => picture(600, 600, { type: 'png', alpha: 0 }), 'image/png', 600, 600],
     ['a panorama', () => picture(2_000, 500), 'image/jpeg', 1_440, 754],
     ['a tower', () => picture(500, 2_000), 'image/jpeg', 1_440, 1_800],
-    ['turned on its side', () => turned(400, 900), 'image/jpeg', 900, 472],
+    ['turned on its side', () => rotatedJpeg(400, 900), 'image/jpeg', 900, 472],
     ['a stamp', () => picture(100, 100), 'image/jpeg', 320, 320],
     ['a poster', () => picture(3_000, 3_000), 'image/jpeg', 1_440, 1_440],
   ])("%s becomes a JPEG within Instagram's limits", async (name, bytes, type, width, height) => {
-    const before = stored.kept.length
+    const before = stored.copies.length
     await publish(newPost(`shape: ${name}`, [await stored.add(await bytes(), type)]))
-    const [address, ...others] = stored.kept.slice(before)
+    const [address, ...others] = stored.copies.slice(before)
     expect(others).toEqual([])
     const copy = sharp(Buffer.from(await (await fetch(address!)).arrayBuffer()))
     expect(await copy.metadata()).toMatchObject({ format: 'jpeg', width, height })
   })
 
-  /** As an upright camera writes it. */
-  async function turned(width: number, height: number): Promise<Uint8Array> {
+  /** Generates a JPEG like an upright camera: rotated pixels with an orientation tag. */
+  async function rotatedJpeg(width: number, height: number): Promise<Uint8Array> {
     return new Uint8Array(
       await sharp(await picture(width, height))
         .withMetadata({ orientation: 6 })
@@ -95,9 +95,9 @@ describe('Instagram', () => {
   }
 
   it('transparency becomes white', async () => {
-    const before = stored.kept.length
+    const before = stored.copies.length
     await publish(newPost('white', [await stored.add(await picture(100, 1_000), 'image/jpeg')]))
-    const copy = sharp(Buffer.from(await (await fetch(stored.kept[before]!)).arrayBuffer()))
+    const copy = sharp(Buffer.from(await (await fetch(stored.copies[before]!)).arrayBuffer()))
     const { data, info } = await copy.raw().toBuffer({ resolveWithObject: true })
     const at = (x: number, y: number) => [...data.subarray((y * info.width + x) * info.channels).subarray(0, 3)]
     for (const value of at(5, 5)) expect(value).toBeGreaterThan(250)

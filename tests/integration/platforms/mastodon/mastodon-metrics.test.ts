@@ -137,12 +137,12 @@ describe('a missing status', () => {
     ['alone', 0],
     ['among others', 2],
   ])('a missing status is deleted: %s', async (_, others) => {
-    const gone = await publish()
-    const kept = await Promise.all(Array.from({ length: others }, () => publish()))
-    await world.control.deletePost(gone)
-    const counts = await read([gone, ...kept])
-    expect(counts.get(gone)).toBe('deleted')
-    expect(kept.map((id) => counts.get(id))).toEqual(kept.map(() => NOTHING_YET))
+    const deleted = await publish()
+    const existing = await Promise.all(Array.from({ length: others }, () => publish()))
+    await world.control.deletePost(deleted)
+    const counts = await read([deleted, ...existing])
+    expect(counts.get(deleted)).toBe('deleted')
+    expect(existing.map((id) => counts.get(id))).toEqual(existing.map(() => NOTHING_YET))
   })
 
   it.each([
@@ -178,7 +178,7 @@ describe('the followers', () => {
   })
 
   it('the follower count is null when it is not reported', async () => {
-    const body = { id: account.accountId, username: 'somebody', followers_count: -1 }
+    const body = { id: account.accountId, username: 'ann', followers_count: -1 }
     await world.control.addFault({ path: OWN_ACCOUNT, action: { status: 200, body } })
     expect(await followers()).toBeNull()
   })
@@ -189,8 +189,8 @@ describe('refused reads', () => {
     const ended = await world.newAccount()
     const ids = [await publish(ended), await publish(ended)]
     await world.control.revoke(ended.accountId)
-    for (const asked of [ids, [ids[0]!]]) {
-      expect(await platformErrorOf(read(asked, ended))).toMatchObject({ class: 'unauthorized', certain: true })
+    for (const requestedIds of [ids, [ids[0]!]]) {
+      expect(await platformErrorOf(read(requestedIds, ended))).toMatchObject({ class: 'unauthorized', certain: true })
     }
     expect(await platformErrorOf(followers(ended))).toMatchObject({ class: 'unauthorized' })
   })
@@ -198,8 +198,8 @@ describe('refused reads', () => {
   it('a missing scope is reported', async () => {
     const as = await withScope('write:statuses')
     const ids = [await publish(as), await publish(as)]
-    for (const asked of [ids, [ids[0]!]]) {
-      expect(await platformErrorOf(read(asked, as))).toMatchObject({ class: 'permission' })
+    for (const requestedIds of [ids, [ids[0]!]]) {
+      expect(await platformErrorOf(read(requestedIds, as))).toMatchObject({ class: 'permission' })
     }
     expect(await platformErrorOf(followers(as))).toMatchObject({ class: 'permission' })
   })
@@ -247,10 +247,10 @@ it("reading leaves half of a login's rate limit to publishing", async () => {
     expect(error).toMatchObject({ class: 'rate_limited', certain: true })
     expect(error.retryAfterMs).toBeGreaterThan(0)
     expect(error.retryAfterMs).toBeLessThanOrEqual(300_000)
-    const asked = await requestsTo(STATUSES, small)
-    expect(asked).toBeLessThan(max - 4)
+    const requests = await requestsTo(STATUSES, small)
+    expect(requests).toBeLessThan(max - 4)
     expect(await platformErrorOf(small.adapter.followers(as, options()))).toMatchObject({ class: 'rate_limited' })
-    expect(await requestsTo(STATUSES, small)).toBe(asked)
+    expect(await requestsTo(STATUSES, small)).toBe(requests)
     await expect(small.adapter.followers(other, options())).resolves.toBe(0)
     expect(await read([await publish(as, small)], other, small)).toHaveProperty('size', 1)
   } finally {

@@ -29,7 +29,7 @@ export async function mastodonWorld(
     ...client,
   })
 
-  /** All steps of a user who connects. */
+  /** Connects an account like a user, over the login page. */
   async function connection(accountId: string, decision: 'allow' | 'deny' = 'allow') {
     const options = { signal: AbortSignal.timeout(20_000) }
     const { url, secrets } = await redirect.begin({ state: 'state-1', redirectUri: REDIRECT_URI }, options)
@@ -59,7 +59,7 @@ export async function mastodonWorld(
 
 export type MastodonWorld = Awaited<ReturnType<typeof mastodonWorld>>
 
-/** Calls of the server's own API, without our service. */
+/** Calls the server's API directly, without our service. */
 export async function call(
   url: string,
   path: string,

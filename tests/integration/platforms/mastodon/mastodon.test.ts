@@ -552,11 +552,11 @@ describe('the search for a published status', () => {
       const owner = other.mastodon.createAccount({ username: as.handle.split('@')[0]! })
       other.mastodon.publishElsewhere(owner, 'written with the web client')
       const isTaken = async (id: string) => id === (await other.control.ledger())[0]!.id
-      const look = (adapter: PlatformAdapter) =>
+      const reconcileWith = (adapter: PlatformAdapter) =>
         adapter.reconcile(newPost('lost'), as, newDelivery(), searchOptions({ isTaken }))
-      expect(await look(other.adapter)).toBe('absent')
+      expect(await reconcileWith(other.adapter)).toBe('absent')
       await expect.poll(() => facts.facts.size).toBe(1)
-      expect(await look(restarted.adapter)).toBe('absent')
+      expect(await reconcileWith(restarted.adapter)).toBe('absent')
     } finally {
       await restarted.close()
       await other.stop()
@@ -647,18 +647,18 @@ describe('the search for a published status', () => {
     const careless = await mastodonWorld(media, { honoursKeys: false })
     try {
       const post = newPost('not yet')
-      const look = async (of: MastodonWorld, seconds: number, wasAnswered: boolean) => {
+      const reconcileAfter = async (on: MastodonWorld, seconds: number, wasAnswered: boolean) => {
         const overrides = { calledAt: new Date(Date.now() - seconds * 1_000), wasAnswered }
-        return of.adapter.reconcile(post, await of.newAccount(), newDelivery(), searchOptions(overrides))
+        return on.adapter.reconcile(post, await on.newAccount(), newDelivery(), searchOptions(overrides))
       }
       for (const wasAnswered of [true, false]) {
-        expect(await look(world, 20, wasAnswered)).toBe('in-flight')
-        expect(await look(world, 40, wasAnswered)).toBe('absent')
+        expect(await reconcileAfter(world, 20, wasAnswered)).toBe('in-flight')
+        expect(await reconcileAfter(world, 40, wasAnswered)).toBe('absent')
       }
-      expect(await look(careless, 20, true)).toBe('in-flight')
-      expect(await look(careless, 40, true)).toBe('absent')
-      expect(await look(careless, 9 * 60, false)).toBe('in-flight')
-      expect(await look(careless, 11 * 60, false)).toBe('absent')
+      expect(await reconcileAfter(careless, 20, true)).toBe('in-flight')
+      expect(await reconcileAfter(careless, 40, true)).toBe('absent')
+      expect(await reconcileAfter(careless, 9 * 60, false)).toBe('in-flight')
+      expect(await reconcileAfter(careless, 11 * 60, false)).toBe('absent')
     } finally {
       await careless.stop()
     }

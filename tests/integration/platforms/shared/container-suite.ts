@@ -140,15 +140,15 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       const post = newPost('seen ready', [await image()])
       const delivery = newDelivery()
       await prepare(post, delivery, as)
-      const looks = async () =>
+      const countStatusReads = async () =>
         (await world.control.requests()).filter(({ path }) => path.includes(`/${containerOf(delivery)}?`)).length
-      const before = await looks()
+      const before = await countStatusReads()
       await prepare(post, delivery, as)
-      expect(await looks()).toBe(before)
+      expect(await countStatusReads()).toBe(before)
       await world.control.addFault({ method: 'POST', path: publishPath, times: 1, action: { cut: true } })
       await platformErrorOf(commit(post, delivery, as))
       await prepare(post, delivery, as)
-      expect(await looks()).toBe(before + 1)
+      expect(await countStatusReads()).toBe(before + 1)
     })
 
     it('an interrupted preparation continues', async () => {
@@ -197,7 +197,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
     it('images are fetched unchanged when the platform accepts them', async () => {
       const item = await image()
       await publish(newPost('as it is', [item]))
-      expect(stored.kept.filter((address) => address.includes(item.storageKey))).toEqual([])
+      expect(stored.copies.filter((address) => address.includes(item.storageKey))).toEqual([])
     })
 
     it.each([
@@ -208,9 +208,9 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       ['that are transparent', () => picture(400, 400, { type: 'webp', alpha: 0.2 }), 'image/webp'],
     ])('%s are converted', async (name, bytes, type) => {
       const text = `converted: ${name}`
-      const before = stored.kept.length
+      const before = stored.copies.length
       await publish(newPost(text, [await stored.add(await bytes(), type)]))
-      expect(stored.kept).toHaveLength(before + 1)
+      expect(stored.copies).toHaveLength(before + 1)
       expect(await withText(text)).toHaveLength(1)
     })
   })
@@ -226,8 +226,8 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       await prepare(post, delivery, as)
       const first = containerOf(delivery)
       world.store.age(first, age)
-      const kept = JSON.parse(delivery.get('container')!) as { createdAt: number }
-      await delivery.save('container', JSON.stringify({ ...kept, createdAt: kept.createdAt - age }))
+      const container = JSON.parse(delivery.get('container')!) as { createdAt: number }
+      await delivery.save('container', JSON.stringify({ ...container, createdAt: container.createdAt - age }))
       await publish(post, delivery, as)
       expect(containerOf(delivery)).not.toBe(first)
       expect(await requestsTo(createPath, as)).toBe(6)

@@ -34,7 +34,7 @@ export async function threadsWorld(
     ...client,
   })
 
-  /** All steps of a user who connects. */
+  /** Connects an account like a user, over the login page. */
   async function connection(accountId: string, decision: 'allow' | 'deny' = 'allow', decline: string[] = []) {
     const { url, secrets } = await redirect.begin({ state: 'state-1', redirectUri: REDIRECT_URI }, options())
     const query = Object.fromEntries(new URL(await consent(url, accountId, decision, decline)).searchParams)

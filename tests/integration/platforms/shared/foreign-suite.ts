@@ -72,7 +72,7 @@ export function answeredByOthers(subjectOf: () => Promise<Subject>): void {
       for (const name of NAMES) {
         await subject.control.addFault({ action: insteadOf(name) })
         try {
-          decided.push(`${name}: ${whatItDecides(await call())}`)
+          decided.push(`${name}: ${findDecision(await call())}`)
         } catch (error) {
           if (!(error instanceof PlatformError)) throw error
           decided.push(`${name}: ${error.class === 'transient' ? 'nothing' : error.class}`)
@@ -85,8 +85,8 @@ export function answeredByOthers(subjectOf: () => Promise<Subject>): void {
   )
 }
 
-/** Ending a login and discarding a draft are best effort; an unknown count is null. */
-function whatItDecides(result: unknown): string {
+/** Returns the decision in a result. Empty results decide nothing: revoking and discarding are best effort, unknown counts are null. */
+function findDecision(result: unknown): string {
   if (result instanceof Map) return [...result.values()].includes('deleted') ? 'deleted' : 'nothing'
   return result === undefined || result === null ? 'nothing' : JSON.stringify(result)
 }

@@ -18,9 +18,9 @@ interface Suite {
   start(): Promise<MetricsWorld>
   /** The last path segment of the account's own posts. */
   listPath: string
-  /** In the path of the first call. */
+  /** Part of the path of the first call. */
   countsPath: string
-  /** The same for the call that reads followers. */
+  /** Part of the path of the call that reads followers. */
   followersPath: string
 }
 

@@ -24,15 +24,15 @@ const RULES: GraphRule[] = [
 let server: Server
 let http: HttpClient
 let url: string
-let seen: { request: IncomingMessage; body: string }[]
+let received: { request: IncomingMessage; body: string }[]
 let answer: { status: number; headers?: Record<string, string>; body: string }
 
 beforeEach(async () => {
-  seen = []
+  received = []
   answer = { status: 200, body: '{"id":"1"}' }
   server = createServer((request, response) => {
     void text(request).then((body) => {
-      seen.push({ request, body })
+      received.push({ request, body })
       response.writeHead(answer.status, answer.headers).end(answer.body)
     })
   })
@@ -53,20 +53,20 @@ const post = () => platformErrorOf(api().post('/me/feed', { message: 'x' }, read
 describe('calls to the Graph API', () => {
   it('the token is not in the URL of a POST', async () => {
     expect(await api().post('/me/feed', { message: 'a b', link: undefined }, readId, options())).toBe('1')
-    expect(seen[0]!.request.url).toBe('/v1.0/me/feed')
-    expect(seen[0]!.body).toBe('message=a+b&access_token=secret-token')
+    expect(received[0]!.request.url).toBe('/v1.0/me/feed')
+    expect(received[0]!.body).toBe('message=a+b&access_token=secret-token')
   })
 
   it('the token is sent in a header if the host accepts it there', async () => {
     await api('header').get('/me', { fields: 'id' }, readId, options())
-    expect(seen[0]!.request.url).toBe('/v1.0/me?fields=id')
-    expect(seen[0]!.request.headers.authorization).toBe('Bearer secret-token')
+    expect(received[0]!.request.url).toBe('/v1.0/me?fields=id')
+    expect(received[0]!.request.headers.authorization).toBe('Bearer secret-token')
   })
 
   it('the token is sent as a parameter if the host requires it', async () => {
     await api().get('/me', {}, readId, options())
-    expect(seen[0]!.request.url).toBe('/v1.0/me?access_token=secret-token')
-    expect(seen[0]!.request.headers.authorization).toBeUndefined()
+    expect(received[0]!.request.url).toBe('/v1.0/me?access_token=secret-token')
+    expect(received[0]!.request.headers.authorization).toBeUndefined()
   })
 
   it.each([

@@ -15,16 +15,16 @@ import { USER_AGENT } from '../../../support/user-agent.ts'
 let server: Server
 let url: URL
 let client: HttpClient
-let seen: string[]
+let received: string[]
 let userAgents: (string | undefined)[]
 let answer: (response: ServerResponse) => void
 
 beforeEach(async () => {
-  seen = []
+  received = []
   userAgents = []
   answer = (response) => response.end('hello')
   server = createServer((request, response) => {
-    seen.push(`${request.method} ${request.url}`)
+    received.push(`${request.method} ${request.url}`)
     userAgents.push(request.headers['user-agent'])
     request.resume()
     answer(response)
@@ -72,7 +72,7 @@ describe('the HTTP client', () => {
   it('redirects are not followed', async () => {
     answer = (response) => response.writeHead(307, { location: '/elsewhere' }).end()
     expect((await call()).status).toBe(307)
-    expect(seen).toEqual(['POST /'])
+    expect(received).toEqual(['POST /'])
   })
 
   it('a broken connection after sending is reported as sent', async () => {
@@ -83,14 +83,14 @@ describe('the HTTP client', () => {
   it('a request that waited for a connection is reported as not sent', async () => {
     answer = () => undefined
     const first = failureOf(call({ timeoutMs: 600 }))
-    await expect.poll(() => seen).toHaveLength(1)
+    await expect.poll(() => received).toHaveLength(1)
     const before = Date.now()
     expect(await failureOf(call({ timeoutMs: 200 }))).toMatchObject({ sent: false, message: 'did not answer in time' })
     expect(Date.now() - before).toBeLessThan(350)
     expect(await first).toMatchObject({ sent: true, message: 'did not answer in time' })
     answer = (response) => response.end('next')
     expect((await call({ url: new URL('/next', url) })).text).toBe('next')
-    expect(seen).toEqual(['POST /', 'POST /next'])
+    expect(received).toEqual(['POST /', 'POST /next'])
   })
 
   it.each(['http://127.0.0.1:1', 'http://no-such-host.invalid'])(
@@ -137,7 +137,7 @@ describe('the HTTP client', () => {
   it('only a few connections are opened ahead, however many are requested', async () => {
     let connections = 0
     server.on('connection', () => (connections += 1))
-    for (let asked = 0; asked < 100; asked++) client.warm(url)
+    for (let count = 0; count < 100; count++) client.warm(url)
     await expect.poll(() => connections).toBe(8)
     client.warm(url)
     await delay(50)
@@ -145,7 +145,7 @@ describe('the HTTP client', () => {
   })
 
   it('another connection is opened when the one opened ahead is closed', async () => {
-    server.on('connection', (socket) => setTimeout(() => !seen.length && socket.destroy(), 50))
+    server.on('connection', (socket) => setTimeout(() => !received.length && socket.destroy(), 50))
     client.warm(url)
     await delay(150)
     expect((await call()).text).toBe('hello')

@@ -42,7 +42,7 @@ export async function decide(
 
 type Params = Record<string, string>
 
-/** Calls of the graph, without our service. */
+/** Returns a function that calls the graph directly, without our service. */
 export function graphOf(meta: Pick<Meta, 'facebook'>) {
   return async function call<T = Record<string, unknown>>(
     method: 'GET' | 'POST' | 'DELETE',

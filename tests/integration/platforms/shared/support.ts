@@ -68,7 +68,7 @@ export function memoryMedia() {
 
 /**
  * Media in a bucket of the real S3 gateway, for platforms that fetch files. `opened` has the keys that the adapter
- * read, `kept` the URLs of its copies. Close it in `afterAll`.
+ * read, `copies` the URLs of its copies. Close it in `afterAll`.
  */
 export async function storedMedia() {
   const { s3 } = inject('servers')
@@ -77,7 +77,7 @@ export async function storedMedia() {
   await storage.ensureBucket(['https://app.example'])
   const source = createMediaSource(storage)
   const opened: string[] = []
-  const kept: string[] = []
+  const copies: string[] = []
   const media: MediaSource = {
     ...source,
     open(item, options) {
@@ -86,7 +86,7 @@ export async function storedMedia() {
     },
     async storeCopy(item, copy, options) {
       const address = await source.storeCopy(item, copy, options)
-      kept.push(address)
+      copies.push(address)
       return address
     },
   }
@@ -96,7 +96,7 @@ export async function storedMedia() {
     const storageUrl = storage.publicUrl(storageKey)
     return { storageKey, storageUrl, mimeType, ...(altText !== undefined && { altText }) }
   }
-  return { media, add, opened, kept, close: () => storage.close() }
+  return { media, add, opened, copies, close: () => storage.close() }
 }
 
 export function withVersion(credentials: Omit<Credentials, 'version'>): Credentials {
@@ -123,7 +123,7 @@ export function memoryFacts(facts = new Map<string, string>()): PlatformFacts & 
   }
 }
 
-/** A call that was answered long enough ago to be no longer in flight. */
+/** Search options for a call that got its response and is no longer in flight. */
 export const searchOptions = (overrides: Partial<SearchOptions> = {}): SearchOptions => ({
   signal: AbortSignal.timeout(20_000),
   calledAt: new Date(Date.now() - 60_000),
@@ -184,7 +184,7 @@ export function controlOf({ control }: Pick<Bluesky, 'control'>) {
   }
 }
 
-/** Calls of the Bluesky server's own API, without our service. */
+/** Returns a function that calls the Bluesky server's API directly, without our service. */
 export function xrpcOf(url: string) {
   return async function call<T>(
     nsid: string,

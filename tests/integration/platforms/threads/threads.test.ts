@@ -155,12 +155,12 @@ describe('Threads', () => {
 
   it('a PNG stays a PNG with its transparency', async () => {
     const item = await stored.add(await picture(400, 400, { type: 'png', alpha: 0.5 }), 'image/png', 'Half')
-    const before = stored.kept.length
+    const before = stored.copies.length
     const delivery = newDelivery()
     const post = newPost('png', [item])
     await world.adapter.prepare(post, account, delivery, options())
     await world.adapter.publish(post, account, delivery, options())
-    expect(stored.kept).toHaveLength(before)
+    expect(stored.copies).toHaveLength(before)
   })
 
   it('videos have descriptions, too', async () => {

@@ -65,20 +65,20 @@ describe('the counts of posts', () => {
     const ids = [publish(), publish(), publish()]
     await world.control.setMetrics(ids[0]!, { shares: 2 })
     const { perCall } = world.adapter.metrics
-    const asked = async (of: string[]) => {
+    const callsFor = async (postIds: string[]) => {
       let counts = new Map<string, unknown>()
-      const requests = await requestsDuring(async () => (counts = await read(of)))
-      expect(counts).toEqual(new Map(of.map((id, index) => [id, { ...NOTHING_YET, shares: index === 0 ? 2 : 0 }])))
+      const requests = await requestsDuring(async () => (counts = await read(postIds)))
+      expect(counts).toEqual(new Map(postIds.map((id, index) => [id, { ...NOTHING_YET, shares: index === 0 ? 2 : 0 }])))
       return requests.filter((path) => path.startsWith('/posts'))
     }
     for (let count = 0; count < perCall - 1; count++) publish()
     const [first, second] = ['/posts?npf=true&limit=20', '/posts?npf=true&limit=20&offset=20']
     const singly = (id: string) => `/posts?npf=true&id=${id}&notes_info=true`
-    expect(await asked(ids)).toEqual([first, second])
+    expect(await callsFor(ids)).toEqual([first, second])
     // The last one is read by itself: another listing would save nothing.
-    expect(await asked([ids[0]!, ids[2]!])).toEqual([first, singly(ids[0]!)])
+    expect(await callsFor([ids[0]!, ids[2]!])).toEqual([first, singly(ids[0]!)])
     for (let count = 0; count < 4 * perCall; count++) publish()
-    expect(await asked(ids)).toHaveLength(3 + ids.length)
+    expect(await callsFor(ids)).toHaveLength(3 + ids.length)
   })
 
   it.each([
@@ -130,19 +130,19 @@ describe('a post that the blog does not show', () => {
     ['alone', 0],
     ['among others', 2],
   ])('a post is deleted if its author does not have it either: %s', async (_, others) => {
-    const gone = publish()
-    const kept = Array.from({ length: others }, () => publish())
-    await world.control.deletePost(gone)
-    const counts = await read([gone, ...kept])
-    expect(counts.get(gone)).toBe('deleted')
-    expect(kept.map((id) => counts.get(id))).toEqual(kept.map(() => NOTHING_YET))
+    const deleted = publish()
+    const existing = Array.from({ length: others }, () => publish())
+    await world.control.deletePost(deleted)
+    const counts = await read([deleted, ...existing])
+    expect(counts.get(deleted)).toBe('deleted')
+    expect(existing.map((id) => counts.get(id))).toEqual(existing.map(() => NOTHING_YET))
   })
 
   it('a post is not searched beyond the last listing', async () => {
     const small = await world.newAccount()
-    const gone = [publish(small), publish(small)]
-    for (const id of gone) await world.control.deletePost(id)
-    const requests = await requestsDuring(async () => expect((await read(gone, small)).size).toBe(2))
+    const deleted = [publish(small), publish(small)]
+    for (const id of deleted) await world.control.deletePost(id)
+    const requests = await requestsDuring(async () => expect((await read(deleted, small)).size).toBe(2))
     expect(requests.filter((path) => path.includes('limit='))).toHaveLength(1)
   })
 
@@ -204,8 +204,8 @@ describe('refused reads', () => {
     const ended = await world.newAccount()
     const ids = [publish(ended), publish(ended)]
     await world.control.revoke(ended.handle)
-    for (const asked of [ids, [ids[0]!]]) {
-      expect(await platformErrorOf(read(asked, ended))).toMatchObject({ class: 'unauthorized', certain: true })
+    for (const requestedIds of [ids, [ids[0]!]]) {
+      expect(await platformErrorOf(read(requestedIds, ended))).toMatchObject({ class: 'unauthorized', certain: true })
     }
     expect(await platformErrorOf(followers(ended))).toMatchObject({ class: 'unauthorized' })
   })

@@ -30,7 +30,7 @@ export async function tumblrWorld(
     ...client,
   })
 
-  /** All steps of a user who connects. */
+  /** Connects an account like a user, over the login page. */
   async function connection(loginId: string, decision: 'allow' | 'deny' = 'allow') {
     const options = { signal: AbortSignal.timeout(20_000) }
     const { url, secrets } = await redirect.begin({ state: 'state-1', redirectUri: REDIRECT_URI }, options)
