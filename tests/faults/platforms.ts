@@ -120,7 +120,7 @@ const TRAITS: Record<Platform, Traits> = {
 }
 
 /** The platforms whose access tokens expire and are renewed. */
-export const RENEWING = PLATFORMS.filter((platform) => TRAITS[platform].calls.renew !== null)
+export const RENEWING_PLATFORMS = PLATFORMS.filter((platform) => TRAITS[platform].calls.renew !== null)
 
 /** Starts every platform of the sandbox, with its data under the folder. */
 export async function startFaultPlatforms(dir: string, publicUrl: string, behaviour: Behaviour = {}) {

@@ -24,7 +24,7 @@ const unexpected = () => Promise.reject(new Error('unexpected call'))
  * Creates platforms with scripted responses, for cases that no real server can reproduce. They record all calls.
  * @param metrics the maximal number of ids in a metrics call, by platform; 0 for a platform without metrics
  */
-export function toldPlatforms(
+export function createScriptedPlatforms(
   metrics: Partial<Record<Platform, number>>,
   renew: Partial<Record<Platform, PlatformAdapter['renew']>> = {},
 ) {
@@ -82,5 +82,5 @@ export function toldPlatforms(
     warmUp: async () => {},
     close: async () => {},
   }
-  return { registry, calls, followerCalls, tell: (platform: Platform): PlatformScript => scripts.get(platform)! }
+  return { registry, calls, followerCalls, scriptFor: (platform: Platform): PlatformScript => scripts.get(platform)! }
 }

@@ -17,10 +17,10 @@ afterAll(() => context.close())
 describe('a snapshot', () => {
   it('a snapshot has counts, derived rates and the follower count; unknown counts are null', async () => {
     const { userId, post } = await published(['bluesky', 'threads'])
-    platforms.tell('bluesky').counts.set(idOn(post, 'bluesky'), { likes: 6, shares: 2, comments: 0, saved: 3 })
-    platforms.tell('bluesky').followers = 200
-    platforms.tell('threads').counts.set(idOn(post, 'threads'), { impressions: 40 })
-    platforms.tell('threads').followers = null
+    platforms.scriptFor('bluesky').counts.set(idOn(post, 'bluesky'), { likes: 6, shares: 2, comments: 0, saved: 3 })
+    platforms.scriptFor('bluesky').followers = 200
+    platforms.scriptFor('threads').counts.set(idOn(post, 'threads'), { impressions: 40 })
+    platforms.scriptFor('threads').followers = null
     const before = await stored(post)
     await collectRun()
     const [bluesky, threads] = (await snapshotsOf(post._id)).toSorted((a, b) =>
@@ -78,7 +78,7 @@ describe('a snapshot', () => {
 
   it('concurrent collectors store one snapshot per slot', async () => {
     const { userId, posts } = await published(['bluesky'], 30)
-    platforms.tell('bluesky').meanwhile = () => new Promise((resolve) => setTimeout(resolve, 50))
+    platforms.scriptFor('bluesky').meanwhile = () => new Promise((resolve) => setTimeout(resolve, 50))
     const { batches } = await listRun()
     expect(batches.map(({ postIds }) => postIds.length)).toEqual([25, 5])
     const twice = [...batches, ...batches, ...batches]
@@ -176,7 +176,7 @@ describe('the list of due posts', () => {
 describe('a post', () => {
   it('a post that was deleted on the platform is marked deleted and not collected again', async () => {
     const { userId, post } = await published(['bluesky', 'mastodon'], 1, new Date(Date.now() - HOUR))
-    platforms.tell('bluesky').counts.set(idOn(post, 'bluesky'), 'deleted')
+    platforms.scriptFor('bluesky').counts.set(idOn(post, 'bluesky'), 'deleted')
     const results = await collectRun()
     expect(results.find(({ platform }) => platform === 'bluesky')).toMatchObject({ deleted: 1, saved: 0 })
     expect((await entry(post, 'bluesky')).status).toBe('deleted')
@@ -190,22 +190,22 @@ describe('a post', () => {
 
   it('a post that the platform does not show right after publication does not count as deleted', async () => {
     const { post } = await published(['threads'], 1, later(-MINUTE)())
-    platforms.tell('threads').counts.set(idOn(post, 'threads'), 'deleted')
+    platforms.scriptFor('threads').counts.set(idOn(post, 'threads'), 'deleted')
     expect(await collectRun()).toMatchObject([{ deleted: 0, saved: 0, skipped: 1, failed: 0 }])
     expect(await collectRun()).toEqual([])
     expect(await run(activities(later(8 * MINUTE)).refreshPostMetrics, post._id, 'threads')).toBe(false)
     expect(await entry(post, 'threads')).toMatchObject({ status: 'completed', lastAnalyticsFetch: null })
-    platforms.tell('threads').counts.set(idOn(post, 'threads'), { likes: 2 })
+    platforms.scriptFor('threads').counts.set(idOn(post, 'threads'), { likes: 2 })
     expect(await collectRun(later(15 * MINUTE))).toMatchObject([{ saved: 1 }])
     const { post: gone } = await published(['threads'], 1, later(-MINUTE)())
-    platforms.tell('threads').counts.set(idOn(gone, 'threads'), 'deleted')
+    platforms.scriptFor('threads').counts.set(idOn(gone, 'threads'), 'deleted')
     await run(activities(later(9 * MINUTE)).refreshPostMetrics, gone._id, 'threads')
     expect((await entry(gone, 'threads')).status).toBe('deleted')
   })
 
   it('a post without reported metrics gets no snapshot and is skipped until the next slot', async () => {
     const { userId, post } = await published(['bluesky'])
-    platforms.tell('bluesky').default = null
+    platforms.scriptFor('bluesky').default = null
     expect(await collectRun()).toMatchObject([{ saved: 0, skipped: 1 }])
     expect(await collectRun()).toEqual([])
     expect((await entry(post, 'bluesky')).lastAnalyticsFetch).toBeNull()
@@ -224,7 +224,7 @@ describe('a post', () => {
     const { userId, post } = await published(['bluesky'])
     await collectRun()
     expect(await snapshotsOf(post._id)).toHaveLength(1)
-    platforms.tell('bluesky').meanwhile = () => deletePost(context, userId, post._id)
+    platforms.scriptFor('bluesky').meanwhile = () => deletePost(context, userId, post._id)
     await collectRun(later(15 * MINUTE))
     expect(platforms.calls).toHaveLength(2)
     expect(await snapshotsOf(post._id)).toEqual([])
@@ -232,7 +232,7 @@ describe('a post', () => {
 
   it('a post that its owner deletes during a failing platform call leaves no dead letter', async () => {
     const { userId, post, posts } = await published(['bluesky'], 2)
-    const script = platforms.tell('bluesky')
+    const script = platforms.scriptFor('bluesky')
     script.troubles.push(trouble('transient'))
     script.meanwhile = () => deletePost(context, userId, post._id)
     await collectRun()
@@ -242,7 +242,7 @@ describe('a post', () => {
   it('a post whose owner is erased during the platform call leaves nothing', async () => {
     const { userId, post } = await published(['bluesky'])
     const users = context.database.connection.collection<{ _id: string }>('users')
-    platforms.tell('bluesky').meanwhile = async () => void (await users.deleteOne({ _id: userId }))
+    platforms.scriptFor('bluesky').meanwhile = async () => void (await users.deleteOne({ _id: userId }))
     expect(await collectRun()).toMatchObject([{ saved: 0, skipped: 1 }])
     expect(await snapshotsOf(post._id)).toEqual([])
     expect((await entry(post, 'bluesky')).lastAnalyticsFetch).toBeNull()
@@ -250,7 +250,7 @@ describe('a post', () => {
 
   it('an older collection that ends later does not replace a newer snapshot', async () => {
     const { post } = await published(['bluesky'])
-    const script = platforms.tell('bluesky')
+    const script = platforms.scriptFor('bluesky')
     script.default = { likes: 1 }
     script.meanwhile = async () => {
       delete script.meanwhile

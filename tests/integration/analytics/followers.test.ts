@@ -30,7 +30,7 @@ async function collectFollowers({ on, now, pauses = {} }: { on?: Platform[]; now
 
 it('followers are collected once a day on every connected platform that reports them', async () => {
   const { _id: userId } = await connectedUser(context, ['bluesky', 'threads', 'tumblr'])
-  platforms.tell('threads').followers = null
+  platforms.scriptFor('threads').followers = null
   expect(await collectFollowers()).toMatchObject({ taken: 2, skipped: 1 })
   const version = await versionOf(userId)
   expect(await collectFollowers()).toMatchObject({ taken: 0, skipped: 3 })
@@ -44,7 +44,7 @@ it('followers are collected once a day on every connected platform that reports 
 
 it('unavailable followers do not block other counts and are not requested with every call', async () => {
   const { posts } = await published(['threads'], 4)
-  platforms.tell('threads').followers = null
+  platforms.scriptFor('threads').followers = null
   expect(await collectRun()).toMatchObject([{ saved: 4 }])
   expect(platforms.followerCalls).toEqual(['threads'])
   expect(await context.snapshots.latest(posts[0]!._id, 'threads')).toMatchObject({ followerCountAtSnapshot: null })
@@ -56,7 +56,7 @@ it('an account that was connected after the daily run gets its own follower coun
   await context.database.connection
     .collection('platformAccounts')
     .updateOne({ userId }, { $set: { 'bluesky.connectedAt': later(MINUTE)() } })
-  platforms.tell('bluesky').followers = 7
+  platforms.scriptFor('bluesky').followers = 7
   expect(await collectFollowers({ now: later(2 * MINUTE) })).toMatchObject({ taken: 1 })
   expect(await collectFollowers({ now: later(3 * MINUTE) })).toMatchObject({ taken: 0 })
   expect(await context.snapshots.latestFollowers(userId, 'bluesky')).toMatchObject({ followers: 7 })
@@ -64,7 +64,7 @@ it('an account that was connected after the daily run gets its own follower coun
 
 it('followers are not requested while the platform is rate limited, and once per account afterwards', async () => {
   for (let user = 0; user < 12; user++) await connectedUser(context, ['bluesky', 'threads'])
-  platforms.tell('bluesky').followerTroubles.push(trouble('rate_limited', 10 * MINUTE))
+  platforms.scriptFor('bluesky').followerTroubles.push(trouble('rate_limited', 10 * MINUTE))
   const first = await collectFollowers()
   expect(first).toMatchObject({ taken: 12 + 12 - first.paused, skipped: 0, failed: 0 })
   expect(first.paused).toBeGreaterThan(6)
@@ -81,15 +81,15 @@ it('followers are not requested while the platform is rate limited, and once per
 
 it('followers of other servers are collected while a server of the platform is down', async () => {
   for (let user = 0; user < 12; user++) await connectedUser(context, ['mastodon'])
-  platforms.tell('mastodon').followerTroubles.push(new CapacityExceeded('full'))
+  platforms.scriptFor('mastodon').followerTroubles.push(new CapacityExceeded('full'))
   expect(await collectFollowers()).toMatchObject({ taken: 11, paused: 1, pauses: { mastodon: expect.any(Number) } })
   expect(await collectFollowers({ on: ['mastodon'] })).toMatchObject({ taken: 1, skipped: 11, paused: 0 })
 })
 
 it('followers of an expired login are not requested again, and other failures make one dead letter with a count', async () => {
   const { _id: userId } = await connectedUser(context, ['bluesky', 'threads'])
-  platforms.tell('bluesky').followerTroubles.push(trouble('unauthorized'))
-  platforms.tell('threads').followerTroubles.push(trouble('transient'), trouble('transient'))
+  platforms.scriptFor('bluesky').followerTroubles.push(trouble('unauthorized'))
+  platforms.scriptFor('threads').followerTroubles.push(trouble('transient'), trouble('transient'))
   expect(await collectFollowers()).toMatchObject({ taken: 0, skipped: 1, failed: 1 })
   expect(await collectFollowers()).toMatchObject({ taken: 0, skipped: 0, failed: 1 })
   expect(await lettersOf(userId)).toMatchObject([{ type: 'account', postId: null, platform: 'threads', count: 2 }])

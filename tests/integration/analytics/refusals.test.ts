@@ -18,7 +18,7 @@ describe('a refusal by a platform', () => {
 
   it('an expired token is renewed, and the counts are read with the new one', async () => {
     const { userId, post } = await published(['mastodon'])
-    platforms.tell('mastodon').troubles.push(trouble('unauthorized'))
+    platforms.scriptFor('mastodon').troubles.push(trouble('unauthorized'))
     expect(await collectRun()).toMatchObject([{ saved: 1 }])
     expect(platforms.calls.map(({ token }) => token)).toEqual(['token', 'renewed token'])
     expect(await health(userId, 'mastodon')).toBe('active')
@@ -29,7 +29,7 @@ describe('a refusal by a platform', () => {
     const { userId, posts } = await published([on], 60)
     const more = publishedPost({ userId, on: [on], completedAt: new Date(Date.now() - 3 * DAY) })
     await storePosts(context, [more])
-    platforms.tell(on).troubles.push(...Array.from({ length: 20 }, () => trouble('unauthorized')))
+    platforms.scriptFor(on).troubles.push(...Array.from({ length: 20 }, () => trouble('unauthorized')))
     const { batches } = await listRun()
     expect(batches.length).toBeGreaterThan(2)
     for (const batch of batches) await run(activities().collectBatch, batch)
@@ -43,7 +43,7 @@ describe('a refusal by a platform', () => {
 
   it('a revoked login that concurrent calls detect expires with one warning', async () => {
     const { userId } = await published(['mastodon'], 60)
-    const script = platforms.tell('mastodon')
+    const script = platforms.scriptFor('mastodon')
     script.meanwhile = () => new Promise((resolve) => setTimeout(resolve, 20))
     script.troubles.push(...Array.from({ length: 20 }, () => trouble('unauthorized')))
     script.followerTroubles.push(...Array.from({ length: 20 }, () => trouble('unauthorized')))
@@ -65,7 +65,7 @@ describe('a refusal by a platform', () => {
   it('a missing permission is logged once per account and run, and has no other effect', async () => {
     const { userId } = await published(['threads'], 5)
     await storePosts(context, [publishedPost({ userId, on: ['threads'], completedAt: new Date(Date.now() - 3 * DAY) })])
-    platforms.tell('threads').troubles.push(...Array.from({ length: 20 }, () => trouble('permission')))
+    platforms.scriptFor('threads').troubles.push(...Array.from({ length: 20 }, () => trouble('permission')))
     lines.length = 0
     expect(await collectRun()).toMatchObject([{ end: 'account', skipped: 1 }, { skipped: 0 }])
     expect(lines.filter(({ message }) => message.includes('permission missing'))).toHaveLength(1)
@@ -79,7 +79,7 @@ describe('a refusal by a platform', () => {
 
   it('a rate limit pauses the platform for the stated time, and the posts are collected afterwards', async () => {
     const { userId, post } = await published(['bluesky'])
-    platforms.tell('bluesky').troubles.push(trouble('rate_limited', 90_000))
+    platforms.scriptFor('bluesky').troubles.push(trouble('rate_limited', 90_000))
     expect(await collectRun()).toMatchObject([{ end: 'platform', pauseMs: 90_000, saved: 0, failed: 0 }])
     expect(await lettersOf(userId)).toEqual([])
     expect(await collectRun()).toMatchObject([{ saved: 1 }])
@@ -88,14 +88,14 @@ describe('a refusal by a platform', () => {
 
   it('a server that keeps failing ends the turn of its account, and the next run collects the rest', async () => {
     const { posts } = await published(['threads'], 11)
-    platforms.tell('threads').troubles.push(...Array.from({ length: 10 }, () => trouble('transient')))
+    platforms.scriptFor('threads').troubles.push(...Array.from({ length: 10 }, () => trouble('transient')))
     expect(await collectRun()).toMatchObject([{ saved: 0, deleted: 0, skipped: 1, failed: 10, end: 'account' }])
     expect(await collectRun()).toMatchObject([{ postIds: [posts[10]!._id], saved: 1 }])
   })
 
   it('a failed call makes dead letters of its own posts, and the rest of the batch is collected', async () => {
     const { userId, posts } = await published(['threads'], 4)
-    platforms.tell('threads').troubles.push(null, trouble('validation'), null, trouble('rate_limited', 60_000))
+    platforms.scriptFor('threads').troubles.push(null, trouble('validation'), null, trouble('rate_limited', 60_000))
     expect(await collectRun()).toMatchObject([{ saved: 2, failed: 1, skipped: 1, end: 'platform', pauseMs: 60_000 }])
     expect(platforms.calls.map(({ ids }) => ids.length)).toEqual([1, 1, 1, 1])
     expect(await lettersOf(userId)).toMatchObject([{ postId: posts[1]!._id }])
@@ -104,7 +104,7 @@ describe('a refusal by a platform', () => {
 
   it('other failures make one dead letter per post and platform, with a count', async () => {
     const { userId, posts } = await published(['bluesky', 'mastodon'], 2)
-    platforms.tell('bluesky').troubles.push(trouble('transient'), trouble('validation'))
+    platforms.scriptFor('bluesky').troubles.push(trouble('transient'), trouble('validation'))
     await collectRun()
     expect(await collectRun()).toEqual([])
     const letters = await lettersOf(userId)
@@ -122,7 +122,7 @@ describe('a refusal by a platform', () => {
 
   it('an unexpected error becomes a dead letter, and its message is only in the log', async () => {
     const { userId } = await published(['bluesky'])
-    platforms.tell('bluesky').troubles.push(new Error('with a secret in it'))
+    platforms.scriptFor('bluesky').troubles.push(new Error('with a secret in it'))
     await collectRun()
     expect(await lettersOf(userId)).toMatchObject([{ reason: 'INTERNAL: Something went wrong inside the service' }])
   })
@@ -131,7 +131,7 @@ describe('a refusal by a platform', () => {
 describe('a replayed dead letter', () => {
   it('a replayed dead letter is deleted when it succeeds and counted when it fails', async () => {
     const { userId, post } = await published(['bluesky'])
-    platforms.tell('bluesky').troubles.push(trouble('transient'), trouble('transient'))
+    platforms.scriptFor('bluesky').troubles.push(trouble('transient'), trouble('transient'))
     await collectRun()
     const [letter] = await lettersOf(userId)
     expect(await run(activities().replayDeadLetter, letter!._id)).toBe('failed')

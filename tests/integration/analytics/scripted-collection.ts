@@ -9,7 +9,7 @@ import { PlatformError } from '../../../src/platforms/errors.ts'
 import type { DueBatch, DuePage, DuePlace } from '../../../src/workflows/messages/analytics.ts'
 import { connectedUser, publishedPost, storePosts } from '../../support/published.ts'
 import { testContext } from '../../support/servers.ts'
-import { toldPlatforms } from '../../support/scripted-platforms.ts'
+import { createScriptedPlatforms } from '../../support/scripted-platforms.ts'
 
 const ON: Platform[] = ['bluesky', 'mastodon', 'threads']
 /** The offset of the tests' clocks, which start at the beginning of a slot. */
@@ -24,7 +24,7 @@ interface Line {
 
 /** Creates the collection activities with a separate database and scripted platforms. */
 export async function startScriptedCollection() {
-  const platforms = toldPlatforms(
+  const platforms = createScriptedPlatforms(
     { bluesky: 25, mastodon: 20, threads: 1, tumblr: 0 },
     { mastodon: async (account) => ({ ...account, accessToken: 'renewed token' }) },
   )
@@ -109,7 +109,7 @@ export async function startScriptedCollection() {
       await context.database.connection.collection('posts').deleteMany({})
       for (const records of [platforms.calls, platforms.followerCalls, lines]) records.length = 0
       for (const platform of ON) {
-        const script = platforms.tell(platform)
+        const script = platforms.scriptFor(platform)
         Object.assign(script, { counts: new Map(), default: { likes: 1 }, followers: 100, troubles: [] })
         script.followerTroubles = []
         delete script.meanwhile

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { listWithCompanions } from '../../../src/domain/accounts/platform-connect.ts'
 import { PLATFORMS, platformLabel, type Platform } from '../../../src/domain/shared/platforms.ts'
 import { poll } from '../../support/delivery-world.ts'
-import { matchesCall, RENEWING } from '../../faults/platforms.ts'
+import { matchesCall, RENEWING_PLATFORMS } from '../../faults/platforms.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 
 // A revoked login on one platform affects the posts on that platform only. Tested for each platform.
@@ -125,7 +125,7 @@ describe.each(PLATFORMS)('a login of %s', (platform) => {
   })
 })
 
-describe.each(RENEWING)('an access token of %s', (platform) => {
+describe.each(RENEWING_PLATFORMS)('an access token of %s', (platform) => {
   it('posts that are due together on an expired access token renew it once', async () => {
     const user = await world.user()
     const { control, calls } = world.find(platform)

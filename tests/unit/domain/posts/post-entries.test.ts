@@ -13,7 +13,7 @@ function postWith(entry: Partial<Omit<PlatformStatus, 'delivery'>> & { delivery?
 }
 
 describe('hasReachedAnyPlatform', () => {
-  it.each([{ status: 'pending' }, { status: 'failed' }, { status: 'cancelled' }] as const)(
+  it.each([{ status: 'pending' }, { status: 'failed' }] as const)(
     'a post with the entry %j has reached no platform',
     (entry) => {
       expect(hasReachedAnyPlatform(postWith(entry))).toBe(false)
@@ -54,7 +54,7 @@ describe('findOpenEntry', () => {
     expect(findOpenEntry(post, 'tumblr', 0)).toBeNull()
   })
 
-  it.each(['completed', 'failed', 'cancelled', 'deleted'] as const)('findOpenEntry finds no %s entry', (status) => {
+  it.each(['completed', 'failed', 'deleted'] as const)('findOpenEntry finds no %s entry', (status) => {
     const post: Post = { ...postWith({ status }), status: 'PROCESSING' }
     expect(findOpenEntry(post, 'mastodon', 0)).toBeNull()
   })

@@ -54,20 +54,20 @@ describe('parseJson', () => {
 
   it('parseJson counts the outermost value, so the limit is exact', () => {
     const numbers = (count: number) => `[${Array.from({ length: count }, () => '0').join(',')}]`
-    expect(refusal(numbers(9_999))).toBeNull()
-    expect(refusal(numbers(10_000))).toBe(TOO_MANY)
-    expect(refusal(`[${numbers(9_998)}]`)).toBeNull()
-    expect(refusal(`[${numbers(9_999)}]`)).toBe(TOO_MANY)
+    expect(findRefusal(numbers(9_999))).toBeNull()
+    expect(findRefusal(numbers(10_000))).toBe(TOO_MANY)
+    expect(findRefusal(`[${numbers(9_998)}]`)).toBeNull()
+    expect(findRefusal(`[${numbers(9_999)}]`)).toBe(TOO_MANY)
   })
 
   it('parseJson counts levels that are open together, not all brackets', () => {
-    expect(refusal(`[${Array.from({ length: 100 }, () => '[{}]').join(',')}]`)).toBeNull()
-    expect(refusal(`${'['.repeat(32)}${']'.repeat(32)}`)).toBeNull()
-    expect(refusal(`${'['.repeat(33)}${']'.repeat(33)}`)).toBe(TOO_DEEP)
+    expect(findRefusal(`[${Array.from({ length: 100 }, () => '[{}]').join(',')}]`)).toBeNull()
+    expect(findRefusal(`${'['.repeat(32)}${']'.repeat(32)}`)).toBeNull()
+    expect(findRefusal(`${'['.repeat(33)}${']'.repeat(33)}`)).toBe(TOO_DEEP)
   })
 
   it.each(['', '{"a":', '[0,]', 'nothing'])('parseJson rejects the invalid text %j', (text) => {
-    expect(refusal(text)).toBe('Request body is not valid JSON. Correct its syntax.')
+    expect(findRefusal(text)).toBe('Request body is not valid JSON. Correct its syntax.')
   })
 
   it('parseJson rejects bytes that are not UTF-8', () => {
@@ -82,7 +82,7 @@ describe('parseJson', () => {
     [String.raw`{"a":"\ud800"}`, 'a contains lone surrogates. Remove them.'],
     [String.raw`[{"\udc00":1}]`, '0 contains lone surrogates. Remove them.'],
   ])('parseJson rejects the text of %s, which cannot be stored', (text, message) => {
-    expect(refusal(text)).toBe(`Validation failed: ${message}`)
+    expect(findRefusal(text)).toBe(`Validation failed: ${message}`)
   })
 
   it('parseJson drops __proto__ at every level', () => {
