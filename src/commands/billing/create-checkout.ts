@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import { getBilling, STANDING_BY_STATE } from '../../domain/billing/processor-snapshot.ts'
+import { getBilling, STATUS_BY_STATE } from '../../domain/billing/processor-snapshot.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
@@ -89,7 +89,7 @@ async function open(
 async function isPaid(payments: CheckoutPayments, { status, subscriptionId }: Checkout): Promise<boolean> {
   if (status !== 'complete' || subscriptionId === null) return false
   const subscription = await payments.readSubscription(subscriptionId)
-  return subscription !== null && STANDING_BY_STATE[subscription.state] !== 'cancelled'
+  return subscription !== null && STATUS_BY_STATE[subscription.state] !== 'cancelled'
 }
 
 function alreadySubscribed(): ServiceError {

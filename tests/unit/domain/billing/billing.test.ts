@@ -25,7 +25,7 @@ const userAfter = (...truths: Truth[]): User =>
   truths.reduce((user, truth) => ({ ...look(user, truth, event).user, usage: used }), buildUser())
 const pro = () => userAfter(one())
 const renewal = buildInvoice({ id: 'in_2', isFirst: false })
-const kinds = ({ news }: ReturnType<typeof look>['step']) => news.map(({ kind }) => kind)
+const kinds = ({ events }: ReturnType<typeof look>['step']) => events.map(({ kind }) => kind)
 
 describe('states of the payment processor', () => {
   const ends = { plan: 'free', status: 'cancelled' } as const
@@ -83,7 +83,7 @@ describe('an active subscription', () => {
   it('an unchanged subscription changes nothing', () => {
     const user = pro()
     const { step } = look(user, one())
-    expect(step).toMatchObject({ isChanged: false, news: [], subscription: {} })
+    expect(step).toMatchObject({ isChanged: false, events: [], subscription: {} })
     expect(describeBillingUpdate(user, step)).toBe('nothing')
   })
 
@@ -251,8 +251,8 @@ describe('a second subscription', () => {
   it('a second subscription is flagged once, and the oldest stays on the record', () => {
     const { user, step } = look(pro(), both, ofSecond)
     expect(user.subscription).toMatchObject({ processorSubscriptionId: 'sub_1', currentPeriodEnd: after(T0, MONTH) })
-    expect(step.news).toEqual([{ kind: 'secondSubscription', subscriptionId: 'sub_2' }])
-    expect(look(user, both, ofSecond).step.news).toEqual([])
+    expect(step.events).toEqual([{ kind: 'secondSubscription', subscriptionId: 'sub_2' }])
+    expect(look(user, both, ofSecond).step.events).toEqual([])
   })
 
   it('the newer subscription is the second one even when its event came first', () => {
@@ -260,7 +260,7 @@ describe('a second subscription', () => {
     expect(early.subscription.processorSubscriptionId).toBe('sub_2')
     const { user, step } = look(early, both, buildEvent())
     expect(user.subscription.processorSubscriptionId).toBe('sub_1')
-    expect(step.news).toEqual([{ kind: 'secondSubscription', subscriptionId: 'sub_2' }])
+    expect(step.events).toEqual([{ kind: 'secondSubscription', subscriptionId: 'sub_2' }])
   })
 
   it('a second subscription takes over without a gap when the first ends', () => {
@@ -272,7 +272,7 @@ describe('a second subscription', () => {
       limits: LIMITS.pro,
       usage: unused,
     })
-    expect(next.step.news).toEqual([])
+    expect(next.step.events).toEqual([])
   })
 
   it('a second subscription does not reset the usage when it renews or ends', () => {
@@ -292,7 +292,7 @@ describe('a second subscription', () => {
 
   it('an unpaid subscription is not flagged as a second one', () => {
     const unpaid = { subscriptions: [buildSubscription(), { ...second, state: 'incomplete' as const }] }
-    expect(look(pro(), unpaid, ofSecond).step.news).toEqual([])
+    expect(look(pro(), unpaid, ofSecond).step.events).toEqual([])
   })
 })
 
