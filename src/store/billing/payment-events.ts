@@ -124,7 +124,7 @@ export function createPaymentEventStore(connection: Connection) {
       return waiting.map(({ _id, userId }) => ({ id: _id, userId: userId ?? _id }))
     },
 
-    /** Oldest first. */
+    /** All events of the user, oldest first, as a stream. */
     allOf: (userId: string): AsyncIterable<StoredPaymentEvent> =>
       collection().find({ userId }, { sort: { createdAt: 1 } }),
 

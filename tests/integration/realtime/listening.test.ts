@@ -117,7 +117,7 @@ function followedLate({ context }: RealtimeWorld): string[] {
   const { follow } = changes
   changes.follow = (follower) => {
     const feed = follow(follower)
-    const late = feed.following().then(() => delay(300))
+    const late = feed.opened().then(() => delay(300))
     void late.then(() => order.push('followed'))
     return { ...feed, following: () => late }
   }
