@@ -119,7 +119,7 @@ function followedLate({ context }: RealtimeWorld): string[] {
     const feed = follow(follower)
     const late = feed.opened().then(() => delay(300))
     void late.then(() => order.push('followed'))
-    return { ...feed, following: () => late }
+    return { ...feed, opened: () => late }
   }
   return order
 }
