@@ -8,7 +8,7 @@ import type { Checkout, Payments } from '../../integrations/payments/payments.ts
 import { mapPaymentsError, requirePayments, toMinuteKey } from './payment-calls.ts'
 import { syncNow, type SyncNowDeps } from './sync-now.ts'
 
-/** Each round sees the result of the one before; more are needed only under concurrent writes. */
+/** The maximum number of rounds. Each sees the result of the previous one; two are enough without concurrent writes. */
 const ROUNDS = 5
 
 type CheckoutPayments = Pick<Payments, 'readCheckout' | 'openCheckout' | 'readSubscription'>

@@ -17,7 +17,7 @@ import {
 
 /** How long a replaced token is still accepted, for parallel tabs and lost responses. */
 const REPEAT_WINDOW_MS = 30 * SECOND
-/** The repeatable tokens stored per session; browser tabs do not need more within the window. */
+/** The maximum number of replaced tokens stored per session; browser tabs do not need more within the window. */
 const MAX_REPEATABLE = 20
 
 interface RefreshSessionDeps {

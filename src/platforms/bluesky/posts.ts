@@ -172,7 +172,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     return { platformPostId: uri, platformPostUrl: `${trimTrailingSlashes(appUrl)}/profile/${did}/post/${key}` }
   }
 
-  /** Only preparation needs these large modules; the API never prepares. */
+  /** Loads the large modules that only preparation needs; the API never prepares. */
   async function warmUp(): Promise<void> {
     await Promise.all([import('./facets.ts'), warmUpImages()])
   }

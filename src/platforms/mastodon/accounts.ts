@@ -79,8 +79,8 @@ export function createAccounts({ api, reading, clientId, clientSecret }: Account
     }
   }
 
-  async function fetchOwnAccount(via: Api, token: string, { signal }: CallOptions): Promise<Account> {
-    return (await via.get('/api/v1/accounts/verify_credentials', {}, readAccount, { token, signal })).body
+  async function fetchOwnAccount(fromApi: Api, token: string, { signal }: CallOptions): Promise<Account> {
+    return (await fromApi.get('/api/v1/accounts/verify_credentials', {}, readAccount, { token, signal })).body
   }
 
   async function revokeToken(token: string, { signal }: CallOptions): Promise<void> {

@@ -76,7 +76,7 @@ export function createPosts(deps: PostDeps) {
   }
 
   /**
-   * The server returns 404 for a repeat whose first status was deleted meanwhile. A post that was published once stays
+   * Converts a 404. The server also returns it for a repeat whose first status was deleted meanwhile; such a post counts as
    * published.
    */
   async function toMissingError(cause: PlatformError, delivery: DeliveryCheckpoints): Promise<PlatformError> {

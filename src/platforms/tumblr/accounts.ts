@@ -70,8 +70,8 @@ export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps
     }
   }
 
-  async function fetchOwnBlog(via: Api, account: Credentials, options: CallOptions): Promise<Blog> {
-    const { user } = await via.user({ token: toTokenPair(account), ...options })
+  async function fetchOwnBlog(fromApi: Api, account: Credentials, options: CallOptions): Promise<Blog> {
+    const { user } = await fromApi.user({ token: toTokenPair(account), ...options })
     const blog = user.blogs.find((one) => toBlogId(one) === account.accountId)
     if (!blog) throw new PlatformError('permission', 'The blog is no longer in this account', { certain: true })
     return blog

@@ -189,7 +189,6 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
       if (id) await deleteDraft(id, account, options)
     },
 
-    /** Only preparation needs this large module; the API never prepares. */
     warmUp: warmUpImages,
   }
 }

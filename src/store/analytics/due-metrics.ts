@@ -40,7 +40,7 @@ export function createDueMetricsStore(connection: Connection) {
   const find = (filter: object) =>
     collection().find<PublishedPost>(filter, { projection: SHOWN, maxTimeMS: LIST_DEADLINE_MS }).hint(METRICS_INDEX)
 
-  /** `$max`: a late write never moves the slot back. */
+  /** Builds the update that records a slot. Because of `$max`, a late write never moves the slot back. */
   const toSlotUpdate = (slot: Date, fetchedAt?: Date) => ({
     $max: {
       'platformStatuses.$[entry].metricsSlot': slot,

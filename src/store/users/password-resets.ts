@@ -2,7 +2,7 @@ import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
-/** More than are mailed to one address while a link is valid: a stranger's requests must not end the owner's link. */
+/** More tokens than are mailed to one address while a link is valid, so that a stranger's requests never end the owner's link. */
 const MAX_OUTSTANDING = 20
 
 interface ResetToken {
