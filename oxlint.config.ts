@@ -86,7 +86,7 @@ const FENCES: Fence[] = [
   },
   {
     folder: 'api',
-    may: ['commands/**', 'domain/**', 'store/**', 'security/random.ts', '../package.json'],
+    may: ['commands/**', 'deadlines.ts', 'domain/**', 'store/**', 'security/random.ts', '../package.json'],
     types: ['clock.ts', ...CLIENTS, ...WIRING],
     packages: [
       'fastify',
@@ -124,7 +124,7 @@ const FENCES: Fence[] = [
   },
   {
     folder: 'platforms',
-    may: ['domain/**'],
+    may: ['deadlines.ts', 'domain/**'],
     types: ['clock.ts'],
     packages: 'any',
     shared: ['shared'],

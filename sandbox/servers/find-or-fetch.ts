@@ -19,7 +19,7 @@ export interface Wanted {
    */
   probe(path: string): Promise<void>
   sources: Source[]
-  /** What a person can do if nothing works. */
+  /** The next step for a person when no source works. */
   advice: string
 }
 

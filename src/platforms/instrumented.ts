@@ -21,21 +21,21 @@ interface Registry {
  * Returns the same platforms with every step of a delivery counted and timed. Their errors contain no secrets and no
  * post text.
  */
-export function instrumentPlatforms<R extends Registry>(registry: R, figures: StepRecorder): R {
-  const observed = new Map<PlatformAdapter, PlatformAdapter>()
+export function instrumentPlatforms<R extends Registry>(registry: R, recorder: StepRecorder): R {
+  const instrumented = new Map<PlatformAdapter, PlatformAdapter>()
   return {
     ...registry,
     find(platform: Platform): PlatformAdapter | null {
       const adapter = registry.find(platform)
       if (!adapter) return null
-      const known = observed.get(adapter) ?? instrument(adapter, figures)
-      observed.set(adapter, known)
+      const known = instrumented.get(adapter) ?? instrument(adapter, recorder)
+      instrumented.set(adapter, known)
       return known
     },
   }
 }
 
-function instrument(adapter: PlatformAdapter, figures: StepRecorder): PlatformAdapter {
+function instrument(adapter: PlatformAdapter, recorder: StepRecorder): PlatformAdapter {
   const { platform } = adapter
 
   async function record<T>(step: Step, hidden: string[], work: () => Promise<T>): Promise<T> {
@@ -43,10 +43,10 @@ function instrument(adapter: PlatformAdapter, figures: StepRecorder): PlatformAd
     try {
       return await work()
     } catch (error) {
-      figures.platformFailed(platform, step, error instanceof PlatformError ? error.class : 'other')
+      recorder.platformFailed(platform, step, error instanceof PlatformError ? error.class : 'other')
       throw redactSecrets(error, hidden)
     } finally {
-      figures.platformStep(platform, step, (performance.now() - startedAt) / SECOND)
+      recorder.platformStep(platform, step, (performance.now() - startedAt) / SECOND)
     }
   }
 
@@ -57,10 +57,10 @@ function instrument(adapter: PlatformAdapter, figures: StepRecorder): PlatformAd
     async reconcile(...args) {
       try {
         const found = await record('reconcile', listSecrets(args[0], args[1]), () => adapter.reconcile(...args))
-        figures.reconciled(platform, typeof found === 'string' ? found : 'found')
+        recorder.reconciled(platform, typeof found === 'string' ? found : 'found')
         return found
       } catch (error) {
-        figures.reconciled(platform, 'error')
+        recorder.reconciled(platform, 'error')
         throw error
       }
     },

@@ -51,13 +51,13 @@ export function createPlatformRegistry(options: PlatformSettings & SharedOptions
   const all = Object.values(platforms)
 
   return {
-    /** `null`: this deployment does not publish on the platform. */
+    /** Returns `null` when this deployment does not publish on the platform. */
     find: (platform: Platform): PlatformAdapter | null => platforms[platform]?.adapter ?? null,
-    /** `null`: accounts of this platform do not connect with typed-in credentials. */
+    /** Returns `null` when accounts of this platform do not connect with typed-in credentials. */
     direct: (platform: Platform): DirectConnect | null => platforms[platform]?.direct ?? null,
-    /** `null`: accounts of this platform do not connect on the platform's page. */
+    /** Returns `null` when accounts of this platform do not connect on the platform's page. */
     redirect: (platform: Platform): RedirectConnect | null => platforms[platform]?.redirect ?? null,
-    /** Called by processes that deliver posts, before they accept work. */
+    /** Loads the modules for preparation. Processes that deliver posts call it before they accept work. */
     warmUp: async (): Promise<void> => void (await Promise.all(all.map(async ({ adapter }) => adapter.warmUp?.()))),
     close: async (): Promise<void> => void (await Promise.all(all.map(({ close }) => close()))),
   }

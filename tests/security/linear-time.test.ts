@@ -138,7 +138,7 @@ const MODULES: {
   {
     file: 'src/domain/shared/links.ts',
     module: links,
-    calls: { findLinks: links.findLinks, trimPunctuation: links.trimPunctuation },
+    calls: { findLinks: links.findLinks, isWebUrl: links.isWebUrl, trimPunctuation: links.trimPunctuation },
   },
   { file: 'src/domain/shared/html.ts', module: html, calls: { escapeHtml: html.escapeHtml } },
   {

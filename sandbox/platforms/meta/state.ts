@@ -13,7 +13,7 @@ export interface App {
 export interface Person {
   id: string
   name: string
-  /** What this person granted each application, by its id. */
+  /** The permissions that this person granted or declined, by id of the application. */
   grants: Record<string, { granted: string[]; declined: string[] }>
 }
 

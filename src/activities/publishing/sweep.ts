@@ -1,6 +1,6 @@
 import { heartbeat, log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
-import { createdNotifications } from '../../commands/posts/post-created.ts'
+import { buildCreatedNotifications } from '../../commands/posts/post-created.ts'
 import { checkUploads, type CheckUploadsDeps } from '../../commands/media/upload-quota.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
@@ -81,7 +81,7 @@ export function createSweepActivities(deps: SweepDeps) {
         stranded.slice(first, first + CONCURRENT_STARTS).map(async (post) => {
           // The process died while it published a draft, so its owner was not notified either.
           if (post.startPending) {
-            for (const created of await createdNotifications(deps, [post])) await notifications.insertOnce(created)
+            for (const created of await buildCreatedNotifications(deps, [post])) await notifications.insertOnce(created)
           }
           if (isLongOverdue(post, now)) await orchestrator.terminateStuck(publishPostWorkflowId(post._id))
           // A running workflow missed the lost signal, so starting it again is not enough.

@@ -18,8 +18,8 @@ import { operation } from '../openapi/operation.ts'
 import { toClient } from './request-client.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
 
-/** The callback makes three calls in sequence: discovery, code exchange and signature keys. */
-const waiting = { config: { deadlineMs: 20 * SECOND }, exposeHeadRoute: false }
+/** Options of routes that wait for Google. The callback makes three calls in sequence: discovery, code exchange and signature keys. */
+const WAITING = { config: { deadlineMs: 20 * SECOND }, exposeHeadRoute: false }
 
 interface GoogleRoutesOptions {
   context: ApiContext
@@ -50,7 +50,7 @@ export const googleRoutes: FastifyPluginAsyncTypebox<GoogleRoutesOptions> = asyn
   app.get(
     '/google',
     {
-      ...waiting,
+      ...WAITING,
       errorHandler,
       schema: {
         ...operation('auth', 'beginGoogleLogin', 'Start a login with Google', {
@@ -73,7 +73,7 @@ export const googleRoutes: FastifyPluginAsyncTypebox<GoogleRoutesOptions> = asyn
   app.get(
     '/google/callback',
     {
-      ...waiting,
+      ...WAITING,
       errorHandler,
       schema: {
         ...operation('auth', 'finishGoogleLogin', 'Finish a login with Google; Google redirects the user here', {

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { User } from '../../domain/users/user.ts'
 import type { Session } from '../../store/users/sessions.ts'
+import { toInstant } from '../shared/schemas/common.ts'
 import type { Device, UserRecord, UserSchema } from './schema.ts'
 
 export function presentUser(user: User): Static<typeof UserSchema> {
@@ -19,8 +20,8 @@ export function presentUser(user: User): Static<typeof UserSchema> {
       status: subscription.status,
       processorCustomerId: subscription.processorCustomerId,
       processorSubscriptionId: subscription.processorSubscriptionId,
-      currentPeriodStart: subscription.currentPeriodStart?.toISOString() ?? null,
-      currentPeriodEnd: subscription.currentPeriodEnd?.toISOString() ?? null,
+      currentPeriodStart: toInstant(subscription.currentPeriodStart),
+      currentPeriodEnd: toInstant(subscription.currentPeriodEnd),
       cancelAtPeriodEnd: subscription.cancelAtPeriodEnd,
     },
     usage: { postsCreated: usage.postsCreated, captionGenerations: usage.captionGenerations },
@@ -34,7 +35,7 @@ export function presentRecord(user: User): Static<typeof UserRecord> {
     ...presentUser(user),
     isDisabled: user.isDisabled,
     createdAt: user.createdAt.toISOString(),
-    lastLogin: user.lastLogin?.toISOString() ?? null,
+    lastLogin: toInstant(user.lastLogin),
   }
 }
 

@@ -2,6 +2,7 @@ import { toAccountHealth } from '../../domain/accounts/account-health.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { MAX_UPLOAD_BYTES, type MediaKind, type PlatformRules } from '../../domain/posts/posting-rules.ts'
 import type { ConnectedAccount, PlatformAccount, PlatformAccounts } from '../../store/accounts/platform-accounts.ts'
+import { toInstant } from '../shared/schemas/common.ts'
 import type { PresentedAccount } from './schema.ts'
 
 /** Response fields that only this platform has. */
@@ -54,8 +55,4 @@ export function presentLimits(rules: PlatformRules) {
 
 function mapPlatforms<T>(present: (platform: Platform) => T): Record<Platform, T> {
   return Object.fromEntries(PLATFORMS.map((platform) => [platform, present(platform)])) as Record<Platform, T>
-}
-
-function toInstant(date: Date | null): string | null {
-  return date?.toISOString() ?? null
 }

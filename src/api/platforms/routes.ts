@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { beginConnect } from '../../commands/accounts/begin-connect.ts'
 import { connectBluesky } from '../../commands/accounts/connect-bluesky.ts'
-import { currentRules } from '../../commands/posts/current-rules.ts'
+import { loadCurrentRules } from '../../commands/posts/current-rules.ts'
 import { disconnectPlatform } from '../../commands/accounts/disconnect-platform.ts'
 import { refreshPlatform } from '../../commands/accounts/refresh-platform.ts'
 import type { Context } from '../../context.ts'
@@ -16,8 +16,8 @@ import { presentAccount, presentAccounts, presentLimits } from './present.ts'
 import { REDIRECT_PLATFORMS } from './redirect-platforms.ts'
 import { ConnectBlueskyBody, LimitsSchema, PlatformAccountSchema, PlatformAccountsSchema } from './schema.ts'
 
-/** Routes that wait for a platform have a longer deadline. */
-const waiting = { config: { deadlineMs: 30 * SECOND } }
+/** Options of routes that wait for a platform: a longer deadline. */
+const WAITING = { config: { deadlineMs: 30 * SECOND } }
 
 const CONNECTABLE_PLATFORMS: Platform[] = ['bluesky', ...REDIRECT_PLATFORMS.map(({ platform }) => platform)]
 
@@ -44,13 +44,13 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
         response: { 200: success(LimitsSchema), ...errorResponses },
       },
     },
-    async () => ok('Platform limits found', presentLimits(await currentRules(context, PLATFORMS))),
+    async () => ok('Platform limits found', presentLimits(await loadCurrentRules(context, PLATFORMS))),
   )
 
   app.post(
     '/bluesky/connect',
     {
-      ...waiting,
+      ...WAITING,
       schema: {
         ...operation('platforms', 'connectBluesky', 'Connect a Bluesky account with an app password', {
           errors: [
@@ -78,7 +78,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     app.get(
       `/${platform}/connect`,
       {
-        ...waiting,
+        ...WAITING,
         exposeHeadRoute: false,
         schema: {
           ...operation('platforms', `begin${label}Connection`, `Start connecting a ${label} account`, {
@@ -106,7 +106,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     app.get(
       `/${platform}/refresh`,
       {
-        ...waiting,
+        ...WAITING,
         schema: {
           ...operation(
             'platforms',
@@ -126,7 +126,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     app.delete(
       `/${platform}/disconnect`,
       {
-        ...waiting,
+        ...WAITING,
         schema: {
           ...operation('platforms', `disconnect${label}`, `Disconnect the ${label} account`),
           response: { 200: success(PlatformAccountSchema), ...errorResponses },

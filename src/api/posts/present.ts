@@ -14,6 +14,7 @@ import { findOpenEntry, toFailure } from '../../domain/posts/post-entries.ts'
 import type { TimelineEvent } from '../../domain/posts/timeline.ts'
 import type { ListedPost } from '../../store/posts/shorten-posts.ts'
 import type { PostSnapshot } from '../../store/analytics/snapshots.ts'
+import { toInstant } from '../shared/schemas/common.ts'
 import { presentSnapshots } from '../shared/schemas/snapshot.ts'
 import type { ListedPostView } from './schemas/list.ts'
 import type { PlatformStatusView, PostView } from './schemas/post.ts'
@@ -140,12 +141,12 @@ function presentMediaItem({
   return { storageKey, storageUrl, mimeType, ...present } as PostView['content']['mediaItems'][number]
 }
 
-/** The response data of a create, an update and a duplicate. */
+/** Converts the result of a create, an update or a duplicate. */
 export function presentCreatedPost({ postId, status, scheduledAt, warnings }: CreatedPost) {
   return {
     postId,
     status,
-    scheduledAt: scheduledAt?.toISOString() ?? null,
+    scheduledAt: toInstant(scheduledAt),
     warnings: warnings.map(({ path, code, message, platform }) => ({
       path,
       code,
@@ -158,8 +159,4 @@ export function presentCreatedPost({ postId, status, scheduledAt, warnings }: Cr
 /** Returns `web` for requests with an Origin header: browsers send it, API clients do not. */
 export function toPostSource({ headers }: FastifyRequest): 'web' | 'api' {
   return headers.origin === undefined ? 'api' : 'web'
-}
-
-function toInstant(date: Date | null): string | null {
-  return date?.toISOString() ?? null
 }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Context } from '../../context.ts'
 import type { Post } from '../../domain/posts/post.ts'
-import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { PostSnapshot } from '../../store/analytics/snapshots.ts'
+import { postNotFound } from '../../store/posts/post-not-found.ts'
 import { operation } from '../openapi/operation.ts'
 import { IdParam, toPage, toPageResult } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
@@ -109,8 +109,8 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
       },
     },
     async ({ params: { postId }, user }) => {
-      const events = await context.posts.timelineOf(user.userId, postId)
-      if (!events) throw createNotFoundError()
+      const events = await context.posts.readTimeline(user.userId, postId)
+      if (!events) throw postNotFound()
       return ok('Post timeline fetched successfully', presentTimeline(postId, events))
     },
   )
@@ -124,13 +124,9 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
   /** @throws ServiceError NOT_FOUND */
   async function findOwnedPost(userId: string, postId: string): Promise<Post> {
     const post = await context.posts.findOwned(userId, postId)
-    if (!post) throw createNotFoundError()
+    if (!post) throw postNotFound()
     return post
   }
-}
-
-function createNotFoundError(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
 }
 
 function matchesETag(ifNoneMatch: string | undefined, etag: string): boolean {

@@ -33,7 +33,7 @@ export async function exportData(context: Context, user: User, sessionId: string
     devices: await listPushDevices(context, userId),
     mails: presentEach(context.mails.allOf(userId), ({ kind, state, createdAt }) => ({ kind, state, createdAt })),
     payments: presentEach(context.paymentEvents.allOf(userId), presentPaymentEvent),
-    changesByAdmins: presentEach(context.audit.about(userId), presentAdminChange),
+    changesByAdmins: presentEach(context.audit.streamBySubject(userId), presentAdminChange),
   }
 }
 

@@ -80,7 +80,7 @@ export function createConnections(
     else connection.end(ending)
   }
 
-  function setKnown(entry: Entry, isAuthenticated: boolean): void {
+  function markAuthenticated(entry: Entry, isAuthenticated: boolean): void {
     entry.unauthenticatedSince = isAuthenticated ? null : now()
     if (isAuthenticated) unauthenticated.delete(entry)
     else unauthenticated.add(entry)
@@ -109,14 +109,14 @@ export function createConnections(
       const entry: Entry = { connection, transport, unauthenticatedSince: null, second: 0, messages: 0, ending: null }
       const hasCapacity = !isAtCapacity()
       entries.add(entry)
-      setKnown(entry, false)
+      markAuthenticated(entry, false)
       metrics.socketOpened(transport)
       // Concurrent requests may all have passed `assertCapacity`.
       if (!hasCapacity) end(entry, 'crowded')
 
       return {
         setAuthenticated(isAuthenticated) {
-          if (entries.has(entry)) setKnown(entry, isAuthenticated)
+          if (entries.has(entry)) markAuthenticated(entry, isAuthenticated)
         },
         countMessage() {
           const second = Math.floor(performance.now() / SECOND)

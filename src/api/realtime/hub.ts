@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import { withDeadline } from '../../deadlines.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { Role } from '../../domain/users/user.ts'
@@ -89,9 +90,9 @@ export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: n
     feed ??= deps.changes.follow({
       onChange,
       onGap,
-      onTrouble: (error) => logger.warn({ err: error }, 'database change stream interrupted'),
+      onInterrupted: (error) => logger.warn({ err: error }, 'database change stream interrupted'),
     })
-    await withTimeout(FEED_TIMEOUT_MS, feed.following())
+    await withDeadline(feed.opened(), FEED_TIMEOUT_MS, createUnavailableError)
   }
 
   function closeFeed(): void {
@@ -170,18 +171,6 @@ export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: n
 
 export type Hub = ReturnType<typeof createHub>
 
-async function withTimeout(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    const error = new ServiceError(
-      'SERVICE_UNAVAILABLE',
-      'The service is temporarily unavailable. Try again in a few seconds.',
-    )
-    timer = setTimeout(() => reject(error), ms)
-  })
-  try {
-    await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
+function createUnavailableError(): ServiceError {
+  return new ServiceError('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable. Try again in a few seconds.')
 }

@@ -41,11 +41,11 @@ export const statusRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
   )
 }
 
-async function measureSlo({ slo: punctuality, clock, config }: Context): Promise<Slo> {
+async function measureSlo({ slo, clock, config }: Context): Promise<Slo> {
   const until = clock.now()
   const windowStart = new Date(until.getTime() - WINDOW_MS)
   const missAfterMs = config.SLO_MISS_AFTER_MS
-  const { groups, since } = await punctuality.read({ since: windowStart, until, missAfterMs, maxPosts: MAX_POSTS })
+  const { groups, since } = await slo.read({ since: windowStart, until, missAfterMs, maxPosts: MAX_POSTS })
   return {
     since: since.toISOString(),
     until: until.toISOString(),

@@ -33,9 +33,9 @@ interface GetOptions extends CallOptions {
 
 type Secrets = Omit<Credentials, 'version'>
 
-/** How much longer a lease runs than the call it covers, so that the answer can be saved. */
+/** The time that a lease runs longer than its call, so that the result can be saved. */
 const LEASE_MARGIN_MS = 5 * SECOND
-/** After a failed renewal, concurrent callers do not each try again. */
+/** How long no caller tries again after a failed renewal. */
 const SHORTEST_PAUSE_MS = SECOND / 2
 const LONGEST_PAUSE_MS = 15 * MINUTE
 /** A token with this remaining life is still used when it cannot be renewed now. */
@@ -134,7 +134,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     }
 
     const holder = randomUUID()
-    const until = after(renewalTimeoutMs + LEASE_MARGIN_MS)
+    const until = fromNow(renewalTimeoutMs + LEASE_MARGIN_MS)
     // guard: renewal lease
     if (!(await accounts.takeLease({ userId, platform, version }, holder, until))) {
       return await waitForOtherRenewal(userId, platform, version)
@@ -158,7 +158,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     }
     const statedMs = error instanceof PlatformError ? (error.retryAfterMs ?? 0) : 0
     const pauseMs = Math.min(Math.max(statedMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS)
-    await accounts.pauseLease(account, holder, after(pauseMs))
+    await accounts.pauseLease(account, holder, fromNow(pauseMs))
   }
 
   async function saveRenewed(
@@ -187,7 +187,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
       const lease = account.refreshLease
       const leftMs = lease ? lease.until.getTime() - clock.now().getTime() : 0
       if (!lease?.holder || leftMs <= 0) throw renewalUnavailable(platform, Math.max(leftMs, 0))
-      await clock.sleepUntil(after(Math.min(pollMs, leftMs)))
+      await clock.sleepUntil(fromNow(Math.min(pollMs, leftMs)))
     }
   }
 
@@ -214,7 +214,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     }
   }
 
-  const after = (ms: number) => new Date(clock.now().getTime() + ms)
+  const fromNow = (ms: number) => new Date(clock.now().getTime() + ms)
 
   return { get, renew, markExpired }
 }

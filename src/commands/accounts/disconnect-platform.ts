@@ -18,13 +18,13 @@ export async function disconnectPlatform(
   platform: Platform,
 ): Promise<void> {
   const { accounts, posts, users, cipher } = deps
-  const forgotten = []
+  const disconnected = []
   for (const one of listWithCompanions(platform)) {
-    forgotten.push({ platform: one, account: await accounts.disconnect(userId, one) })
+    disconnected.push({ platform: one, account: await accounts.disconnect(userId, one) })
   }
   await posts.invalidatePrepared(userId)
   await users.raiseAnalyticsVersion(userId)
-  for (const { platform: one, account } of forgotten) {
+  for (const { platform: one, account } of disconnected) {
     const secrets = account && openSecretsIfReadable(cipher, userId, one, account)
     if (secrets) await endUnusedSession(deps, one, secrets)
   }

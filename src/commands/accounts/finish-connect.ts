@@ -58,8 +58,8 @@ export async function finishConnect(deps: FinishConnectDeps, input: FinishConnec
   const { platform, redirectUri, query } = input
   const redirect = deps.platforms.redirect(platform)
   const attempt = redirect && (await takeAttempt(deps, redirect, input))
-  if (!redirect || !attempt?.secrets || !(await isStillWanted(deps, attempt))) return ATTEMPT_INVALID
-  if (query['error'] !== undefined) return refusedByPlatform(query)
+  if (!redirect || !attempt?.secrets || !(await isSessionActive(deps, attempt))) return ATTEMPT_INVALID
+  if (query['error'] !== undefined) return toRefusedConnect(query)
   const secrets = openAttemptSecrets(deps.cipher, connectAttemptContext(attempt), attempt.secrets)
   try {
     const signal = AbortSignal.timeout(COMPLETE_TIMEOUT_MS)
@@ -111,7 +111,7 @@ function nameAttempt(
  * Returns whether the session that started the attempt still exists. Logging out or disabling the account ends the attempt,
  * too.
  */
-async function isStillWanted(
+async function isSessionActive(
   { users, sessions, clock }: FinishConnectDeps,
   { userId, sessionId }: ConnectAttempt,
 ): Promise<boolean> {
@@ -119,7 +119,7 @@ async function isStillWanted(
   return user?.isDisabled === false && session?.userId === userId && session.expiresAt > clock.now()
 }
 
-/** Returns whether the platform or the user refused; other errors may pass. */
+/** Returns whether the platform or the user refused. A retry may succeed after any other error. */
 function isRefusal(error: unknown): error is PlatformError {
   if (!(error instanceof PlatformError)) return false
   return ['unauthorized', 'permission', 'validation', 'blocked_by_platform'].includes(error.class)
@@ -131,7 +131,7 @@ function toConnectReason(error: unknown): ConnectReason {
 }
 
 /** A callback with an error carries no login, whatever else it contains (RFC 6749 section 4.1.2.1). */
-function refusedByPlatform({ error, error_description: text }: Record<string, string>): FinishedConnect {
+function toRefusedConnect({ error, error_description: text }: Record<string, string>): FinishedConnect {
   return {
     outcome: 'auth_failed',
     reason: error === 'access_denied' ? 'DENIED' : 'LOGIN_REFUSED',

@@ -12,7 +12,7 @@ interface StoredLogin {
 
 interface LoginCall<T> {
   call: (account: Credentials) => Promise<T>
-  /** Returns whether the platform refused the login. */
+  /** Returns true when the platform refused the login. */
   isRefused: (error: unknown) => error is PlatformError
 }
 

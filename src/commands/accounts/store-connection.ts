@@ -41,9 +41,9 @@ export async function storeConnection(
   startFollowerCounts(deps, userId, accounts)
   if (replaced.length === 0) return account
   await posts.invalidatePrepared(userId)
-  for (const { platform: of, account: before } of replaced) {
-    const unused = openSecretsIfReadable(cipher, userId, of, before)
-    if (unused) await endUnusedSession(deps, of, unused)
+  for (const { platform: replacedPlatform, account: before } of replaced) {
+    const unused = openSecretsIfReadable(cipher, userId, replacedPlatform, before)
+    if (unused) await endUnusedSession(deps, replacedPlatform, unused)
   }
   return account
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import { getBilling, STANDING_BY_STATE } from '../../domain/billing/processor-snapshot.ts'
+import { getBilling, STATUS_BY_STATE } from '../../domain/billing/processor-snapshot.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
@@ -8,7 +8,7 @@ import type { Checkout, Payments } from '../../integrations/payments/payments.ts
 import { mapPaymentsError, requirePayments, toMinuteKey } from './payment-calls.ts'
 import { syncNow, type SyncNowDeps } from './sync-now.ts'
 
-/** Each round sees the result of the one before; more are needed only under concurrent writes. */
+/** The maximum number of rounds. Each sees the result of the previous one; two are enough without concurrent writes. */
 const ROUNDS = 5
 
 type CheckoutPayments = Pick<Payments, 'readCheckout' | 'openCheckout' | 'readSubscription'>
@@ -89,7 +89,7 @@ async function open(
 async function isPaid(payments: CheckoutPayments, { status, subscriptionId }: Checkout): Promise<boolean> {
   if (status !== 'complete' || subscriptionId === null) return false
   const subscription = await payments.readSubscription(subscriptionId)
-  return subscription !== null && STANDING_BY_STATE[subscription.state] !== 'cancelled'
+  return subscription !== null && STATUS_BY_STATE[subscription.state] !== 'cancelled'
 }
 
 function alreadySubscribed(): ServiceError {

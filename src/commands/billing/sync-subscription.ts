@@ -27,7 +27,7 @@ interface SyncSubscriptionDeps {
   logger: Pick<Logger, 'info' | 'warn' | 'error'>
 }
 
-/** Higher than any real contention: the workflow takes one event at a time, besides it only routes and the daily sync write. */
+/** Far above real contention: one workflow processes the events in turn, and only routes and the daily sync write besides it. */
 const MAX_RELOADS = 20
 
 /** Resolves to null when there is no such user. With an event, the event is marked processed together with its effects. */
@@ -118,8 +118,8 @@ async function writeStep(
   event: PaymentEvent | undefined,
 ): Promise<boolean> {
   const { revision } = getBilling(user)
-  const news = await toNotifications(deps, user, step)
-  const records = await deps.notifications.toRecords(news)
+  const events = await toNotifications(deps, user, step)
+  const records = await deps.notifications.toRecords(events)
   const isWritten = await deps.database.transaction(async (session) => {
     if (!(await deps.users.changeBilling(user._id, revision, toBillingChange(step), session))) return false
     await deps.notifications.insert(records, session)
@@ -134,19 +134,19 @@ async function writeStep(
 
 function toBillingChange({ subscription, limits, resetsUsage, billing }: BillingUpdate): BillingChange {
   return {
-    ...underKey('subscription', subscription),
+    ...prefixFields('subscription', subscription),
     ...(limits && { limits }),
     ...(resetsUsage && { usage: { postsCreated: 0, captionGenerations: 0 } }),
-    ...underKey('billing', billing),
+    ...prefixFields('billing', billing),
   }
 }
 
-function underKey(key: string, fields: object): BillingChange {
+function prefixFields(key: string, fields: object): BillingChange {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [`${key}.${name}`, value]))
 }
 
-async function toNotifications({ users }: SyncSubscriptionDeps, user: User, { news, ...step }: BillingUpdate) {
-  if (news.length === 0) return []
+async function toNotifications({ users }: SyncSubscriptionDeps, user: User, { events, ...step }: BillingUpdate) {
+  if (events.length === 0) return []
   const changed = {
     _id: user._id,
     timezone: user.timezone,
@@ -155,8 +155,8 @@ async function toNotifications({ users }: SyncSubscriptionDeps, user: User, { ne
   }
   const changeId = `${user._id}:${getBilling(user).revision + 1}`
   const first = changed.subscription.processorSubscriptionId
-  const admins = news.some(({ kind }) => kind === 'secondSubscription') ? await users.listAdmins() : []
-  return news.flatMap((one) =>
+  const admins = events.some(({ kind }) => kind === 'secondSubscription') ? await users.listAdmins() : []
+  return events.flatMap((one) =>
     one.kind === 'secondSubscription'
       ? secondSubscription(user._id, { first, second: one.subscriptionId }, admins)
       : billingChanged(one.kind, changed, changeId),
@@ -165,7 +165,7 @@ async function toNotifications({ users }: SyncSubscriptionDeps, user: User, { ne
 
 function logStep({ logger }: SyncSubscriptionDeps, user: User, step: BillingUpdate, event?: PaymentEvent): void {
   const about = { userId: user._id, ...(event && { eventId: event.id, type: event.type }) }
-  for (const one of step.news) {
+  for (const one of step.events) {
     if (one.kind !== 'secondSubscription') continue
     logger.warn({ ...about, subscriptionId: one.subscriptionId }, 'second subscription found')
   }

@@ -8,7 +8,7 @@ import { fitCaptions, type CaptionInput } from '../../domain/captions/captions.t
 import { getAllowance, toLimitError, type Allowance } from '../../domain/billing/plans.ts'
 import type { Limits, Usage } from '../../domain/billing/subscription.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
-import { currentRules, type CurrentRulesDeps } from '../posts/current-rules.ts'
+import { loadCurrentRules, type CurrentRulesDeps } from '../posts/current-rules.ts'
 
 interface GenerateCaptionsDeps extends CurrentRulesDeps {
   captions: Pick<CaptionProvider, 'generate'>
@@ -34,7 +34,7 @@ interface GenerateCaptions extends CaptionInput {
  */
 export async function generateCaptions(
   deps: GenerateCaptionsDeps,
-  { user, media, ...wish }: GenerateCaptions,
+  { user, media, ...captionInput }: GenerateCaptions,
   { signal }: { signal: AbortSignal },
 ): Promise<{ captions: string[]; usage: Allowance }> {
   const pictures = await readPictures(deps, media)
@@ -44,7 +44,7 @@ export async function generateCaptions(
   const { userId } = user
   await deps.limits.captions.take(userId)
   const captions = await undoOnError(
-    () => generate(deps, wish, pictures, signal),
+    () => generate(deps, captionInput, pictures, signal),
     () => deps.limits.captions.refund(userId),
     deps,
   )
@@ -55,14 +55,14 @@ export async function generateCaptions(
 
 async function generate(
   deps: GenerateCaptionsDeps,
-  wish: CaptionInput,
+  captionInput: CaptionInput,
   pictures: { type: string; bytes: Uint8Array }[],
   signal: AbortSignal,
 ): Promise<string[]> {
-  const { platform } = wish
-  const rules = platform && (await currentRules(deps, [platform]))[platform]
-  const answered = await deps.captions.generate({ ...wish, pictures, rules }, { signal })
-  const captions = fitCaptions(answered, platform, rules)
+  const { platform } = captionInput
+  const rules = platform && (await loadCurrentRules(deps, [platform]))[platform]
+  const generated = await deps.captions.generate({ ...captionInput, pictures, rules }, { signal })
+  const captions = fitCaptions(generated, platform, rules)
   if (captions.length === 0) {
     throw new ServiceError('CAPTION_PROVIDER_FAILED', 'The caption provider returned no usable captions. Try again.')
   }
@@ -88,9 +88,9 @@ async function readPictures(
   { avatars, largeTexts }: Pick<GenerateCaptionsDeps, 'avatars' | 'largeTexts'>,
   media: string[],
 ) {
-  const read = await largeTexts.readDataUrls(media)
+  const decoded = await largeTexts.readDataUrls(media)
   const problems = await Promise.all(
-    read.map(async (picture, index): Promise<Problem | null> => {
+    decoded.map(async (picture, index): Promise<Problem | null> => {
       const message = picture ? await avatars.findPictureProblem(picture) : 'must be a data URL in base64'
       if (message === null) return null
       return {
@@ -102,5 +102,5 @@ async function readPictures(
   )
   const found = problems.filter((problem) => problem !== null)
   if (found.length > 0) throw validationFailed(found)
-  return read.filter((picture) => picture !== null)
+  return decoded.filter((picture) => picture !== null)
 }

@@ -55,7 +55,7 @@ async function releaseNamed({ uploads, posts, users, storage }: UploadQuotaDeps,
 }
 
 export interface CheckUploadsDeps {
-  uploads: Pick<UploadStore, 'listDue' | 'noteSize'>
+  uploads: Pick<UploadStore, 'listDue' | 'recordSize'>
   storage: Pick<ObjectStorage, 'sizeOf' | 'remove'>
   logger: Pick<Logger, 'warn'>
 }
@@ -81,7 +81,7 @@ export async function checkUploads({ uploads, storage, logger }: CheckUploadsDep
       deleted += 1
       logger.warn({ userId, storageKey, sizeBytes, maxBytes }, 'oversized upload deleted')
     }
-    await uploads.noteSize(upload, isTooLarge ? null : sizeBytes)
+    await uploads.recordSize(upload, isTooLarge ? null : sizeBytes)
   }
 }
 

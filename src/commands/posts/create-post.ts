@@ -8,7 +8,7 @@ import type { PostStore } from '../../store/posts/posts.ts'
 import { newId } from '../../store/shared/schema.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import type { Clock } from '../../clock.ts'
-import { currentRules, type CurrentRulesDeps } from './current-rules.ts'
+import { loadCurrentRules, type CurrentRulesDeps } from './current-rules.ts'
 import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
 import type { StorePost } from './store-post.ts'
 import { readWholePost, refuseProblem, refuseProblems, type WholePostInput } from './post-input.ts'
@@ -62,7 +62,7 @@ export async function createPost(
   deps: CreatePostDeps,
   request: CreatePostRequest,
 ): Promise<{ created: boolean; data: CreatedPost }> {
-  const { post, answered } = await buildPost(deps, request)
+  const { post, response } = await buildPost(deps, request)
   try {
     await deps.storePost(post)
   } catch (error) {
@@ -73,7 +73,7 @@ export async function createPost(
     return { created: false, data }
   }
   if (post.status !== 'DRAFT') await notifyWorkflow(deps, post, 'start')
-  return { created: true, data: toCreatedPost(post, answered) }
+  return { created: true, data: toCreatedPost(post, response) }
 }
 
 async function buildPost(deps: CreatePostDeps, { userId, input, source, idempotency }: CreatePostRequest) {
@@ -83,7 +83,7 @@ async function buildPost(deps: CreatePostDeps, { userId, input, source, idempote
   const draft = input.status === 'DRAFT'
   const [connected, rules] = await Promise.all([
     deps.accounts.connectedPlatforms(userId),
-    currentRules(deps, value.selectedPlatforms),
+    loadCurrentRules(deps, value.selectedPlatforms),
   ])
   const checked = preflight(value, connected, rules)
   if (!draft) refuseProblems(checked.errors)
@@ -101,12 +101,12 @@ async function buildPost(deps: CreatePostDeps, { userId, input, source, idempote
     now,
   )
   refuseProblem(findSchedulingProblem(input.status, post, warnings))
-  const answered: FirstAnswer = {
+  const response: FirstAnswer = {
     status: post.status,
     scheduledAt: post.scheduledAt,
     warnings: [...warnings, ...checked.warnings],
   }
-  return { answered, post: idempotency ? { ...post, firstAnswer: answered } : post }
+  return { response, post: idempotency ? { ...post, firstAnswer: response } : post }
 }
 
 function toCreatedPost(post: Post, { status, scheduledAt, warnings }: FirstAnswer): CreatedPost {

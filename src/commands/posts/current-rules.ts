@@ -11,7 +11,7 @@ export interface CurrentRulesDeps {
 const LONGEST_WAIT_MS = SECOND
 
 /** Returns the rules of all platforms, with the current limits of the wanted ones. */
-export async function currentRules(
+export async function loadCurrentRules(
   { platforms }: CurrentRulesDeps,
   wanted: readonly Platform[],
 ): Promise<PlatformRules> {

@@ -13,8 +13,8 @@ import type { DiscardPrepared } from './discard-prepared.ts'
 export interface DeletePostDeps {
   database: Pick<Database, 'transaction'>
   posts: Pick<PostStore, 'remove'>
-  snapshots: Pick<SnapshotStore, 'removeOf'>
-  deadLetters: Pick<DeadLetterStore, 'removeOf'>
+  snapshots: Pick<SnapshotStore, 'removeByPost'>
+  deadLetters: Pick<DeadLetterStore, 'removeByPost'>
   users: Pick<UserStore, 'raiseAnalyticsVersion'>
   orchestrator: Pick<PublishOrchestrator, 'signal'>
   discardPrepared: DiscardPrepared
@@ -33,8 +33,8 @@ export async function deletePost(deps: DeletePostDeps, userId: string, postId: s
   void discardPrepared(post, post.platformStatuses)
   await deps.uploads.setNamed([...collectMediaKeys(post)], false)
   // The workflow would notice when the post is due; the signal ends it now.
-  const isWaited = post.status === 'PENDING' || post.status === 'SCHEDULED' || post.status === 'PROCESSING'
-  if (isWaited) await orchestrator.signal({ ...post, revision: post.revision + 1 }, 'cancel')
+  const hasWorkflow = post.status === 'PENDING' || post.status === 'SCHEDULED' || post.status === 'PROCESSING'
+  if (hasWorkflow) await orchestrator.signal({ ...post, revision: post.revision + 1 }, 'cancel')
 }
 
 /** Runs as a transaction: a snapshot that is being stored either comes first and is deleted, or is not stored. */
@@ -42,8 +42,8 @@ function removeAll(deps: DeletePostDeps, userId: string, postId: string): Promis
   return deps.database.transaction(async (session) => {
     const post = await deps.posts.remove(userId, postId, session)
     if (!post?.publishedKeys) return post
-    await deps.snapshots.removeOf(postId, session)
-    await deps.deadLetters.removeOf(userId, postId, session)
+    await deps.snapshots.removeByPost(postId, session)
+    await deps.deadLetters.removeByPost(userId, postId, session)
     await deps.users.raiseAnalyticsVersion(userId, session)
     return post
   })

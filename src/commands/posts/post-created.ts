@@ -3,7 +3,7 @@ import type { Post } from '../../domain/posts/post.ts'
 import type { UserStore } from '../../store/users/users.ts'
 
 /** Returns the notifications of new posts, with times in the time zones of their users. Drafts cause none. */
-export async function createdNotifications(
+export async function buildCreatedNotifications(
   { users }: { users: Pick<UserStore, 'findTimezones'> },
   posts: Post[],
 ): Promise<NewNotification[]> {

@@ -4,7 +4,7 @@ import type { Content, ContentOverride, MediaItem, Post } from '../../domain/pos
 import { SCHEDULED_IN_PAST } from '../../domain/posts/preflight.ts'
 import { describeTooLargeFile, MAX_UPLOAD_BYTES, toMediaKind } from '../../domain/posts/posting-rules.ts'
 import { findSizeProblems } from '../../domain/posts/post-size.ts'
-import { ServiceError, type Problem } from '../../domain/shared/service-error.ts'
+import { validationFailed, type Problem } from '../../domain/shared/service-error.ts'
 import { isOwnMediaKey } from '../../domain/media/storage-keys.ts'
 import { DAY } from '../../domain/shared/times.ts'
 import { parseInstant, findTimezoneProblem } from '../../domain/shared/timezones.ts'
@@ -32,7 +32,7 @@ export interface PostInput {
 export type WholePostInput = PostInput &
   Required<Pick<PostInput, 'selectedPlatforms'>> & { content: ContentInput & { text: string } }
 
-export interface InputSurroundings {
+export interface InputContext {
   userId: string
   /** Returns the public address of a storage key. */
   publicUrl(key: string): string
@@ -52,12 +52,12 @@ interface Read<T> {
   warnings: Problem[]
 }
 
-/** Reads the fields of a post from a whole body, with defaults. */
+/** Parses the fields of a post from a whole body, with defaults. */
 export function readWholePost(
   input: WholePostInput,
-  around: InputSurroundings,
+  context: InputContext,
 ): Read<Fields & { scheduledAt?: Date | null }> {
-  const { value, ...findings } = readChange({ timezone: DEFAULT_TIMEZONE, ...input }, DEFAULT_TIMEZONE, around)
+  const { value, ...findings } = readChange({ timezone: DEFAULT_TIMEZONE, ...input }, DEFAULT_TIMEZONE, context)
   const { content, platformSpecificContent = {}, timezone = DEFAULT_TIMEZONE, ...rest } = value
   return {
     ...findings,
@@ -75,21 +75,24 @@ export function readWholePost(
 /** The fields that a client wants to change: `content` in parts, the others whole. */
 export type GivenFields = Omit<PostChange, 'content' | 'status'> & { content?: ContentOverride }
 
-/** @param storedTimezone the time zone of times without an offset when the input has no time zone */
-export function readChange(input: PostInput, storedTimezone: string, around: InputSurroundings): Read<GivenFields> {
+/**
+ * Parses the fields that a client wants to change.
+ * @param storedTimezone the time zone of times without an offset when the input has no time zone
+ */
+export function readChange(input: PostInput, storedTimezone: string, context: InputContext): Read<GivenFields> {
   const problems: Problem[] = []
   const warnings: Problem[] = []
   const value: GivenFields = {}
-  if (input.content) value.content = readContent(input.content, 'content', around, problems)
+  if (input.content) value.content = readContent(input.content, 'content', context, problems)
   if (input.platformSpecificContent) {
-    value.platformSpecificContent = readOverrides(input.platformSpecificContent, around, problems)
+    value.platformSpecificContent = readOverrides(input.platformSpecificContent, context, problems)
   }
   if (input.selectedPlatforms) value.selectedPlatforms = input.selectedPlatforms
   const timezone = readTimezone(input.timezone, problems)
   if (timezone !== undefined) value.timezone = timezone
   if (input.scheduledAt !== undefined) {
-    const instant = readScheduledAt(input.scheduledAt, timezone ?? storedTimezone, around.now, problems)
-    const isPast = instant !== null && instant <= around.now
+    const instant = readScheduledAt(input.scheduledAt, timezone ?? storedTimezone, context.now, problems)
+    const isPast = instant !== null && instant <= context.now
     if (isPast) warnings.push(SCHEDULED_IN_PAST)
     value.scheduledAt = isPast ? null : instant
   }
@@ -98,8 +101,7 @@ export function readChange(input: PostInput, storedTimezone: string, around: Inp
 
 /** @throws ServiceError VALIDATION_FAILED with all problems, if there are any */
 export function refuseProblems(problems: Problem[]): void {
-  const [first] = problems
-  if (first) throw new ServiceError('VALIDATION_FAILED', `Validation failed: ${first.message}`, { errors: problems })
+  if (problems.length > 0) throw validationFailed(problems)
 }
 
 export function refuseProblem(problem: Problem | null): void {
@@ -136,34 +138,29 @@ function readScheduledAt(value: string | null, timezone: string, now: Date, prob
 
 function readOverrides(
   input: Partial<Record<Platform, ContentInput>>,
-  around: InputSurroundings,
+  context: InputContext,
   problems: Problem[],
 ): Post['platformSpecificContent'] {
   const overrides: Post['platformSpecificContent'] = {}
   for (const [platform, override] of Object.entries(input) as [Platform, ContentInput][]) {
-    overrides[platform] = readContent(override, `platformSpecificContent.${platform}`, around, problems)
+    overrides[platform] = readContent(override, `platformSpecificContent.${platform}`, context, problems)
   }
   return overrides
 }
 
-function readContent(
-  input: ContentInput,
-  path: string,
-  around: InputSurroundings,
-  problems: Problem[],
-): ContentOverride {
+function readContent(input: ContentInput, path: string, context: InputContext, problems: Problem[]): ContentOverride {
   const content: Partial<Content> = {}
   if (input.text !== undefined) content.text = input.text
   if (input.mediaItems) {
     content.mediaItems = input.mediaItems.map((item, index) => {
-      problems.push(...mediaItemProblems(item, `${path}.mediaItems.${index}`, around.userId))
-      return readMediaItem(item, around)
+      problems.push(...findMediaItemProblems(item, `${path}.mediaItems.${index}`, context.userId))
+      return readMediaItem(item, context)
     })
   }
   return content
 }
 
-function mediaItemProblems(item: MediaItemInput, path: string, userId: string): Problem[] {
+function findMediaItemProblems(item: MediaItemInput, path: string, userId: string): Problem[] {
   const problems: Problem[] = []
   if (!isOwnMediaKey(userId, item.storageKey)) {
     const message = 'The file does not belong to this account. Upload it again and use the storageKey of that upload.'
@@ -181,7 +178,7 @@ function mediaItemProblems(item: MediaItemInput, path: string, userId: string): 
 }
 
 /** Copies field by field, so that no other part of a request reaches the record. */
-function readMediaItem(item: MediaItemInput, { publicUrl }: InputSurroundings): MediaItem {
+function readMediaItem(item: MediaItemInput, { publicUrl }: InputContext): MediaItem {
   const { storageKey, originalFilename, sizeBytes, width, height, duration, altText } = item
   return {
     storageKey,

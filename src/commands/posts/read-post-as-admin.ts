@@ -8,7 +8,7 @@ import type { TimelineEvent } from '../../domain/posts/timeline.ts'
 import { newAuditEntry } from '../shared/audit-entry.ts'
 
 interface ReadPostAsAdminDeps {
-  posts: Pick<PostStore, 'find' | 'timelineOf'>
+  posts: Pick<PostStore, 'find' | 'readTimeline'>
   audit: Pick<AuditLog, 'insert'>
   clock: Pick<Clock, 'now'>
 }
@@ -32,7 +32,7 @@ export async function readTimelineAsAdmin(
   postId: string,
 ): Promise<TimelineEvent[]> {
   const { userId } = await readAudited(deps, actor, postId, 'read-timeline')
-  const events = await deps.posts.timelineOf(userId, postId)
+  const events = await deps.posts.readTimeline(userId, postId)
   if (!events) throw notFound()
   return events
 }

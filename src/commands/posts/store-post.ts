@@ -7,7 +7,7 @@ import { batcher } from '../../store/shared/batching.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import { createdNotifications } from './post-created.ts'
+import { buildCreatedNotifications } from './post-created.ts'
 
 /** Keeps a transaction short under many concurrent creates. */
 const LARGEST_GROUP = 50
@@ -86,7 +86,7 @@ export function createStorePost({ database, posts, notifications, users }: Store
     group: Post[],
     store: (insertNotifications: (session: Session) => Promise<void>) => Promise<void>,
   ): Promise<void> {
-    const records = createdNotifications({ users }, group).then(notifications.toRecords)
+    const records = buildCreatedNotifications({ users }, group).then(notifications.toRecords)
     records.catch(() => {})
     await store(async (session) => notifications.insert(await records, session))
     notifications.startPushes(await records)

@@ -12,16 +12,16 @@ import type { PlatformAccountStore } from '../../store/accounts/platform-account
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UploadStore } from '../../store/media/uploads.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import { currentRules, type CurrentRulesDeps } from './current-rules.ts'
+import { loadCurrentRules, type CurrentRulesDeps } from './current-rules.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
 import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
-import { createdNotifications } from './post-created.ts'
+import { buildCreatedNotifications } from './post-created.ts'
 import {
   readChange,
   readWholePost,
   refuseProblem,
   refuseProblems,
-  type InputSurroundings,
+  type InputContext,
   type PostInput,
   type WholePostInput,
 } from './post-input.ts'
@@ -54,12 +54,12 @@ export async function updatePost(
 ): Promise<{ post: Post; warnings: Problem[] }> {
   const stored = await deps.posts.findOwned(userId, postId)
   if (!stored) throw postNotFound()
-  const around = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
+  const inputContext = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
   const [rules, connected] = await Promise.all([
-    currentRules(deps, update.input.selectedPlatforms ?? stored.selectedPlatforms),
+    loadCurrentRules(deps, update.input.selectedPlatforms ?? stored.selectedPlatforms),
     deps.accounts.connectedPlatforms(userId),
   ])
-  const { toChange, warnings: timeWarnings } = read(update, stored.timezone, around)
+  const { toChange, warnings: timeWarnings } = parseUpdate(update, stored.timezone, inputContext)
 
   let before: PlatformStatus[] = []
   let mediaBefore = new Set<string>()
@@ -91,7 +91,7 @@ export async function updatePost(
     before.filter(({ platform }) => !post.selectedPlatforms.includes(platform)),
   )
   // Requested on every update and stored once, so that a later update or the sweeper repairs a crash in between.
-  for (const created of await createdNotifications(deps, [post])) await deps.notifications.insertOnce(created)
+  for (const created of await buildCreatedNotifications(deps, [post])) await deps.notifications.insertOnce(created)
   await notifyWorkflow(deps, post, 'changed')
   return { post, warnings }
 }
@@ -100,20 +100,20 @@ function isPast(instant: Date | null, now: Date): boolean {
   return instant !== null && instant <= now
 }
 
-/** Reads the input once; the returned function applies it to each stored version that the edit meets. */
-function read(
+/** Parses the input once; the returned function applies it to each stored version that the edit meets. */
+function parseUpdate(
   update: UpdatePostRequest['update'],
   storedTimezone: string,
-  around: InputSurroundings,
+  inputContext: InputContext,
 ): { toChange: (post: Post) => PostChange; warnings: Problem[] } {
   const { status } = update.input
   const wanted = status === undefined ? {} : { status }
   if (update.kind === 'replace') {
-    const { value, problems, warnings } = readWholePost(update.input, around)
+    const { value, problems, warnings } = readWholePost(update.input, inputContext)
     refuseProblems(problems)
     return { toChange: () => ({ ...value, ...wanted }), warnings }
   }
-  const { value, problems, warnings } = readChange(update.input, storedTimezone, around)
+  const { value, problems, warnings } = readChange(update.input, storedTimezone, inputContext)
   refuseProblems(problems)
   const { content, ...rest } = value
   const toChange = (post: Post) => ({

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts'
 import { preflight, findSchedulingProblem, type Preflight } from '../../domain/posts/preflight.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import type { PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
-import { currentRules, type CurrentRulesDeps } from './current-rules.ts'
+import { loadCurrentRules, type CurrentRulesDeps } from './current-rules.ts'
 import { readWholePost, type WholePostInput } from './post-input.ts'
 
 export interface ValidatePostDeps extends CurrentRulesDeps {
@@ -17,11 +17,11 @@ export async function validatePost(
   userId: string,
   input: WholePostInput,
 ): Promise<Preflight & { valid: boolean }> {
-  const around = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
-  const { value, problems, warnings } = readWholePost(input, around)
+  const inputContext = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
+  const { value, problems, warnings } = readWholePost(input, inputContext)
   const [connected, rules] = await Promise.all([
     deps.accounts.connectedPlatforms(userId),
-    currentRules(deps, value.selectedPlatforms),
+    loadCurrentRules(deps, value.selectedPlatforms),
   ])
   const checked = preflight(value, connected, rules)
   const unscheduled = findSchedulingProblem(

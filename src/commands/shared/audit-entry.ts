@@ -5,7 +5,7 @@ import { newId } from '../../store/shared/schema.ts'
 export function newAuditEntry(
   { id, requestId, ipAddress }: Actor,
   at: Date,
-  what: Pick<AuditEntry, 'action' | 'subjectId' | 'before' | 'after'>,
+  action: Pick<AuditEntry, 'action' | 'subjectId' | 'before' | 'after'>,
 ): AuditEntry {
-  return { _id: newId(), at, actorId: id, ...what, requestId, ipAddress }
+  return { _id: newId(), at, actorId: id, ...action, requestId, ipAddress }
 }

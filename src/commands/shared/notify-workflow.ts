@@ -16,10 +16,10 @@ export interface NotifyWorkflowDeps {
 export async function notifyWorkflow(
   deps: NotifyWorkflowDeps,
   post: Post,
-  how: 'start' | 'retry' | 'changed',
+  change: 'start' | 'retry' | 'changed',
 ): Promise<void> {
   const { orchestrator } = deps
-  const acknowledged = await (how === 'start' ? orchestrator.start(post) : orchestrator.signal(post, how))
+  const acknowledged = await (change === 'start' ? orchestrator.start(post) : orchestrator.signal(post, change))
   if (!acknowledged || !post.startPending) return
   try {
     await deps.posts.acknowledgeStart(post)

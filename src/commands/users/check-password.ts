@@ -15,7 +15,7 @@ export interface CheckPasswordDeps {
   loginEvents: Pick<LoginEvents, 'failed'>
   loginThrottle: Pick<LoginThrottle, 'attempt'>
   passwords: Pick<PasswordHasher, 'verify'>
-  sessions: Pick<SessionStore, 'addressesOf'>
+  sessions: Pick<SessionStore, 'listAddresses'>
 }
 
 interface Guess {
@@ -38,9 +38,9 @@ const NO_USER = ''
 export async function checkPassword(deps: CheckPasswordDeps, user: User | null, guess: Guess): Promise<boolean> {
   const { loginEvents, loginThrottle, passwords } = deps
   const attempt = { email: guess.email, ipAddress: guess.ipAddress, ...(await recognizeDevice(deps, user, guess)) }
-  const whose = toNetwork(guess.ipAddress)
+  const fairnessKey = toNetwork(guess.ipAddress)
   const verify = async () =>
-    (await passwords.verify(user?.passwordHash ?? null, normalizePassword(guess.password), whose)) ? true : null
+    (await passwords.verify(user?.passwordHash ?? null, normalizePassword(guess.password), fairnessKey)) ? true : null
   try {
     if (await loginThrottle.attempt(attempt, verify)) return true
     loginEvents.failed(guess, user ? 'wrong_password' : 'unknown_address')
@@ -59,6 +59,6 @@ async function recognizeDevice({ clock, knownDevices, sessions }: CheckPasswordD
   const device = 'sessionId' in from ? from.sessionId : knownDevices.find(from.deviceCookie, userId, now)
   if (device !== null) return { device, isKnownNetwork: true }
   const network = toNetwork(guess.ipAddress)
-  const addresses = await sessions.addressesOf(userId, now)
+  const addresses = await sessions.listAddresses(userId, now)
   return { device, isKnownNetwork: addresses.some((address) => toNetwork(address) === network) }
 }

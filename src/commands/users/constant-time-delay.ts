@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 
-/** Longer than the work behind a response takes on an idle machine. */
+/** Longer than the work for a response takes on an idle machine. */
 const STEP_MS = 50
 
 /**

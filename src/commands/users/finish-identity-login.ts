@@ -66,14 +66,14 @@ export async function finishIdentityLogin(
   } catch (cause) {
     return { refusal: 'google_auth_failed', cause }
   }
-  const found = (await deps.users.findBySubject(identity.subject)) ?? (await createFor(deps, identity))
+  const found = (await deps.users.findBySubject(identity.subject)) ?? (await createAccount(deps, identity))
   if ('refusal' in found) return found
   if (found.isDisabled) return { refusal: 'google_auth_failed', cause: new Error('The account is disabled') }
   return { tokens: await openSession(deps, found, input) }
 }
 
 /** Creates the account of a first login. Of several concurrent first logins one creates it, and the others find it. */
-async function createFor(
+async function createAccount(
   { users, planLimits, clock }: FinishIdentityLoginDeps,
   identity: Identity,
 ): Promise<User | Refused> {

@@ -24,11 +24,11 @@ export async function logOut(
   deps: LogOutDeps,
   proof: { cookie: string | undefined; accessToken: string | null },
 ): Promise<void> {
-  const ended = [await sessionOfCookie(deps, proof.cookie), await sessionOfToken(deps, proof.accessToken)]
+  const ended = [await findSessionByCookie(deps, proof.cookie), await findSessionByToken(deps, proof.accessToken)]
   await Promise.all(ended.filter((sessionId) => sessionId !== null).map((sessionId) => deps.sessions.remove(sessionId)))
 }
 
-async function sessionOfCookie(deps: LogOutDeps, cookie: string | undefined): Promise<string | null> {
+async function findSessionByCookie(deps: LogOutDeps, cookie: string | undefined): Promise<string | null> {
   const presented = parseRefreshCookie(cookie)
   const session = presented && (await deps.sessions.find(presented.sessionId))
   if (!presented || !session) return null
@@ -38,7 +38,7 @@ async function sessionOfCookie(deps: LogOutDeps, cookie: string | undefined): Pr
   return isOurs ? session._id : null
 }
 
-async function sessionOfToken(deps: LogOutDeps, accessToken: string | null): Promise<string | null> {
+async function findSessionByToken(deps: LogOutDeps, accessToken: string | null): Promise<string | null> {
   const claims = accessToken === null ? null : deps.accessTokens.verifyExpired(accessToken)
   const session = claims && (await deps.sessions.find(claims.sessionId))
   return session && session.userId === claims?.userId ? session._id : null
@@ -55,9 +55,9 @@ export async function logOutEverywhere(deps: LogOutEverywhereDeps, userId: strin
  * @throws ServiceError NOT_FOUND, also for another user's session
  */
 export async function logOutDevice(
-  { sessions }: { sessions: Pick<SessionStore, 'removeOf'> },
+  { sessions }: { sessions: Pick<SessionStore, 'removeOwned'> },
   userId: string,
   tokenId: string,
 ) {
-  if (!(await sessions.removeOf(userId, tokenId))) throw new ServiceError('NOT_FOUND', 'Device not found')
+  if (!(await sessions.removeOwned(userId, tokenId))) throw new ServiceError('NOT_FOUND', 'Device not found')
 }

@@ -6,7 +6,7 @@ import type { Pseudonyms } from '../../security/pseudonyms.ts'
 import type { Logger } from '../../logger.ts'
 import type { LoginLimit } from '../../store/users/login-throttle.ts'
 
-interface Who {
+interface LoginClient {
   email: string
   ipAddress: string
 }
@@ -19,21 +19,21 @@ interface LoginEventsDeps {
 
 /** Records failed logins in the log and the metrics, without the email address or the client's address. */
 export function createLoginEvents({ logger, metrics, pseudonyms }: LoginEventsDeps) {
-  const toLogFields = ({ email, ipAddress }: Who) => ({
+  const toLogFields = ({ email, ipAddress }: LoginClient) => ({
     account: pseudonyms('account', normalizeEmail(email)),
     network: pseudonyms('network', toNetwork(ipAddress)),
   })
 
   return {
-    failed(who: Who, reason: LoginFailure): void {
+    failed(client: LoginClient, reason: LoginFailure): void {
       metrics.loginFailed(reason)
-      logger.info({ ...toLogFields(who), reason }, 'login failed')
+      logger.info({ ...toLogFields(client), reason }, 'login failed')
     },
 
     /** Records that a failure reached a limit or extended the delay of an account. */
-    throttled(who: Who, limit: LoginLimit, waitMs: number): void {
+    throttled(client: LoginClient, limit: LoginLimit, waitMs: number): void {
       metrics.loginThrottled(limit)
-      logger.warn({ ...toLogFields(who), limit, waitSeconds: Math.ceil(waitMs / SECOND) }, 'logins throttled')
+      logger.warn({ ...toLogFields(client), limit, waitSeconds: Math.ceil(waitMs / SECOND) }, 'logins throttled')
     },
   }
 }

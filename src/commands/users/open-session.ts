@@ -53,10 +53,10 @@ export async function openSession(deps: OpenSessionDeps, user: User, client: Cli
     expiresAt: new Date(now.getTime() + SESSION_SLIDING_MS),
   }
   await Promise.all([deps.sessions.insert(session), deps.users.setLastLogin(user._id, now)])
-  return sessionTokens(deps, user, session, token)
+  return createSessionTokens(deps, user, session, token)
 }
 
-export function sessionTokens(
+export function createSessionTokens(
   { accessTokens }: Pick<OpenSessionDeps, 'accessTokens'>,
   user: User,
   session: Session,

@@ -9,7 +9,7 @@ import type { User } from '../../domain/users/user.ts'
 import type { Session, SessionStore } from '../../store/users/sessions.ts'
 import {
   parseRefreshCookie,
-  sessionTokens,
+  createSessionTokens,
   SESSION_ABSOLUTE_MS,
   SESSION_SLIDING_MS,
   type SessionTokens,
@@ -17,7 +17,7 @@ import {
 
 /** How long a replaced token is still accepted, for parallel tabs and lost responses. */
 const REPEAT_WINDOW_MS = 30 * SECOND
-/** The repeatable tokens stored per session; browser tabs do not need more within the window. */
+/** The maximum number of replaced tokens stored per session; browser tabs do not need more within the window. */
 const MAX_REPEATABLE = 20
 
 interface RefreshSessionDeps {
@@ -52,10 +52,10 @@ export async function refreshSession(deps: RefreshSessionDeps, cookie: string | 
 
     const user = await findActiveUser(deps, session)
     const successor = deps.refreshTokens.successor(sessionId, token)
-    if (position === 'repeated') return sessionTokens(deps, user, session, successor)
+    if (position === 'repeated') return createSessionTokens(deps, user, session, successor)
     const rotated = rotate(deps, session, successor)
     if (await deps.sessions.replaceToken(session._id, session.tokenHash, rotated)) {
-      return sessionTokens(deps, user, { ...session, ...rotated }, successor)
+      return createSessionTokens(deps, user, { ...session, ...rotated }, successor)
     }
     // Another request with the same cookie was faster. On the next read the token counts as repeated.
   }
@@ -78,11 +78,12 @@ function classifyToken(
 ): 'current' | 'repeated' | 'spent' | 'unknown' {
   const tokenHash = deps.refreshTokens.hash(token)
   if (session.tokenHash === tokenHash) return 'current'
-  if (repeatable(deps, session).some((replaced) => replaced.tokenHash === tokenHash)) return 'repeated'
+  if (listRepeatable(deps, session).some((replaced) => replaced.tokenHash === tokenHash)) return 'repeated'
   return deps.refreshTokens.wasIssued(session._id, token) ? 'spent' : 'unknown'
 }
 
-function repeatable({ clock }: RefreshSessionDeps, session: Session): Session['replaced'] {
+/** Returns the replaced tokens that are still accepted. */
+function listRepeatable({ clock }: RefreshSessionDeps, session: Session): Session['replaced'] {
   const since = clock.now().getTime() - REPEAT_WINDOW_MS
   return session.replaced.filter(({ at }) => at.getTime() > since).slice(-MAX_REPEATABLE)
 }
@@ -93,7 +94,7 @@ function rotate(deps: RefreshSessionDeps, session: Session, successor: string) {
   return {
     tokenHash: deps.refreshTokens.hash(successor),
     generation: session.generation + 1,
-    replaced: [...repeatable(deps, session), { tokenHash: session.tokenHash, at: now }],
+    replaced: [...listRepeatable(deps, session), { tokenHash: session.tokenHash, at: now }],
     lastActive: now,
     expiresAt: new Date(end),
   }

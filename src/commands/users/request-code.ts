@@ -31,10 +31,10 @@ export async function requestCode(
   const begin = clock.now()
   const to = normalizeEmail(email)
   const sender = toNetwork(ipAddress)
-  const isMailed = await takeMailAllowance(deps, { kind: 'otp', email: to, sender })
+  const mayMail = await takeMailAllowance(deps, { kind: 'otp', email: to, sender })
   const user = await users.findByEmail(to)
   const addressKey = oneTimeCodes.addressKey(to)
-  if (!isMailed && (await addressCodes.join(addressKey, sender))) {
+  if (!mayMail && (await addressCodes.join(addressKey, sender))) {
     await constantTimeDelay(clock, begin)
     return
   }

@@ -40,14 +40,14 @@ export async function requestReset(deps: RequestResetDeps, input: { email: strin
     hash: hashSecret(token),
     expiresAt: new Date(clock.now().getTime() + RESET_LIFE_MS),
   })
-  const words = resetMail({ frontendUrl: config.FRONTEND_URL, email, token })
+  const resetText = resetMail({ frontendUrl: config.FRONTEND_URL, email, token })
   await queueMail(deps, {
     userId,
     // Sent to the address of the account, not to the one that was typed.
     to: user?.email ?? null,
     ...(user && !hasPassword
       ? { kind: 'resetElsewhere', lifeMs: MAIL_LIFE_MS, ...resetElsewhereMail(config.FRONTEND_URL) }
-      : { kind: user ? 'reset' : 'nothing', lifeMs: RESET_LIFE_MS, ...words }),
+      : { kind: user ? 'reset' : 'nothing', lifeMs: RESET_LIFE_MS, ...resetText }),
   })
   await constantTimeDelay(clock, begin)
 }

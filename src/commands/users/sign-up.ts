@@ -55,7 +55,7 @@ interface SignUp extends Client {
  */
 export async function signUp(deps: SignUpDeps, input: SignUp): Promise<SessionTokens & { user: User }> {
   const [picture = null] = input.avatar ? await deps.largeTexts.readDataUrls([input.avatar]) : []
-  const problems = [...findProblems(input), ...(await avatarProblems(deps, input, picture))]
+  const problems = [...findProblems(input), ...(await findAvatarProblems(deps, input, picture))]
   if (problems.length > 0) throw validationFailed(problems)
   const { addressCodes, config, database, oneTimeCodes, planLimits, users } = deps
   const email = normalizeEmail(input.email)
@@ -95,7 +95,7 @@ function findProblems({ name, password, confirmPassword }: SignUp): Problem[] {
   return problems
 }
 
-async function avatarProblems(
+async function findAvatarProblems(
   { avatars }: SignUpDeps,
   { avatar }: SignUp,
   picture: DataUrl | null,

@@ -14,7 +14,7 @@ type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
 
 interface NewPassword {
   password: string
-  /** The client or account whose turn the hashing uses. */
+  /** The client or account that the password hasher queues the work for. */
   fairnessKey: string
   /** Writes the hash and returns the owner's id, or null when the password must not change. */
   write: (passwordHash: string, session: Transaction) => Promise<string | null>

@@ -30,15 +30,15 @@ export function toAccountHealth(
   endsAt: Date | null,
   now: Date,
 ): AccountHealth {
-  const seen = { checkedAt, expiresAt: endsAt }
-  if (status !== 'active') return { status, needsReconnection: true, lastError, ...seen }
+  const times = { checkedAt, expiresAt: endsAt }
+  if (status !== 'active') return { status, needsReconnection: true, lastError, ...times }
   const leftMs = endsAt ? endsAt.getTime() - now.getTime() : Infinity
   if (leftMs <= 0)
     return {
       status: 'expired',
       needsReconnection: true,
       lastError: 'The connection has expired. Reconnect the account.',
-      ...seen,
+      ...times,
     }
-  return { status: leftMs <= EXPIRING_MS ? 'expiring' : 'active', needsReconnection: false, lastError, ...seen }
+  return { status: leftMs <= EXPIRING_MS ? 'expiring' : 'active', needsReconnection: false, lastError, ...times }
 }

@@ -26,8 +26,8 @@ export type DailyCount = FollowerCount & { day: number }
  */
 export function buildGrowth(days: CalendarDay[], counts: DailyCount[], endings: Endings): GrowthDay[] {
   const latest = new Map<Platform, FollowerCount>()
-  const applyCounts = (wanted: (day: number) => boolean) => {
-    for (const count of counts) if (wanted(count.day)) latest.set(count.platform, count)
+  const applyCounts = (isWanted: (day: number) => boolean) => {
+    for (const count of counts) if (isWanted(count.day)) latest.set(count.platform, count)
   }
   applyCounts((day) => day < 0)
   return days.flatMap(({ date, start }, index) => {
@@ -63,8 +63,8 @@ function hasEnded({ platform, takenAt }: FollowerCount, endings: Endings, before
   return (endings[platform] ?? []).some((at) => at >= takenAt && (!before || at < before))
 }
 
-function collectByPlatform<T>(valueOf: (platform: Platform) => T | undefined): Partial<Record<Platform, T>> {
-  const entries = PLATFORMS.map((platform) => [platform, valueOf(platform)] as const)
+function collectByPlatform<T>(getValue: (platform: Platform) => T | undefined): Partial<Record<Platform, T>> {
+  const entries = PLATFORMS.map((platform) => [platform, getValue(platform)] as const)
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Partial<Record<Platform, T>>
 }
 

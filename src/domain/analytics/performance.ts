@@ -24,11 +24,11 @@ export interface PlatformPerformance {
 
 /** Summarizes the platforms, the one with the most engagement first. */
 export function rankPlatforms(pairs: PairMetrics[]): PlatformPerformance[] {
-  const platforms = [...Map.groupBy(pairs, ({ platform }) => platform)].map(([platform, its]) => ({
+  const platforms = [...Map.groupBy(pairs, ({ platform }) => platform)].map(([platform, platformPairs]) => ({
     _id: platform,
-    totalEngagement: sumOrZero(its.map(({ totalEngagement }) => totalEngagement)),
-    totalPosts: its.length,
-    avgEngagementRate: averageKnown(its.map(({ engagementRate }) => engagementRate)),
+    totalEngagement: sumOrZero(platformPairs.map(({ totalEngagement }) => totalEngagement)),
+    totalPosts: platformPairs.length,
+    avgEngagementRate: averageKnown(platformPairs.map(({ engagementRate }) => engagementRate)),
   }))
   return platforms.toSorted(
     (one, other) => other.totalEngagement - one.totalEngagement || (one._id < other._id ? -1 : 1),

@@ -17,19 +17,19 @@ export type BillingEvent =
 /** The changes to apply to a user's record. Only fields that change are set, so that concurrent changes of other fields stay. */
 export interface BillingUpdate {
   subscription: Partial<Subscription>
-  /** The limits of the new plan; null when the plan does not change, which keeps the user's limits. */
+  /** The limits of the new plan; null when the plan and the user's limits stay. */
   limits: Limits | null
   resetsUsage: boolean
   billing: Omit<Billing, 'revision'>
-  news: BillingEvent[]
+  events: BillingEvent[]
   isChanged: boolean
 }
 
 type Move = Pick<BillingUpdate, 'subscription'> & { applied: Billing['applied'] }
 
 const UNKNOWN_PERIOD = { currentPeriodStart: null, currentPeriodEnd: null, cancelAtPeriodEnd: false }
-const KEPT_ENDED = 20
-const KEPT_INVOICES = 40
+const MAX_ENDED_IDS = 20
+const MAX_COUNTED_INVOICES = 40
 
 /**
  * Decides how a user's record changes to match the payment processor. The decision depends on the processor's current state and
@@ -41,26 +41,30 @@ export function decideBillingUpdate(
   planLimits: Record<SubscriptionPlan, Limits>,
 ): BillingUpdate {
   const { revision: _, ...before } = getBilling(user)
-  const found = [...snapshot.subscriptions.keys()]
+  const resolved = [...snapshot.subscriptions.keys()]
     .map((id) => resolveSubscription(id, user, snapshot))
     .toSorted(compareByAge)
-  const ended = found.filter(({ standing }) => standing === 'cancelled')
-  const running = found.filter(({ standing }) => standing !== 'cancelled')
-  const record = running.find(({ id, standing }) => standing !== 'unsettled' || isRecordSubscription(user, id))
-  const customerIds = found.map(({ customerId }) => customerId)
-  const seconds = running.filter((one) => one !== record && one.standing !== 'unsettled')
+  const ended = resolved.filter(({ effectiveStatus }) => effectiveStatus === 'cancelled')
+  const running = resolved.filter(({ effectiveStatus }) => effectiveStatus !== 'cancelled')
+  const record = running.find(
+    ({ id, effectiveStatus }) => effectiveStatus !== 'unsettled' || isRecordSubscription(user, id),
+  )
+  const customerIds = resolved.map(({ customerId }) => customerId)
+  const secondSubscriptions = running.filter((one) => one !== record && one.effectiveStatus !== 'unsettled')
 
   // An incomplete subscription was never paid for and granted nothing that could be revoked.
-  const over = ended.filter(({ id, state }) => isRecordSubscription(user, id) || state !== 'incomplete_expired')
-  const move = record ? applyRecordState(user, before.applied, record) : downgradeToFree(user, before.applied, over)
+  const revocable = ended.filter(({ id, state }) => isRecordSubscription(user, id) || state !== 'incomplete_expired')
+  const move = record
+    ? applyRecordState(user, before.applied, record)
+    : downgradeToFree(user, before.applied, revocable)
   const subscription = findChanges(user.subscription, move.subscription)
   const renewal = countInvoices(before.countedInvoiceIds, snapshot, record)
   // The usage restarts after each ended subscription of the record, including one that started and ended between two syncs.
-  const resetsUsage = renewal.resetsUsage || over.some((one) => !record || compareByAge(one, record) < 0)
+  const resetsUsage = renewal.resetsUsage || revocable.some((one) => !record || compareByAge(one, record) < 0)
   const billing = {
-    subscriptions: running.flatMap((one) => toKnownSubscription(one, seconds.includes(one))),
+    subscriptions: running.flatMap((one) => toKnownSubscription(one, secondSubscriptions.includes(one))),
     applied: move.applied,
-    endedIds: [...before.endedIds, ...ended.map(({ id }) => id)].slice(-KEPT_ENDED),
+    endedIds: [...before.endedIds, ...ended.map(({ id }) => id)].slice(-MAX_ENDED_IDS),
     countedInvoiceIds: renewal.counted,
     customerIds: mergeIds(before.customerIds, customerIds),
     checkoutId: isPendingCheckout(snapshot.checkout, running) ? before.checkoutId : null,
@@ -70,27 +74,30 @@ export function decideBillingUpdate(
     limits: subscription.plan ? planLimits[subscription.plan] : null,
     resetsUsage,
     billing,
-    news: [...findEvents(user.subscription, subscription), ...findSecondSubscriptionEvents(seconds)],
+    events: [...findEvents(user.subscription, subscription), ...findSecondSubscriptionEvents(secondSubscriptions)],
     isChanged: Object.keys(subscription).length > 0 || resetsUsage || !isSame(before, billing),
   }
 }
 
 /** Describes an update for operators, without personal data. */
-export function describeBillingUpdate(user: BillingRecord, { subscription, resetsUsage, news }: BillingUpdate): string {
+export function describeBillingUpdate(
+  user: BillingRecord,
+  { subscription, resetsUsage, events }: BillingUpdate,
+): string {
   const { plan, status, currentPeriodEnd, cancelAtPeriodEnd } = { ...user.subscription, ...subscription }
   const until = currentPeriodEnd ? ` until ${formatIsoDate(currentPeriodEnd)}` : ''
   const parts = [
     Object.keys(subscription).length > 0 ? `${plan}/${status}${until}${cancelAtPeriodEnd ? ', then free' : ''}` : '',
     resetsUsage ? 'usage reset' : '',
-    news.some(({ kind }) => kind === 'secondSubscription') ? 'second subscription flagged' : '',
+    events.some(({ kind }) => kind === 'secondSubscription') ? 'second subscription flagged' : '',
   ]
   return parts.filter((part) => part !== '').join(', ') || 'nothing'
 }
 
 /** Sets plan and status when the state differs from the last applied one. Until then an admin's override stays. */
 function applyRecordState(user: BillingRecord, applied: Billing['applied'], record: ResolvedSubscription): Move {
-  const { id, state, standing, reported } = record
-  if (!reported || standing === 'unsettled') return { subscription: {}, applied }
+  const { id, state, effectiveStatus, reported } = record
+  if (!reported || effectiveStatus === 'unsettled') return { subscription: {}, applied }
   // Fields that a payload omits keep their values.
   const before = isRecordSubscription(user, id) ? user.subscription : UNKNOWN_PERIOD
   const subscription = {
@@ -102,14 +109,14 @@ function applyRecordState(user: BillingRecord, applied: Billing['applied'], reco
   }
   if (applied?.subscriptionId === id && applied.state === state) return { subscription, applied }
   return {
-    subscription: { ...subscription, plan: 'pro', status: standing },
+    subscription: { ...subscription, plan: 'pro', status: effectiveStatus },
     applied: { subscriptionId: id, state },
   }
 }
 
 /** Downgrades once per ended subscription when no other one is active. A plan that an admin grants afterwards stays. */
-function downgradeToFree(user: BillingRecord, applied: Billing['applied'], over: ResolvedSubscription[]): Move {
-  const last = over.find(({ id }) => isRecordSubscription(user, id)) ?? over.at(-1)
+function downgradeToFree(user: BillingRecord, applied: Billing['applied'], revocable: ResolvedSubscription[]): Move {
+  const last = revocable.find(({ id }) => isRecordSubscription(user, id)) ?? revocable.at(-1)
   if (!last) return { subscription: {}, applied }
   return {
     subscription: {
@@ -132,10 +139,10 @@ function countInvoices(before: string[], { invoice }: ProcessorSnapshot, record:
   const own = invoice && invoice.subscriptionId === record?.id ? invoice : null
   const newestPaid = [latest, own].find((one) => one?.isPaid)
   const renewals = [latest, invoice].map((one) => (one?.isPaid && !one.isFirst ? one.id : null))
-  const isSettled = record?.reported !== null && record?.standing !== 'unsettled'
+  const isSettled = record?.reported !== null && record?.effectiveStatus !== 'unsettled'
   return {
     resetsUsage: isSettled && newestPaid?.isFirst === false && !before.includes(newestPaid.id),
-    counted: mergeIds(before, renewals).slice(-KEPT_INVOICES),
+    counted: mergeIds(before, renewals).slice(-MAX_COUNTED_INVOICES),
   }
 }
 
@@ -143,7 +150,7 @@ function countInvoices(before: string[], { invoice }: ProcessorSnapshot, record:
 function isPendingCheckout(checkout: ProcessorSnapshot['checkout'], running: ResolvedSubscription[]): boolean {
   if (!checkout || checkout.status === 'expired') return false
   if (checkout.status === 'open') return true
-  return running.some(({ id, standing }) => id === checkout.subscriptionId && standing === 'unsettled')
+  return running.some(({ id, effectiveStatus }) => id === checkout.subscriptionId && effectiveStatus === 'unsettled')
 }
 
 function findEvents(before: Subscription, set: Partial<Subscription>): BillingEvent[] {
@@ -159,8 +166,8 @@ function findEvents(before: Subscription, set: Partial<Subscription>): BillingEv
   return (Object.keys(kinds) as (keyof typeof kinds)[]).filter((kind) => kinds[kind]).map((kind) => ({ kind }))
 }
 
-function findSecondSubscriptionEvents(seconds: ResolvedSubscription[]): BillingEvent[] {
-  return seconds.flatMap(({ id, isFlagged }) =>
+function findSecondSubscriptionEvents(secondSubscriptions: ResolvedSubscription[]): BillingEvent[] {
+  return secondSubscriptions.flatMap(({ id, isFlagged }) =>
     isFlagged ? [] : [{ kind: 'secondSubscription' as const, subscriptionId: id }],
   )
 }

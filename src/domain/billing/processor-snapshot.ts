@@ -28,7 +28,7 @@ export interface BillingRecord {
 }
 
 /** The status of the user's subscription for each state at the processor. */
-export const STANDING_BY_STATE = {
+export const STATUS_BY_STATE = {
   trialing: 'active',
   active: 'active',
   past_due: 'pastDue',
@@ -38,7 +38,7 @@ export const STANDING_BY_STATE = {
   incomplete_expired: 'cancelled',
   incomplete: 'unsettled',
   unknown: 'unsettled',
-} as const satisfies Record<ProcessorState, ResolvedSubscription['standing']>
+} as const satisfies Record<ProcessorState, ResolvedSubscription['effectiveStatus']>
 
 /** A subscription of the user as resolved from the record, the event and the processor's response. */
 export interface ResolvedSubscription {
@@ -46,8 +46,8 @@ export interface ResolvedSubscription {
   customerId: string | null
   createdAt: Date
   state: ProcessorState
-  /** `unsettled` changes nothing in the record. */
-  standing: Subscription['status'] | 'unsettled'
+  /** The user's status that follows from `state`. `unsettled` changes nothing in the record. */
+  effectiveStatus: Subscription['status'] | 'unsettled'
   /** The state to apply; null when there is nothing new. */
   reported: ProcessorSubscription | null
   heard: KnownSubscription['heard']
@@ -88,24 +88,24 @@ export function resolveSubscription(
 ): ResolvedSubscription {
   const known = getBilling(user).subscriptions.find((one) => one.id === id)
   const event = snapshot.event && isAbout(snapshot.event, id) ? snapshot.event : null
-  const told = event?.told?.id === id ? event.told : null
-  const read = snapshot.subscriptions.get(id) ?? null
-  const reported = read ?? told
+  const fromEvent = event?.told?.id === id ? event.told : null
+  const fetched = snapshot.subscriptions.get(id) ?? null
+  const reported = fetched ?? fromEvent
   const base = {
     id,
     customerId: reported?.customerId ?? known?.customerId ?? event?.customerId ?? null,
-    createdAt: (read ?? known ?? told)?.createdAt ?? new Date(0),
+    createdAt: (fetched ?? known ?? fromEvent)?.createdAt ?? new Date(0),
     heard: selectNewest(known?.heard, event),
     isFlagged: known?.isFlagged ?? false,
   }
-  if (!reported) return { ...base, state: 'incomplete', standing: 'unsettled', reported: null }
-  const standing = STANDING_BY_STATE[reported.state]
-  const hasPassed = !read && standing !== 'cancelled' && base.heard?.eventId !== event?.id
+  if (!reported) return { ...base, state: 'incomplete', effectiveStatus: 'unsettled', reported: null }
+  const effectiveStatus = STATUS_BY_STATE[reported.state]
+  const isOutdated = !fetched && effectiveStatus !== 'cancelled' && base.heard?.eventId !== event?.id
   return {
     ...base,
     state: reported.state,
-    standing: hasPassed ? 'unsettled' : standing,
-    reported: hasPassed ? null : reported,
+    effectiveStatus: isOutdated ? 'unsettled' : effectiveStatus,
+    reported: isOutdated ? null : reported,
   }
 }
 

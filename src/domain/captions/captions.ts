@@ -104,7 +104,10 @@ function createFitCheck(platform: Platform | null, rules: PostingRules | null): 
   }
 }
 
-/** Cuts a text to one character more than a caption may have, so that the result still fails a length check. Never leaves a lone surrogate. */
+/**
+ * Cuts a text to one character more than a caption may have, so that a text that is too long still fails the length check. Never
+ * leaves a lone surrogate.
+ */
 function cutToReadLength(text: string): string {
   return takeCharacters(text.slice(0, MAX_READ_LENGTH), MAX_CAPTION_LENGTH + 1).toWellFormed()
 }

@@ -87,10 +87,10 @@ export function isOwnMediaKey(userId: string, key: string): boolean {
   let decoded = key
   for (let layer = 0; layer <= MAX_ENCODING_LAYERS; layer += 1) {
     if (!isPlainKeyUnder(mediaPrefix(userId), decoded)) return false
-    const once = decode(decoded)
-    if (once === decoded) return true
-    if (once === null) return false
-    decoded = once
+    const decodedAgain = decode(decoded)
+    if (decodedAgain === decoded) return true
+    if (decodedAgain === null) return false
+    decoded = decodedAgain
   }
   return false
 }

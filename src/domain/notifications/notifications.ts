@@ -1,6 +1,7 @@
 import type { BillingEvent } from '../billing/billing-update.ts'
 import { resolveContent } from '../posts/content.ts'
 import type { Failure } from '../posts/failure.ts'
+import { isWebUrl } from '../shared/links.ts'
 import { platformLabel, type Platform } from '../shared/platforms.ts'
 import type { Post } from '../posts/post.ts'
 import { toExcerpt } from '../shared/plain-text.ts'
@@ -270,20 +271,16 @@ function quoteExcerpt(post: Post, platform?: Platform): string {
 
 /** Returns `quoteExcerpt` after a colon. */
 function quoteAfterColon(post: Post, platform: Platform): string {
-  const words = quoteExcerpt(post, platform)
-  return words === '' ? '' : `:${words}`
+  const quoted = quoteExcerpt(post, platform)
+  return quoted === '' ? '' : `:${quoted}`
 }
 
 function pickImage(post: Post, platform?: Platform): { image?: string } {
   const { mediaItems } = platform ? resolveContent(post, platform) : post.content
   const first = mediaItems.find(({ mimeType }) => mimeType.startsWith('image/'))
-  return first && isHttp(first.storageUrl) ? { image: first.storageUrl } : {}
+  return first && isWebUrl(first.storageUrl) ? { image: first.storageUrl } : {}
 }
 
 function toLinkOption(url: string): { link?: string } {
-  return isHttp(url) ? { link: url } : {}
-}
-
-function isHttp(url: string): boolean {
-  return /^https?:\/\//.test(url)
+  return isWebUrl(url) ? { link: url } : {}
 }

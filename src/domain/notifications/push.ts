@@ -1,7 +1,7 @@
 import type { NotificationType } from './notifications.ts'
 import { DAY } from '../shared/times.ts'
 
-/** Platforms of devices, which display messages differently. */
+/** Kinds of devices, which display messages differently. */
 export const PUSH_PLATFORMS = ['ios', 'android', 'web'] as const
 export type PushPlatform = (typeof PUSH_PLATFORMS)[number]
 

@@ -15,6 +15,7 @@ interface RawReason {
 const MAX_TEXT_LENGTH = 300
 /** Characters read of a response. Anything after them would be cut anyway. */
 const MAX_RAW_LENGTH = 4_000
+/** Characters read of a text to mask. */
 const MAX_HIDDEN_LENGTH = 100_000
 /** Consecutive characters that identify an echo, so that echoes truncated by the platform are found too. */
 const ECHO_LENGTH = 12

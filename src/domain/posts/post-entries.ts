@@ -70,9 +70,9 @@ export function selectHandles(delivery: Delivery, accountId: string, contentVers
 /** Returns handles prepared on this account for an older content version; null when there are none. */
 export function findOutdatedHandles(
   { accountId, contentVersion, handles }: Delivery,
-  of: { accountId: string; contentVersion: number },
+  current: { accountId: string; contentVersion: number },
 ): Record<string, string> | null {
-  const isOutdated = accountId === of.accountId && contentVersion !== of.contentVersion
+  const isOutdated = accountId === current.accountId && contentVersion !== current.contentVersion
   return isOutdated && Object.keys(handles).length > 0 ? handles : null
 }
 

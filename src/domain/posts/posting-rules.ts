@@ -4,7 +4,7 @@ import type { Content, MediaItem } from './post.ts'
 import { countCodePoints, takeCodePoints } from '../shared/text.ts'
 import { MINUTE } from '../shared/times.ts'
 
-/** Unit in which a platform measures text. `COUNTERS` has one function for each. */
+/** Unit in which a platform measures text. */
 export type TextUnit =
   'graphemes' | 'utf8Bytes' | 'utf16Units' | 'codePoints' | 'codePointsEmojiAsBytes' | 'graphemesLinksAs23'
 
@@ -26,7 +26,7 @@ interface KindRule {
   maxBytes: number
 }
 
-/** Parts of a text whose number is limited. `PARTS` counts each. */
+/** Parts of a text whose number a platform may limit. */
 export type TextPart = 'hashtags' | 'mentions' | 'links'
 
 /** Content rules of one platform. Preflight, adapters and `GET /api/platform/limits` read the same table. */
@@ -188,12 +188,17 @@ const COUNTERS: Record<TextUnit, (text: string, atMost: number, linkLength: numb
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 function countGraphemes(text: string, atMost: number): number {
-  let count = 0
-  for (const _ of segmenter.segment(text)) {
-    count += 1
-    if (count >= atMost) break
+  return sumGraphemes(text, atMost, () => 1)
+}
+
+/** Returns the sum of `measure` over the graphemes of a text. Stops once the sum reaches `atMost`. */
+function sumGraphemes(text: string, atMost: number, measure: (grapheme: string) => number): number {
+  let sum = 0
+  for (const { segment } of segmenter.segment(text)) {
+    sum += measure(segment)
+    if (sum >= atMost) break
   }
-  return count
+  return sum
 }
 
 function countBytes(text: string): number {
@@ -210,12 +215,9 @@ const EMOJI = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u{20e3}/u
 
 /** Threads counts an emoji by its UTF-8 bytes. */
 function countEmojiAsBytes(text: string, atMost: number): number {
-  let count = 0
-  for (const { segment } of segmenter.segment(text)) {
-    count += EMOJI.test(segment) ? countBytes(segment) : countCodePoints(segment)
-    if (count >= atMost) break
-  }
-  return count
+  return sumGraphemes(text, atMost, (grapheme) =>
+    EMOJI.test(grapheme) ? countBytes(grapheme) : countCodePoints(grapheme),
+  )
 }
 
 /** Words and separators alternate, so that a name matches in only one way. Any other form takes quadratic time on long names. */

@@ -64,11 +64,11 @@ export function findSchedulingProblem(
 export function preflight(
   post: PreflightInput,
   connected: ReadonlySet<Platform>,
-  rulesOf: PlatformRules = POSTING_RULES,
+  rulesByPlatform: PlatformRules = POSTING_RULES,
 ): Preflight {
   const result: Preflight = { errors: [], warnings: [], platforms: {} }
   post.selectedPlatforms.forEach((platform, index) => {
-    const rules = rulesOf[platform]
+    const rules = rulesByPlatform[platform]
     const content = resolveContent(post, platform)
     result.errors.push(...findContentProblems(post, platform, content, rules))
     result.warnings.push(...findWarnings(post, platform, content, rules))

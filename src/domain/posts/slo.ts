@@ -94,15 +94,15 @@ export function summarizeSlo(groups: readonly EntryGroup[], missAfterMs: number)
 function countPosts(groups: readonly EntryGroup[]): PostStats {
   const count = (fits: (group: EntryGroup) => boolean) => sum(groups.filter(fits).map(({ posts }) => posts))
   const isOpen = ({ postStatus }: EntryGroup) => ['SCHEDULED', 'PENDING', 'PROCESSING'].includes(postStatus)
-  const has = (status: PostStatus) => count(({ postStatus }) => postStatus === status)
+  const countStatus = (status: PostStatus) => count(({ postStatus }) => postStatus === status)
   return {
     scheduled: count(() => true),
-    delivered: has('COMPLETED'),
-    partiallyDelivered: has('PARTIAL_SUCCESS'),
-    failed: has('FAILED'),
+    delivered: countStatus('COMPLETED'),
+    partiallyDelivered: countStatus('PARTIAL_SUCCESS'),
+    failed: countStatus('FAILED'),
     overdue: count((group) => isOpen(group) && group.isPastBound),
     open: count((group) => isOpen(group) && !group.isPastBound),
-    cancelled: has('CANCELLED'),
+    cancelled: countStatus('CANCELLED'),
   }
 }
 
@@ -123,10 +123,10 @@ function classifyEntry(group: EntryGroup, missAfterMs: number): Kind {
 }
 
 function countDeliveries(groups: readonly EntryGroup[], missAfterMs: number): DeliveryStats {
-  const of = (...kinds: Kind[]) => groups.filter((group) => kinds.includes(classifyEntry(group, missAfterMs)))
-  const count = (...kinds: Kind[]) => sum(of(...kinds).map(({ entries }) => entries))
+  const select = (...kinds: Kind[]) => groups.filter((group) => kinds.includes(classifyEntry(group, missAfterMs)))
+  const count = (...kinds: Kind[]) => sum(select(...kinds).map(({ entries }) => entries))
   const failures: DeliveryStats['failures'] = {}
-  for (const { errorCode, entries } of of('failed', 'refused')) {
+  for (const { errorCode, entries } of select('failed', 'refused')) {
     const code = errorCode ?? 'INTERNAL'
     failures[code] = (failures[code] ?? 0) + entries
   }
@@ -141,19 +141,19 @@ function countDeliveries(groups: readonly EntryGroup[], missAfterMs: number): De
     retried: count('retried'),
     misses: count('late', 'failed', 'overdue'),
     failures,
-    lateness: summarizeLateness(of('onTime', 'late')),
+    lateness: summarizeLateness(select('onTime', 'late')),
   }
 }
 
-/** Percentiles by nearest rank: the smallest lateness that at least that share of deliveries did not exceed. */
+/** Returns percentiles by nearest rank: the smallest lateness that at least that share of deliveries did not exceed. */
 function summarizeLateness(groups: readonly EntryGroup[]): Lateness {
   const ascending = groups
     .flatMap(({ latenessMs, entries }) => (latenessMs === null ? [] : [{ latenessMs, entries }]))
     .toSorted((a, b) => a.latenessMs - b.latenessMs)
   const total = sum(ascending.map(({ entries }) => entries))
   const atRank = (rank: number) => {
-    let seen = 0
-    return ascending.find(({ entries }) => (seen += entries) >= rank)?.latenessMs ?? null
+    let counted = 0
+    return ascending.find(({ entries }) => (counted += entries) >= rank)?.latenessMs ?? null
   }
   return {
     count: total,

@@ -15,7 +15,7 @@ export const TIMELINE_RESULTS = ['accepted', 'refused', 'deferred', 'unknown', '
 export interface TimelineEvent {
   at: Date
   type: (typeof TIMELINE_TYPES)[number]
-  /** The post's new status, of a `transition`. */
+  /** The post's new status; only for a `transition`. */
   status?: PostStatus
   platform?: Platform
   result?: (typeof TIMELINE_RESULTS)[number]

@@ -52,7 +52,10 @@ function parseGroups(hostname: string): number[] {
   return [...before, ...zeros, ...after]
 }
 
-/** `::ffff:192.0.2.1`, which a socket that listens on both protocols reports for an IPv4 client. */
+/**
+ * Returns the IPv4 address in `::ffff:192.0.2.1`, which a socket that listens on both protocols reports for an IPv4 client. Returns
+ * null for any other address.
+ */
 function toMappedIpv4(groups: number[]): string | null {
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
   if (!isMapped) return null

@@ -36,7 +36,7 @@ interface Lane {
  * key by at most one job. The jobs of one key run in order. Every operation takes constant time.
  */
 export function createFairLimit(options: FairLimitOptions) {
-  const { maxRunning: atOnce, perKey = atOnce, waiting: maxWaiting = Infinity, waitingPerKey = Infinity } = options
+  const { maxRunning, perKey = maxRunning, waiting: maxWaiting = Infinity, waitingPerKey = Infinity } = options
   const lanes = new Map<string, Lane>()
   const ready = createFifo<Lane>()
   let running = 0
@@ -73,7 +73,7 @@ export function createFairLimit(options: FairLimitOptions) {
 
   /** Starts waiting jobs until all places are taken. */
   function startNext(): void {
-    while (running < atOnce) {
+    while (running < maxRunning) {
       const lane = ready.shift()
       if (!lane) return
       lane.isReady = false
@@ -86,7 +86,7 @@ export function createFairLimit(options: FairLimitOptions) {
     }
   }
 
-  /** Above twice the limit, new keys are rejected as well. */
+  /** @throws QueueFull when the lane has more than its share of the waiting jobs; above twice the limit for every lane */
   function assertRoom(lane: Lane): void {
     const isOverShare = waiting >= maxWaiting && lane.waiting * waitingKeys >= maxWaiting
     if (isOverShare || waiting >= 2 * maxWaiting || lane.waiting >= waitingPerKey) throw new QueueFull()
@@ -117,12 +117,12 @@ export function createFairLimit(options: FairLimitOptions) {
   /**
    * Runs `work` when it is the key's turn.
    * @param signal ends the wait, not the work
-   * @throws QueueFull before `work` started; the reason of `signal`; and what `work` throws
+   * @throws QueueFull before `work` started, the reason of `signal`, or the error of `work`
    */
   return async function run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted()
     const lane = findLane(key)
-    if (running < atOnce && lane.running < perKey) occupy(lane)
+    if (running < maxRunning && lane.running < perKey) occupy(lane)
     else {
       assertRoom(lane)
       await waitForTurn(key, lane, signal)
@@ -150,7 +150,7 @@ interface Fifo<T> {
   shift(): T | undefined
 }
 
-/** A linked list: taking the first element of a long array copies the rest. */
+/** Creates a linked list: taking the first element of a long array would copy the rest. */
 function createFifo<T>(): Fifo<T> {
   interface Node {
     value: T

@@ -1,3 +1,5 @@
+import { trimFullStop } from './text.ts'
+
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /** Returns the first `count` characters of a text as people count them (graphemes). */
@@ -10,7 +12,10 @@ export function takeCharacters(text: string, count: number): string {
   return text
 }
 
-/** Returns the longest prefix of a text that fits after `wrap`, with an ellipsis when it was cut. Never splits a grapheme. */
+/**
+ * Returns the longest prefix of a text that fits after `wrap`. A cut text ends with an ellipsis in place of its full stop and white
+ * space. Never splits a grapheme.
+ */
 export function cutToFit(
   text: string,
   fits: (text: string) => boolean,
@@ -19,7 +24,7 @@ export function cutToFit(
   const whole = wrap(text)
   if (fits(whole)) return whole
   const starts = Array.from(segmenter.segment(text), ({ index }) => index)
-  const cutTo = (length: number) => wrap(`${text.slice(0, starts[length]).trimEnd()}…`)
+  const cutTo = (length: number) => wrap(`${trimFullStop(text.slice(0, starts[length]))}…`)
   let [least, most] = [0, starts.length - 1]
   while (least < most) {
     const middle = Math.ceil((least + most) / 2)

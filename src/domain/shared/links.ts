@@ -1,6 +1,6 @@
 import { trimEndWhere } from './text.ts'
 
-/** A match may end in punctuation of the surrounding sentence. */
+/** Matches a link, possibly with punctuation of the surrounding sentence at its end. */
 export const LINK = /https?:\/\/[^\s/?#<>"]+\.[^\s<>"]+/giu
 
 const PUNCTUATION = new Set(`.,;:!?'"”’)]}`)
@@ -8,6 +8,11 @@ const PUNCTUATION = new Set(`.,;:!?'"”’)]}`)
 /** Returns the link without the punctuation of the surrounding sentence at its end. */
 export function trimPunctuation(link: string): string {
   return trimEndWhere(link, (character) => PUNCTUATION.has(character))
+}
+
+/** Returns true for an absolute http or https URL. */
+export function isWebUrl(text: string | null | undefined): text is string {
+  return /^https?:\/\//.test(text ?? '')
 }
 
 export interface FoundLink {

@@ -22,7 +22,7 @@ export function findTimezoneProblem(name: string): Problem | null {
   return { path: 'timezone', code: 'TIMEZONE_UNKNOWN', message }
 }
 
-/** Excludes leap seconds, which Temporal would silently read as the second before. */
+/** Matches a date-time without a leap second, which Temporal would silently read as the second before. */
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(:[0-5]\d([.,]\d{1,9})?)?/
 const WITH_OFFSET = new RegExp(`${DATE_TIME.source}([Zz]|[+-]\\d{2}:?\\d{2})$`)
 const WITH_ZONE = new RegExp(`${DATE_TIME.source}([Zz]|[+-]\\d{2}:?\\d{2})?\\[([A-Za-z][^\\]=]*)\\]$`)

@@ -1,4 +1,4 @@
-/** Tries of a sender on a code that it requested, and tries that all other senders share. */
+/** Tries of a sender on a code that it requested. All other senders share as many. */
 const TRIES = 5
 /** Senders with tries of their own on one code. Together with the limits on mails it bounds the guesses per address. */
 const MAX_SENDERS = 10

@@ -23,8 +23,8 @@ const MAX_STEPS = Math.ceil(Math.log2(LONGEST_DELAY_MS / FIRST_DELAY_MS)) + 1
  * @param free number of failures without a delay
  */
 export function computeDelay(level: number, free: number): number {
-  const over = Math.ceil(level - free)
-  return over <= 0 ? 0 : Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (over - 1))
+  const exceeding = Math.ceil(level - free)
+  return exceeding <= 0 ? 0 : Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (exceeding - 1))
 }
 
 /** Returns how long an unknown device must wait before its next attempt, milliseconds; 0 when it may try now. */

@@ -43,10 +43,10 @@ export function createBluesky(options: BlueskyOptions) {
   const client = createHttpClient({ userAgent, connections: CONNECTIONS })
   const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   // A separate client, so that reading counts never delays publishing.
-  const readings = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
+  const readingClient = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
   const budget = createCallBudget({ label: 'Bluesky', parseWindows: parseCallWindows, toBudgetKey: toServerOrigin })
   const xrpc = createXrpc(client)
-  const reading = createXrpc(budget.throttle(readings))
+  const reading = createXrpc(budget.throttle(readingClient))
   const services = createServiceAddresses({ entryUrl, accountHosts })
   const { connect, ...sessions } = createSessions({ xrpc, reading, services })
   const uploads = createXrpc(uploadClient)
@@ -60,6 +60,6 @@ export function createBluesky(options: BlueskyOptions) {
   return {
     adapter,
     direct,
-    close: async () => void (await Promise.all([client, uploadClient, readings].map((client) => client.close()))),
+    close: async () => void (await Promise.all([client, uploadClient, readingClient].map((client) => client.close()))),
   }
 }

@@ -4,7 +4,7 @@ import type { HttpResponse } from '../shared/http.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
 import { readKnownJob, readXrpcError } from './responses.ts'
 
-/** The cause of the PlatformError: an error response by its name. */
+/** The cause of a PlatformError: status and name of the error response. */
 export class XrpcRefusal extends Error {
   readonly status: number
   readonly code: string
@@ -68,7 +68,10 @@ const BY_STATUS: Record<number, Meaning> = {
   429: BY_CODE['RateLimitExceeded']!,
 }
 
-/** For a video that it already has, the video service returns its job instead of an error. */
+/**
+ * Returns whether Bluesky itself sent an error response. For a video that it already has, the video service returns its job instead
+ * of an error.
+ */
 export function isOwnError({ text }: HttpResponse): boolean {
   return readXrpcError(text) !== null || readKnownJob(text) !== null
 }

@@ -25,7 +25,7 @@ export function createMetrics({ xrpc, services }: MetricsDeps): PostMetrics {
   async function read(uris: string[], account: Credentials, options: CallOptions) {
     const call = { ...options, token: account.accessToken }
     const { posts } = await xrpc.query(
-      { service: services.of(account), nsid: 'app.bsky.feed.getPosts', params: { uris } },
+      { service: services.resolve(account), nsid: 'app.bsky.feed.getPosts', params: { uris } },
       readPostViews,
       call,
     )
@@ -39,14 +39,14 @@ export function createMetrics({ xrpc, services }: MetricsDeps): PostMetrics {
     return found
   }
 
-  /** Called where the token has just worked: another server's answer about a moved account proves nothing. */
+  /** Call it only after the token has worked: the response of another server about a moved account proves nothing. */
   async function isDeleted(uri: string, account: Credentials, options: CallOptions): Promise<boolean> {
     const [repo = '', collection = '', rkey = ''] = uri.replace('at://', '').split('/')
     if (repo !== account.accountId) return false
     const params = { repo, collection, rkey }
     try {
       await xrpc.query(
-        { service: services.of(account), nsid: 'com.atproto.repo.getRecord', params },
+        { service: services.resolve(account), nsid: 'com.atproto.repo.getRecord', params },
         readStoredRecord,
         options,
       )
@@ -74,7 +74,7 @@ function toCounts(post: PostView): PostCounts {
   }
 }
 
-/** Counts of zero may be omitted. */
+/** Parses a count that the server may omit when it is zero. */
 function parseCountOrZero(value: unknown): number | null {
   return value === undefined ? 0 : parseCount(value)
 }

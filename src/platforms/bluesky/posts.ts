@@ -65,13 +65,13 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
         )
       }
     }
-    xrpc.warm(services.of(account))
+    xrpc.warm(services.resolve(account))
   }
 
   async function resolveHandle(account: Credentials, handle: string, options: CallOptions): Promise<string | null> {
     try {
       const params = { handle }
-      const service = services.of(account)
+      const service = services.resolve(account)
       const found = await xrpc.query(
         { service, nsid: 'com.atproto.identity.resolveHandle', params },
         readResolvedHandle,
@@ -93,7 +93,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     const image = await loadImage(media, item, POSTING_RULES.bluesky.media.image, { signal })
     const { blob } = await uploads.procedure(
       {
-        service: services.of(account),
+        service: services.resolve(account),
         nsid: 'com.atproto.repo.uploadBlob',
         input: { bytes: image.bytes, sizeBytes: image.bytes.length, mimeType: image.mimeType },
       },
@@ -127,7 +127,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     const call = { token: account.accessToken, signal, timeoutMs: publishTimeoutMs }
     try {
       const written = await xrpc.procedure(
-        { service: services.of(account), nsid: 'com.atproto.repo.putRecord', input },
+        { service: services.resolve(account), nsid: 'com.atproto.repo.putRecord', input },
         readWrittenRecord,
         call,
       )
@@ -147,15 +147,15 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     const params = { repo: account.accountId, collection: POST_COLLECTION, rkey: toRecordKey(delivery) }
     try {
       const stored = await xrpc.query(
-        { service: services.of(account), nsid: 'com.atproto.repo.getRecord', params },
+        { service: services.resolve(account), nsid: 'com.atproto.repo.getRecord', params },
         readStoredRecord,
         options,
       )
       // A record under another URI says nothing about ours.
       if (stored.uri !== `at://${params.repo}/${params.collection}/${params.rkey}`) return 'undecidable'
-      const whose = compareRecord(stored, post.content, delivery.startedAt)
-      if (whose === 'ours') return toPublished(stored.uri)
-      if (whose === 'unclear') return 'undecidable'
+      const ownership = compareRecord(stored, post.content, delivery.startedAt)
+      if (ownership === 'ours') return toPublished(stored.uri)
+      if (ownership === 'unclear') return 'undecidable'
       await delivery.save(KEY_STEP, String(readKeyStep(delivery) + 1))
       return 'absent'
     } catch (error) {
@@ -172,7 +172,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     return { platformPostId: uri, platformPostUrl: `${trimTrailingSlashes(appUrl)}/profile/${did}/post/${key}` }
   }
 
-  /** Only preparation needs these large modules; the API never prepares. */
+  /** Loads the large modules that only preparation needs; the API never prepares. */
   async function warmUp(): Promise<void> {
     await Promise.all([import('./facets.ts'), warmUpImages()])
   }

@@ -44,7 +44,7 @@ export function buildRecord(content: Content, createdAt: Date, facets: Facet[], 
   }
 }
 
-/** A video is the only media of its post. */
+/** Builds the embed of a post. A video is the only media of its post. */
 function toEmbed(content: Content, files: UploadedFile[]): ImagesEmbed | VideoEmbed {
   const alts = toAltTexts(content)
   if (isVideo(content)) {

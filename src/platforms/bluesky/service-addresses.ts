@@ -23,10 +23,11 @@ export function createServiceAddresses({ entryUrl, accountHosts }: ServiceOption
 
   return {
     entryUrl,
-    /** Checked at every use: the stored URL may come from another configuration. */
-    of: (account: Pick<Credentials, 'serviceUrl'>): string =>
+    /** Returns the server of a stored account. Checks the URL at every use, because it may come from another configuration. */
+    resolve: (account: Pick<Credentials, 'serviceUrl'>): string =>
       account.serviceUrl !== undefined && isAllowed(account.serviceUrl) ? account.serviceUrl : entryUrl,
-    ofSession({ didDoc }: Pick<Session, 'didDoc'>): string {
+    /** Returns the server that a new session names in its DID document. */
+    resolveForSession({ didDoc }: Pick<Session, 'didDoc'>): string {
       const document = readDidDocument(JSON.stringify(didDoc ?? null))
       const pds = document?.service.find(
         ({ id, type }) => id.endsWith('#atproto_pds') && type === 'AtprotoPersonalDataServer',

@@ -1,3 +1,4 @@
+import { isWebUrl } from '../../domain/shared/links.ts'
 import type { CallOptions, Credentials, Profile } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 import { ignoreBody } from '../shared/calls.ts'
@@ -9,7 +10,7 @@ import type { Xrpc } from './xrpc.ts'
 
 interface SessionDeps {
   xrpc: Xrpc
-  /** For calls that can wait. */
+  /** The client for calls that can wait. */
   reading: Xrpc
   services: ServiceAddresses
 }
@@ -34,13 +35,13 @@ export function createSessions({ xrpc, reading, services }: SessionDeps) {
       .procedure({ service: services.entryUrl, nsid: 'com.atproto.server.createSession', input }, readSession, options)
       .catch(rethrowAsWrongCredentials)
     if (parseClaims(session.accessJwt).scope === MAIN_PASSWORD_SCOPE) {
-      await deleteSession(services.ofSession(session), session.refreshJwt, options).catch(() => undefined)
+      await deleteSession(services.resolveForSession(session), session.refreshJwt, options).catch(() => undefined)
       throw new PlatformError('permission', MAIN_PASSWORD, { certain: true })
     }
     if (session.active === false) {
       throw new PlatformError('blocked_by_platform', 'This Bluesky account is not active', { certain: true })
     }
-    const credentials = toSecrets(session, services.ofSession(session))
+    const credentials = toSecrets(session, services.resolveForSession(session))
     return { credentials, profile: await fetchProfileOrHandle(credentials, options) }
   }
 
@@ -50,17 +51,18 @@ export function createSessions({ xrpc, reading, services }: SessionDeps) {
     }
     const session = await xrpc
       .procedure(
-        { service: services.of(account), nsid: 'com.atproto.server.refreshSession', input: null },
+        { service: services.resolve(account), nsid: 'com.atproto.server.refreshSession', input: null },
         readSession,
         { ...options, token: account.refreshToken },
       )
       .catch(rethrowAsLostAccount)
-    const renewed = toSecrets(session, services.ofSession(session))
+    const renewed = toSecrets(session, services.resolveForSession(session))
     return session.handle === INVALID_HANDLE ? { ...renewed, handle: account.handle } : renewed
   }
 
   async function revoke(account: Credentials, options: CallOptions): Promise<void> {
-    if (account.refreshToken !== undefined) await deleteSession(services.of(account), account.refreshToken, options)
+    if (account.refreshToken !== undefined)
+      await deleteSession(services.resolve(account), account.refreshToken, options)
   }
 
   async function deleteSession(server: string, token: string, options: CallOptions): Promise<void> {
@@ -70,10 +72,14 @@ export function createSessions({ xrpc, reading, services }: SessionDeps) {
     })
   }
 
-  function fetchProfileView(by: Xrpc, account: Secrets, options: CallOptions) {
+  function fetchProfileView(client: Xrpc, account: Secrets, options: CallOptions) {
     const params = { actor: account.accountId }
     const call = { ...options, token: account.accessToken }
-    return by.query({ service: services.of(account), nsid: 'app.bsky.actor.getProfile', params }, readProfile, call)
+    return client.query(
+      { service: services.resolve(account), nsid: 'app.bsky.actor.getProfile', params },
+      readProfile,
+      call,
+    )
   }
 
   async function followers(account: Credentials, options: CallOptions): Promise<number | null> {
@@ -86,7 +92,7 @@ export function createSessions({ xrpc, reading, services }: SessionDeps) {
     return {
       displayName: view.displayName?.trim() || handle,
       handle,
-      avatar: /^https?:\/\//.test(view.avatar ?? '') ? view.avatar! : null,
+      avatar: isWebUrl(view.avatar) ? view.avatar : null,
       ...(view.description !== undefined && { description: view.description }),
     }
   }

@@ -69,18 +69,18 @@ export function createVideo(deps: VideoDeps) {
 
   async function send(item: MediaItem, account: Credentials, { signal }: CallOptions): Promise<StoredUpload> {
     const options = { signal, timeoutMs: UPLOAD_TIMEOUT_MS }
-    const film = await open(item, options)
-    if (film.sizeBytes > blobLimitBytes) return sendToService(item, account, film, options)
+    const videoFile = await open(item, options)
+    if (videoFile.sizeBytes > blobLimitBytes) return sendToService(item, account, videoFile, options)
     try {
       const upload = { ...options, token: account.accessToken }
       const { blob } = await uploads.procedure(
-        { service: services.of(account), nsid: UPLOAD_BLOB, input: film },
+        { service: services.resolve(account), nsid: UPLOAD_BLOB, input: videoFile },
         readUploadedBlob,
         upload,
       )
-      return { blob, ...toShape(item, film), uploadedAt: Date.now() }
+      return { blob, ...toShape(item, videoFile), uploadedAt: Date.now() }
     } catch (error) {
-      await film.drop()
+      await videoFile.drop()
       // Servers have their own limits.
       if (!isRefusedWith(error, 413)) throw error
       return sendToService(item, account, await open(item, options), options)
@@ -89,11 +89,11 @@ export function createVideo(deps: VideoDeps) {
 
   async function open(item: MediaItem, { signal }: CallOptions) {
     const { stream, sizeBytes, mimeType } = await media.open(item, { signal })
-    const { through, size } = createVideoSizer()
+    const { readThrough, size } = createVideoSizer()
     /** For a call that failed before it read the file; a call that has begun to read closes it itself. */
     const drop = () => stream.cancel().catch(() => undefined)
     if (sizeBytes <= POSTING_RULES.bluesky.media.video.maxBytes) {
-      return { bytes: through(stream), sizeBytes, mimeType, size, drop }
+      return { bytes: readThrough(stream), sizeBytes, mimeType, size, drop }
     }
     await drop()
     throw new PlatformError('validation', 'The video is larger than Bluesky accepts', { certain: true })
@@ -102,27 +102,27 @@ export function createVideo(deps: VideoDeps) {
   async function sendToService(
     item: MediaItem,
     account: Credentials,
-    film: Film,
+    videoFile: VideoFile,
     options: CallOptions & { timeoutMs: number },
   ): Promise<StoredUpload> {
-    const sent = (jobId: string) => ({ jobId, ...toShape(item, film), uploadedAt: Date.now() })
+    const toUpload = (jobId: string) => ({ jobId, ...toShape(item, videoFile), uploadedAt: Date.now() })
     try {
       const token = await requestServiceToken(account, options)
       const params = { did: account.accountId, name: 'video.mp4' }
-      const upload = { service: videoUrl, nsid: 'app.bsky.video.uploadVideo', params, input: film }
+      const upload = { service: videoUrl, nsid: 'app.bsky.video.uploadVideo', params, input: videoFile }
       const uploading = uploads.procedure(upload, readVideoJob, { ...options, token })
-      return sent((await uploading.catch(rethrowServiceError)).jobId)
+      return toUpload((await uploading.catch(rethrowServiceError)).jobId)
     } catch (error) {
-      await film.drop()
+      await videoFile.drop()
       const known = getKnownJobId(error)
       if (known === null) throw error
-      return sent(known)
+      return toUpload(known)
     }
   }
 
   /** Requests a token with which the service stores the processed video on the account's server. */
   async function requestServiceToken(account: Credentials, { signal }: CallOptions): Promise<string> {
-    const service = services.of(account)
+    const service = services.resolve(account)
     const { did } = await xrpc.query(
       { service, nsid: 'com.atproto.server.describeServer', params: {} },
       readServerDescription,
@@ -164,7 +164,7 @@ export function createVideo(deps: VideoDeps) {
   return { prepare }
 }
 
-interface Film {
+interface VideoFile {
   bytes: AsyncIterable<Uint8Array>
   sizeBytes: number
   mimeType: string
@@ -172,12 +172,12 @@ interface Film {
   drop(): Promise<void>
 }
 
-/** The size in the file, else the size that the owner stated. */
-function toShape({ width, height }: MediaItem, film: Film): { width?: number; height?: number } {
-  return film.size() ?? (width && height ? { width, height } : {})
+/** Returns the size in the file, else the size that the owner stated. */
+function toShape({ width, height }: MediaItem, videoFile: VideoFile): { width?: number; height?: number } {
+  return videoFile.size() ?? (width && height ? { width, height } : {})
 }
 
-/** The service's opinion of its own token says nothing about the account's login. */
+/** Rethrows `unauthorized` as `permission`: a refused token of the video service says nothing about the account's login. */
 function rethrowServiceError(error: unknown): never {
   if (!(error instanceof PlatformError) || error.class !== 'unauthorized') throw error
   throw new PlatformError('permission', 'Bluesky does not let this account upload videos', {

@@ -75,7 +75,7 @@ function toMethodUrl(service: string, nsid: string, params: Query): URL {
   return url
 }
 
-/** States the length, so that a truncated file is not accepted as complete. */
+/** Builds the body of a file with its length, so that a truncated file is not accepted as complete. */
 function toFileBody({ bytes, sizeBytes, mimeType }: Bytes) {
   return { headers: { 'content-type': mimeType, 'content-length': String(sizeBytes) }, body: bytes }
 }

@@ -1,3 +1,4 @@
+import { isWebUrl } from '../../domain/shared/links.ts'
 import { DAY, SECOND } from '../../domain/shared/times.ts'
 import type { CallOptions, AuthorizedAccount, Credentials, Profile, RedirectConnect } from '../contract.ts'
 import type { ConnectReason } from '../../domain/accounts/platform-connect.ts'
@@ -31,7 +32,7 @@ const SCOPES = [
   'business_management',
 ]
 /** Without these, posts could not be published or found again. */
-const NEEDED = [
+const REQUIRED_SCOPES = [
   'pages_show_list',
   'pages_read_engagement',
   'pages_manage_posts',
@@ -93,7 +94,7 @@ export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }
   async function assertAllowed(token: string, options: CallOptions): Promise<void> {
     const { data } = await api.get('/me/permissions', {}, readPermissions, { ...options, token })
     const granted = new Set(data.filter(({ status }) => status === 'granted').map(({ permission }) => permission))
-    const missing = NEEDED.filter((scope) => !granted.has(scope))
+    const missing = REQUIRED_SCOPES.filter((scope) => !granted.has(scope))
     if (missing.length > 0)
       throw toPermissionError(
         `Facebook did not grant all permissions: ${missing.join(', ')} is missing`,
@@ -125,8 +126,8 @@ export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }
 
     async profile({ accountId, accessToken }: Credentials, options: CallOptions): Promise<Profile> {
       const path = `/${encodeURIComponent(accountId)}`
-      const asked = api.get(path, { fields: PAGE_FIELDS }, readPage, { ...options, token: accessToken })
-      return toProfile(await requireVisibleAccount(api.label, asked))
+      const response = api.get(path, { fields: PAGE_FIELDS }, readPage, { ...options, token: accessToken })
+      return toProfile(await requireVisibleAccount(api.label, response))
     },
   }
 }
@@ -141,7 +142,7 @@ function toHandle({ id, username }: Page): string {
 }
 
 function toProfile(page: Page): Profile {
-  const avatar = page.picture?.data?.url ?? ''
+  const avatar = page.picture?.data?.url
   const handle = toHandle(page)
-  return { displayName: page.name.trim() || handle, handle, avatar: /^https?:\/\//.test(avatar) ? avatar : null }
+  return { displayName: page.name.trim() || handle, handle, avatar: isWebUrl(avatar) ? avatar : null }
 }

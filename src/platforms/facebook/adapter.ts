@@ -14,8 +14,9 @@ import { createPosts } from './posts.ts'
 import { createSearch } from './search.ts'
 
 export interface FacebookOptions extends InFlightTimes {
-  /** For browsers, and for calls. */
+  /** Base URL of the pages for people, with the login dialog. */
   dialogUrl: string
+  /** Base URL of the API. */
   graphUrl: string
   /** Version of the Graph API. */
   version: string
@@ -27,7 +28,7 @@ export interface FacebookOptions extends InFlightTimes {
   /** Deadline of the visible call, milliseconds. */
   publishTimeoutMs: number
   /**
-   * The same for videos. Facebook fetches them during the call and allows itself five minutes
+   * Deadline of the visible call for videos, milliseconds. Facebook fetches them during the call and allows itself five minutes
    * (https://developers.facebook.com/docs/graph-api/video-uploads).
    */
   videoTimeoutMs?: number

@@ -16,11 +16,12 @@ const VIEWS = 'post_media_view'
 const VIEWERS = 'post_total_media_view_unique'
 const LIKES = 'post_reactions_by_type_total'
 /**
- * Largest first: some pages have no count of views, and one unsupported metric makes Facebook refuse the whole request.
+ * The metrics to request, the largest list first. Some pages have no count of views, and one unsupported metric makes Facebook refuse
+ * the whole request.
  */
 const METRICS = [`${VIEWS},${VIEWERS},${LIKES}`, `${VIEWERS},${LIKES}`, VIEWERS]
 /**
- * For a video that is shown as a reel
+ * The metrics of a video that is shown as a reel
  * (https://developers.facebook.com/blog/post/2022/12/15/introducing-reels-metrics-api/).
  */
 const PLAYS = 'blue_reels_play_count'
@@ -49,12 +50,12 @@ export function createMetrics(api: GraphApi) {
   async function fetchCounts(id: string, account: Credentials, call: ReadCall): Promise<PostCounts> {
     const path = toPath(toPostId(id, account))
     const reported = await withFields(account, (fields) => fetchReactions(path, fields, call))
-    const seen = await withInsights(account, async (isAllowed) => (isAllowed ? fetchViews(id, path, call) : NO_VIEWS))
+    const views = await withInsights(account, async (isAllowed) => (isAllowed ? fetchViews(id, path, call) : NO_VIEWS))
     return {
       ...reported,
-      likes: reported.likes ?? seen.likes,
-      impressions: seen.impressions,
-      reach: seen.reach,
+      likes: reported.likes ?? views.likes,
+      impressions: views.impressions,
+      reach: views.reach,
       saved: null,
     }
   }
@@ -63,25 +64,25 @@ export function createMetrics(api: GraphApi) {
     const { reactions, comments, shares } = await api.get(path, { fields }, readReactions, call)
     const likes = parseCount(reactions?.summary?.total_count)
     // Facebook omits shares when there are none. A response that omits more says nothing about shares.
-    const unsaid = fields.includes(REACTIONS) && likes === null ? null : 0
+    const sharesIfOmitted = fields.includes(REACTIONS) && likes === null ? null : 0
     return {
       likes,
-      shares: shares ? parseCount(shares.count) : unsaid,
+      shares: shares ? parseCount(shares.count) : sharesIfOmitted,
       comments: parseCount(comments?.summary?.total_count),
     }
   }
 
   async function fetchViews(id: string, path: string, call: ReadCall): Promise<Views> {
-    const ask = (metrics: string) => readInsights(api, `${path}/insights`, metrics, call)
-    const reported = await nullIfUnsupported(requestFirstAccepted(METRICS, 'validation', ask))
-    const seen = {
+    const request = (metrics: string) => readInsights(api, `${path}/insights`, metrics, call)
+    const reported = await nullIfUnsupported(requestFirstAccepted(METRICS, 'validation', request))
+    const views = {
       impressions: reported?.(VIEWS) ?? null,
       reach: reported?.(VIEWERS) ?? null,
       likes: reported?.(LIKES) ?? null,
     }
-    if (!isVideo(id) || seen.impressions !== null || seen.reach !== null) return seen
-    const played = await nullIfUnsupported(fetchPlays(id, call))
-    return { ...seen, impressions: played?.(PLAYS) ?? null, reach: played?.(PLAYED_TO) ?? null }
+    if (!isVideo(id) || views.impressions !== null || views.reach !== null) return views
+    const plays = await nullIfUnsupported(fetchPlays(id, call))
+    return { ...views, impressions: plays?.(PLAYS) ?? null, reach: plays?.(PLAYED_TO) ?? null }
   }
 
   function fetchPlays(id: string, call: ReadCall): Promise<Insights> {

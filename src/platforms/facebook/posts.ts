@@ -135,11 +135,11 @@ export function createPosts({ api, files, search, webUrl, publishTimeoutMs }: Po
     return typeof found === 'string' ? found : toPublished(post, found.id, found.permalink)
   }
 
-  /** URLs of videos come without the host. */
+  /** Resolves the permalink, because the URLs of videos come without the host. */
   function toPublished(post: OutgoingPost, id: string, permalink: string | undefined): Published {
-    const usual = new URL(isVideo(post) ? `/reel/${id}` : `/${id}`, webUrl)
-    const told = permalink !== undefined && URL.canParse(permalink, webUrl) ? new URL(permalink, webUrl) : usual
-    return { platformPostId: id, platformPostUrl: (/^https?:$/.test(told.protocol) ? told : usual).href }
+    const fallback = new URL(isVideo(post) ? `/reel/${id}` : `/${id}`, webUrl)
+    const stated = permalink !== undefined && URL.canParse(permalink, webUrl) ? new URL(permalink, webUrl) : fallback
+    return { platformPostId: id, platformPostUrl: (/^https?:$/.test(stated.protocol) ? stated : fallback).href }
   }
 
   return { prepare, publish, reconcile, publishTimeoutMs, warmUp: files.warmUp }

@@ -1,7 +1,7 @@
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { Credentials, DeliveryCheckpoints, OutgoingPost, SearchOptions, NotFoundResult } from '../contract.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
-import { hasDifferentWords } from '../shared/text-difference.ts'
+import { hasDifferentWords, normalizeWhitespace } from '../shared/text-difference.ts'
 import { isNoLongerInFlight, type InFlightTimes } from '../shared/in-flight.ts'
 import { readPosts, readVideos } from './responses.ts'
 import { isVideo, listUploadedPhotos } from './files.ts'
@@ -87,13 +87,13 @@ export function createSearch({ api, times }: SearchDeps) {
     const found = data.map(
       ({ id, message = '', created_time, updated_time, permalink_url, attachments }): Candidate => {
         const shown = (attachments?.data ?? []).flatMap((one) => [one, ...(one.subattachments?.data ?? [])])
-        const idsOf = (type: string) =>
+        const listIds = (type: string) =>
           shown.flatMap(({ media_type, target }) => (media_type === type && target?.id ? [target.id] : []))
         return {
           id,
-          otherIds: idsOf('video'),
+          otherIds: listIds('video'),
           text: message,
-          photoIds: idsOf('photo'),
+          photoIds: listIds('photo'),
           createdAt: Date.parse(created_time),
           isUnchanged: updated_time === created_time,
           permalink: permalink_url,
@@ -146,9 +146,4 @@ function isSamePost(
 /** An unexplained post may be this post with changed text, unless it is known to be unchanged. */
 function couldBeSamePost({ isUnchanged, text }: Candidate, { content }: OutgoingPost): boolean {
   return !(isUnchanged && hasDifferentWords(text, content.text))
-}
-
-/** Facebook changes white space only. */
-function normalizeWhitespace(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
 }

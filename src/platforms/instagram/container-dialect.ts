@@ -22,7 +22,7 @@ export const instagramDialect: ContainerDialect & PublishDialect = {
   publishPath: 'media_publish',
   listPath: 'media',
   quotaPath: 'content_publishing_limit',
-  words: 'caption',
+  textField: 'caption',
   toProfileUrl: (handle) => `https://www.instagram.com/${handle}/`,
 
   toSingleFields: ({ text }, media) => ({

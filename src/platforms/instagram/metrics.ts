@@ -9,7 +9,7 @@ import { readInsights, type ReadCall } from '../shared/graph/insights.ts'
 import { createGraphMetrics, requestFirstAccepted, nullIfUnsupported } from '../shared/graph/metrics.ts'
 
 /**
- * Largest first: the metrics of each kind of post change between versions
+ * The metrics to request, the largest list first: the metrics of each kind of post change between versions
  * (https://developers.facebook.com/docs/instagram-platform/reference/instagram-media/insights).
  */
 const METRICS = ['views,reach,saved,likes,comments,shares', 'views,reach,saved,likes,comments', 'reach,saved']
@@ -40,8 +40,8 @@ export function createMetrics(api: GraphApi) {
   }
 
   async function fetchInsights(path: string, call: ReadCall): Promise<PostCounts | null> {
-    const ask = (metrics: string) => readInsights(api, `${path}/insights`, metrics, call)
-    const reported = await nullIfUnsupported(requestFirstAccepted(METRICS, 'validation', ask)).catch(
+    const request = (metrics: string) => readInsights(api, `${path}/insights`, metrics, call)
+    const reported = await nullIfUnsupported(requestFirstAccepted(METRICS, 'validation', request)).catch(
       nullWhereNotAllowed,
     )
     return (
@@ -62,7 +62,7 @@ export function createMetrics(api: GraphApi) {
   }
 }
 
-/** Not remembered: the platform also refuses some kinds of post this way. */
+/** Returns null for a refused permission. The refusal is not cached, because the platform also refuses some kinds of post this way. */
 function nullWhereNotAllowed(error: unknown): null {
   if (isErrorClass(error, 'permission')) return null
   throw error

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { isWebUrl } from '../../domain/shared/links.ts'
 import type { CallOptions, AuthorizedAccount, Credentials, Profile, RedirectConnect } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 import { toLoginError } from '../shared/login-error.ts'
@@ -10,7 +11,7 @@ import { toPlainText } from './html.ts'
 
 interface AccountDeps {
   api: Api
-  /** For calls that can wait. */
+  /** The client for calls that can wait. */
   reading: Api
   clientId: string
   clientSecret: string
@@ -78,8 +79,8 @@ export function createAccounts({ api, reading, clientId, clientSecret }: Account
     }
   }
 
-  async function fetchOwnAccount(from: Api, token: string, { signal }: CallOptions): Promise<Account> {
-    return (await from.get('/api/v1/accounts/verify_credentials', {}, readAccount, { token, signal })).body
+  async function fetchOwnAccount(fromApi: Api, token: string, { signal }: CallOptions): Promise<Account> {
+    return (await fromApi.get('/api/v1/accounts/verify_credentials', {}, readAccount, { token, signal })).body
   }
 
   async function revokeToken(token: string, { signal }: CallOptions): Promise<void> {
@@ -96,7 +97,7 @@ export function createAccounts({ api, reading, clientId, clientSecret }: Account
     return {
       displayName: account.display_name?.trim() || account.username,
       handle: toHandle(account),
-      avatar: /^https?:\/\//.test(account.avatar ?? '') ? account.avatar! : null,
+      avatar: isWebUrl(account.avatar) ? account.avatar : null,
       ...(description !== '' && { description }),
     }
   }

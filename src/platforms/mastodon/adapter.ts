@@ -40,14 +40,14 @@ export function createMastodon(options: MastodonOptions) {
   const client = createHttpClient({ userAgent, connections: CONNECTIONS })
   const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   // A separate client, so that reading counts never delays publishing.
-  const readings = createHttpClient({
+  const readingClient = createHttpClient({
     userAgent,
     connections: READING_CONNECTIONS,
     maxResponseBytes: MAX_LISTING_BYTES,
   })
   const budget = createCallBudget({ label: 'Mastodon', parseWindows: parseCallWindows, toBudgetKey: hashToken })
   const api = createApi(client, instanceUrl)
-  const reading = createApi(budget.throttle(readings), instanceUrl)
+  const reading = createApi(budget.throttle(readingClient), instanceUrl)
   const { connect, assertSameInstance, isAccountPresent, ...accounts } = createAccounts({
     api,
     reading,
@@ -82,6 +82,6 @@ export function createMastodon(options: MastodonOptions) {
   return {
     adapter,
     redirect,
-    close: async () => void (await Promise.all([client, uploadClient, readings].map((client) => client.close()))),
+    close: async () => void (await Promise.all([client, uploadClient, readingClient].map((client) => client.close()))),
   }
 }

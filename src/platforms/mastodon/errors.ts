@@ -101,6 +101,7 @@ const RULES: Rule[] = [
   },
 ]
 
+/** Returns whether Mastodon itself sent an error response. */
 export function isOwnError({ text }: HttpResponse): boolean {
   return readError(text) !== null
 }

@@ -1,3 +1,4 @@
+import { raceAbort } from '../../deadlines.ts'
 import { POSTING_RULES, type PostingRules, type TextLimit } from '../../domain/posts/posting-rules.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { CallOptions } from '../contract.ts'
@@ -49,18 +50,15 @@ export function createInstanceLimits(api: Api) {
     signal.throwIfAborted()
     if (Date.now() < refreshAt) return known
     refreshing ??= refresh()
-    if (!hasAnswered) await Promise.race([refreshing, waitForAbort(signal)])
+    // An abort ends the wait; the caller then gets the default limits.
+    if (!hasAnswered) await raceAbort(refreshing, signal).catch(() => undefined)
     return known
   }
 }
 
-function waitForAbort(signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-}
-
 /**
  * Mastodon and its forks report a plain version. Other servers of its API report one below 1, include their name
- * ("2.7.2 (compatible; Pleroma 2.6.0)"), or omit it. One of them accepts the idempotency key and ignores it.
+ * ("2.7.2 (compatible; Pleroma 2.6.0)"), or omit it. At least one such server accepts the idempotency key and ignores it.
  */
 const OWN_VERSION = /^[1-9]\d*\.\d+\.\d+[\w.+-]*$/
 const DEFAULT_VERSION = '4.0.0'

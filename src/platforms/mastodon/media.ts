@@ -28,7 +28,7 @@ const MAX_VIDEOS = 6
 const MAX_VIDEOS_PER_USER = 2
 const UPLOAD_TIMEOUT_MS = { image: MINUTE, video: 10 * MINUTE }
 
-const toHandle = (index: number) => `media.${index}`
+const toCheckpointName = (index: number) => `media.${index}`
 
 /** The checkpoint of a file. An empty one means that it must be uploaded again. */
 interface Uploaded {
@@ -87,8 +87,8 @@ export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps
     }
     const sendImage = async () => {
       const { maxBytes } = limits.rules.media.image
-      const taken = { maxBytes, maxPixels: limits.imagePixels, types: limits.imageTypes }
-      const image = await loadImage(media, item, taken, { signal })
+      const imageLimits = { maxBytes, maxPixels: limits.imagePixels, types: limits.imageTypes }
+      const image = await loadImage(media, item, imageLimits, { signal })
       return send(image.mimeType, image.bytes.length, image.bytes)
     }
     return kind === 'video' ? limitVideos(item, sendVideo, { signal }) : limitImages(item, sendImage, { signal })
@@ -117,7 +117,7 @@ export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps
       return status !== 206
     } catch (error) {
       const isGone = isRefusedAs(error, 'missing')
-      if (isGone || isRefusedAs(error, 'media-broken')) await checkpoints.save(toHandle(index), '')
+      if (isGone || isRefusedAs(error, 'media-broken')) await checkpoints.save(toCheckpointName(index), '')
       if (!isGone) throw error
       throw toLostMediaError('Mastodon no longer has an uploaded file, so it is uploaded again', error)
     }
@@ -126,28 +126,28 @@ export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps
   return { prepare, warmUp: warmUpImages }
 }
 
-export function uploadedId(checkpoints: Checkpoints, index: number): string | null {
+export function findUploadedId(checkpoints: Checkpoints, index: number): string | null {
   return read(checkpoints, index)?.id ?? null
 }
 
 /** @throws PlatformError when something was not prepared */
-export function uploadedIds({ content }: OutgoingPost, checkpoints: Checkpoints): string[] {
+export function listUploadedIds({ content }: OutgoingPost, checkpoints: Checkpoints): string[] {
   return content.mediaItems.map((_, index) => {
-    const id = uploadedId(checkpoints, index)
+    const id = findUploadedId(checkpoints, index)
     if (id !== null) return id
     throw new PlatformError('media_not_ready', 'The post was not prepared for Mastodon', { certain: true })
   })
 }
 
 export async function forgetUploads({ content }: OutgoingPost, checkpoints: Checkpoints): Promise<void> {
-  for (const index of content.mediaItems.keys()) await checkpoints.save(toHandle(index), '')
+  for (const index of content.mediaItems.keys()) await checkpoints.save(toCheckpointName(index), '')
 }
 
 function read(checkpoints: Checkpoints, index: number): Uploaded | null {
-  const stored = checkpoints.get(toHandle(index))
+  const stored = checkpoints.get(toCheckpointName(index))
   return stored ? (JSON.parse(stored) as Uploaded) : null
 }
 
 async function save(checkpoints: Checkpoints, index: number, uploaded: Uploaded): Promise<void> {
-  await checkpoints.save(toHandle(index), JSON.stringify(uploaded))
+  await checkpoints.save(toCheckpointName(index), JSON.stringify(uploaded))
 }

@@ -1,3 +1,4 @@
+import { isWebUrl } from '../../domain/shared/links.ts'
 import type { Published } from '../../domain/posts/post.ts'
 import type {
   CallOptions,
@@ -16,7 +17,7 @@ import type { Api } from './api.ts'
 import type { ApplicationName } from './application-name.ts'
 import { isRefusedAs } from '../shared/refusals.ts'
 import type { createInstanceLimits } from './instance-limits.ts'
-import { forgetUploads, uploadedIds, type createMedia } from './media.ts'
+import { forgetUploads, listUploadedIds, type createMedia } from './media.ts'
 import type { createSearch } from './search.ts'
 
 interface PostDeps {
@@ -51,7 +52,7 @@ export function createPosts(deps: PostDeps) {
     { signal }: CallOptions,
   ): Promise<Published> {
     assertSameInstance(account)
-    const status = { status: post.content.text, media_ids: uploadedIds(post, delivery) }
+    const status = { status: post.content.text, media_ids: listUploadedIds(post, delivery) }
     const call = { token: account.accessToken, signal, timeoutMs: publishTimeoutMs }
     try {
       const { body } = await api.post(
@@ -75,7 +76,7 @@ export function createPosts(deps: PostDeps) {
   }
 
   /**
-   * The server returns 404 for a repeat whose first status was deleted meanwhile. A post that was published once stays
+   * Converts a 404. The server also returns it for a repeat whose first status was deleted meanwhile; such a post counts as
    * published.
    */
   async function toMissingError(cause: PlatformError, delivery: DeliveryCheckpoints): Promise<PlatformError> {
@@ -100,8 +101,8 @@ export function createPosts(deps: PostDeps) {
   }
 
   function toPublished({ id, url }: Status, { handle }: Credentials): Published {
-    const ofUser = `${api.base}/@${handle.split('@')[0]}/${id}`
-    return { platformPostId: id, platformPostUrl: /^https?:\/\//.test(url ?? '') ? url! : ofUser }
+    const fallback = `${api.base}/@${handle.split('@')[0]}/${id}`
+    return { platformPostId: id, platformPostUrl: isWebUrl(url) ? url : fallback }
   }
 
   return { prepare, publish, reconcile, warmUp: media.warmUp }

@@ -51,7 +51,7 @@ export type Status = Static<typeof Status>
 export const readStatus = responseReader(Status)
 export const readStatuses = responseReader(Type.Array(Status))
 
-/** The same entity with only its counts. Quotes are counted since 4.5. */
+/** A status with only its counts. Quotes are counted since 4.5. */
 const CountedStatus = Type.Object({
   id: Type.String({ minLength: 1 }),
   favourites_count: count,

@@ -9,7 +9,7 @@ import type { ApplicationName } from './application-name.ts'
 import { isFinalRefusal } from './errors.ts'
 import { toPlainText } from './html.ts'
 import type { createInstanceLimits } from './instance-limits.ts'
-import { uploadedId } from './media.ts'
+import { findUploadedId } from './media.ts'
 
 interface SearchDeps {
   api: Api
@@ -46,7 +46,9 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
     }
     // Of equal matches the oldest is taken; the others belong to posts that are reconciled later.
     const oldestFirst = candidates.toReversed()
-    const [alike, unlike] = [true, false].map((is) => oldestFirst.filter((one) => isShownAs(one, post.content) === is))
+    const [alike, unlike] = [true, false].map((isEqual) =>
+      oldestFirst.filter((one) => isShownAs(one, post.content) === isEqual),
+    )
     let isUnclear = unlike!.length > MAX_UNLIKE
     for (const candidate of [...alike!, ...unlike!.slice(0, MAX_UNLIKE)]) {
       const resemblance = await compare(candidate, { post, account, delivery }, options)
@@ -73,7 +75,7 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
     return null
   }
 
-  /** `unclear`: it may be this post with its text changed by the author or the server. */
+  /** Compares a status with the post. `unclear`: it may be this post with its text changed by the author or the server. */
   async function compare(
     status: Status,
     { post, account, delivery }: { post: OutgoingPost; account: Credentials; delivery: DeliveryCheckpoints },
@@ -88,7 +90,7 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
 
   function hasSameMedia(status: Status, post: OutgoingPost, delivery: DeliveryCheckpoints): boolean {
     const shown = status.media_attachments.map(({ id }) => id)
-    const sent = post.content.mediaItems.map((_, index) => uploadedId(delivery, index))
+    const sent = post.content.mediaItems.map((_, index) => findUploadedId(delivery, index))
     return shown.length === sent.length && sent.every((id) => id === null || shown.includes(id))
   }
 
@@ -115,6 +117,6 @@ function normalizeText(text: string): string {
 
 /** Compares displayed texts, without white space that HTML may have changed and without the servers of mentions. */
 function isShownAs({ content }: Status, { text }: Content): boolean {
-  const words = (written: string) => written.replace(/(@[\w.-]*\w)@[\w.-]*\w(:\d+)?/g, '$1').replace(/\s+/g, '')
-  return words(toPlainText(content)) === words(text)
+  const toComparable = (written: string) => written.replace(/(@[\w.-]*\w)@[\w.-]*\w(:\d+)?/g, '$1').replace(/\s+/g, '')
+  return toComparable(toPlainText(content)) === toComparable(text)
 }

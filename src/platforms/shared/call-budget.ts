@@ -28,25 +28,25 @@ const MAX_REMEMBERED = 20_000
 export function createCallBudget({ label, parseWindows, toBudgetKey = () => '' }: CallBudgetOptions) {
   const windows = new Map<string, Map<string, CallWindow>>()
 
-  function recordWindows(whose: string, answer: HttpResponse): void {
+  function recordWindows(budgetKey: string, answer: HttpResponse): void {
     for (const window of parseWindows(answer)) {
       if (![window.limit, window.remaining, window.endsAt].every(Number.isFinite)) continue
       if (windows.size >= MAX_REMEMBERED) windows.clear()
-      const theirs = windows.get(whose) ?? new Map<string, CallWindow>()
-      windows.set(whose, theirs.set(window.span, window))
+      const windowsBySpan = windows.get(budgetKey) ?? new Map<string, CallWindow>()
+      windows.set(budgetKey, windowsBySpan.set(window.span, window))
     }
   }
 
   /** @throws PlatformError `rate_limited` when too few calls remain */
-  function assertRoom(whose: string): void {
+  function assertRoom(budgetKey: string): void {
     const now = Date.now()
-    const spent = [...(windows.get(whose)?.values() ?? [])].filter(
+    const usedUp = [...(windows.get(budgetKey)?.values() ?? [])].filter(
       ({ limit, remaining, endsAt }) => endsAt > now && remaining <= limit * RESERVED_SHARE,
     )
-    if (spent.length === 0) return
+    if (usedUp.length === 0) return
     throw new PlatformError('rate_limited', `The remaining calls to ${label} are reserved for publishing`, {
       certain: true,
-      retryAfterMs: Math.max(...spent.map(({ endsAt }) => endsAt - now)),
+      retryAfterMs: Math.max(...usedUp.map(({ endsAt }) => endsAt - now)),
     })
   }
 

@@ -10,8 +10,7 @@ interface ErrorDialect {
   /** Converts a response other than 2xx. */
   toError(answer: HttpResponse): PlatformError
   /**
-   * Returns whether an error response has the platform's own error body. A proxy's page or another server's JSON has
-   * not.
+   * Returns whether an error response has the platform's own error body, unlike a proxy's page or another server's JSON.
    */
   isPlatformError(answer: HttpResponse): boolean
 }
@@ -98,5 +97,5 @@ export function toJsonBody(value: object, headers: Record<string, string> = {}):
   return { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) }
 }
 
-/** For calls whose response body is not needed. */
+/** Accepts any response body, for calls that do not need it. */
 export const ignoreBody = (): true => true

@@ -49,9 +49,9 @@ export function createConnector(timeoutMs: number) {
       const { protocol, host, port } = url
       const options = { protocol, hostname: url.hostname.replace(/^\[|\]$/g, ''), host, port }
       const server = toServerName(options)
-      const underWay = opening.get(server) ?? 0
-      if (getSpares(server).size + underWay >= MAX_SPARES) return
-      opening.set(server, underWay + 1)
+      const openingCount = opening.get(server) ?? 0
+      if (getSpares(server).size + openingCount >= MAX_SPARES) return
+      opening.set(server, openingCount + 1)
       open(options, (error, socket) => {
         opening.set(server, opening.get(server)! - 1)
         if (!error) storeSpare(server, socket)

@@ -97,9 +97,10 @@ export function createHttpClient(options: HttpClientOptions) {
 
 export type HttpClient = ReturnType<typeof createHttpClient>
 
-function rejectOnAbort(signal: AbortSignal, isWanted: () => boolean): Promise<never> {
+/** Rejects when the signal aborts, but only while the request is queued: later, undici rejects the request itself. */
+function rejectOnAbort(signal: AbortSignal, isQueued: () => boolean): Promise<never> {
   return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => isWanted() && reject(signal.reason as Error), { once: true })
+    signal.addEventListener('abort', () => isQueued() && reject(signal.reason as Error), { once: true })
   })
 }
 

@@ -56,5 +56,5 @@ async function read(stream: ReadableStream<Uint8Array>): Promise<{ bytes: Uint8A
   return { bytes: Buffer.concat(chunks), digest: hash.digest('hex') }
 }
 
-/** Only preparation needs this large module; the API never prepares. */
+/** Loads the large module that only preparation needs; the API never prepares. */
 export const warmUpImages = async (): Promise<void> => void (await import('./images.ts'))

@@ -131,7 +131,7 @@ function shrink(image: Scaled, limits: ImageLimits): Promise<PreparedImage> {
   )
 }
 
-/** Crops nothing: the missing height or width is filled with the background. */
+/** Fills the missing height or width with the background and crops nothing. */
 function reshape(image: Scaled, limits: ImageLimits, shape: ImageShape): Promise<PreparedImage> {
   const { minWidth, maxWidth, minAspect, maxAspect } = shape
   const { width, height } = image
@@ -145,7 +145,7 @@ function reshape(image: Scaled, limits: ImageLimits, shape: ImageShape): Promise
   })
 }
 
-/** Whole pixels, rounded so that the aspect stays within the limits. */
+/** Returns the canvas in whole pixels, rounded so that the aspect stays within the limits. */
 function toCanvas(width: number, aspect: number, minAspect: number): Size {
   const height = width / aspect
   return { width, height: aspect <= minAspect ? Math.floor(height) : Math.ceil(height) }

@@ -8,7 +8,7 @@ import { PlatformError } from '../errors.ts'
 interface MediaLimiterOptions {
   /** The maximum number of files processed concurrently, for all users. */
   concurrency: number
-  /** The same per user, so that slow files of one user leave room for others. */
+  /** The maximum number per user, so that slow files of one user leave room for others. */
   perUser: number
 }
 
@@ -20,7 +20,7 @@ const RETRY_AFTER_MS = 5 * SECOND
 export function createMediaLimiter({ concurrency, perUser }: MediaLimiterOptions) {
   const limit = createFairLimit({ maxRunning: concurrency, perKey: perUser, waitingPerKey: MAX_WAITING })
 
-  /** @throws PlatformError `media_not_ready` when the user's queue is full; also whatever `work` throws */
+  /** @throws PlatformError `media_not_ready` when the user's queue is full, or the error of `work` */
   return async function runLimited<T>(item: MediaItem, work: () => Promise<T>, { signal }: CallOptions): Promise<T> {
     try {
       return await limit(parseOwnerId(item.storageKey), work, signal)

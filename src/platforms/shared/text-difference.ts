@@ -12,6 +12,11 @@ function toComparableText(text: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, '')
 }
 
+/** Replaces every run of white space by one space, because platforms change white space. */
+export function normalizeWhitespace(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}
+
 /** Returns whether two texts differ by more than a server's normalization. */
 export function hasDifferentWords(one: string, other: string): boolean {
   const [ours, theirs] = [toComparableText(one), toComparableText(other)]

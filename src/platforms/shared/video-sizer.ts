@@ -15,7 +15,7 @@ interface Size {
  * (ISO/IEC 14496-12, sections 4.2 and 8.3.2).
  */
 export function createVideoSizer() {
-  let held: Buffer = Buffer.alloc(0)
+  let buffered: Buffer = Buffer.alloc(0)
   let toSkip = 0
   let size: Size | null = null
 
@@ -26,8 +26,8 @@ export function createVideoSizer() {
       toSkip -= skipped
       rest = rest.subarray(skipped)
       if (rest.length === 0) return
-      const free = LONGEST_TRACK_HEADER - held.length
-      held = Buffer.concat([held, rest.subarray(0, free)])
+      const free = LONGEST_TRACK_HEADER - buffered.length
+      buffered = Buffer.concat([buffered, rest.subarray(0, free)])
       rest = rest.subarray(free)
       readBoxes()
     }
@@ -35,24 +35,25 @@ export function createVideoSizer() {
 
   /** Reads the boxes in the buffered bytes. */
   function readBoxes(): void {
-    while (held.length >= HEADER_BYTES && size === null && toSkip === 0) {
-      const box = readHeader(held)
+    while (buffered.length >= HEADER_BYTES && size === null && toSkip === 0) {
+      const box = readHeader(buffered)
       if (!box) return
       if (box.type === 'tkhd' && box.length <= LONGEST_TRACK_HEADER) {
-        if (held.length < box.length) return
-        size = readTrackSize(held.subarray(box.headerLength, box.length))
+        if (buffered.length < box.length) return
+        size = readTrackSize(buffered.subarray(box.headerLength, box.length))
       }
       skip(CONTAINERS.has(box.type) ? box.headerLength : box.length)
     }
   }
 
   function skip(bytes: number): void {
-    toSkip = Math.max(0, bytes - held.length)
-    held = held.subarray(bytes - toSkip)
+    toSkip = Math.max(0, bytes - buffered.length)
+    buffered = buffered.subarray(bytes - toSkip)
   }
 
   return {
-    async *through(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    /** Yields the chunks unchanged while it reads the size. */
+    async *readThrough(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
       for await (const chunk of source) {
         consume(chunk)
         yield chunk

@@ -1,4 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
+import { isWebUrl } from '../../domain/shared/links.ts'
 import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { CallOptions, AuthorizedAccount, Credentials, Profile, RedirectConnect } from '../contract.ts'
@@ -9,8 +10,9 @@ import { readIssuedToken, readQuota } from '../shared/graph/responses.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 
 interface AccountDeps {
-  /** For calls with a version, and for token calls without one. */
+  /** The client for calls with a version. */
   api: GraphApi
+  /** The client for token calls, which have no version. */
   tokenApi: GraphApi
   authorizeUrl: string
   appId: string
@@ -133,12 +135,12 @@ function toExpiry(expiresInSeconds: number | undefined): Date | undefined {
 }
 
 function toProfile({ username, name, ...me }: Me): Profile {
-  const avatar = me.threads_profile_picture_url ?? ''
+  const avatar = me.threads_profile_picture_url
   const description = me.threads_biography?.trim() ?? ''
   return {
     displayName: name?.trim() || username,
     handle: username,
-    avatar: /^https?:\/\//.test(avatar) ? avatar : null,
+    avatar: isWebUrl(avatar) ? avatar : null,
     ...(description !== '' && { description }),
   }
 }

@@ -9,8 +9,9 @@ import { THREADS_ERRORS } from './errors.ts'
 import { createMetrics } from './metrics.ts'
 
 export interface ThreadsOptions extends ContainerTimes {
-  /** For browsers, and for calls. */
+  /** Base URL of the pages for people, with the login dialog. */
   authorizeUrl: string
+  /** Base URL of the API. */
   graphUrl: string
   /** The credentials of this service as an application there; they differ from those of Facebook. */
   appId: string

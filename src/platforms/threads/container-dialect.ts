@@ -22,7 +22,7 @@ export const threadsDialect: ContainerDialect & PublishDialect = {
   publishPath: 'threads_publish',
   listPath: 'threads',
   quotaPath: 'threads_publishing_limit',
-  words: 'text',
+  textField: 'text',
   toProfileUrl: (handle) => `https://www.threads.net/@${handle}`,
 
   toSingleFields: ({ text }, media) =>
@@ -44,11 +44,11 @@ export const threadsDialect: ContainerDialect & PublishDialect = {
   ],
 }
 
-function toMediaFields({ item, url: address }: PulledItem): GraphParams {
+function toMediaFields({ item, url }: PulledItem): GraphParams {
   const altText = fitAltText(item, POSTING_RULES.threads)
   const file =
     toMediaKind(item.mimeType) === 'video'
-      ? { media_type: 'VIDEO', video_url: address }
-      : { media_type: 'IMAGE', image_url: address }
+      ? { media_type: 'VIDEO', video_url: url }
+      : { media_type: 'IMAGE', image_url: url }
   return { ...file, alt_text: altText === '' ? undefined : altText }
 }

@@ -1,10 +1,13 @@
-import type { PostCounts } from '../../domain/analytics/analytics.ts'
+import { sumKnown, type PostCounts } from '../../domain/analytics/analytics.ts'
 import type { Credentials } from '../contract.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
-import { readInsights, sumKnown, type ReadCall } from '../shared/graph/insights.ts'
+import { readInsights, type ReadCall } from '../shared/graph/insights.ts'
 import { createGraphMetrics, requestFirstAccepted } from '../shared/graph/metrics.ts'
 
-/** Largest first: `shares` is new and `views` is unfinished (https://developers.facebook.com/docs/threads/insights). */
+/**
+ * The metrics to request, the largest list first: `shares` is new and `views` is unfinished
+ * (https://developers.facebook.com/docs/threads/insights).
+ */
 const METRICS = [
   'views,likes,replies,reposts,quotes,shares',
   'views,likes,replies,reposts,quotes',
@@ -22,7 +25,7 @@ export function createMetrics(api: GraphApi) {
     )
     return {
       likes: reported('likes'),
-      shares: sumKnown(reported('reposts'), reported('quotes'), reported('shares')),
+      shares: sumKnown([reported('reposts'), reported('quotes'), reported('shares')]),
       comments: reported('replies'),
       impressions: reported('views'),
       reach: null,

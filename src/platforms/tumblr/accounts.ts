@@ -10,7 +10,7 @@ import type { Signer, TokenPair } from './oauth1.ts'
 
 interface AccountDeps {
   api: Api
-  /** For calls that can wait. */
+  /** The client for calls that can wait. */
   reading: Api
   http: HttpClient
   /** Base URL of the pages for people and of the three OAuth calls. */
@@ -70,15 +70,15 @@ export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps
     }
   }
 
-  async function fetchOwnBlog(from: Api, account: Credentials, options: CallOptions): Promise<Blog> {
-    const { user } = await from.user({ token: toTokenPair(account), ...options })
+  async function fetchOwnBlog(fromApi: Api, account: Credentials, options: CallOptions): Promise<Blog> {
+    const { user } = await fromApi.user({ token: toTokenPair(account), ...options })
     const blog = user.blogs.find((one) => toBlogId(one) === account.accountId)
     if (!blog) throw new PlatformError('permission', 'The blog is no longer in this account', { certain: true })
     return blog
   }
 
   function toProfile({ name, title }: Blog): Profile {
-    return { displayName: title?.trim() || name, handle: name, avatar: api.avatarOf(name) }
+    return { displayName: title?.trim() || name, handle: name, avatar: api.toAvatarUrl(name) }
   }
 
   return {

@@ -40,7 +40,7 @@ export function createTumblr(options: TumblrOptions) {
   const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   const sign = createSigner({ token: consumerKey, secret: consumerSecret })
   // A separate client, so that reading counts never delays publishing.
-  const readings = createHttpClient({
+  const readingClient = createHttpClient({
     userAgent,
     connections: READING_CONNECTIONS,
     maxResponseBytes: MAX_LISTING_BYTES,
@@ -48,7 +48,7 @@ export function createTumblr(options: TumblrOptions) {
   const budget = createCallBudget({ label: 'Tumblr', parseWindows: parseCallWindows })
   const api = createApi({ http: budget.watch(http), apiUrl, sign })
   const uploads = createApi({ http: budget.watch(uploadClient), apiUrl, sign })
-  const reading = createApi({ http: budget.throttle(readings), apiUrl, sign })
+  const reading = createApi({ http: budget.throttle(readingClient), apiUrl, sign })
   const { connect, ...accounts } = createAccounts({ api, reading, http, wwwUrl, sign })
   const drafts = createDrafts({ api, uploads, media, processingWaitMs })
 
@@ -62,6 +62,6 @@ export function createTumblr(options: TumblrOptions) {
   return {
     adapter,
     redirect,
-    close: async () => void (await Promise.all([http, uploadClient, readings].map((client) => client.close()))),
+    close: async () => void (await Promise.all([http, uploadClient, readingClient].map((client) => client.close()))),
   }
 }

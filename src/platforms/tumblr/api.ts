@@ -93,8 +93,8 @@ export function createApi({ http, apiUrl, sign }: ApiDeps) {
     user: (options: ApiOptions) => sendAndExplain({ method: 'GET', path: USER_INFO }, readUser, options),
     /** Opens a connection for a call within the next seconds. */
     warm: (): void => http.warm(new URL(base)),
-    /** The public avatar of a blog (https://www.tumblr.com/docs/en/api/v2#avatar--retrieve-a-blog-avatar). */
-    avatarOf: (blog: string): string => `${base}/v2/blog/${blog}.tumblr.com/avatar/512`,
+    /** Returns the URL of a blog's public avatar (https://www.tumblr.com/docs/en/api/v2#avatar--retrieve-a-blog-avatar). */
+    toAvatarUrl: (blog: string): string => `${base}/v2/blog/${blog}.tumblr.com/avatar/512`,
   }
 }
 
@@ -102,6 +102,6 @@ export type Api = ReturnType<typeof createApi>
 
 const USER_INFO = '/user/info'
 
-export function blogPath({ accountId }: Pick<Credentials, 'accountId'>, rest: string): string {
+export function toBlogPath({ accountId }: Pick<Credentials, 'accountId'>, rest: string): string {
   return `/blog/${encodeURIComponent(accountId)}/${rest}`
 }

@@ -11,7 +11,7 @@ import { assertPostable } from '../shared/postable.ts'
 import { toLostMediaError, waitUntilProcessed } from '../shared/processing.ts'
 import { readCreated, readPost } from './responses.ts'
 import { toTokenPair } from './accounts.ts'
-import { blogPath, type Api } from './api.ts'
+import { toBlogPath, type Api } from './api.ts'
 import {
   formatText,
   toMediaBlock,
@@ -93,7 +93,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     })
     const draft = toPostBody(getFormatted(content.text), blocks, 'draft')
     const [to, body] = plans.length === 0 ? [api, toJsonBody(draft)] : [uploads, toUploadBody(draft, plans)]
-    const call = { method: 'POST', path: blogPath(account, 'posts'), body } as const
+    const call = { method: 'POST', path: toBlogPath(account, 'posts'), body } as const
     const timeoutMs = plans.length === 0 ? undefined : UPLOAD_TIMEOUT_MS
     const options = { token: toTokenPair(account), signal, ...(timeoutMs !== undefined && { timeoutMs }) }
     return (await to.send(call, readCreated, options)).id
@@ -110,7 +110,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
   }
 
   async function deleteDraft(id: string, account: Credentials, { signal }: CallOptions): Promise<void> {
-    const call = { method: 'POST', path: blogPath(account, 'post/delete'), fields: { id } } as const
+    const call = { method: 'POST', path: toBlogPath(account, 'post/delete'), fields: { id } } as const
     await api.send(call, ignoreBody, { token: toTokenPair(account), signal }).catch((error: unknown) => {
       if (!isRefusedAs(error, 'missing')) throw error
     })
@@ -156,7 +156,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     checkpoints: Checkpoints,
     { signal }: CallOptions,
   ): Promise<MediaObject[] | null> {
-    const path = blogPath(account, `posts/${encodeURIComponent(checkpoints.get(DRAFT)!)}`)
+    const path = toBlogPath(account, `posts/${encodeURIComponent(checkpoints.get(DRAFT)!)}`)
     try {
       const draft = await api.send({ method: 'GET', path }, readPost, { token: toTokenPair(account), signal })
       return findUploadedMedia(draft, mediaItems.length)
@@ -174,7 +174,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
      * Returns the draft's id and the body that publishes it.
      * @throws PlatformError when it was not prepared
      */
-    prepared({ content }: OutgoingPost, checkpoints: Checkpoints): { id: string; body: object } {
+    getPrepared({ content }: OutgoingPost, checkpoints: Checkpoints): { id: string; body: object } {
       const id = checkpoints.get(DRAFT)
       const media = JSON.parse(checkpoints.get(MEDIA) || '[]') as MediaObject[]
       if (!id || media.length !== content.mediaItems.length) {
@@ -189,7 +189,6 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
       if (id) await deleteDraft(id, account, options)
     },
 
-    /** Only preparation needs this large module; the API never prepares. */
     warmUp: warmUpImages,
   }
 }

@@ -49,7 +49,7 @@ const BY_STATUS: Record<number, Row> = {
   429: { class: 'rate_limited', message: 'Tumblr asks to slow down' },
 }
 
-/** Every call but those of OAuth uses one envelope. */
+/** Returns whether Tumblr itself sent a response: every call but those of OAuth uses one envelope. */
 export function isOwnError({ text }: HttpResponse): boolean {
   return readMeta(text) !== null
 }

@@ -7,7 +7,7 @@ import { mapInGroups } from '../shared/map-in-groups.ts'
 import { isRefusedAs } from '../shared/refusals.ts'
 import { toTokenPair } from './accounts.ts'
 import { readBlogInfo, readNotedPosts, readNotes, type NotedPost, type Notes } from './responses.ts'
-import { blogPath, type Api } from './api.ts'
+import { toBlogPath, type Api } from './api.ts'
 
 /** The number of posts in one listing. */
 const PER_CALL = 20
@@ -28,7 +28,7 @@ export function createMetrics(api: Api): PostMetrics {
     account: Credentials,
     { signal }: CallOptions,
   ): Promise<T> {
-    const call = { method: 'GET', path: blogPath(account, path), params } as const
+    const call = { method: 'GET', path: toBlogPath(account, path), params } as const
     return api.send(call, read, { token: toTokenPair(account), signal })
   }
 
@@ -80,7 +80,7 @@ export function createMetrics(api: Api): PostMetrics {
     }
   }
 
-  /** Undefined when the blog does not show the post, for instance because its author made it private. */
+  /** Returns undefined when the blog does not show the post, for instance because its author made it private. */
   async function findPost(id: string, account: Credentials, options: CallOptions): Promise<NotedPost | undefined> {
     const posts = await listPosts({ id, notes_info: 'true' }, account, options)
     return posts?.find((one) => one.id_string === id)

@@ -25,20 +25,20 @@ interface Nonce {
 
 /** Creates the `Authorization` header of OAuth 1.0a with HMAC-SHA1 (RFC 5849 section 3). */
 export function createSigner(consumer: TokenPair) {
-  return function sign(request: SignedRequest, once: Nonce = createNonce()): string {
+  return function sign(request: SignedRequest, { nonce, timestamp }: Nonce = createNonce()): string {
     const { token, oauth = {} } = request
-    const sent: Record<string, string> = {
+    const parameters: Record<string, string> = {
       ...oauth,
       oauth_consumer_key: consumer.token,
-      oauth_nonce: once.nonce,
+      oauth_nonce: nonce,
       oauth_signature_method: 'HMAC-SHA1',
-      oauth_timestamp: String(once.timestamp),
+      oauth_timestamp: String(timestamp),
       oauth_version: '1.0',
       ...(token && { oauth_token: token.token }),
     }
     const key = `${encode(consumer.secret)}&${encode(token?.secret ?? '')}`
-    const signature = createHmac('sha1', key).update(toSignatureBase(request, sent)).digest('base64')
-    const parts = Object.entries({ ...sent, oauth_signature: signature })
+    const signature = createHmac('sha1', key).update(toSignatureBase(request, parameters)).digest('base64')
+    const parts = Object.entries({ ...parameters, oauth_signature: signature })
     return `OAuth ${parts.map(([name, value]) => `${encode(name)}="${encode(value)}"`).join(', ')}`
   }
 }

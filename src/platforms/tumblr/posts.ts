@@ -11,7 +11,7 @@ import { PlatformError } from '../errors.ts'
 import { toJsonBody, toUnreadableError } from '../shared/calls.ts'
 import { toTokenPair } from './accounts.ts'
 import { readCreated, readPosts, type Post } from './responses.ts'
-import { blogPath, type Api } from './api.ts'
+import { toBlogPath, type Api } from './api.ts'
 import { getDraftId, type createDrafts } from './drafts.ts'
 import { isRefusedAs } from '../shared/refusals.ts'
 
@@ -36,8 +36,8 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
     delivery: DeliveryCheckpoints,
     { signal }: CallOptions,
   ): Promise<Published> {
-    const { id: draft, body } = drafts.prepared(post, delivery)
-    const path = blogPath(account, `posts/${encodeURIComponent(draft)}`)
+    const { id: draft, body } = drafts.getPrepared(post, delivery)
+    const path = toBlogPath(account, `posts/${encodeURIComponent(draft)}`)
     const call = { token: toTokenPair(account), signal, timeoutMs: publishTimeoutMs }
     const { id } = await api
       .send({ method: 'PUT', path, body: toJsonBody(body) }, readCreated, call)
@@ -63,7 +63,7 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
   }
 
   async function isDraft(draft: string, account: Credentials, options: CallOptions): Promise<boolean> {
-    const path = blogPath(account, 'posts/draft')
+    const path = toBlogPath(account, 'posts/draft')
     let last: Post | undefined
     for (let page = 0; page < MAX_PAGES; page++) {
       const posts = await list(path, { ...(last && { before_id: last.id_string }) }, account, options)
@@ -76,7 +76,7 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
 
   /** Searches the newest posts. A post from the last hour is among them, since Tumblr accepts 250 posts a day. */
   async function findPublished(draft: string, account: Credentials, options: CallOptions): Promise<Post | null> {
-    const path = blogPath(account, 'posts')
+    const path = toBlogPath(account, 'posts')
     for (let page = 0; page < MAX_PAGES; page++) {
       const params = { limit: String(PAGE), offset: String(page * PAGE) }
       const posts = await list(path, params, account, options)
@@ -107,7 +107,8 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
 }
 
 /**
- * An earlier call published the draft, or its author deleted it. These must not be confused, so the post is reconciled.
+ * Rethrows a missing draft as `duplicate`. An earlier call published the draft, or its author deleted it. Reconciliation
+ * distinguishes the two.
  */
 function rethrowAsDraftGone(error: unknown): never {
   if (!isRefusedAs(error, 'missing')) throw error

@@ -12,7 +12,7 @@ import type {
   Seal,
 } from './platform-account-records.ts'
 
-/** Far more than a user makes in the period for which endings matter. */
+/** More endings than any user has in the longest analytics period. */
 const MAX_ENDINGS = 50
 
 interface AccountConnectionsDeps {
@@ -52,8 +52,8 @@ export function createAccountConnections({ model, find, now }: AccountConnection
         const accounts: Partial<Record<Platform, PlatformAccount>> = {}
         for (const [platform, seal] of Object.entries(connections) as [Platform, Seal | null][]) {
           const known = before?.[platform]
-          if (seal) accounts[platform] = connectedAccount(known, seal, at)
-          else if (known?.connected) accounts[platform] = disconnectedAccount(known, at)
+          if (seal) accounts[platform] = buildConnectedAccount(known, seal, at)
+          else if (known?.connected) accounts[platform] = buildDisconnectedAccount(known, at)
         }
         try {
           if (await replace(userId, before, accounts)) return { accounts, replaced: findReplaced(before, accounts) }
@@ -73,17 +73,17 @@ export function createAccountConnections({ model, find, now }: AccountConnection
         const before = await find(userId)
         const account = before?.[platform]
         if (!account?.connected) return null
-        if (await replace(userId, before, { [platform]: disconnectedAccount(account, now()) })) return account
+        if (await replace(userId, before, { [platform]: buildDisconnectedAccount(account, now()) })) return account
       }
     },
   }
 }
 
-function connectedAccount(known: PlatformAccount | undefined, seal: Seal, at: Date): ConnectedAccount {
+function buildConnectedAccount(known: PlatformAccount | undefined, seal: Seal, at: Date): ConnectedAccount {
   const version = (known?.version ?? 0) + 1
   const connection = seal(version)
   const isOther = known?.connected === true && known.accountId !== connection.accountId
-  const endings = isOther ? endedAt(known, at) : known?.endings
+  const endings = isOther ? addEnding(known, at) : known?.endings
   return {
     connected: true,
     version,
@@ -95,11 +95,11 @@ function connectedAccount(known: PlatformAccount | undefined, seal: Seal, at: Da
   }
 }
 
-function disconnectedAccount(account: ConnectedAccount, at: Date): DisconnectedAccount {
-  return { connected: false, version: account.version + 1, endings: endedAt(account, at) }
+function buildDisconnectedAccount(account: ConnectedAccount, at: Date): DisconnectedAccount {
+  return { connected: false, version: account.version + 1, endings: addEnding(account, at) }
 }
 
-function endedAt({ endings = [] }: ConnectedAccount, at: Date): Date[] {
+function addEnding({ endings = [] }: ConnectedAccount, at: Date): Date[] {
   return [...endings, at].slice(-MAX_ENDINGS)
 }
 

@@ -31,7 +31,7 @@ export function createAccountVersions({ model, now }: AccountVersionsDeps) {
   ): Promise<boolean> {
     const { matchedCount } = await model.updateOne(
       { userId, [`${platform}.connected`]: true, [`${platform}.version`]: version, ...condition },
-      { $set: under(platform, fields) },
+      { $set: prefixFields(platform, fields) },
       { ...(session && { session }) },
     )
     return matchedCount === 1
@@ -95,6 +95,6 @@ export function createAccountVersions({ model, now }: AccountVersionsDeps) {
 
 type Fields = Partial<Omit<ConnectedAccount, 'connected' | 'accountId' | 'connectedAt'>>
 
-function under(platform: Platform, fields: Fields): Record<string, unknown> {
+function prefixFields(platform: Platform, fields: Fields): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [`${platform}.${name}`, value]))
 }

@@ -4,7 +4,7 @@ import { nativeCollection } from '../shared/native-collection.ts'
 import { createRedirectAttemptStore, type RedirectAttempt } from '../shared/redirect-attempts.ts'
 import { required } from '../shared/schema.ts'
 
-/** A user who connects an account on a platform's page. */
+/** An attempt of a user to connect an account on a platform's page. */
 export interface ConnectAttempt extends RedirectAttempt {
   userId: string
   /** The session that started the attempt; the attempt ends with it. */
@@ -12,7 +12,7 @@ export interface ConnectAttempt extends RedirectAttempt {
   platform: Platform
 }
 
-/** The callback's name for an attempt. Every given part has to match. */
+/** The parts of a callback that identify its attempt. Every given part has to match. */
 export type AttemptName = Pick<ConnectAttempt, 'platform'> &
   ({ _id: string; userId: string; lookupHash?: string } | { lookupHash: string })
 

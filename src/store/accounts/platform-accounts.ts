@@ -49,7 +49,7 @@ export function createPlatformAccountStore(connection: Connection, now: () => Da
       return account?.connected ? account : null
     },
 
-    /** The connection of a platform account, with its user. */
+    /** Finds the user who connected a platform account, with the connection. */
     async findHolder(
       platform: Platform,
       accountId: string,

@@ -42,8 +42,8 @@ export function latestPairs(userId: string, { start }: Window): Aggregation {
   return {
     collection: POST_SNAPSHOTS,
     stages: [
-      since({ userId, platform: null }, start),
-      { $group: { _id: PAIR, ...COMPLETED, latest: newest(SUMMED) } },
+      matchSince({ userId, platform: null }, start),
+      { $group: { _id: PAIR, ...COMPLETED, latest: selectNewest(SUMMED) } },
       { $project: { _id: 0, ...PAIR_OF_ID, completedAt: 1, ...pickFields('latest', SUMMED) } },
     ],
   }
@@ -54,8 +54,8 @@ export function topPairs(scope: Scope, { start }: Window, sortBy: Ranking, limit
   return {
     collection: POST_SNAPSHOTS,
     stages: [
-      since(scope, start),
-      { $group: { _id: PAIR, ...COMPLETED, latest: newest(SHOWN) } },
+      matchSince(scope, start),
+      { $group: { _id: PAIR, ...COMPLETED, latest: selectNewest(SHOWN) } },
       { $sort: { [`latest.${sortBy}`]: -1, completedAt: -1, '_id.postId': -1, '_id.platform': 1 } },
       { $limit: limit },
       {
@@ -78,22 +78,22 @@ export function timelinePairs(scope: Scope, { start }: Window, days: CalendarDay
   return {
     collection: POST_SNAPSHOTS,
     stages: [
-      since(scope, start),
-      lastOfEach({ day: dayIndex(days, '$takenAt') }, ENGAGEMENTS),
-      { $group: { _id: { ...PAIR_OF_ID, day: '$_id.day' }, ...COMPLETED, ...lastKnown('known') } },
+      matchSince(scope, start),
+      groupLastSnapshots({ day: findDayIndex(days, '$takenAt') }, ENGAGEMENTS),
+      { $group: { _id: { ...PAIR_OF_ID, day: '$_id.day' }, ...COMPLETED, ...selectLastKnown('known') } },
       {
-        $group: { _id: PAIR_OF_ID, ...COMPLETED, days: { $push: { day: '$_id.day', ...knownValues('known') } } },
+        $group: { _id: PAIR_OF_ID, ...COMPLETED, days: { $push: { day: '$_id.day', ...pickKnownValues('known') } } },
       },
-      ...withKnownBefore(start, { days: '$days' }),
-      { $unionWith: { coll: 'posts', pipeline: completions(scope, start, days) } },
+      ...addKnownBefore(start, { days: '$days' }),
+      { $unionWith: { coll: 'posts', pipeline: countCompletions(scope, start, days) } },
     ],
   }
 }
 
 /** Counts completed deliveries from the posts: snapshots come later, and not from every platform. */
-function completions({ userId, platform }: Scope, start: Date, days: CalendarDay[]): Fields[] {
+function countCompletions({ userId, platform }: Scope, start: Date, days: CalendarDay[]): Fields[] {
   return [
-    publishedSince({ userId, platform }, start),
+    matchPublishedSince({ userId, platform }, start),
     { $unwind: '$platformStatuses' },
     {
       $match: {
@@ -101,13 +101,13 @@ function completions({ userId, platform }: Scope, start: Date, days: CalendarDay
         ...(platform && { 'platformStatuses.platform': platform }),
       },
     },
-    { $group: { _id: dayIndex(days, '$platformStatuses.completedAt'), completed: { $sum: 1 } } },
+    { $group: { _id: findDayIndex(days, '$platformStatuses.completedAt'), completed: { $sum: 1 } } },
     { $project: { _id: 0, day: '$_id', completed: 1 } },
   ]
 }
 
 /** Selects posts with a delivery completed since `start`. */
-function publishedSince({ userId, platform }: Scope, start: Date): Fields {
+function matchPublishedSince({ userId, platform }: Scope, start: Date): Fields {
   return {
     $match: {
       userId,
@@ -128,36 +128,36 @@ export function comparedPairs(userId: string, window: Window): Aggregation {
   return {
     collection: POST_SNAPSHOTS,
     stages: [
-      since({ userId, platform: null }, start),
-      lastOfEach({ isCurrent: { $gte: ['$takenAt', window.start] } }, [...ENGAGEMENTS, ...SUMMED]),
+      matchSince({ userId, platform: null }, start),
+      groupLastSnapshots({ isCurrent: { $gte: ['$takenAt', window.start] } }, [...ENGAGEMENTS, ...SUMMED]),
       {
         $group: {
           _id: PAIR_OF_ID,
           ...COMPLETED,
           latest: { $max: { $cond: [isCurrent, '$last', null] } },
-          ...lastKnown('previous', { $not: [isCurrent] }),
-          ...lastKnown('current', { $and: [isCurrent] }),
+          ...selectLastKnown('previous', { $not: [isCurrent] }),
+          ...selectLastKnown('current', { $and: [isCurrent] }),
         },
       },
-      ...withKnownBefore(start, {
+      ...addKnownBefore(start, {
         latest: {
           $cond: ['$latest', { ...PAIR_OF_ID, completedAt: '$completedAt', ...pickFields('latest', SUMMED) }, null],
         },
-        previous: knownValues('previous'),
-        current: knownValues('current'),
+        previous: pickKnownValues('previous'),
+        current: pickKnownValues('current'),
       }),
       {
         $unionWith: {
           coll: 'posts',
-          pipeline: [publishedSince({ userId, platform: null }, window.start), { $count: 'publishedPosts' }],
+          pipeline: [matchPublishedSince({ userId, platform: null }, window.start), { $count: 'publishedPosts' }],
         },
       },
-      { $unionWith: { coll: ACCOUNT_SNAPSHOTS, pipeline: lastFollowers(userId) } },
+      { $unionWith: { coll: ACCOUNT_SNAPSHOTS, pipeline: selectLastFollowers(userId) } },
     ],
   }
 }
 
-function lastFollowers(userId: string): Fields[] {
+function selectLastFollowers(userId: string): Fields[] {
   return [
     { $match: { userId } },
     { $sort: { userId: 1, platform: 1, slot: -1 } },
@@ -174,7 +174,7 @@ export function followerCounts({ userId, platform }: Scope, days: CalendarDay[])
       { $match: { userId, ...(platform && { platform }) } },
       {
         $group: {
-          _id: { platform: '$platform', day: dayIndex(days, '$takenAt') },
+          _id: { platform: '$platform', day: findDayIndex(days, '$takenAt') },
           last: { $max: { takenAt: '$takenAt', followers: '$followers' } },
         },
       },
@@ -203,12 +203,12 @@ export function latestOfPosts(postIds: string[]): Aggregation {
   }
 }
 
-function since({ userId, platform }: Scope, start: Date): Fields {
+function matchSince({ userId, platform }: Scope, start: Date): Fields {
   return { $match: { userId, takenAt: { $gte: start }, ...(platform && { platform }) } }
 }
 
 /** Selects the latest record: records compare by their first field, `takenAt`. */
-function newest(names: readonly string[]): Fields {
+function selectNewest(names: readonly string[]): Fields {
   return { $max: { takenAt: '$takenAt', ...Object.fromEntries(names.map((name) => [name, `$${name}`])) } }
 }
 
@@ -216,24 +216,24 @@ function newest(names: readonly string[]): Fields {
  * The last snapshot of every pair and `part`, for each set of reported metrics. These few records hold all last known values,
  * so only one value per group is computed over the many snapshots.
  */
-function lastOfEach(part: Fields, names: readonly string[]): Fields {
+function groupLastSnapshots(part: Fields, names: readonly string[]): Fields {
   const reported = ENGAGEMENTS.map((name) => ({ $isNumber: `$${name}` }))
-  return { $group: { _id: { ...PAIR, ...part, reported }, ...COMPLETED, last: newest(names) } }
+  return { $group: { _id: { ...PAIR, ...part, reported }, ...COMPLETED, last: selectNewest(names) } }
 }
 
-/** The last known value of each metric among the results of `lastOfEach`, in fields with this prefix. */
-function lastKnown(prefix: string, condition: Fields = {}): Fields {
+/** The last known value of each metric among the results of `groupLastSnapshots`, in fields with this prefix. */
+function selectLastKnown(prefix: string, condition: Fields = {}): Fields {
   return Object.fromEntries(
     ENGAGEMENTS.map((name) => {
       const value = `$last.${name}`
-      const isMeant = { $and: [{ $isNumber: value }, ...(Object.keys(condition).length > 0 ? [condition] : [])] }
-      return [`${prefix}_${name}`, { $max: { $cond: [isMeant, { at: '$last.takenAt', value }, null] } }]
+      const isSelected = { $and: [{ $isNumber: value }, ...(Object.keys(condition).length > 0 ? [condition] : [])] }
+      return [`${prefix}_${name}`, { $max: { $cond: [isSelected, { at: '$last.takenAt', value }, null] } }]
     }),
   )
 }
 
-/** The values that `lastKnown` found. */
-function knownValues(prefix: string): Fields {
+/** The values that `selectLastKnown` found. */
+function pickKnownValues(prefix: string): Fields {
   return Object.fromEntries(ENGAGEMENTS.map((name) => [name, { $ifNull: [`$${prefix}_${name}.value`, null] }]))
 }
 
@@ -241,7 +241,7 @@ function knownValues(prefix: string): Fields {
  * Groups pairs into a few buckets, each with the last known values of its pairs before `start`. One lookup per pair would take
  * most of the time, and one for all could exceed the document size limit.
  */
-function withKnownBefore(start: Date, fields: Fields): Fields[] {
+function addKnownBefore(start: Date, fields: Fields): Fields[] {
   const bucket = { $substrBytes: ['$_id.postId', LAST_DIGIT_OF_ID, 1] }
   const ifOlder = { $cond: [{ $lt: ['$completedAt', start] }, '$_id.postId', '$$REMOVE'] }
   return [
@@ -254,9 +254,9 @@ function withKnownBefore(start: Date, fields: Fields): Fields[] {
         pipeline: [
           // Snapshots are never older than their slot, and the index is by slot.
           { $match: { slot: { $lt: start }, takenAt: { $lt: start } } },
-          lastOfEach({}, ENGAGEMENTS),
-          { $group: { _id: PAIR_OF_ID, ...lastKnown('known') } },
-          { $project: { _id: 0, ...PAIR_OF_ID, ...knownValues('known') } },
+          groupLastSnapshots({}, ENGAGEMENTS),
+          { $group: { _id: PAIR_OF_ID, ...selectLastKnown('known') } },
+          { $project: { _id: 0, ...PAIR_OF_ID, ...pickKnownValues('known') } },
         ],
         as: 'before',
       },
@@ -273,7 +273,7 @@ function pickFields(record: string, names: readonly string[]): Fields {
  * The index of the day that an instant falls on, -1 before the first. The application computes the days, because the database
  * has its own time zone rules.
  */
-function dayIndex(days: CalendarDay[], instant: string): unknown {
+function findDayIndex(days: CalendarDay[], instant: string): unknown {
   const search = (low: number, high: number): unknown => {
     if (low === high) return low
     const middle = Math.ceil((low + high) / 2)

@@ -50,7 +50,7 @@ export function createAnalyticsReads(connection: Connection) {
       const rows = await run<PairBucket<Without<PairHistory>> | Completions>(timelinePairs(scope, window, days))
       const completions = new Map<number, number>()
       for (const row of rows) if ('completed' in row) completions.set(row.day, row.completed)
-      return { pairs: rows.flatMap((row) => ('pairs' in row ? joined(row) : [])), completions }
+      return { pairs: rows.flatMap((row) => ('pairs' in row ? joinKnownBefore(row) : [])), completions }
     },
 
     /** Also returns the number of posts published in the window and the last count of every account. */
@@ -58,7 +58,7 @@ export function createAnalyticsReads(connection: Connection) {
       type Row = PairBucket<Without<ComparedPair>> | { publishedPosts: number } | { counted: FollowerCount }
       const rows = await run<Row>(comparedPairs(userId, window))
       return {
-        pairs: rows.flatMap((row) => ('pairs' in row ? joined(row) : [])),
+        pairs: rows.flatMap((row) => ('pairs' in row ? joinKnownBefore(row) : [])),
         publishedPosts: rows.flatMap((row) => ('publishedPosts' in row ? row.publishedPosts : []))[0] ?? 0,
         followers: rows.flatMap((row) => ('counted' in row ? row.counted : [])),
       }
@@ -75,7 +75,7 @@ interface Pair {
   platform: Platform
 }
 
-/** Some pairs, and the values known before of those that had any. */
+/** Pairs, and the values known before the window for those that had any. */
 interface PairBucket<T> {
   pairs: (Pair & T)[]
   before: (Pair & LastKnown)[]
@@ -83,7 +83,7 @@ interface PairBucket<T> {
 
 type Without<T> = Omit<T, 'before'>
 
-function joined<T>({ pairs, before }: PairBucket<T>): (T & { before: LastKnown })[] {
+function joinKnownBefore<T>({ pairs, before }: PairBucket<T>): (T & { before: LastKnown })[] {
   const toPairKey = ({ postId, platform }: Pair) => `${postId} ${platform}`
   const known = new Map(before.map((pair) => [toPairKey(pair), pair]))
   return pairs.map((pair) => ({ ...pair, before: known.get(toPairKey(pair)) ?? NOTHING_KNOWN }))

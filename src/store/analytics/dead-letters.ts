@@ -91,7 +91,7 @@ export function createDeadLetterStore(connection: Connection) {
     },
 
     /** Deletes the letters about one post. */
-    async removeOf(userId: string, postId: string, session: ClientSession): Promise<void> {
+    async removeByPost(userId: string, postId: string, session: ClientSession): Promise<void> {
       await collection().deleteMany({ userId, postId }, { session })
     },
 

@@ -40,25 +40,25 @@ export function createDueMetricsStore(connection: Connection) {
   const find = (filter: object) =>
     collection().find<PublishedPost>(filter, { projection: SHOWN, maxTimeMS: LIST_DEADLINE_MS }).hint(METRICS_INDEX)
 
-  /** `$max`: a late write never moves the slot back. */
-  const settling = (slot: Date, fetchedAt?: Date) => ({
+  /** Builds the update that records a slot. Because of `$max`, a late write never moves the slot back. */
+  const toSlotUpdate = (slot: Date, fetchedAt?: Date) => ({
     $max: {
       'platformStatuses.$[entry].metricsSlot': slot,
       ...(fetchedAt && { 'platformStatuses.$[entry].lastAnalyticsFetch': fetchedAt }),
     },
   })
-  const entriesOn = (platform: Platform) => [{ 'entry.platform': platform, 'entry.status': 'completed' }]
+  const toEntryFilter = (platform: Platform) => [{ 'entry.platform': platform, 'entry.status': 'completed' }]
 
   const dueCursor = (bounds: DueBounds, { userId, untilUserId = null, limit }: DueOwners) => {
     const owners = { ...(userId !== null && { $gt: userId }), ...(untilUserId !== null && { $lte: untilUserId }) }
-    return find({ ...isOut, ...(Object.keys(owners).length > 0 && { userId: owners }), ...dueEntry(bounds) })
+    return find({ ...isPublished, ...(Object.keys(owners).length > 0 && { userId: owners }), ...toDueFilter(bounds) })
       .sort({ userId: 1 })
       .limit(limit)
   }
 
   return {
     /** Due posts in the order of their owners. */
-    listDue: (...asked: Parameters<typeof dueCursor>): Promise<PublishedPost[]> => dueCursor(...asked).toArray(),
+    listDue: (...args: Parameters<typeof dueCursor>): Promise<PublishedPost[]> => dueCursor(...args).toArray(),
     dueCursor,
 
     /** The owner of a random post; null when there are no posts. */
@@ -75,7 +75,12 @@ export function createDueMetricsStore(connection: Connection) {
       bounds: DueBounds,
       after: { postId: string | null; limit: number },
     ): Promise<PublishedPost[]> =>
-      find({ ...isOut, userId, ...(after.postId !== null && { _id: { $gt: after.postId } }), ...dueEntry(bounds) })
+      find({
+        ...isPublished,
+        userId,
+        ...(after.postId !== null && { _id: { $gt: after.postId } }),
+        ...toDueFilter(bounds),
+      })
         .sort({ _id: 1 })
         .limit(after.limit)
         .toArray(),
@@ -99,13 +104,13 @@ export function createDueMetricsStore(connection: Connection) {
       // A fetch that started before the stored one does not overwrite it.
       const isLatest = takenAt && { lastAnalyticsFetch: { $not: { $gt: takenAt } } }
       const published = { platformStatuses: { $elemMatch: { platform, status: 'completed' as const, ...isLatest } } }
-      const there = await collection()
+      const fetchable = await collection()
         .find({ _id: { $in: postIds }, ...published }, { projection: { _id: 1 }, session })
         .toArray()
-      const ids = there.map(({ _id }) => _id)
+      const ids = fetchable.map(({ _id }) => _id)
       // A concurrent deletion makes the transaction start again.
-      await collection().updateMany({ _id: { $in: ids } }, settling(slot, takenAt), {
-        arrayFilters: entriesOn(platform),
+      await collection().updateMany({ _id: { $in: ids } }, toSlotUpdate(slot, takenAt), {
+        arrayFilters: toEntryFilter(platform),
         session,
       })
       return new Set(ids)
@@ -113,14 +118,16 @@ export function createDueMetricsStore(connection: Connection) {
 
     /** Marks the slot done for posts without metrics. */
     async markSlotDone(platform: Platform, postIds: string[], slot: Date): Promise<void> {
-      await collection().updateMany({ _id: { $in: postIds } }, settling(slot), { arrayFilters: entriesOn(platform) })
+      await collection().updateMany({ _id: { $in: postIds } }, toSlotUpdate(slot), {
+        arrayFilters: toEntryFilter(platform),
+      })
     },
 
     /** Like `markSlotDone`, for all due posts of an owner. */
     async markDueDone(userId: string, bounds: DueBounds): Promise<void> {
       for (const platform of bounds.platforms) {
-        await collection().updateMany({ ...isOut, userId, ...dueEntry(bounds) }, settling(bounds.slot), {
-          arrayFilters: entriesOn(platform),
+        await collection().updateMany({ ...isPublished, userId, ...toDueFilter(bounds) }, toSlotUpdate(bounds.slot), {
+          arrayFilters: toEntryFilter(platform),
           hint: METRICS_INDEX,
         })
       }
@@ -131,9 +138,9 @@ export function createDueMetricsStore(connection: Connection) {
 export type DueMetricsStore = ReturnType<typeof createDueMetricsStore>
 
 /** The condition of the partial index; corresponds to `isDue` in the domain. */
-const isOut = { publishedKeys: { $exists: true } }
+const isPublished = { publishedKeys: { $exists: true } }
 
-function dueEntry({ platforms, completedAfter, completedUntil, slot }: DueBounds) {
+function toDueFilter({ platforms, completedAfter, completedUntil, slot }: DueBounds) {
   return {
     platformStatuses: {
       $elemMatch: {

@@ -15,14 +15,14 @@ export interface SnapshotWriterDeps {
 }
 
 /** The account, platform and time of a fetch. */
-interface Occasion {
+interface FetchDetails {
   userId: string
   platform: Platform
   slot: Date
   takenAt: Date
 }
 
-type Seen = Omit<PostSnapshot, '_id' | 'removeAt' | keyof Occasion>
+type FetchedMetrics = Omit<PostSnapshot, '_id' | 'removeAt' | keyof FetchDetails>
 
 /** Two processes that write the same slot conflict once; a third conflict has another cause. */
 const TRIES = 3
@@ -32,16 +32,16 @@ const TRIES = 3
  * get none, and nothing is stored for a deleted user.
  */
 export function createSnapshotWriter({ database, snapshots, published, users, retentionMs }: SnapshotWriterDeps) {
-  async function raised(userId: string, work: (session: ClientSession) => Promise<number>): Promise<number> {
+  async function raiseVersionAfter(userId: string, work: (session: ClientSession) => Promise<number>): Promise<number> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await database.transaction(async (session) => {
           const stored = await work(session)
-          if (!(await users.raiseAnalyticsVersion(userId, session))) throw new OwnerGone()
+          if (!(await users.raiseAnalyticsVersion(userId, session))) throw new OwnerDeleted()
           return stored
         })
       } catch (error) {
-        if (error instanceof OwnerGone) return 0
+        if (error instanceof OwnerDeleted) return 0
         if (!isDuplicateKey(error) || attempt === TRIES) throw error
       }
     }
@@ -53,27 +53,27 @@ export function createSnapshotWriter({ database, snapshots, published, users, re
      * @param isChanged raises the version of the user's analytics even without a snapshot
      * @returns how many were stored
      */
-    async savePosts(occasion: Occasion, seen: Seen[], isChanged: boolean): Promise<number> {
-      if (seen.length === 0 && !isChanged) return 0
-      const { userId, platform, takenAt } = occasion
+    async savePosts(fetchDetails: FetchDetails, fetched: FetchedMetrics[], isChanged: boolean): Promise<number> {
+      if (fetched.length === 0 && !isChanged) return 0
+      const { userId, platform, takenAt } = fetchDetails
       const removeAt = new Date(takenAt.getTime() + retentionMs)
-      return raised(userId, async (session) => {
-        if (seen.length === 0) return 0
-        const ids = seen.map(({ postId }) => postId)
-        const there = await published.recordFetch(platform, ids, occasion, session)
-        const current = seen.filter(({ postId }) => there.has(postId))
+      return raiseVersionAfter(userId, async (session) => {
+        if (fetched.length === 0) return 0
+        const ids = fetched.map(({ postId }) => postId)
+        const storable = await published.recordFetch(platform, ids, fetchDetails, session)
+        const current = fetched.filter(({ postId }) => storable.has(postId))
         if (current.length > 0) {
-          const records = current.map((one) => ({ ...one, ...occasion, removeAt }))
+          const records = current.map((one) => ({ ...one, ...fetchDetails, removeAt }))
           await snapshots.save(records, session)
         }
         return current.length
       })
     },
 
-    async saveFollowers(seen: Omit<AccountSnapshot, '_id' | 'removeAt'>): Promise<number> {
-      const removeAt = new Date(seen.takenAt.getTime() + retentionMs)
-      return raised(seen.userId, async (session) => {
-        await snapshots.saveFollowers({ ...seen, removeAt }, session)
+    async saveFollowers(fetched: Omit<AccountSnapshot, '_id' | 'removeAt'>): Promise<number> {
+      const removeAt = new Date(fetched.takenAt.getTime() + retentionMs)
+      return raiseVersionAfter(fetched.userId, async (session) => {
+        await snapshots.saveFollowers({ ...fetched, removeAt }, session)
         return 1
       })
     },
@@ -82,4 +82,4 @@ export function createSnapshotWriter({ database, snapshots, published, users, re
 
 export type SnapshotWriter = ReturnType<typeof createSnapshotWriter>
 
-class OwnerGone extends Error {}
+class OwnerDeleted extends Error {}

@@ -99,10 +99,10 @@ export function createSnapshotStore(connection: Connection) {
      */
     async save(snapshots: Omit<PostSnapshot, '_id'>[], session: ClientSession): Promise<void> {
       await postSnapshots().bulkWrite(
-        snapshots.map(({ postId, platform: on, slot, ...seen }) => ({
+        snapshots.map(({ postId, platform: on, slot, ...fields }) => ({
           updateOne: {
             filter: { postId, platform: on, slot },
-            update: { $set: seen, $setOnInsert: { _id: newId() } },
+            update: { $set: fields, $setOnInsert: { _id: newId() } },
             upsert: true,
           },
         })),
@@ -112,10 +112,10 @@ export function createSnapshotStore(connection: Connection) {
 
     /** Like `save`, for follower counts. */
     async saveFollowers(snapshot: Omit<AccountSnapshot, '_id'>, session: ClientSession): Promise<void> {
-      const { userId, platform: on, slot, ...seen } = snapshot
+      const { userId, platform: on, slot, ...fields } = snapshot
       await accountSnapshots().updateOne(
         { userId, platform: on, slot },
-        { $set: seen, $setOnInsert: { _id: newId() } },
+        { $set: fields, $setOnInsert: { _id: newId() } },
         { upsert: true, session },
       )
     },
@@ -134,7 +134,7 @@ export function createSnapshotStore(connection: Connection) {
     allFollowersOf: (userId: string): AsyncIterable<AccountSnapshot> =>
       accountSnapshots().find({ userId }).sort({ platform: 1, slot: -1 }),
 
-    async removeOf(postId: string, session: ClientSession): Promise<void> {
+    async removeByPost(postId: string, session: ClientSession): Promise<void> {
       await postSnapshots().deleteMany({ postId }, { session })
     },
 

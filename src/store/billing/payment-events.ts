@@ -6,7 +6,7 @@ import { isDuplicateKey } from '../mongo-errors.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
-/** Longer than the processor resends an event, by itself or on request. */
+/** Longer than the period in which the processor resends an event, by itself or on request. */
 const RETENTION_MS = 90 * DAY
 
 /** A stored payment event. It is done when its state is no longer `waiting`. */
@@ -96,7 +96,7 @@ export function createPaymentEventStore(connection: Connection) {
         { returnDocument: 'after' },
       ),
 
-    /** Sets the user once known. */
+    /** Sets the user of a waiting event. */
     async setUser(id: string, userId: string): Promise<void> {
       await collection().updateOne({ _id: id, state: 'waiting' }, { $set: { userId } })
     },
@@ -124,7 +124,7 @@ export function createPaymentEventStore(connection: Connection) {
       return waiting.map(({ _id, userId }) => ({ id: _id, userId: userId ?? _id }))
     },
 
-    /** Oldest first. */
+    /** All events of the user, oldest first, as a stream. */
     allOf: (userId: string): AsyncIterable<StoredPaymentEvent> =>
       collection().find({ userId }, { sort: { createdAt: 1 } }),
 

@@ -55,7 +55,7 @@ export function createUploadStore(connection: Connection, now: () => Date) {
   connection.model<Upload>('Upload', uploadSchema, 'uploads')
 
   const collection = nativeCollection<Upload>(connection, 'uploads')
-  const after = (ms: number) => new Date(now().getTime() + ms)
+  const fromNow = (ms: number) => new Date(now().getTime() + ms)
 
   return {
     async insert(upload: NewUpload): Promise<void> {
@@ -63,8 +63,8 @@ export function createUploadStore(connection: Connection, now: () => Date) {
         ...upload,
         isNamed: false,
         createdAt: now(),
-        checkAt: after(upload.isSized ? SIZE_FINAL_AFTER_MS : CHECK_EVERY_MS),
-        removeAt: after(RETENTION_MS),
+        checkAt: fromNow(upload.isSized ? SIZE_FINAL_AFTER_MS : CHECK_EVERY_MS),
+        removeAt: fromNow(RETENTION_MS),
       })
     },
 
@@ -74,7 +74,7 @@ export function createUploadStore(connection: Connection, now: () => Date) {
 
     /** The user's counted bytes, and the number of valid addresses without a signed length. */
     async usageOf(userId: string): Promise<{ bytes: number; openUnsized: number }> {
-      const isOpenUnsized = { $and: [{ $not: '$isSized' }, { $gt: ['$createdAt', after(-ADDRESS_LIFE_MS)] }] }
+      const isOpenUnsized = { $and: [{ $not: '$isSized' }, { $gt: ['$createdAt', fromNow(-ADDRESS_LIFE_MS)] }] }
       const [usage] = await collection()
         .aggregate<{ bytes: number; openUnsized: number }>([
           { $match: { userId, isNamed: false } },
@@ -113,9 +113,9 @@ export function createUploadStore(connection: Connection, now: () => Date) {
      * Records the stored size. Until it is final the reservation stays, because the file may still be replaced.
      * @param bytes null when there is no object
      */
-    async noteSize({ _id, createdAt }: Upload, bytes: number | null): Promise<void> {
+    async recordSize({ _id, createdAt }: Upload, bytes: number | null): Promise<void> {
       const isFinal = createdAt.getTime() + SIZE_FINAL_AFTER_MS <= now().getTime()
-      if (!isFinal) await collection().updateOne({ _id }, { $set: { checkAt: after(CHECK_EVERY_MS) } })
+      if (!isFinal) await collection().updateOne({ _id }, { $set: { checkAt: fromNow(CHECK_EVERY_MS) } })
       else if (bytes === null) await collection().deleteOne({ _id })
       else await collection().updateOne({ _id }, { $set: { bytes, checkAt: null } })
     },

@@ -131,7 +131,7 @@ export function createNotificationStore(connection: Connection, now: () => Date,
      */
     insertOnce: (notification: NewNotification): Promise<boolean> => insertBatch(notification),
 
-    /** Newest first. */
+    /** The newest notifications of the user, newest first. */
     listOf: (userId: string, limit: number): Promise<Notification[]> =>
       model.find({ userId }).sort({ createdAt: -1, _id: -1 }).limit(limit).lean<Notification[]>().exec(),
 

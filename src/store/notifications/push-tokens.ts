@@ -4,7 +4,7 @@ import { nativeCollection } from '../shared/native-collection.ts'
 import { anyOf } from '../shared/batching.ts'
 import { required, schemaOptions } from '../shared/schema.ts'
 
-/** Devices per user; registering more removes those unused for the longest time. */
+/** Maximum number of devices per user. Registering another one removes the device that was unused for the longest time. */
 const MAX_DEVICES = 20
 
 /** A device that gets push messages. */

@@ -14,16 +14,16 @@ interface TransitionOptions {
   /** Events since the last move that are not stored yet. */
   notes?: TimelineEvent[]
   /**
-   * The post is probably unchanged since this process last saw it, so the first try skips the read. Not for moves that depend
+   * True when the post is probably unchanged since this process last saw it, so the first try skips the read. Not for moves that depend
    * on `startPending`, which changes without the revision.
    */
   isKnown?: boolean
 }
 
-type Asked = { move: Move } & TransitionOptions
+type RequestedMove = { move: Move } & TransitionOptions
 
-/** The number of posts whose latest known state this process caches. */
-const KNOWN_POSTS = 2_000
+/** The number of posts whose latest state this process caches. */
+const MAX_KNOWN_POSTS = 2_000
 
 interface TransitionDeps {
   collection: ReturnType<typeof nativeCollection<StoredPost>>
@@ -34,7 +34,7 @@ interface TransitionDeps {
 
 /** Applies moves to stored posts. Every change of a stored post goes through here. */
 export function createTransitions({ collection, find, now }: TransitionDeps) {
-  const enqueue = keyedBatcher<Post, Asked>(applyMoves)
+  const enqueue = keyedBatcher<Post, RequestedMove>(applyMoves)
   const known = new Map<string, Post>()
 
   function remember(post: Post): void {
@@ -42,25 +42,29 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
     if (post.revision < revision) return
     known.delete(post._id)
     known.set(post._id, post)
-    if (known.size > KNOWN_POSTS) known.delete(known.keys().next().value!)
+    if (known.size > MAX_KNOWN_POSTS) known.delete(known.keys().next().value!)
   }
 
-  /** Applies all moves that met with at most one read and one conditional write; each gets its own post or error. */
-  async function applyMoves(postId: string, asked: Asked[], settle: (index: number, result: Post | Error) => void) {
-    let remembered = asked.every(({ isKnown }) => isKnown) ? known.get(postId) : undefined
+  /** Applies all waiting moves with at most one read and one conditional write; each gets its own post or error. */
+  async function applyMoves(
+    postId: string,
+    requests: RequestedMove[],
+    settle: (index: number, result: Post | Error) => void,
+  ) {
+    let remembered = requests.every(({ isKnown }) => isKnown) ? known.get(postId) : undefined
     for (;;) {
       const stored = remembered ?? (await find(postId))
       if (!stored) {
-        asked.forEach((_, index) => settle(index, postNotFound()))
+        requests.forEach((_, index) => settle(index, postNotFound()))
         return
       }
-      const { post, results, events } = afterMoves(stored, asked, now())
+      const { post, results, events } = applyInOrder(stored, requests, now())
       // A refusal is valid only for the stored post; a write proves by the revision that nothing has changed.
       const isConclusive = !remembered || (post !== stored && results.every((result) => !(result instanceof Error)))
       const written = isConclusive && (post === stored || (await replace(stored, post, events)))
-      if (written === 'taken') return applyOneByOne(postId, asked, settle)
+      if (written === 'taken') return applyOneByOne(postId, requests, settle)
       if (written) {
-        if (remembered !== undefined || asked.some(({ isKnown }) => isKnown)) remember(post)
+        if (remembered !== undefined || requests.some(({ isKnown }) => isKnown)) remember(post)
         results.forEach((result, index) => settle(index, result instanceof Error ? result : post))
         return
       }
@@ -70,9 +74,9 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
   }
 
   /** One of the moves claims a platform post that another post holds: it fails, and the others are applied without it. */
-  async function applyOneByOne(...[postId, asked, settle]: Parameters<typeof applyMoves>): Promise<void> {
-    if (asked.length === 1) return settle(0, new EffectTaken())
-    for (const [index, one] of asked.entries()) {
+  async function applyOneByOne(...[postId, requests, settle]: Parameters<typeof applyMoves>): Promise<void> {
+    if (requests.length === 1) return settle(0, new EffectTaken())
+    for (const [index, one] of requests.entries()) {
       await applyMoves(postId, [{ ...one, isKnown: false }], (_, result) => settle(index, result))
     }
   }
@@ -83,7 +87,7 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
         // guard: revision
         { _id: stored._id, revision: stored.revision },
         {
-          $set: difference(stored, post),
+          $set: findChangedFields(stored, post),
           $push: { timeline: { $each: events, $slice: -TIMELINE_LENGTH } },
         },
       )
@@ -103,7 +107,7 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
      * Applies a pure move to the stored post. It writes the result on condition that the revision is unchanged, else reads
      * again. So of two moves that exclude each other exactly one wins. Concurrent moves of one post in this process share a
      * read and a write.
-     * @throws ServiceError NOT_FOUND when the post is gone, EffectTaken, and whatever the move throws
+     * @throws ServiceError NOT_FOUND when the post is deleted, EffectTaken, or the error of the move
      */
     transition: (postId: string, move: Move, options: TransitionOptions = {}): Promise<Post> =>
       enqueue(postId, { move, ...options }),
@@ -114,16 +118,16 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
  * Applies the moves in order to one post.
  * @returns the resulting post, each move's result, and the timeline events
  */
-function afterMoves(stored: Post, asked: Asked[], at: Date) {
+function applyInOrder(stored: Post, requests: RequestedMove[], at: Date) {
   const results: (Post | Error)[] = []
   const events: TimelineEvent[] = []
   let post = stored
-  for (const { move, notes = [], runId } of asked) {
+  for (const { move, notes = [], runId } of requests) {
     try {
       const moved = move(post, at)
       if (moved !== post) {
-        const noted = [...notes, ...deriveEvents(post, moved, at)]
-        events.push(...(runId === undefined ? noted : noted.map((event) => ({ ...event, runId }))))
+        const newEvents = [...notes, ...deriveEvents(post, moved, at)]
+        events.push(...(runId === undefined ? newEvents : newEvents.map((event) => ({ ...event, runId }))))
         post = { ...moved, revision: stored.revision + 1, updatedAt: at }
       }
       results.push(post)
@@ -135,7 +139,7 @@ function afterMoves(stored: Post, asked: Asked[], at: Date) {
 }
 
 /** The fields that a move changed, entry by entry, so that fields of other writers (`lastAnalyticsFetch`) stay untouched. */
-function difference(before: Post, after: Post): Record<string, unknown> {
+function findChangedFields(before: Post, after: Post): Record<string, unknown> {
   const changes: Record<string, unknown> = {}
   const sameEntries =
     before.platformStatuses.length === after.platformStatuses.length &&

@@ -12,7 +12,7 @@ import { postSchema, type StoredPost } from './post-schema.ts'
 import { shortenLargePosts, type ListedPost } from './shorten-posts.ts'
 
 const LIST_DEADLINE_MS = 5 * SECOND
-/** No delivery checks owner and account for the last time earlier than this before it is due. */
+/** The earliest final check of owner and account by an armed delivery, in milliseconds before it is due. */
 const FINAL_CHECK_LEAD_MS = MINUTE
 
 export interface PostQuery {
@@ -90,7 +90,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
     },
 
     /** The newest events of a post, oldest first; null when the user has no such post. */
-    async timelineOf(userId: string, postId: string): Promise<TimelineEvent[] | null> {
+    async readTimeline(userId: string, postId: string): Promise<TimelineEvent[] | null> {
       const found = await collection().findOne({ _id: postId, userId }, { projection: { timeline: 1 } })
       return found && sortByTime(found.timeline ?? [])
     },
@@ -107,10 +107,10 @@ export function createPostStore(connection: Connection, now: () => Date) {
 
     /** A page of posts, bounded in bytes: large posts are shortened, so that page, limit and total stay correct. */
     async list(userId: string, query: PostQuery): Promise<{ posts: ListedPost[]; total: number }> {
-      const filter = listFilter(userId, query)
+      const filter = toListFilter(userId, query)
       const [posts, total] = await Promise.all([
         collection()
-          .aggregate<ListedPost>([...pageStages(filter, query), ...shortenLargePosts(query.limit)], {
+          .aggregate<ListedPost>([...toPageStages(filter, query), ...shortenLargePosts(query.limit)], {
             maxTimeMS: LIST_DEADLINE_MS,
           })
           .toArray(),
@@ -176,7 +176,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
       return waiting.map(({ _id }) => _id)
     },
 
-    /** Until when platform calls for this user may be running; null when there are none. */
+    /** Returns the time until which platform calls for this user may run; null when there are none. */
     async leasedUntil(userId: string): Promise<Date | null> {
       const path = 'platformStatuses.delivery.leaseUntil'
       const [latest] = await collection()
@@ -225,9 +225,13 @@ export function createPostStore(connection: Connection, now: () => Date) {
               {
                 status: { $in: ['PENDING', 'SCHEDULED'] },
                 dueAt: { $lte: overdueBefore },
-                platformStatuses: openWithoutRetry(instant),
+                platformStatuses: matchOpenWithoutRetry(instant),
               },
-              { status: 'PROCESSING', updatedAt: { $lte: stalledBefore }, platformStatuses: openWithoutRetry(instant) },
+              {
+                status: 'PROCESSING',
+                updatedAt: { $lte: stalledBefore },
+                platformStatuses: matchOpenWithoutRetry(instant),
+              },
             ],
           },
           WITHOUT_TIMELINE,
@@ -244,7 +248,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
 export type PostStore = ReturnType<typeof createPostStore>
 
 /** Matches an open entry without a later attempt. */
-function openWithoutRetry(instant: Date) {
+function matchOpenWithoutRetry(instant: Date) {
   return {
     $elemMatch: {
       status: { $in: ['pending', 'processing'] },
@@ -253,7 +257,7 @@ function openWithoutRetry(instant: Date) {
   }
 }
 
-function listFilter(userId: string, query: PostQuery): QueryFilter<Post> {
+function toListFilter(userId: string, query: PostQuery): QueryFilter<Post> {
   const filter: QueryFilter<Post> = { userId }
   if (query.statuses) filter.status = trusted({ $in: query.statuses })
   if (query.platform) filter.selectedPlatforms = query.platform
@@ -262,14 +266,14 @@ function listFilter(userId: string, query: PostQuery): QueryFilter<Post> {
     filter.$or = [{ scheduledAt: trusted(range) }, { scheduledAt: null, createdAt: trusted(range) }]
   }
   if (query.search !== undefined) {
-    const words = trusted({ $regex: query.search.replace(REGEX_SYNTAX, '\\$&'), $options: 'i' })
-    filter.$and = [{ $or: TEXT_PATHS.map((path) => ({ [path]: words })) }]
+    const pattern = trusted({ $regex: query.search.replace(REGEX_SYNTAX, '\\$&'), $options: 'i' })
+    filter.$and = [{ $or: TEXT_PATHS.map((path) => ({ [path]: pattern })) }]
   }
   return filter
 }
 
 /** Sorts indexed fields without computing them. */
-function pageStages(filter: QueryFilter<Post>, { sortBy, sortOrder, page, limit }: PostQuery): object[] {
+function toPageStages(filter: QueryFilter<Post>, { sortBy, sortOrder, page, limit }: PostQuery): object[] {
   const direction = sortOrder === 'asc' ? 1 : -1
   const date = { $ifNull: ['$scheduledAt', '$createdAt'] }
   return [

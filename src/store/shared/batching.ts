@@ -25,11 +25,11 @@ export function keyedBatcher<Result, Item>(
   applyBatch: ApplyBatch<Result, Item>,
   largestBatch = Infinity,
 ): (key: string, item: Item) => Promise<Result> {
-  const lines = new Map<string, Waiting<Result, Item>[]>()
+  const queues = new Map<string, Waiting<Result, Item>[]>()
 
-  async function drain(key: string, line: Waiting<Result, Item>[]): Promise<void> {
-    while (line.length > 0) {
-      const batch = line.splice(0, largestBatch)
+  async function drain(key: string, queue: Waiting<Result, Item>[]): Promise<void> {
+    while (queue.length > 0) {
+      const batch = queue.splice(0, largestBatch)
       try {
         const applied = applyBatch(
           key,
@@ -39,26 +39,26 @@ export function keyedBatcher<Result, Item>(
             else batch[index]!.resolve(result)
           },
         )
-        await inTime(applied)
+        await withBatchDeadline(applied)
       } catch (error) {
         for (const waiting of batch) waiting.reject(error)
       }
     }
-    lines.delete(key)
+    queues.delete(key)
   }
 
   return (key, item) =>
     new Promise((resolve, reject) => {
       const waiting = { item, resolve, reject }
-      const line = lines.get(key)
-      if (line) {
-        line.push(waiting)
+      const queue = queues.get(key)
+      if (queue) {
+        queue.push(waiting)
         return
       }
-      const newLine = [waiting]
-      lines.set(key, newLine)
+      const newQueue = [waiting]
+      queues.set(key, newQueue)
       // Items of the same event loop turn share the first batch.
-      setImmediate(() => void drain(key, newLine))
+      setImmediate(() => void drain(key, newQueue))
     })
 }
 
@@ -69,7 +69,7 @@ export function keyedBatcher<Result, Item>(
  */
 const LONGEST_BATCH_MS = 35 * SECOND
 
-function inTime<T>(work: Promise<T>): Promise<T> {
+function withBatchDeadline<T>(work: Promise<T>): Promise<T> {
   return withDeadline(work, LONGEST_BATCH_MS, () => new MongoOperationTimeoutError('MongoDB did not answer in time'))
 }
 
@@ -83,15 +83,15 @@ export function batcher<Result, Item>(
   applyBatch: (items: Item[], settle: (index: number, result: Result | Error) => void) => Promise<void>,
   largestBatch?: number,
 ): (item: Item) => Promise<Result> {
-  const line = keyedBatcher<Result, Item>((_, items, settle) => {
-    const applied = inTime(applyBatch(items, settle))
+  const queue = keyedBatcher<Result, Item>((_, items, settle) => {
+    const applied = withBatchDeadline(applyBatch(items, settle))
     const settled = applied.catch((error: Error) => items.forEach((_, index) => settle(index, error)))
-    return atMost(LONGEST_TURN_MS, settled)
+    return waitAtMost(LONGEST_TURN_MS, settled)
   }, largestBatch)
-  return (item) => line('', item)
+  return (item) => queue('', item)
 }
 
-function atMost(ms: number, work: Promise<void>): Promise<void> {
+function waitAtMost(ms: number, work: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)
     void work.finally(() => {
@@ -104,10 +104,10 @@ function atMost(ms: number, work: Promise<void>): Promise<void> {
 /** Loads records in batches. Every record is read after it was requested. */
 export function batchLoader<T>(
   load: (ids: string[]) => Promise<T[]>,
-  idOf: (record: T) => string,
+  getId: (record: T) => string,
 ): (id: string) => Promise<T | null> {
   return batcher<T | null, string>(async (ids, settle) => {
-    const found = new Map((await load([...new Set(ids)])).map((record) => [idOf(record), record]))
+    const found = new Map((await load([...new Set(ids)])).map((record) => [getId(record), record]))
     ids.forEach((id, index) => settle(index, found.get(id) ?? null))
   })
 }

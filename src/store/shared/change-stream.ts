@@ -16,11 +16,11 @@ interface ChangeHandlers {
   onChange(change: RecordChange): void
   /** Called when changes were missed, because the database no longer has the resume token. Later changes are reported again. */
   onGap(): void
-  /** Called once each time the change stream breaks. */
-  onTrouble(error: unknown): void
+  /** Called once for each interruption of the change stream. */
+  onInterrupted(error: unknown): void
 }
 
-const FOLLOW_AGAIN_MS = SECOND / 4
+const REOPEN_AFTER_MS = SECOND / 4
 
 interface Event {
   ns: { coll: string }
@@ -28,20 +28,20 @@ interface Event {
   fullDocument?: Notification
 }
 
-const of = (collection: string, operations: string[]) => ({
+const matchOperations = (collection: string, operations: string[]) => ({
   'ns.coll': collection,
   operationType: { $in: operations },
 })
-const isTouched = (field: string) => ({ [`updateDescription.updatedFields.${field}`]: { $exists: true } })
+const matchUpdateOf = (field: string) => ({ [`updateDescription.updatedFields.${field}`]: { $exists: true } })
 
 const PIPELINE = [
   {
     $match: {
       $or: [
-        of('notifications', ['insert']),
-        of('users', ['delete', 'replace']),
-        { ...of('users', ['update']), $or: ['isDisabled', 'tokenVersion', 'role'].map(isTouched) },
-        of('sessions', ['delete']),
+        matchOperations('notifications', ['insert']),
+        matchOperations('users', ['delete', 'replace']),
+        { ...matchOperations('users', ['update']), $or: ['isDisabled', 'tokenVersion', 'role'].map(matchUpdateOf) },
+        matchOperations('sessions', ['delete']),
       ],
     },
   },
@@ -59,33 +59,36 @@ const PIPELINE = [
  * Reports changes from now on over one change stream for all collections. After an outage or a new primary it resumes where it
  * stopped, so each change is reported once.
  */
-export function watchChanges(connection: Connection, follower: ChangeHandlers) {
+export function watchChanges(connection: Connection, handlers: ChangeHandlers) {
   const closing = new AbortController()
-  let place: ResumeToken
+  let resumeToken: ResumeToken
   let hasGap = false
-  let isTroubled = false
+  let isInterrupted = false
   let watching = Promise.withResolvers<void>()
 
   /** First called when the stream is open on the server, before any change. From then on no change is missed. */
-  function onPlace(token: ResumeToken): void {
-    place = token
-    isTroubled = false
+  function onResumeToken(token: ResumeToken): void {
+    resumeToken = token
+    isInterrupted = false
     watching.resolve()
-    if (hasGap) follower.onGap()
+    if (hasGap) handlers.onGap()
     hasGap = false
   }
 
   async function read(): Promise<void> {
     if (!connection.db) throw new mongoose.mongo.MongoNotConnectedError('MongoDB is not connected yet')
-    const stream = connection.db.watch<never, Event>(PIPELINE, place === undefined ? {} : { startAfter: place })
+    const stream = connection.db.watch<never, Event>(
+      PIPELINE,
+      resumeToken === undefined ? {} : { startAfter: resumeToken },
+    )
     const stop = () => void stream.close().catch(() => {})
     closing.signal.addEventListener('abort', stop)
-    stream.on('resumeTokenChanged', onPlace)
+    stream.on('resumeTokenChanged', onResumeToken)
     try {
       while (!closing.signal.aborted) {
         const event = await stream.tryNext()
         const change = event && toRecordChange(event)
-        if (change) follower.onChange(change)
+        if (change) handlers.onChange(change)
       }
     } finally {
       closing.signal.removeEventListener('abort', stop)
@@ -95,15 +98,15 @@ export function watchChanges(connection: Connection, follower: ChangeHandlers) {
 
   function onBreak(error: unknown): void {
     watching = Promise.withResolvers()
-    if (place !== undefined && isRefused(error)) {
-      place = undefined
+    if (resumeToken !== undefined && isRefused(error)) {
+      resumeToken = undefined
       hasGap = true
     }
-    if (!isTroubled) follower.onTrouble(error)
-    isTroubled = true
+    if (!isInterrupted) handlers.onInterrupted(error)
+    isInterrupted = true
   }
 
-  async function follow(): Promise<void> {
+  async function readForever(): Promise<void> {
     while (!closing.signal.aborted) {
       try {
         await read()
@@ -111,14 +114,14 @@ export function watchChanges(connection: Connection, follower: ChangeHandlers) {
         if (closing.signal.aborted) return
         onBreak(error)
       }
-      await delay(FOLLOW_AGAIN_MS, undefined, { signal: closing.signal }).catch(() => {})
+      await delay(REOPEN_AFTER_MS, undefined, { signal: closing.signal }).catch(() => {})
     }
   }
 
-  void follow()
+  void readForever()
   return {
     /** Resolves when the stream is open and later changes will be reported. */
-    following: (): Promise<void> => watching.promise,
+    opened: (): Promise<void> => watching.promise,
 
     close: (): void => closing.abort(),
   }

@@ -8,7 +8,7 @@ import { isDatabaseOutage } from '../mongo-errors.ts'
 const TRANSACTION_DEADLINE_MS = 5 * SECOND
 const PING_DEADLINE_MS = 2 * SECOND
 
-const CONNECT_AGAIN_MS = SECOND / 2
+const RECONNECT_AFTER_MS = SECOND / 2
 
 interface DatabaseOptions {
   /** Upper bound of the driver's connection pool. */
@@ -23,17 +23,17 @@ interface DatabaseOptions {
  * @throws when the database does not answer now
  */
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
-  const database = createDatabase(url, options, { isPatient: false })
+  const database = createDatabase(url, options, { retriesConnection: false })
   await database.connected
   return database
 }
 
 /** Like `openDatabase`, for processes that start before their database. It retries until `connected` resolves. */
 export function connectDatabase(url: string, options: DatabaseOptions = {}): Database {
-  return createDatabase(url, options, { isPatient: true })
+  return createDatabase(url, options, { retriesConnection: true })
 }
 
-function createDatabase(url: string, options: DatabaseOptions, { isPatient }: { isPatient: boolean }) {
+function createDatabase(url: string, options: DatabaseOptions, { retriesConnection }: { retriesConnection: boolean }) {
   const closing = new AbortController()
   const connection = mongoose.createConnection()
   connection.set('strictQuery', 'throw')
@@ -60,10 +60,10 @@ function createDatabase(url: string, options: DatabaseOptions, { isPatient }: { 
         return
       } catch (error) {
         // A wrong address or password is permanent.
-        if (!isPatient || closing.signal.aborted || !isDatabaseOutage(error)) throw error
+        if (!retriesConnection || closing.signal.aborted || !isDatabaseOutage(error)) throw error
         options.onUnreachable?.(error)
       }
-      await delay(CONNECT_AGAIN_MS, undefined, { signal: closing.signal })
+      await delay(RECONNECT_AFTER_MS, undefined, { signal: closing.signal })
     }
   }
 

@@ -35,10 +35,10 @@ export function createRateLimits(connection: Connection) {
 
   function limiter({ name, points, windowMs }: Bucket): () => RateLimiterMongo {
     names.add(name)
-    let made: RateLimiterMongo | undefined
+    let created: RateLimiterMongo | undefined
     // The library needs a connected database.
     return () =>
-      (made ??= new RateLimiterMongo({
+      (created ??= new RateLimiterMongo({
         storeClient: connection.db,
         tableName: COLLECTION,
         keyPrefix: name,
@@ -62,14 +62,14 @@ export function createRateLimits(connection: Connection) {
 
     /** A limit that counts every call. */
     bucket(bucket: Bucket, refusal: Refusal = (wait) => `Too many requests. Try again in ${wait}.`) {
-      const open = limiter(bucket)
-      const toKey = (person: string, place?: string) =>
-        place === undefined ? hashKey(person) : personKey(person, place)
+      const getLimiter = limiter(bucket)
+      const toKey = (person: string, origin?: string) =>
+        origin === undefined ? hashKey(person) : toPersonKey(person, origin)
       return {
         /** Takes one unit; returns false when none is left. */
         async tryTake(person: string): Promise<boolean> {
           try {
-            await open().consume(hashKey(person))
+            await getLimiter().consume(hashKey(person))
             return true
           } catch (error) {
             if (error instanceof RateLimiterRes) return false
@@ -78,12 +78,12 @@ export function createRateLimits(connection: Connection) {
         },
 
         /**
-         * @param place counts the person's calls from there separately
+         * @param origin counts the person's calls from each origin separately, such as a network or a device
          * @throws ServiceError RATE_LIMITED when the key has used all its units
          */
-        async take(person: string, place?: string): Promise<void> {
+        async take(person: string, origin?: string): Promise<void> {
           try {
-            await open().consume(toKey(person, place))
+            await getLimiter().consume(toKey(person, origin))
           } catch (error) {
             if (error instanceof RateLimiterRes) throw rateLimited(refusal, bucket.name, error.msBeforeNext)
             throw error
@@ -91,13 +91,13 @@ export function createRateLimits(connection: Connection) {
         },
 
         /** Returns a unit that was taken for failed work. */
-        async refund(person: string, place?: string): Promise<void> {
-          await open().reward(toKey(person, place))
+        async refund(person: string, origin?: string): Promise<void> {
+          await getLimiter().reward(toKey(person, origin))
         },
 
         /** Resets the count. For limits of one unit: refused calls count as well, and `refund` does not remove them. */
         async clear(person: string): Promise<void> {
-          await open().delete(hashKey(person))
+          await getLimiter().delete(hashKey(person))
         },
       }
     },
@@ -117,9 +117,9 @@ export function rateLimited(message: Refusal, bucket: string, waitMs: number): S
   })
 }
 
-/** The key of a limit on one person from one place. `clearAllOf` finds it by the person. */
-export function personKey(person: string, place: string): string {
-  return `${hashKey(person)}|${hashKey(place)}`
+/** Returns the key of a limit on one person from one origin. `clearAllOf` finds it by the person. */
+export function toPersonKey(person: string, origin: string): string {
+  return `${hashKey(person)}|${hashKey(origin)}`
 }
 
 /** Hashes a key, which bounds its length and hides the address. */

@@ -2,7 +2,7 @@ import { Schema, type Connection } from 'mongoose'
 import { nativeCollection } from './native-collection.ts'
 import { nullable, required, schemaOptions } from './schema.ts'
 
-/** A user who was redirected to another site and may return. Expires by itself. */
+/** The redirect of a user to another site, from which the user may return. Expires by itself. */
 export interface RedirectAttempt {
   /** Hash of the random part of `state`. */
   _id: string
@@ -17,6 +17,7 @@ export interface RedirectAttempt {
 }
 
 /**
+ * Stores the redirect attempts of one kind.
  * @param model the name of the mongoose model
  * @param fields fields besides those of every attempt
  */

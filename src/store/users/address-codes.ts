@@ -60,21 +60,21 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
   connection.model<AddressCode>('AddressCode', codeSchema, 'addressCodes')
 
   const collection = nativeCollection<AddressCode>(connection, 'addressCodes')
-  const removal = () => new Date(now().getTime() + RETENTION_MS)
-  const provenBy = (addressKey: string, proofHashes: string[]) => ({
+  const computeRemoval = () => new Date(now().getTime() + RETENTION_MS)
+  const toProofFilter = (addressKey: string, proofHashes: string[]) => ({
     _id: addressKey,
     proofHash: { $in: proofHashes },
     verifiedUntil: { $gt: now() },
   })
 
-  const inTurn = createKeyedSemaphore(1)
+  const queueByAddress = createKeyedSemaphore(1)
 
   /**
    * Applies a move to the codes of the address, conditional on the revision of its record. A move that returns null changes
    * nothing.
    */
   const change = (_id: string, move: (codes: MailedCode[]) => Partial<AddressCode> | null) =>
-    inTurn(_id, async () => {
+    queueByAddress(_id, async () => {
       for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
         const stored = await collection().findOne({ _id })
         const moved = move(readCodes(stored))
@@ -94,7 +94,14 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
       return (await collection().updateOne(filter, { $set })).matchedCount === 1
     }
     try {
-      await collection().insertOne({ _id, codes: [], revision: 1, verifiedUntil: null, removeAt: removal(), ...moved })
+      await collection().insertOne({
+        _id,
+        codes: [],
+        revision: 1,
+        verifiedUntil: null,
+        removeAt: computeRemoval(),
+        ...moved,
+      })
       return true
     } catch (error) {
       if (isDuplicateKey(error)) return false
@@ -106,7 +113,7 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
     /** Stores a code for its sender. The proof of an earlier code stays, so that strangers cannot remove it. */
     async put(addressKey: string, code: { codeHash: string; expiresAt: Date; sender: string }): Promise<void> {
       const added = { ...code, sender: hashKey(code.sender), now: now() }
-      await change(addressKey, (codes) => ({ codes: addCode(codes, added), removeAt: removal() }))
+      await change(addressKey, (codes) => ({ codes: addCode(codes, added), removeAt: computeRemoval() }))
     },
 
     /** Lets the sender try the newest code. Returns false when there is none. */
@@ -128,7 +135,7 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
         if (stored.length === 0) return null
         const sender = hashKey(guess.sender)
         const { codes, isRight } = tryCode(stored, { codeHash: guess.codeHash, sender, now: now() })
-        return { codes, ...(isRight && { ...proof, removeAt: removal() }) }
+        return { codes, ...(isRight && { ...proof, removeAt: computeRemoval() }) }
       })
       return tried?.proofHash === proof.proofHash
     },
@@ -148,13 +155,13 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
 
     /** Returns whether any of these proofs is valid for the address. */
     async isProven(addressKey: string, proofHashes: string[]): Promise<boolean> {
-      return (await collection().findOne(provenBy(addressKey, proofHashes), { projection: { _id: 1 } })) !== null
+      return (await collection().findOne(toProofFilter(addressKey, proofHashes), { projection: { _id: 1 } })) !== null
     },
 
     /** Consumes the proof of the address. Returns false when none is valid for it. */
     async useProof(addressKey: string, proofHashes: string[], session: ClientSession): Promise<boolean> {
       const { matchedCount } = await collection().updateOne(
-        provenBy(addressKey, proofHashes),
+        toProofFilter(addressKey, proofHashes),
         { $set: { verifiedUntil: null }, $unset: { proofHash: 1 } },
         { session },
       )

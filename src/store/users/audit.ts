@@ -39,7 +39,7 @@ export function createAuditLog(connection: Connection) {
       await collection().insertOne(entry, { ...(session && { session }) })
     },
 
-    /** Newest first. */
+    /** One page, newest first. */
     async page({ page, limit }: { page: number; limit: number }): Promise<{ entries: AuditEntry[]; total: number }> {
       const [entries, total] = await Promise.all([
         collection()
@@ -53,8 +53,8 @@ export function createAuditLog(connection: Connection) {
       return { entries, total }
     },
 
-    /** Oldest first. */
-    about: (subjectId: string): AsyncIterable<AuditEntry> =>
+    /** All entries about this user, oldest first, as a stream. */
+    streamBySubject: (subjectId: string): AsyncIterable<AuditEntry> =>
       collection().find({ subjectId }, { maxTimeMS: LIST_DEADLINE_MS }).sort({ at: 1 }),
 
     /** Deletes the actor's network addresses; the actions stay under the actor's id. */

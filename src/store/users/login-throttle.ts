@@ -11,7 +11,7 @@ import { MINUTE } from '../../domain/shared/times.ts'
 import { normalizeEmail } from '../../domain/users/user.ts'
 import { isDuplicateKey } from '../mongo-errors.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
-import { hashKey, personKey, rateLimited, type RateLimits } from '../shared/rate-limits.ts'
+import { hashKey, toPersonKey, rateLimited, type RateLimits } from '../shared/rate-limits.ts'
 import { required, schemaOptions } from '../shared/schema.ts'
 import { createKeyedSemaphore } from '../shared/keyed-semaphore.ts'
 
@@ -92,17 +92,17 @@ export function createLoginThrottle(
   const byDevice = limiter({ name: 'login-device', points: limits.perAccount, windowMs: WINDOW_MS })
   const byAccount = limiter({ name: 'login-account', points: limits.perAccount, windowMs: WINDOW_MS })
   const byAddress = limiter({ name: 'login-address', points: limits.perAddress, windowMs: WINDOW_MS })
-  const inTurn = createKeyedSemaphore(1)
-  const inAccountTurn = createKeyedSemaphore(ACCOUNT_WIDTH)
+  const queueByClient = createKeyedSemaphore(1)
+  const queueByAccount = createKeyedSemaphore(ACCOUNT_WIDTH)
 
   const toWindows = ({ email, ipAddress, device }: LoginAttempt): Window[] => {
     const network = toNetwork(ipAddress)
     const person = normalizeEmail(email)
     if (device !== null) {
-      return [{ limit: 'device', open: byDevice, key: personKey(person, device), points: limits.perAccount }]
+      return [{ limit: 'device', open: byDevice, key: toPersonKey(person, device), points: limits.perAccount }]
     }
     return [
-      { limit: 'account-address', open: byAccount, key: personKey(person, network), points: limits.perAccount },
+      { limit: 'account-address', open: byAccount, key: toPersonKey(person, network), points: limits.perAccount },
       { limit: 'address', open: byAddress, key: network, points: limits.perAddress },
     ]
   }
@@ -131,7 +131,7 @@ export function createLoginThrottle(
    * limit.
    */
   async function withDelay<T>(attempt: LoginAttempt, check: () => Promise<T | null>): Promise<T | null> {
-    const account = accountKey(attempt)
+    const account = toAccountKey(attempt)
     const counted = await change(account, (level) => {
       const wait = computeWait(level, now())
       if (wait > 0) throw tooManyFailures(wait)
@@ -192,17 +192,17 @@ export function createLoginThrottle(
     attempt<T>(attempt: LoginAttempt, check: () => Promise<T | null>): Promise<T | null> {
       const { ipAddress, device, isKnownNetwork } = attempt
       const isDelayed = device === null && !isKnownNetwork
-      const delayed = () => inAccountTurn(accountKey(attempt), () => withDelay(attempt, check))
-      return inTurn(device ?? toNetwork(ipAddress), () => withinWindows(attempt, isDelayed ? delayed : check))
+      const delayed = () => queueByAccount(toAccountKey(attempt), () => withDelay(attempt, check))
+      return queueByClient(device ?? toNetwork(ipAddress), () => withinWindows(attempt, isDelayed ? delayed : check))
     },
 
     async removeAllOf(email: string): Promise<void> {
-      await levels().deleteOne({ _id: accountKey({ email }) })
+      await levels().deleteOne({ _id: toAccountKey({ email }) })
     },
   }
 }
 
-function accountKey({ email }: Pick<LoginAttempt, 'email'>): string {
+function toAccountKey({ email }: Pick<LoginAttempt, 'email'>): string {
   return hashKey(normalizeEmail(email))
 }
 

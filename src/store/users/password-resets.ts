@@ -2,7 +2,7 @@ import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
-/** More than are mailed to one address while a link is valid: a stranger's requests must not end the owner's link. */
+/** More tokens than are mailed to one address while a link is valid, so that a stranger's requests never end the owner's link. */
 const MAX_OUTSTANDING = 20
 
 interface ResetToken {
@@ -39,7 +39,7 @@ export function createPasswordResetStore(connection: Connection, now: () => Date
 
   const collection = nativeCollection<PasswordReset>(connection, 'passwordResets')
 
-  const withToken = (addressKey: string, hash: string) => ({
+  const toTokenFilter = (addressKey: string, hash: string) => ({
     _id: addressKey,
     tokens: { $elemMatch: { hash, expiresAt: { $gt: now() } } },
   })
@@ -58,7 +58,7 @@ export function createPasswordResetStore(connection: Connection, now: () => Date
     },
 
     async isValid(addressKey: string, hash: string): Promise<boolean> {
-      return (await collection().findOne(withToken(addressKey, hash))) !== null
+      return (await collection().findOne(toTokenFilter(addressKey, hash))) !== null
     },
 
     /**
@@ -66,7 +66,7 @@ export function createPasswordResetStore(connection: Connection, now: () => Date
      * @returns the owner's id, or null when the token is not valid
      */
     async consume(addressKey: string, hash: string, session: ClientSession): Promise<string | null> {
-      const used = await collection().findOneAndDelete(withToken(addressKey, hash), { session })
+      const used = await collection().findOneAndDelete(toTokenFilter(addressKey, hash), { session })
       return used?.userId ?? null
     },
 

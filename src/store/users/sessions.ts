@@ -88,7 +88,7 @@ export function createSessionStore(connection: Connection) {
         .toArray(),
 
     /** The client addresses of the active sessions. */
-    async addressesOf(userId: string, now: Date): Promise<string[]> {
+    async listAddresses(userId: string, now: Date): Promise<string[]> {
       const recent = collection()
         .find({ userId, expiresAt: { $gt: now } }, { projection: { ipAddress: 1 } })
         .sort({ createdAt: -1 })
@@ -97,7 +97,7 @@ export function createSessionStore(connection: Connection) {
     },
 
     /** Returns false when the user has no such session. */
-    async removeOf(userId: string, sessionId: string): Promise<boolean> {
+    async removeOwned(userId: string, sessionId: string): Promise<boolean> {
       const { deletedCount } = await collection().deleteOne({ _id: sessionId, userId })
       return deletedCount === 1
     },

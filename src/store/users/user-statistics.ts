@@ -17,10 +17,10 @@ export function createUserStatistics(connection: Connection) {
       const group = {
         _id: null,
         total: { $sum: 1 },
-        disabled: countIf({ $eq: ['$isDisabled', true] }),
-        pro: countIf({ $eq: ['$subscription.plan', 'pro'] }),
-        createdThisMonth: countIf({ $gte: ['$createdAt', thisMonth] }),
-        createdLastMonth: countIf(createdLastMonth),
+        disabled: countWhere({ $eq: ['$isDisabled', true] }),
+        pro: countWhere({ $eq: ['$subscription.plan', 'pro'] }),
+        createdThisMonth: countWhere({ $gte: ['$createdAt', thisMonth] }),
+        createdLastMonth: countWhere(createdLastMonth),
       }
       const [counts] = await collection()
         .aggregate<UserCounts>([{ $group: group }], { maxTimeMS: DEADLINE_MS })
@@ -30,6 +30,6 @@ export function createUserStatistics(connection: Connection) {
   }
 }
 
-function countIf(condition: object) {
+function countWhere(condition: object) {
   return { $sum: { $cond: [condition, 1, 0] } }
 }

@@ -148,12 +148,12 @@ export function createUserStore(connection: Connection) {
       userId: string,
       session?: ClientSession,
     ): Promise<Allowance & { taken: boolean }> {
-      const shown = { ...(session && { session }), projection: { usage: 1, limits: 1 } } as const
-      const counted = await collection().findOneAndUpdate(withRoomFor(kind, userId, 1), countUsed(kind, 1), {
-        ...shown,
+      const options = { ...(session && { session }), projection: { usage: 1, limits: 1 } } as const
+      const counted = await collection().findOneAndUpdate(toAllowanceFilter(kind, userId, 1), toUsageUpdate(kind, 1), {
+        ...options,
         returnDocument: 'after',
       })
-      const user = counted ?? (await collection().findOne({ _id: userId }, shown))
+      const user = counted ?? (await collection().findOne({ _id: userId }, options))
       return { taken: counted !== null, ...(user ? getAllowance(kind, user) : { used: 0, limit: 0 }) }
     },
 
@@ -161,7 +161,7 @@ export function createUserStore(connection: Connection) {
     async takePostAllowances(counts: Map<string, number>, session: ClientSession): Promise<boolean> {
       const { matchedCount } = await collection().bulkWrite(
         [...counts].map(([userId, count]) => ({
-          updateOne: { filter: withRoomFor('posts', userId, count), update: countUsed('posts', count) },
+          updateOne: { filter: toAllowanceFilter('posts', userId, count), update: toUsageUpdate('posts', count) },
         })),
         { session },
       )
@@ -277,9 +277,9 @@ export function createUserStore(connection: Connection) {
       session?: ClientSession,
     ): Promise<boolean> {
       // Records from before payments have no revision.
-      const read = revision === 0 ? { $in: [0, null] } : revision
+      const readRevision = revision === 0 ? { $in: [0, null] } : revision
       const { matchedCount } = await collection().updateOne(
-        { _id: userId, 'billing.revision': read },
+        { _id: userId, 'billing.revision': readRevision },
         { $set: { ...change, 'billing.revision': revision + 1 } },
         { ...(session && { session }) },
       )
@@ -309,7 +309,7 @@ export function createUserStore(connection: Connection) {
     all: (): AsyncIterable<User> =>
       collection().find({}, { sort: NEWEST_FIRST, maxTimeMS: WHOLE_LIST_DEADLINE_MS, batchSize: 500 }),
 
-    /** Newest first. */
+    /** One page, newest first. */
     async page({ page, limit }: { page: number; limit: number }): Promise<{ users: User[]; total: number }> {
       const [users, total] = await Promise.all([
         collection()
@@ -328,12 +328,12 @@ export function isProcessorIdTaken(error: unknown): boolean {
 
 export type UserStore = ReturnType<typeof createUserStore>
 
-function withRoomFor(kind: AllowanceKind, userId: string, count: number) {
+function toAllowanceFilter(kind: AllowanceKind, userId: string, count: number) {
   const { usage, limit } = ALLOWANCES[kind]
   // guard: allowance
   return { _id: userId, $expr: { $lte: [{ $add: [`$usage.${usage}`, count] }, `$limits.${limit}`] } }
 }
 
-function countUsed(kind: AllowanceKind, count: number) {
+function toUsageUpdate(kind: AllowanceKind, count: number) {
   return { $inc: { [`usage.${ALLOWANCES[kind].usage}`]: count } }
 }

@@ -63,7 +63,7 @@ it('`admin revoke`, `disable` and `enable` each leave an audit entry', async () 
   expect((await admin(['disable', email])).output).toBe(`${email} is disabled.\n`)
   expect(await world.context.users.findById(user._id)).toMatchObject({ role: 'user', isDisabled: true })
   expect((await admin(['enable', email])).output).toBe(`${email} is enabled.\n`)
-  expect(await Array.fromAsync(world.context.audit.about(user._id))).toMatchObject([
+  expect(await Array.fromAsync(world.context.audit.streamBySubject(user._id))).toMatchObject([
     { actorId: 'cli', action: 'update-role', before: { role: 'admin' }, after: { role: 'user' }, ipAddress: null },
     { actorId: 'cli', action: 'update-activity', before: { isDisabled: false }, after: { isDisabled: true } },
     { actorId: 'cli', action: 'update-activity', before: { isDisabled: true }, after: { isDisabled: false } },

@@ -117,9 +117,9 @@ function delayChangeStream({ context }: RealtimeWorld): string[] {
   const { follow } = changes
   changes.follow = (follower) => {
     const feed = follow(follower)
-    const late = feed.following().then(() => delay(300))
+    const late = feed.opened().then(() => delay(300))
     void late.then(() => order.push('followed'))
-    return { ...feed, following: () => late }
+    return { ...feed, opened: () => late }
   }
   return order
 }

@@ -151,7 +151,7 @@ describe('the timeline', () => {
     await first().transition(post._id, buildClaim(post, 'bluesky', T0), { ...asRun('run-1'), notes: [wait] })
     await second().transition(post._id, accept('bluesky', { platformPostId: 'id', platformPostUrl: 'url' }))
     const about = { at: T0, platform: 'bluesky', round: 0, attempt: 1 }
-    expect(await first().timelineOf(post.userId, post._id)).toEqual([
+    expect(await first().readTimeline(post.userId, post._id)).toEqual([
       { at: T0, type: 'transition', status: 'PENDING' },
       { ...wait, runId: 'run-1' },
       { ...about, type: 'attempt', runId: 'run-1' },
@@ -168,7 +168,7 @@ describe('the timeline', () => {
     await expect(
       first().transition(post._id, buildClaim(post, 'bluesky', T0), { ...asRun('run-1'), notes: [note] }),
     ).rejects.toThrow('not-deliverable')
-    expect(await first().timelineOf(post.userId, post._id)).toHaveLength(2)
+    expect(await first().readTimeline(post.userId, post._id)).toHaveLength(2)
   })
 
   it('the timeline keeps the newest 200 events and is not part of read or listed posts', async () => {
@@ -176,7 +176,7 @@ describe('the timeline', () => {
     for (let index = 0; index < 205; index++) {
       await first().transition(post._id, edit({ timezone: index % 2 ? 'UTC' : 'Asia/Tokyo' }))
     }
-    const events = (await first().timelineOf(post.userId, post._id))!
+    const events = (await first().readTimeline(post.userId, post._id))!
     expect(events).toHaveLength(200)
     expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['edit']))
     const query = { page: 1, limit: 5, sortBy: 'createdAt', sortOrder: 'desc' } as const
@@ -189,7 +189,7 @@ describe('the timeline', () => {
 
   it('the timeline of another user’s post cannot be read', async () => {
     const post = await stored(buildPost())
-    expect(await first().timelineOf(newId(), post._id)).toBeNull()
+    expect(await first().readTimeline(newId(), post._id)).toBeNull()
   })
 })
 

@@ -25,6 +25,11 @@ export const PersonName = Type.String({ maxLength: MAX_NAME_INPUT, description: 
 /** An instant in JSON: ISO 8601 in UTC. */
 export const Instant = Type.String({ format: 'date-time' })
 
+/** Converts a time to the form of `Instant`; null stays null. */
+export function toInstant(date: Date | null): string | null {
+  return date?.toISOString() ?? null
+}
+
 /**
  * Path parameters with one record id. Any text is allowed: a malformed id gets the same 404 as an unknown one.
  */

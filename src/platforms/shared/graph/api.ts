@@ -20,7 +20,7 @@ interface CallOptions {
   timeoutMs?: number
 }
 
-/** Undefined values are left out. */
+/** Parameters of a call. Undefined values are left out. */
 export type GraphParams = Record<string, string | undefined>
 
 /**

@@ -1,3 +1,4 @@
+import { isWebUrl } from '../../../domain/shared/links.ts'
 import type { Platform } from '../../../domain/shared/platforms.ts'
 import type { Content, Published } from '../../../domain/posts/post.ts'
 import { toMediaKind, POSTING_RULES } from '../../../domain/posts/posting-rules.ts'
@@ -14,6 +15,7 @@ import type {
 } from '../../contract.ts'
 import { PlatformError } from '../../errors.ts'
 import { assertPostable } from '../postable.ts'
+import { normalizeWhitespace } from '../text-difference.ts'
 import { createPulledMedia, type PulledImageLimits } from '../pulled-media.ts'
 import { isNoLongerInFlight, type InFlightTimes } from '../in-flight.ts'
 import { readCreatedId, readOwnPosts, readPermalink, readQuota, type OwnPost } from './responses.ts'
@@ -27,7 +29,7 @@ export interface PublishDialect {
   listPath: string
   quotaPath: string
   /** The field of own posts that holds their text. */
-  words: 'text' | 'caption'
+  textField: 'text' | 'caption'
   /** Returns the URL of the profile, used when a post's own URL is unknown. */
   toProfileUrl(handle: string): string
 }
@@ -110,8 +112,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
   }
 
   function toPublished(id: string, permalink: string | undefined, { handle }: Credentials): Published {
-    const isAddress = /^https?:\/\//.test(permalink ?? '')
-    return { platformPostId: id, platformPostUrl: isAddress ? permalink! : dialect.toProfileUrl(handle) }
+    return { platformPostId: id, platformPostUrl: isWebUrl(permalink) ? permalink : dialect.toProfileUrl(handle) }
   }
 
   /** Returns the error for an exhausted quota, or `null`. Error codes alone do not identify it. */
@@ -138,9 +139,9 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     options: SearchOptions,
   ): Promise<Published | NotFoundResult> {
     const container = containers.findContainer(delivery)
-    // Dropped after a certain refusal, or never created.
+    // The container was dropped after a certain refusal, or never created.
     if (!container) return 'absent'
-    const { state } = await containers.look(container.id, account, options)
+    const { state } = await containers.fetchStatus(container.id, account, options)
     if (state === 'gone') return 'undecidable'
     // guard: unpublished container
     if (state !== 'published') return isNoLongerInFlight(options, true, { inFlightMs }) ? 'absent' : 'in-flight'
@@ -155,18 +156,18 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     since: number,
     { signal, calledAt, isTaken }: SearchOptions,
   ): Promise<OwnPost | null> {
-    const distance = ({ timestamp }: OwnPost) => Math.abs(Date.parse(timestamp) - calledAt.getTime())
-    const alike = (await listPostsSince(since, account, { signal }))
-      .filter((own) => isAlike(own, content))
-      .toSorted((one, other) => distance(one) - distance(other))
-    for (const own of alike) if (!(await isTaken(own.id))) return own
+    const toDistance = ({ timestamp }: OwnPost) => Math.abs(Date.parse(timestamp) - calledAt.getTime())
+    const matches = (await listPostsSince(since, account, { signal }))
+      .filter((own) => hasSameContent(own, content))
+      .toSorted((one, other) => toDistance(one) - toDistance(other))
+    for (const own of matches) if (!(await isTaken(own.id))) return own
     return null
   }
 
-  function isAlike(own: OwnPost, content: Content): boolean {
+  function hasSameContent(own: OwnPost, content: Content): boolean {
     const kind = KINDS[own.media_type ?? '']
     return (
-      normalizeWhitespace(own[dialect.words] ?? '') === normalizeWhitespace(content.text) &&
+      normalizeWhitespace(own[dialect.textField] ?? '') === normalizeWhitespace(content.text) &&
       (kind ?? toKind(content)) === toKind(content)
     )
   }
@@ -176,7 +177,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     let after: string | undefined
     for (let page = 0; page < MAX_PAGES; page++) {
       const params = {
-        fields: `id,${dialect.words},timestamp,permalink,media_type`,
+        fields: `id,${dialect.textField},timestamp,permalink,media_type`,
         limit: String(PAGE),
         since: String(Math.floor(since / SECOND)),
         after,
@@ -207,9 +208,4 @@ function toKind({ mediaItems }: Content): string {
   const [first, ...others] = mediaItems
   if (!first) return 'text'
   return others.length > 0 ? 'carousel' : toMediaKind(first.mimeType)
-}
-
-/** Platforms change white space. */
-function normalizeWhitespace(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
 }

@@ -76,7 +76,7 @@ const RETRY_AFTER_MS = 30 * SECOND
 const WHOLE_POST = 'container'
 const toChildName = (index: number) => `container.${index}`
 
-/** One run of `prepare`. */
+/** The arguments of one call of `prepare`. */
 interface Preparation {
   post: OutgoingPost
   account: Credentials
@@ -100,7 +100,7 @@ interface Container {
  */
 export function createContainers({ api, containerApi, dialect, media, processingWaitMs }: ContainerDeps) {
   const { label } = api
-  const seenReadyAt = new Map<string, number>()
+  const readyAtById = new Map<string, number>()
 
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
     const run = { post, account, checkpoints, options }
@@ -114,7 +114,7 @@ export function createContainers({ api, containerApi, dialect, media, processing
    */
   async function canReuse(known: Container, run: Preparation): Promise<boolean> {
     const { post, account, checkpoints, options } = run
-    if (!isOld(known) && Date.now() - (seenReadyAt.get(known.id) ?? 0) < READY_CACHE_MS) return true
+    if (!isOld(known) && Date.now() - (readyAtById.get(known.id) ?? 0) < READY_CACHE_MS) return true
     const status = await fetchStatus(known.id, account, options)
     if (status.state === 'published') {
       await save(checkpoints, WHOLE_POST, { ...known, isPublished: true })
@@ -184,7 +184,7 @@ export function createContainers({ api, containerApi, dialect, media, processing
   async function fetchStatus(id: string, account: Credentials, { signal }: CallOptions): Promise<ContainerStatus> {
     const params = { fields: dialect.statusFields }
     const call = { token: account.accessToken, signal }
-    seenReadyAt.delete(id)
+    readyAtById.delete(id)
     try {
       const status = await api.get(`/${encodeURIComponent(id)}`, params, dialect.readStatus, call)
       if (status.state === 'finished') rememberReady(id)
@@ -197,8 +197,8 @@ export function createContainers({ api, containerApi, dialect, media, processing
   }
 
   function rememberReady(id: string): void {
-    if (seenReadyAt.size > MAX_READY_CACHE) seenReadyAt.clear()
-    seenReadyAt.set(id, Date.now())
+    if (readyAtById.size > MAX_READY_CACHE) readyAtById.clear()
+    readyAtById.set(id, Date.now())
   }
 
   function toFailure({ problem = '' }: ContainerStatus): PlatformError {
@@ -214,7 +214,7 @@ export function createContainers({ api, containerApi, dialect, media, processing
 
   return {
     prepare,
-    look: fetchStatus,
+    fetchStatus,
     forget: forgetContainers,
     /**
      * Returns the container for the visible call and forgets that it was ready.
@@ -223,7 +223,7 @@ export function createContainers({ api, containerApi, dialect, media, processing
     takeContainer(checkpoints: Checkpoints): Container {
       const container = read(checkpoints, WHOLE_POST)
       if (container) {
-        seenReadyAt.delete(container.id)
+        readyAtById.delete(container.id)
         return container
       }
       throw new PlatformError('media_not_ready', `${label} has not received the post yet`, {

@@ -122,7 +122,7 @@ const RETRIED_CLASSES: readonly PlatformErrorClass[] = [
  */
 export function createErrorClassifier(label: string, ownRules: readonly GraphRule[]) {
   const rules = [...ownRules, ...COMMON]
-  const [exact, byCode] = [true, false].map((is) => rules.filter((rule) => isExact(rule) === is)) as [
+  const [exact, byCode] = [true, false].map((value) => rules.filter((rule) => isExact(rule) === value)) as [
     GraphRule[],
     GraphRule[],
   ]
@@ -133,7 +133,7 @@ export function createErrorClassifier(label: string, ownRules: readonly GraphRul
       error_subcode: subcode,
       is_transient: isTransient,
       message = '',
-      error_user_msg: forPeople,
+      error_user_msg: userMessage,
     } = readError(text)?.error ?? {}
     const matches = (rule: GraphRule) =>
       (rule.code === undefined || isWithin(code, rule.code)) &&
@@ -145,7 +145,7 @@ export function createErrorClassifier(label: string, ownRules: readonly GraphRul
       (isTransient ? { ...TROUBLE, certain: false } : classifyStatus(status))
     const reason = {
       code: code !== undefined && subcode !== undefined ? `${code}/${subcode}` : code,
-      text: typeof forPeople === 'string' && forPeople !== '' ? forPeople : message,
+      text: typeof userMessage === 'string' && userMessage !== '' ? userMessage : message,
     }
     return { meaning, reason, cause: new GraphRefusal(status, code, subcode, meaning.kind) }
   }
@@ -178,9 +178,9 @@ export function isErrorClass(error: unknown, errorClass: PlatformErrorClass): er
 }
 
 /** Converts a missing account into `permission`: the login may no longer see it. */
-export async function requireVisibleAccount<T>(label: string, asked: Promise<T>): Promise<T> {
+export async function requireVisibleAccount<T>(label: string, response: Promise<T>): Promise<T> {
   try {
-    return await asked
+    return await response
   } catch (error) {
     if (!isErrorClass(error, 'not_found')) throw error
     const message = `${label} no longer shows this account: connect it again`
@@ -192,9 +192,9 @@ function isExact({ subcode, text }: GraphRule): boolean {
   return subcode !== undefined || text !== undefined
 }
 
-function isWithin(code: number | undefined, wanted: NonNullable<GraphRule['code']>): boolean {
+function isWithin(code: number | undefined, expected: NonNullable<GraphRule['code']>): boolean {
   if (code === undefined) return false
-  return typeof wanted === 'number' ? code === wanted : code >= wanted[0] && code <= wanted[1]
+  return typeof expected === 'number' ? code === expected : code >= expected[0] && code <= expected[1]
 }
 
 function classifyStatus(status: number): Meaning {

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { sumKnown } from '../../../domain/analytics/analytics.ts'
 import type { CallOptions } from '../../contract.ts'
 import { responseReader } from '../responses.ts'
 import { parseCount } from '../counts.ts'
@@ -29,10 +30,13 @@ export interface ReadCall extends CallOptions {
   timeoutMs: number
 }
 
-/** `null`: not reported. Hosts leave out metrics they do not know yet. */
+/** Returns the value of a metric; `null` when the host did not report it. Hosts leave out metrics they do not know yet. */
 export type Insights = (metric: string) => number | null
 
-/** @param metrics separated by commas */
+/**
+ * Reads the insights of a post or an account.
+ * @param metrics separated by commas
+ */
 export async function readInsights(api: GraphApi, path: string, metrics: string, call: ReadCall): Promise<Insights> {
   const { data } = await api.get(path, { metric: metrics }, readInsightList, call)
   const found = new Map<string, number | null>()
@@ -47,11 +51,5 @@ export async function readInsights(api: GraphApi, path: string, metrics: string,
 function parseValue(value: unknown): number | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return parseCount(value)
   const counts = Object.values(value).map(parseCount)
-  return counts.includes(null) ? null : parseCount(sumKnown(0, ...counts))
-}
-
-/** Sums the known counts; `null` when none is known. */
-export function sumKnown(...counts: (number | null)[]): number | null {
-  const known = counts.filter((count) => count !== null)
-  return known.length === 0 ? null : known.reduce((sum, count) => sum + count, 0)
+  return counts.includes(null) ? null : parseCount(sumKnown([0, ...counts]))
 }

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { isWebUrl } from '../../../domain/shared/links.ts'
 import type { CallOptions, Profile } from '../../contract.ts'
 import { responseReader } from '../responses.ts'
 import type { GraphApi } from './api.ts'
@@ -24,12 +25,12 @@ export async function fetchInstagramProfile(
 ): Promise<Profile> {
   const path = `/${encodeURIComponent(accountId)}`
   const { username, name, biography, ...user } = await api.get(path, { fields: FIELDS }, readIgUser, options)
-  const avatar = user.profile_picture_url ?? ''
+  const avatar = user.profile_picture_url
   const description = biography?.trim() ?? ''
   return {
     displayName: name?.trim() || username,
     handle: username,
-    avatar: /^https?:\/\//.test(avatar) ? avatar : null,
+    avatar: isWebUrl(avatar) ? avatar : null,
     ...(description !== '' && { description }),
   }
 }

@@ -77,7 +77,7 @@ function toReadCall({ accessToken: token }: Credentials, { signal }: CallOptions
   return { token, signal, timeoutMs: TIMEOUT_MS }
 }
 
-/** Requires the platform's own error: a proxy may send a 404 as well. */
+/** Returns true only for the platform's own error, because a proxy may send a 404 as well. */
 function isMissing(error: unknown): boolean {
   return isRefusedAs(error, NO_SUCH_OBJECT) && error.certain
 }
@@ -89,21 +89,21 @@ function isMissing(error: unknown): boolean {
 export async function requestFirstAccepted<T>(
   requests: readonly string[],
   refusedAs: PlatformErrorClass,
-  ask: (request: string) => Promise<T>,
+  send: (request: string) => Promise<T>,
 ): Promise<T> {
   const [request = '', ...smaller] = requests
   try {
-    return await ask(request)
+    return await send(request)
   } catch (error) {
     if (smaller.length === 0 || !isErrorClass(error, refusedAs)) throw error
-    return requestFirstAccepted(smaller, refusedAs, ask)
+    return requestFirstAccepted(smaller, refusedAs, send)
   }
 }
 
 /** Returns `null` where the platform has no such data for this post. */
-export async function nullIfUnsupported<T>(asked: Promise<T>): Promise<T | null> {
+export async function nullIfUnsupported<T>(response: Promise<T>): Promise<T | null> {
   try {
-    return await asked
+    return await response
   } catch (error) {
     if (isMissing(error) || isErrorClass(error, 'validation')) return null
     throw error

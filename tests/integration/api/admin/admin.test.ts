@@ -27,7 +27,7 @@ async function ask(method: NonNullable<InjectOptions['method']>, path: string, p
 }
 
 const stored = async (user: User) => (await world.context.users.findById(user._id))!
-const entriesAbout = async (user: User) => Array.fromAsync(world.context.audit.about(user._id))
+const entriesAbout = async (user: User) => Array.fromAsync(world.context.audit.streamBySubject(user._id))
 const messagesOf = async ({ _id }: User) =>
   (await world.context.notifications.listOf(_id, 10)).map(({ type, message }) => `${type}: ${message}`)
 

@@ -25,7 +25,7 @@ const userAfter = (...states: ProcessorData[]): User =>
   states.reduce((user, data) => ({ ...syncBilling(user, data, event).user, usage: used }), buildUser())
 const buildProUser = () => userAfter(withSubscription())
 const renewal = buildInvoice({ id: 'in_2', isFirst: false })
-const listNewsKinds = ({ news }: ReturnType<typeof syncBilling>['step']) => news.map(({ kind }) => kind)
+const listEventKinds = ({ events }: ReturnType<typeof syncBilling>['step']) => events.map(({ kind }) => kind)
 
 describe('states of the payment processor', () => {
   const ends = { plan: 'free', status: 'cancelled' } as const
@@ -76,14 +76,14 @@ describe('an active subscription', () => {
       limits: LIMITS.pro,
       usage: used,
     })
-    expect(listNewsKinds(step)).toEqual(['planChanged'])
+    expect(listEventKinds(step)).toEqual(['planChanged'])
     expect(describeBillingUpdate(buildUser(), step)).toBe('pro/active until 2026-03-31')
   })
 
   it('an unchanged subscription changes nothing', () => {
     const user = buildProUser()
     const { step } = syncBilling(user, withSubscription())
-    expect(step).toMatchObject({ isChanged: false, news: [], subscription: {} })
+    expect(step).toMatchObject({ isChanged: false, events: [], subscription: {} })
     expect(describeBillingUpdate(user, step)).toBe('nothing')
   })
 
@@ -91,16 +91,16 @@ describe('an active subscription', () => {
     const dates = { currentPeriodStart: after(T0, MONTH), currentPeriodEnd: after(T0, 2 * MONTH) }
     const { user, step } = syncBilling(buildProUser(), withSubscription({ ...dates, cancelAtPeriodEnd: true }))
     expect(user.subscription).toMatchObject({ ...dates, cancelAtPeriodEnd: true, plan: 'pro' })
-    expect(listNewsKinds(step)).toEqual(['planEnding'])
-    expect(listNewsKinds(syncBilling(user, withSubscription(dates)).step)).toEqual(['planContinues'])
+    expect(listEventKinds(step)).toEqual(['planEnding'])
+    expect(listEventKinds(syncBilling(user, withSubscription(dates)).step)).toEqual(['planContinues'])
   })
 
   it('a failed payment keeps Pro and is reported once', () => {
     const failed = syncBilling(buildProUser(), withSubscription({ state: 'past_due' }))
     expect(failed.user).toMatchObject({ subscription: { plan: 'pro', status: 'pastDue' }, limits: LIMITS.pro })
-    expect(listNewsKinds(failed.step)).toEqual(['paymentFailed'])
-    expect(listNewsKinds(syncBilling(failed.user, withSubscription({ state: 'unpaid' })).step)).toEqual([])
-    expect(listNewsKinds(syncBilling(failed.user, withSubscription()).step)).toEqual(['paymentRecovered'])
+    expect(listEventKinds(failed.step)).toEqual(['paymentFailed'])
+    expect(listEventKinds(syncBilling(failed.user, withSubscription({ state: 'unpaid' })).step)).toEqual([])
+    expect(listEventKinds(syncBilling(failed.user, withSubscription()).step)).toEqual(['paymentRecovered'])
   })
 
   it('an unchanged plan keeps the limits of the user', () => {
@@ -127,7 +127,7 @@ describe('the end of a subscription', () => {
       limits: LIMITS.free,
       usage: unused,
     })
-    expect(listNewsKinds(step)).toEqual(['planChanged'])
+    expect(listEventKinds(step)).toEqual(['planChanged'])
   })
 
   it('the end of an unknown subscription has the same result', () => {
@@ -260,8 +260,8 @@ describe('a second subscription', () => {
   it('a second subscription is flagged once, and the oldest stays on the record', () => {
     const { user, step } = syncBilling(buildProUser(), both, secondEvent)
     expect(user.subscription).toMatchObject({ processorSubscriptionId: 'sub_1', currentPeriodEnd: after(T0, MONTH) })
-    expect(step.news).toEqual([{ kind: 'secondSubscription', subscriptionId: 'sub_2' }])
-    expect(syncBilling(user, both, secondEvent).step.news).toEqual([])
+    expect(step.events).toEqual([{ kind: 'secondSubscription', subscriptionId: 'sub_2' }])
+    expect(syncBilling(user, both, secondEvent).step.events).toEqual([])
   })
 
   it('the newer subscription is the second one even when its event came first', () => {
@@ -269,7 +269,7 @@ describe('a second subscription', () => {
     expect(early.subscription.processorSubscriptionId).toBe('sub_2')
     const { user, step } = syncBilling(early, both, buildEvent())
     expect(user.subscription.processorSubscriptionId).toBe('sub_1')
-    expect(step.news).toEqual([{ kind: 'secondSubscription', subscriptionId: 'sub_2' }])
+    expect(step.events).toEqual([{ kind: 'secondSubscription', subscriptionId: 'sub_2' }])
   })
 
   it('a second subscription takes over without a gap when the first ends', () => {
@@ -281,7 +281,7 @@ describe('a second subscription', () => {
       limits: LIMITS.pro,
       usage: unused,
     })
-    expect(next.step.news).toEqual([])
+    expect(next.step.events).toEqual([])
   })
 
   it('a second subscription does not reset the usage when it renews or ends', () => {
@@ -305,7 +305,7 @@ describe('a second subscription', () => {
 
   it('an unpaid subscription is not flagged as a second one', () => {
     const unpaid = { subscriptions: [buildSubscription(), { ...second, state: 'incomplete' as const }] }
-    expect(syncBilling(buildProUser(), unpaid, secondEvent).step.news).toEqual([])
+    expect(syncBilling(buildProUser(), unpaid, secondEvent).step.events).toEqual([])
   })
 })
 

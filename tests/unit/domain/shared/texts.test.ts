@@ -53,6 +53,12 @@ it('an excerpt has at most 60 characters and shows that a long text continues', 
   expect(toExcerpt(`Hi${'\u200B'.repeat(500)}`)).toBe('H…')
 })
 
+it('an excerpt that is cut after a full stop ends with the ellipsis alone', () => {
+  const sentence = `${'x'.repeat(58)}.`
+  expect(toExcerpt(sentence)).toBe(sentence)
+  expect(toExcerpt(`${sentence} More`)).toBe(`${'x'.repeat(58)}…`)
+})
+
 it('times are formatted for users', () => {
   const instant = new Date('2026-05-01T07:30:00Z')
   expect([1, 40, 99, 100, 121].map(formatWait)).toEqual([

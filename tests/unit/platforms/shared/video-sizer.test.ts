@@ -4,12 +4,12 @@ import { film } from '../../../support/film.ts'
 
 /** Streams a file in pieces of this length, and returns the size that the sizer found. */
 async function readSize(file: Buffer, pieceLength: number) {
-  const { through, size } = createVideoSizer()
+  const { readThrough, size } = createVideoSizer()
   async function* pieces() {
     for (let at = 0; at < file.length; at += pieceLength) yield file.subarray(at, at + pieceLength)
   }
   const passed: Uint8Array[] = []
-  for await (const piece of through(pieces())) passed.push(piece)
+  for await (const piece of readThrough(pieces())) passed.push(piece)
   expect(Buffer.concat(passed).equals(file)).toBe(true)
   return size()
 }
