@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isOwnMediaKey, mediaKey } from '../../../../src/domain/media/storage-keys.ts'
+import { avatarKey, isOwnMediaKey, mediaKey, parseAvatarType } from '../../../../src/domain/media/storage-keys.ts'
 
 describe('isOwnMediaKey', () => {
   it('isOwnMediaKey accepts keys of this service', () => {
@@ -30,7 +30,37 @@ describe('isOwnMediaKey', () => {
     ['more than 1,024 bytes', `posts/u1/${'é'.repeat(508)}`],
   ])('isOwnMediaKey rejects %s', (_, key) => expect(isOwnMediaKey('u1', key)).toBe(false))
 
+  it.each([
+    ['a%41.png', true],
+    ['a%2541.png', true],
+    ['a%252541.png', true],
+    ['a%25252541.png', false],
+  ])('isOwnMediaKey of the name %s, which is decoded layer by layer, is %s', (name, isAccepted) => {
+    expect(isOwnMediaKey('u1', `posts/u1/${name}`)).toBe(isAccepted)
+  })
+
   it('the maximal key length counts bytes', () => {
     expect(isOwnMediaKey('u1', `posts/u1/${'é'.repeat(507)}`)).toBe(true)
+  })
+})
+
+describe('parseAvatarType', () => {
+  const [owner, other] = ['a'.repeat(24), 'b'.repeat(24)]
+  const uuid = '01234567-89ab-cdef-0123-456789abcdef'
+
+  it.each(['image/png', 'image/jpeg', 'image/webp'] as const)(
+    'parseAvatarType finds %s in a key of its owner',
+    (type) => {
+      expect(parseAvatarType(owner, avatarKey(owner, uuid, type))).toBe(type)
+    },
+  )
+
+  it.each([
+    ['of another user', avatarKey(other, uuid, 'image/png')],
+    ['without a UUID', `avatars/${owner}/picture.png`],
+    ['with another extension', `avatars/${owner}/${uuid}.gif`],
+    ['with a path below', `avatars/${owner}/${uuid}.png/x`],
+  ])('parseAvatarType rejects a key %s', (_, key) => {
+    expect(parseAvatarType(owner, key)).toBeNull()
   })
 })

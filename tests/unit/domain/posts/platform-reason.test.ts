@@ -27,6 +27,8 @@ describe("a platform's own text", () => {
   })
 
   it('a platform text has at most 300 characters and never half a character', () => {
+    expect(textOf('x'.repeat(300))).toBe('x'.repeat(300))
+    expect(textOf('x'.repeat(301))).toBe(`${'x'.repeat(299)}…`)
     expect(textOf('x'.repeat(10_000))).toBe(`${'x'.repeat(299)}…`)
     expect(textOf(`${'x'.repeat(298)}${'🙂'.repeat(9)}`)).toBe(`${'x'.repeat(298)}…`)
   })
@@ -72,6 +74,8 @@ describe('an echo', () => {
 
   it('an echo of fewer than four characters is not masked', () => {
     expect(hide('a post is too long', 'is')).toBe('a post is too long')
+    expect(hide('a post is too long', 'too')).toBe('a post is too long')
+    expect(hide('a post is too long', 'post')).toBe('a [hidden] is too long')
   })
 })
 

@@ -15,7 +15,7 @@ import {
   saveCheckpoint,
 } from '../../../../src/domain/posts/delivery-moves.ts'
 import { findEntry, selectHandles, rollUp } from '../../../../src/domain/posts/post-entries.ts'
-import { cancel, edit, retry } from '../../../../src/domain/posts/post-moves.ts'
+import { cancel, canTransferAllowance, edit, retry } from '../../../../src/domain/posts/post-moves.ts'
 import type { AttemptRef, Move, Post } from '../../../../src/domain/posts/post.ts'
 import type { Platform } from '../../../../src/domain/shared/platforms.ts'
 import { after, buildPost, buildClaim, T0 } from '../../../support/posts.ts'
@@ -100,6 +100,14 @@ describe('edit', () => {
   it('scheduledAt null publishes a scheduled post now', () => {
     const post = buildPost({ scheduledAt: after(T0, 60_000) })
     expect(edit({ scheduledAt: null })(post, T0)).toMatchObject({ status: 'PENDING', dueAt: T0, scheduledAt: null })
+  })
+
+  it('editing the time zone or the text keeps the stored time', () => {
+    const scheduledAt = after(T0, 60_000)
+    const post = buildPost({ scheduledAt })
+    for (const change of [{ timezone: 'Europe/Vienna' }, { content: { text: 'Other', mediaItems: [] } }]) {
+      expect(edit(change)(post, after(T0, 5))).toMatchObject({ status: 'SCHEDULED', scheduledAt, dueAt: scheduledAt })
+    }
   })
 
   it('editing the platforms adds and removes entries', () => {
@@ -303,6 +311,34 @@ describe('the end of deliveries', () => {
     expect(markUnknown('bluesky', rejected, first.from)(second, later)).toBe(second)
   })
 
+  it('a failure before the claim counts as an attempt, and one after it was counted by the claim', () => {
+    const unclaimed = buildPost()
+    const refused = refuse('bluesky', rejected, { round: 0, attempt: 0 })(unclaimed, after(T0, 7))
+    expect(refused.platformStatuses[0]).toMatchObject({ attemptCount: 1, lastAttemptAt: after(T0, 7) })
+    const { post, from } = claimed(buildPost())
+    const failed = refuse('bluesky', rejected, from)(post, after(T0, 7))
+    expect(failed.platformStatuses[0]).toMatchObject({ attemptCount: 1, lastAttemptAt: T0 })
+  })
+
+  it('a lost activity fails its round, as unknown when a call may have been sent', () => {
+    const unclaimed = giveUp('bluesky', rejected, 0)(buildPost(), T0)
+    expect(unclaimed).toMatchObject({
+      status: 'FAILED',
+      platformStatuses: [{ errorCode: 'validation', delivery: { outcome: 'refused', doubted: false } }],
+    })
+    const { post, from } = claimed(buildPost())
+    const { leaseUntil } = findEntry(post, 'bluesky')!.delivery
+    expect(leaseUntil).not.toBeNull()
+    const unknown = { errorCode: 'OUTCOME_UNKNOWN', delivery: { outcome: 'unknown', doubted: true } }
+    expect(giveUp('bluesky', rejected, 0)(post, T0).platformStatuses[0]).toMatchObject({
+      ...unknown,
+      delivery: { ...unknown.delivery, leaseUntil },
+    })
+    const reconciling = apply(post, markUnknown('bluesky', busy, from))
+    expect(giveUp('bluesky', rejected, 0)(reconciling, T0).platformStatuses[0]).toMatchObject(unknown)
+    expect(giveUp('bluesky', rejected, 1)(post, T0)).toBe(post)
+  })
+
   it('a post never fails before it is due', () => {
     const post = buildPost({ scheduledAt: after(T0, 1_000) })
     expect(() => refuse('bluesky', rejected, { round: 0, attempt: 0 })(post, T0)).toThrow(ClaimRefused)
@@ -396,6 +432,19 @@ describe('waits', () => {
     expect(findEntry(deferOnce(post, true), 'bluesky')).toMatchObject({ status: 'failed', errorCode: 'transient' })
   })
 
+  it('a failure before the post is due never counts as a try', () => {
+    const post = buildPost({ scheduledAt: after(T0, 1_000) })
+    const from = { round: 0, attempt: 0 }
+    const at = after(T0, 500)
+    const deferred = apply(post, defer('bluesky', busy, from, { at, countsAsTry: true }))
+    expect(deferred).toMatchObject({
+      status: 'SCHEDULED',
+      platformStatuses: [{ status: 'pending', delivery: { tries: 0, outcome: 'none', nextAttemptAt: at } }],
+    })
+    const dueNow = defer('bluesky', busy, from, { at, countsAsTry: true })(post, after(T0, 1_000))
+    expect(dueNow.platformStatuses[0]!.delivery.tries).toBe(1)
+  })
+
   it('an unknown outcome is reconciled after growing waits and then fails as OUTCOME_UNKNOWN', () => {
     const { post: claimedPost, from } = claimed(buildPost())
     let post = claimedPost
@@ -440,5 +489,26 @@ describe('prepared handles', () => {
     expect(() => apply(edited, saveCheckpoint('bluesky', prepared))).toThrow(ClaimRefused)
     const { post } = claimed(buildPost())
     expect(() => apply(post, saveCheckpoint('bluesky', { ...prepared, accountId: 'b' }))).toThrow(ClaimRefused)
+    expect(() => apply(failedPost(), saveCheckpoint('bluesky', prepared))).toThrow(ClaimRefused)
+    expect(() => apply(buildPost(), saveCheckpoint('tumblr', prepared))).toThrow(ClaimRefused)
+  })
+})
+
+describe('canTransferAllowance', () => {
+  it('a post that ended without reaching a platform gives its allowance to one duplicate', () => {
+    expect(canTransferAllowance(failedPost())).toBe(true)
+    expect(canTransferAllowance(apply(buildPost(), cancel()))).toBe(true)
+    expect(canTransferAllowance({ ...failedPost(), allowanceMovedTo: 'post-2' })).toBe(false)
+  })
+
+  it('a post that is open or reached a platform keeps its allowance', () => {
+    const { post, from } = claimed(buildPost())
+    const unknown = RECONCILE_WAITS_MS.reduce((open) => apply(open, markUnknown('bluesky', busy, from)), post)
+    const failedUnknown = apply(unknown, markUnknown('bluesky', busy, from))
+    expect(failedUnknown.status).toBe('FAILED')
+    const completed = apply(post, accept('bluesky', published))
+    for (const kept of [buildPost(), buildPost({ draft: true }), post, completed, failedUnknown]) {
+      expect(canTransferAllowance(kept)).toBe(false)
+    }
   })
 })

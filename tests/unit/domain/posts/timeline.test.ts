@@ -1,13 +1,16 @@
 import { expect, it } from 'vitest'
 import {
   accept,
+  defer,
   markAbsent,
+  markDeleted,
   markUnknown,
   RECONCILE_WAITS_MS,
   refuse,
 } from '../../../../src/domain/posts/delivery-moves.ts'
 import { failure } from '../../../../src/domain/posts/failure.ts'
 import { createDelivery, findOutdatedHandles } from '../../../../src/domain/posts/post-entries.ts'
+import { edit, retry, type PostChange } from '../../../../src/domain/posts/post-moves.ts'
 import type { Post } from '../../../../src/domain/posts/post.ts'
 import { createFirstEvent, deriveEvents, sortByTime } from '../../../../src/domain/posts/timeline.ts'
 import { after, buildPost, buildClaim, T0 } from '../../../support/posts.ts'
@@ -56,6 +59,46 @@ it('an acceptance completes the post', () => {
     ['outcome', 'accepted'],
     ['transition', 'COMPLETED'],
   ])
+})
+
+it('a change of an ended delivery other than its status is no outcome', () => {
+  const failed = refuse('bluesky', REASON, FROM)(claimed(), T0)
+  const completed = accept('bluesky', { platformPostId: '1', platformPostUrl: 'http://p/1' })(claimed(), T0)
+  for (const post of [failed, completed]) {
+    const [entry] = post.platformStatuses
+    const changed = { ...entry!, delivery: { ...entry!.delivery, leaseUntil: T0 } }
+    expect(deriveEvents(post, { ...post, platformStatuses: [changed] }, T0)).toEqual([])
+  }
+})
+
+it('a deleted post and a retry are events of their platform', () => {
+  const completed = accept('bluesky', { platformPostId: '1', platformPostUrl: 'http://p/1' })(claimed(), T0)
+  expect(typesOf(completed, markDeleted('bluesky')(completed, T0))).toEqual([['outcome', 'deleted']])
+  const failed = refuse('bluesky', REASON, FROM)(claimed(), T0)
+  expect(typesOf(failed, retry()(failed, T0))).toEqual([
+    ['retry', undefined],
+    ['transition', 'PROCESSING'],
+  ])
+})
+
+it('a deferred delivery is one outcome with its cause and the next attempt', () => {
+  const until = after(T0, 5_000)
+  const post = claimed()
+  const deferred = defer('bluesky', REASON, FROM, { at: until, countsAsTry: true })(post, T0)
+  expect(deriveEvents(post, deferred, T0)).toMatchObject([
+    { type: 'outcome', result: 'deferred', code: 'transient', until },
+  ])
+})
+
+it.each([
+  [{ timezone: 'Europe/Vienna' }],
+  [{ scheduledAt: after(T0, 60_000) }],
+  [{ selectedPlatforms: ['tumblr'] as const }],
+  [{ content: { text: 'Other', mediaItems: [] } }],
+])('the change %j of a draft is one edit', (change) => {
+  const draft = buildPost({ draft: true })
+  const edited = edit(change as PostChange)(draft, T0)
+  expect(deriveEvents(draft, edited, T0)).toEqual([{ at: T0, type: 'edit' }])
 })
 
 it('events are sorted by time, and equal times keep their order', () => {

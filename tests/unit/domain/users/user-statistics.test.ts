@@ -33,3 +33,12 @@ it.each([
 ])('the top plan of %d users with %d on Pro is %s', (total, pro, topPlan) => {
   expect(computeUserStatistics({ ...none, total, pro }).topPlan).toBe(topPlan)
 })
+
+it('disabled users are inactive, and users on Pro are paid ones', () => {
+  expect(computeUserStatistics({ ...none, total: 10, disabled: 3, pro: 4 })).toMatchObject({
+    totalUsers: 10,
+    activeUsers: 7,
+    inactiveUsers: 3,
+    paidUsers: 4,
+  })
+})
