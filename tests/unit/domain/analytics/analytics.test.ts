@@ -22,6 +22,7 @@ import {
   type PairMetrics,
 } from '../../../../src/domain/analytics/performance.ts'
 import { DAY, HOUR, MINUTE } from '../../../../src/domain/shared/times.ts'
+import { after } from '../../../support/posts.ts'
 
 const count = fc.option(fc.nat(10_000), { nil: null })
 const counts: fc.Arbitrary<PostCounts> = fc.record({
@@ -257,6 +258,17 @@ describe('growth', () => {
     ])
   })
 
+  it('a count at the moment of a disconnect has ended, and a disconnect at midnight ends on that day', () => {
+    const counts = [buildCount(0, 'bluesky', 10, '2026-03-01T13:00:00Z')]
+    const endAt = (at: string) => ({ bluesky: [new Date(at)] })
+    const listFollowers = (at: string) => buildGrowth(days, counts, endAt(at)).map(({ _id }) => _id)
+    expect(listFollowers('2026-03-01T13:00:00Z')).toEqual([days[0]!.date])
+    expect(listFollowers('2026-03-01T12:59:59Z')).toEqual(days.map(({ date }) => date))
+    const second = days[1]!.start
+    expect(listFollowers(second.toISOString())).toEqual([days[0]!.date, days[1]!.date])
+    expect(listFollowers(after(second, -1).toISOString())).toEqual([days[0]!.date])
+  })
+
   it('current followers cover connected accounts and are unknown for a replaced account without a count', () => {
     const latest = [
       buildCount(0, 'bluesky', 10, '2026-03-02T06:00:00Z'),
@@ -298,6 +310,13 @@ describe('the performance of platforms', () => {
       { _id: 'mastodon', totalEngagement: 4, totalPosts: 1, avgEngagementRate: null },
       { _id: 'tumblr', totalEngagement: 4, totalPosts: 2, avgEngagementRate: 0.5 },
     ])
+  })
+
+  it('a platform without any known engagement has an engagement of 0', () => {
+    expect(rankPlatforms([buildMetrics({ totalEngagement: null })])).toMatchObject([{ totalEngagement: 0 }])
+    const nothing = { before: NOTHING_KNOWN, previous: NOTHING_KNOWN, current: NOTHING_KNOWN }
+    const { stats } = buildOverview([{ latest: buildMetrics({ totalEngagement: null }), ...nothing }], 1)
+    expect(stats.totalEngagement).toBe(0)
   })
 
   it('the overview has null for unreported impressions and compares the gains of two windows', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fitCaptions, buildTemplateCaptions } from '../../../../src/domain/captions/captions.ts'
+import { buildTemplateCaptions, fitCaptions, MAX_CAPTION_LENGTH } from '../../../../src/domain/captions/captions.ts'
 import { PLATFORMS } from '../../../../src/domain/shared/platforms.ts'
 import { POSTING_RULES } from '../../../../src/domain/posts/posting-rules.ts'
 import { checkText } from '../../../../src/domain/posts/preflight.ts'
@@ -37,6 +37,12 @@ it('a caption within the limit is not changed', () => {
     'Good morning',
     'Good evening',
   ])
+})
+
+it('a caption without a platform has at most 5,000 characters', () => {
+  const longest = FAMILY.repeat(MAX_CAPTION_LENGTH)
+  expect(fitCaptions([longest], null, null)).toEqual([longest])
+  expect(fitCaptions([`${longest}x`], null, null)).toEqual([`${FAMILY.repeat(MAX_CAPTION_LENGTH - 1)}…`])
 })
 
 it('duplicate and empty captions are removed, and at most four are returned', () => {

@@ -50,6 +50,12 @@ describe('notifications of posts', () => {
     })
   })
 
+  it('a post that was deleted meanwhile is reported as published without its content', () => {
+    const { message, options } = postPublished({ _id: 'post-1', userId: 'ann' }, 'mastodon', 'https://m.example/1')
+    expect(message).toBe('Successfully posted on mastodon')
+    expect(options).toEqual({ link: 'https://m.example/1' })
+  })
+
   it('notifications link only to http and https URLs', () => {
     const local = { ...image, storageUrl: 'file:///etc/passwd' }
     const odd = buildPost({ content: { text: '', mediaItems: [local] } })

@@ -32,6 +32,7 @@ describe('countText', () => {
     ['utf8Bytes', `é${FAMILY}`, 27],
     ['utf16Units', '👍a', 3],
     ['codePoints', '👍a', 2],
+    ['utf8Bytes', '\u007f\u0080\u07ff\u0800\uffff\u{10000}', 1 + 2 + 2 + 3 + 3 + 4],
     ['codePointsEmojiAsBytes', 'aé', 2],
     ['codePointsEmojiAsBytes', `a${FAMILY}`, 26],
     ['codePointsEmojiAsBytes', '🇩🇪', 8],

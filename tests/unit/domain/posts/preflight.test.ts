@@ -143,6 +143,23 @@ describe('media', () => {
     expect(codes('mastodon', { mediaItems: video(maxBytes) })).toEqual([])
     expect(codes('mastodon', { mediaItems: video(maxBytes + 1) })).toEqual(['MEDIA_TOO_LARGE'])
     expect(codes('mastodon', { mediaItems: media(1, 'video/mp4') })).toEqual([])
+    expect(
+      check('threads', { mediaItems: media(1, 'video/mp4').map((item) => ({ ...item, sizeBytes: 2e9 })) }).errors,
+    ).toMatchObject([{ message: 'Threads takes videos of at most 1000 MB' }])
+  })
+
+  it('an image of which only one side is stated has no stated pixels', () => {
+    const [item] = media(1)
+    expect(codes('bluesky', { mediaItems: [{ ...item!, height: 50_000_000 }] })).toEqual([])
+    expect(codes('bluesky', { mediaItems: [{ ...item!, width: 50_000_000 }] })).toEqual([])
+  })
+
+  it('a text is counted to ten times the limit', () => {
+    const longer = (count: number) => check('bluesky', { text: 'x'.repeat(count) }).errors[0]!.message
+    expect(longer(301)).toBe('Text is too long for Bluesky: 301 of at most 300 characters')
+    expect(longer(2_999)).toBe('Text is too long for Bluesky: 2999 of at most 300 characters')
+    expect(longer(3_000)).toBe('Text is too long for Bluesky: 3000 or more of at most 300 characters')
+    expect(longer(9_000)).toBe('Text is too long for Bluesky: 3000 or more of at most 300 characters')
   })
 
   it('preflight warns that a description will be cut', () => {

@@ -18,6 +18,11 @@ describe('normalizeAddress', () => {
     [' 203.0.113.7 ', '203.0.113.7'],
     ['::', '::'],
     ['::1', '::1'],
+    ['1::ffff:203.0.113.7', '1::ffff:cb00:7107'],
+    ['::1:ffff:203.0.113.7', '::1:ffff:cb00:7107'],
+    ['::fffe:203.0.113.7', '::fffe:cb00:7107'],
+    ['255.255.255.255', '255.255.255.255'],
+    ['[2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff%25averylonginterface]:65535', '2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff'],
   ])('normalizeAddress converts %s to %s', (text, normalized) => expect(normalizeAddress(text)).toBe(normalized))
 
   it.each([
