@@ -1,4 +1,4 @@
-// Helpers of `run.mjs` and the sandbox for downloads, locks and child processes. Plain JavaScript for Node 20 without
+// Helpers of `run.mjs` and the sandbox for the download cache, locks and child processes. Plain JavaScript for Node 20 without
 // dependencies, because it runs before anything is installed.
 import { spawn } from 'node:child_process'
 import {

@@ -7,7 +7,7 @@ import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { PublishedPost, DueMetricsStore } from '../../store/analytics/due-metrics.ts'
 import type { DueAccount, DuePage, DuePlace } from '../../workflows/messages/analytics.ts'
 
-/** Posts per page. A page takes most of the memory that a collection needs. */
+/** Posts per page. A page takes more memory than any other part of a collection. */
 const PAGE = 500
 /** Posts per batch. An activity costs more than a call, so one activity makes several calls for single posts. */
 const BATCH = 25

@@ -26,7 +26,7 @@ export interface PushOptions {
 /**
  * The outcome of a message to one device. `dead`: the device no longer exists. `refused`: this message will never be accepted.
  * `later`: it may be accepted after `waitMs`, if the service stated one. `isTrouble` is true when the service is down, and false when
- * it is busy or not set up.
+ * it refuses the call for now or is not set up.
  */
 export type PushOutcome =
   | { kind: 'sent' }
