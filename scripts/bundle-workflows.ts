@@ -1,6 +1,6 @@
 /**
- * `npm run bundle`: builds dist/workflow-bundle.js, the one built artefact. A deployment makes it once, so that an error in it
- * belongs to the build and every worker starts quickly with the same code.
+ * `npm run bundle`: builds dist/workflow-bundle.js, the one built artefact. A deployment builds it once, so that an error fails the
+ * build, and every worker starts quickly with the same code.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * `npm run check`: checks everything that needs no running service. Prints one line per check, then the whole output of the failed
- * ones. With names it runs only these: `npm run check -- lint types`.
+ * `npm run check`: checks everything that needs no running service. It prints one line per check, then the whole
+ * output of the failed checks. With names it runs only these: `npm run check -- lint types`.
  */
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
@@ -16,7 +16,7 @@ interface Check {
   name: string
   args: string[]
   /** Command that fixes the failure, if there is one. */
-  mend?: string
+  fix?: string
 }
 
 interface Result {
@@ -31,25 +31,25 @@ function checks(): Check[] {
   return [
     { name: 'lint', args: [bin('oxlint')] },
     { name: 'unused', args: [bin('knip'), '--no-progress', '--no-config-hints'] },
-    { name: 'format', args: [bin('prettier'), '--check', '--log-level=warn', '.'], mend: 'npm run format' },
+    { name: 'format', args: [bin('prettier'), '--check', '--log-level=warn', '.'], fix: 'npm run format' },
     { name: 'types', args: [bin('typescript', 'tsc'), '--noEmit'] },
-    { name: 'openapi', args: ['scripts/openapi.ts', '--check'], mend: 'npm run openapi' },
+    { name: 'openapi', args: ['scripts/openapi.ts', '--check'], fix: 'npm run openapi' },
     { name: 'api-docs', args: ['scripts/openapi-lint.ts'] },
     { name: 'words', args: ['scripts/words.ts'] },
     {
       name: 'config',
       args: ['scripts/config-table.ts', '--check'],
-      mend: 'node scripts/run.mjs scripts/config-table.ts',
+      fix: 'node scripts/run.mjs scripts/config-table.ts',
     },
     {
       name: 'errors',
       args: ['scripts/error-codes.ts', '--check'],
-      mend: 'node scripts/run.mjs scripts/error-codes.ts',
+      fix: 'node scripts/run.mjs scripts/error-codes.ts',
     },
     {
       name: 'figures',
       args: ['scripts/figures-table.ts', '--check'],
-      mend: 'node scripts/run.mjs scripts/figures-table.ts',
+      fix: 'node scripts/run.mjs scripts/figures-table.ts',
     },
     { name: 'links', args: ['scripts/links.ts'] },
   ]
@@ -80,14 +80,14 @@ async function run(check: Check): Promise<Result> {
 async function runAll(selected: Check[]): Promise<Result[]> {
   const waiting = [...selected]
   const results: Result[] = []
-  const lane = async () => {
+  const runWaiting = async () => {
     for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) {
       const result = await run(check)
       results.push(result)
       console.log(`${result.failed ? '✗' : '✓'} ${check.name.padEnd(8)} ${result.seconds.toFixed(1).padStart(5)} s`)
     }
   }
-  await Promise.all(Array.from({ length: availableParallelism() }, lane))
+  await Promise.all(Array.from({ length: availableParallelism() }, runWaiting))
   return results
 }
 
@@ -95,7 +95,7 @@ const names = process.argv.slice(2)
 const unknown = names.filter((name) => !checks().some((check) => check.name === name))
 if (unknown.length > 0) {
   console.error(
-    `No such check: ${unknown.join(', ')}. There are: ${checks()
+    `No such check: ${unknown.join(', ')}. Known checks: ${checks()
       .map(({ name }) => name)
       .join(', ')}`,
   )
@@ -105,6 +105,6 @@ const failures = (await runAll(checks().filter(({ name }) => names.length === 0 
   ({ failed }) => failed,
 )
 for (const { check, output } of failures) {
-  console.log(`\n── ${check.name}${check.mend ? ` (${check.mend})` : ''}\n${output}`)
+  console.log(`\n── ${check.name}${check.fix ? ` (${check.fix})` : ''}\n${output}`)
 }
 process.exitCode = failures.length > 0 ? 1 : 0

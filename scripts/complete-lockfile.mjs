@@ -1,6 +1,6 @@
-// Run after `npm install` where a registry does not carry every build of a package: npm then leaves the optional builds for
-// other machines out of package-lock.json, and `npm ci` refuses such a lockfile everywhere. Their exact versions are in
-// the package that wants them; only the checksum is missing, which npm does not insist on.
+// Adds missing optional packages to package-lock.json. Run it after `npm install` with a registry that lacks some builds of a
+// package: npm then omits the builds for other machines, and `npm ci` refuses the lockfile everywhere. Their exact versions are
+// in the package that depends on them. Only the checksums stay unknown, which npm does not require.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath, URL } from 'node:url'
 
@@ -13,11 +13,11 @@ const SYSTEMS = ['android', 'darwin', 'freebsd', 'linux', 'openharmony', 'sunos'
 const PROCESSORS = ['arm64', 'arm', 'ia32', 'loong64', 'mips64el', 'ppc64', 'riscv64', 's390x', 'x64', 'wasm32']
 
 /**
- * The optional packages that nothing in the lockfile stands for, by the path they belong to.
+ * Returns the optional packages that the lockfile lacks, by the path of their entry.
  * @param {Lockfile} lockfile
  * @returns {Map<string, string>} path to version
  */
-export function missingFrom(lockfile) {
+export function findMissingPackages(lockfile) {
   const missing = new Map()
   for (const [path, { optionalDependencies = {} }] of Object.entries(lockfile.packages)) {
     for (const [name, version] of Object.entries(optionalDependencies)) {
@@ -28,7 +28,7 @@ export function missingFrom(lockfile) {
 }
 
 /**
- * Searches like Node: next to the package, then in every folder above.
+ * Searches for an entry like Node: next to the package, then in every folder above.
  * @param {Lockfile} lockfile
  * @param {string} path
  * @param {string} name
@@ -41,11 +41,11 @@ function isLocked(lockfile, path, name) {
 }
 
 /**
- * Such packages carry their machine in the name: `@swc/core-linux-arm64-musl`.
+ * Builds the entry of a package. The package name contains the machine: `@swc/core-linux-arm64-musl`.
  * @param {string} path
  * @param {string} version
  */
-function entryFor(path, version) {
+function buildEntry(path, version) {
   const words = path.split(/[/-]/)
   const os = SYSTEMS.filter((system) => words.includes(system))
   const cpu = PROCESSORS.filter((processor) => words.includes(processor))
@@ -59,8 +59,8 @@ function entryFor(path, version) {
 /** @param {string} file */
 function complete(file) {
   const lockfile = /** @type {Lockfile} */ (JSON.parse(readFileSync(file, 'utf8')))
-  const missing = missingFrom(lockfile)
-  for (const [path, version] of missing) lockfile.packages[path] = entryFor(path, version)
+  const missing = findMissingPackages(lockfile)
+  for (const [path, version] of missing) lockfile.packages[path] = buildEntry(path, version)
   const { '': root, ...others } = lockfile.packages
   const sorted = Object.entries(others).sort(([a], [b]) => a.localeCompare(b, 'en'))
   lockfile.packages = Object.fromEntries([['', root ?? {}], ...sorted])

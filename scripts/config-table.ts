@@ -12,12 +12,13 @@ const PAGE = 'docs/reference/configuration.md'
 /** Returns a Markdown table with one row per setting, in the schema's order. */
 export function configTable(properties: Record<string, TSchema>): string {
   const rows = Object.entries(properties).map(
-    ([name, schema]) => `| \`${name}\` | ${defaultOf(schema)} | ${(schema.description ?? '').replaceAll('|', '\\|')} |`,
+    ([name, schema]) =>
+      `| \`${name}\` | ${formatDefault(schema)} | ${(schema.description ?? '').replaceAll('|', '\\|')} |`,
   )
   return ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n')
 }
 
-function defaultOf(schema: TSchema): string {
+function formatDefault(schema: TSchema): string {
   if (schema['secret'] === true) return '**required**'
   const value = schema.default as string | number | boolean | undefined
   if (value === undefined) return '**required**'

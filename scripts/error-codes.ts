@@ -110,15 +110,15 @@ export function errorCodeSections(): Section[] {
         SERVICE_ERROR_CODES.map((code) => [String(toHttpStatus(code)), `\`${code}\``, SERVICE_ERRORS[code]]),
       ),
     },
-    { page: PAGE, name: 'delivery-failures', content: meanings(FAILURE_CODES, FAILURES) },
-    { page: PAGE, name: 'connect-reasons', content: meanings(CONNECT_REASONS, CONNECT_FAILURES) },
+    { page: PAGE, name: 'delivery-failures', content: meaningTable(FAILURE_CODES, FAILURES) },
+    { page: PAGE, name: 'connect-reasons', content: meaningTable(CONNECT_REASONS, CONNECT_FAILURES) },
   ]
 }
 
-function meanings<Code extends string>(codes: readonly Code[], meaningOf: Record<Code, string>): string {
+function meaningTable<Code extends string>(codes: readonly Code[], meaningByCode: Record<Code, string>): string {
   return table(
     ['Code', 'Meaning'],
-    codes.map((code) => [`\`${code}\``, meaningOf[code]]),
+    codes.map((code) => [`\`${code}\``, meaningByCode[code]]),
   )
 }
 

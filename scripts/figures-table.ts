@@ -12,7 +12,7 @@ import { runSectionScript, updateSection } from './document-section.ts'
 
 const FOLDER = new URL('../bench/results/', import.meta.url)
 const PAGE = 'docs/operations/benchmarks.md'
-/** The way from the page to the charts. */
+/** Relative path from the page to the charts. */
 const CHARTS = '../../bench/results'
 
 /** Returns the results in Markdown: a table of ratios, the charts, and the machine and versions they were measured with. */
@@ -29,17 +29,17 @@ export function figuresSection({ startedAt, measuredLater, machine, versions, fi
     return `| ${[...cells, verdict].join(' | ')} |`
   })
   const images = charts.map(({ id, title }) => `![${title}](${CHARTS}/${id}.svg)`)
-  const later = Object.entries(measuredLater ?? {}).filter(([, at]) => dayOf(at) !== dayOf(startedAt))
-  const laterDays = later.map(([group, at]) => `, ${group} ${dayOf(at)}`).join('')
+  const later = Object.entries(measuredLater ?? {}).filter(([, at]) => toDay(at) !== toDay(startedAt))
+  const laterDays = later.map(([group, at]) => `, ${group} ${toDay(at)}`).join('')
   const releases = Object.entries(versions).map(([name, version]) => `${name} ${version}`)
   return [
     ['| Measurement | postonce | Baseline | Ratio | Target |', '|---|---|---|---|---|', ...rows].join('\n'),
     ...(images.length > 0 ? [images.join('\n')] : []),
-    `Measured ${dayOf(startedAt)}${laterDays} on ${machine.cores} cores of ${machine.processor}, everything on one machine: ${releases.join(', ')}.`,
+    `Measured ${toDay(startedAt)}${laterDays} on ${machine.cores} cores of ${machine.processor}, everything on one machine: ${releases.join(', ')}.`,
   ].join('\n\n')
 }
 
-const dayOf = (instant: string): string => instant.slice(0, 10)
+const toDay = (instant: string): string => instant.slice(0, 10)
 
 /** Updates the page and the charts from the results. @throws with `check`, when they are out of date; nothing is written then */
 export async function updateFigures(check: boolean): Promise<void> {

@@ -11,11 +11,11 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const CODE = /\.(ts|mjs|js|ya?ml|sh|env|css|html)$|(^|\/)(Dockerfile|run)$/
-/** A changelog names files as they were. */
-const PAST = ['CHANGELOG.md']
+/** Pages that name files of earlier releases. */
+const HISTORICAL_PAGES = ['CHANGELOG.md']
 /** Files that a reader creates. */
-const CREATED = ['deploy/.env']
-/** Its samples contain links that do not exist. */
+const CREATED_BY_READERS = ['deploy/.env']
+/** This test contains sample links to pages that do not exist. */
 const SAMPLES = 'tests/tooling/links.test.ts'
 const TOP_LEVEL = ['src', 'tests', 'docs', 'scripts', 'sandbox', 'bench', 'deploy']
 
@@ -23,29 +23,29 @@ export interface Tree {
   /** Tracked files, from the repository root. */
   files: string[]
   read(path: string): string
-  /** Whether a path, or a pattern such as `tests/*.ts`, names something. */
+  /** Returns true when a path exists, or a pattern such as `tests/*.ts` matches a file. */
   exists(path: string): boolean
 }
 
 /** Returns one line per broken link: the file, and what it refers to. */
 export function findBrokenLinks(tree: Tree): string[] {
   const anchors = new Map<string, Set<string>>()
-  const anchorsOf = (page: string) => {
+  const findAnchors = (page: string) => {
     if (!anchors.has(page)) anchors.set(page, headingAnchors(tree.read(page)))
     return anchors.get(page)!
   }
   const adrs = new Set(tree.files.flatMap((file) => /^docs\/adr\/(\d{4})-/.exec(file)?.[1] ?? []))
 
-  function problemOf(target: string): string | null {
+  function findProblem(target: string): string | null {
     const [path = '', anchor] = target.split('#')
-    if (path !== '' && !CREATED.includes(path) && !tree.exists(path)) return 'does not exist'
-    if (anchor && path.endsWith('.md') && !anchorsOf(path).has(anchor)) return 'has no such heading'
+    if (path !== '' && !CREATED_BY_READERS.includes(path) && !tree.exists(path)) return 'does not exist'
+    if (anchor && path.endsWith('.md') && !findAnchors(path).has(anchor)) return 'has no such heading'
     return null
   }
 
   function report(file: string, targets: string[]): string[] {
     return targets.flatMap((target) => {
-      const problem = problemOf(target)
+      const problem = findProblem(target)
       return problem === null ? [] : [`${file}: ${target} ${problem}`]
     })
   }
@@ -53,7 +53,7 @@ export function findBrokenLinks(tree: Tree): string[] {
   return tree.files.flatMap((file) => {
     if (file.endsWith('.md')) {
       const text = tree.read(file)
-      const paths = PAST.includes(file) ? [] : quotedPaths(text)
+      const paths = HISTORICAL_PAGES.includes(file) ? [] : quotedPaths(text)
       return [...report(file, [...relativeLinks(text, file), ...paths]), ...unknownAdrs(file, text, adrs)]
     }
     if (!CODE.test(file) || file === SAMPLES) return []
@@ -64,7 +64,7 @@ export function findBrokenLinks(tree: Tree): string[] {
 
 /** The targets of links and images in a page, from the repository root. Links to other sites are left out. */
 function relativeLinks(text: string, file: string): string[] {
-  const targets = [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
+  const targets = [...removeCode(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
   return targets
     .filter((target) => !/^[a-z][a-z+.-]*:/i.test(target))
     .map((target) => (target.startsWith('#') ? `${file}${target}` : posix.join(posix.dirname(file), target)))
@@ -91,7 +91,7 @@ function unknownAdrs(file: string, text: string, adrs: Set<string>): string[] {
 /** The anchors that GitHub gives to the headings of a page. */
 function headingAnchors(text: string): Set<string> {
   const found = new Set<string>()
-  for (const [, heading = ''] of withoutFences(text).matchAll(/^#{1,6} (.+)$/gm)) {
+  for (const [, heading = ''] of removeFences(text).matchAll(/^#{1,6} (.+)$/gm)) {
     const anchor = heading
       .replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1')
       .trim()
@@ -105,8 +105,8 @@ function headingAnchors(text: string): Set<string> {
   return found
 }
 
-const withoutFences = (text: string) => text.replaceAll(/^[ \t]*```[\s\S]*?^[ \t]*```/gm, '')
-const withoutCode = (text: string) => withoutFences(text).replaceAll(/`[^`\n]*`/g, '')
+const removeFences = (text: string) => text.replaceAll(/^[ \t]*```[\s\S]*?^[ \t]*```/gm, '')
+const removeCode = (text: string) => removeFences(text).replaceAll(/`[^`\n]*`/g, '')
 
 function repository(): Tree {
   const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {

@@ -1,6 +1,6 @@
 /**
  * `npm run openapi`: writes docs/openapi.json from the schemas of the routes. With `--check` it writes nothing and fails when the
- * file is not what the routes say. Needs no running server: nothing is asked of the context before a request comes.
+ * file is out of date. It needs no running server, because only requests use the stores and clients.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -22,7 +22,7 @@ if (!process.argv.includes('--check')) {
   await writeFile(FILE, document)
   console.log('docs/openapi.json is up to date')
 } else if (document !== written) {
-  console.error('docs/openapi.json is not what the routes say: run "npm run openapi" and commit the result')
+  console.error('docs/openapi.json is out of date. Run "npm run openapi" and commit the result.')
   process.exitCode = 1
 }
 

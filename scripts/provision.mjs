@@ -1,5 +1,5 @@
-// What `run.mjs` and the sandbox share to get things that are not there yet. Plain JavaScript that Node 20 runs, with no
-// dependency: it works before anything is installed.
+// Helpers of `run.mjs` and the sandbox for the download cache, locks and child processes. Plain JavaScript for Node 20 without
+// dependencies, because it runs before anything is installed.
 import { spawn } from 'node:child_process'
 import {
   accessSync,
@@ -20,7 +20,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 const STILL_WAITING_EVERY_MS = 15_000
 const LOCK_POLL_MS = 250
 const LOCK_TOUCHED_EVERY_MS = 5_000
-/** The process number of a dead owner may have been given to another process; that one does not touch the lock. */
+/** Another process may get the id of a dead owner, but it does not touch the lock. */
 const LOCK_STALE_AFTER_MS = 60_000
 const TAIL_LINES = 12
 
@@ -41,7 +41,7 @@ export function isExecutable(path) {
 }
 
 /**
- * Every executable of that name on PATH, first one first.
+ * Returns the executables of this name, in the order of PATH.
  * @param {string} name
  */
 export function findOnPath(name) {
@@ -53,7 +53,7 @@ export function findOnPath(name) {
 }
 
 /**
- * Progress goes to stderr: stdout belongs to the program that is being started.
+ * Prints progress to stderr, because stdout belongs to the program that is started.
  * @param {string} line
  */
 export function say(line) {
@@ -67,7 +67,7 @@ export function secondsSince(startedAt) {
 }
 
 /**
- * Announces work that a person may have to wait for, says now and then that it still runs, and how long it took.
+ * Runs work that a person may have to wait for. Prints its start, a reminder every 15 s, and its duration.
  * @template T
  * @param {string} label
  * @param {() => Promise<T>} work
@@ -76,7 +76,10 @@ export function secondsSince(startedAt) {
 export async function step(label, work) {
   const startedAt = Date.now()
   say(`  ${label} ...`)
-  const reminder = setInterval(() => say(`  ${label}: still at it, ${secondsSince(startedAt)}`), STILL_WAITING_EVERY_MS)
+  const reminder = setInterval(
+    () => say(`  ${label}: still running after ${secondsSince(startedAt)}`),
+    STILL_WAITING_EVERY_MS,
+  )
   try {
     const result = await work()
     say(`  ${label}: done in ${secondsSince(startedAt)}`)
@@ -125,7 +128,7 @@ export function tail(text, lines = TAIL_LINES) {
 }
 
 /**
- * Some programs print the error first and others last.
+ * Returns the first and last lines, because some programs print the error first and others last.
  * @param {string} text
  */
 function excerpt(text) {
@@ -140,7 +143,7 @@ export function indent(text) {
 }
 
 /**
- * Lets one process at a time do `work`; the others wait. A lock whose owner is dead is taken over.
+ * Runs `work` in one process at a time; the others wait. The lock of a dead owner is removed.
  * @template T
  * @param {string} lockFile
  * @param {string} label progress text for the user
@@ -149,15 +152,15 @@ export function indent(text) {
  */
 export async function withLock(lockFile, label, work) {
   mkdirSync(dirname(lockFile), { recursive: true })
-  let told = false
+  let isAnnounced = false
   while (!take(lockFile)) {
     const owner = readOwner(lockFile)
     if (owner !== null && (!isAlive(owner) || !isTouched(lockFile))) {
       evict(lockFile, owner)
       continue
     }
-    if (!told) say(`  ${label}: process ${owner ?? '?'} is at it already, waiting for it`)
-    told = true
+    if (!isAnnounced) say(`  ${label}: waiting for process ${owner ?? '?'}, which does this already`)
+    isAnnounced = true
     await delay(LOCK_POLL_MS)
   }
   const touching = setInterval(() => utimesSync(lockFile, new Date(), new Date()), LOCK_TOUCHED_EVERY_MS)
@@ -179,7 +182,7 @@ function isTouched(lockFile) {
 }
 
 /**
- * Whether the lock was free. The file appears with its owner's id in it, never empty: written aside first, then linked.
+ * Takes the lock; returns false when another process has it. The file is written aside, then linked, so that it always has its owner's id.
  * @param {string} lockFile
  */
 export function take(lockFile) {
@@ -198,7 +201,7 @@ export function take(lockFile) {
 
 /**
  * @param {string} lockFile
- * @returns {number | null} null when the lock was given back meanwhile
+ * @returns {number | null} null when the lock was released meanwhile
  */
 export function readOwner(lockFile) {
   try {
@@ -219,8 +222,8 @@ export function isAlive(pid) {
 }
 
 /**
- * Removes a dead owner's lock. Several processes may find it dead concurrently, and a slower one could remove the lock of a faster one: what
- * was moved away is checked again, and restored if it was not the dead owner's.
+ * Removes the lock of a dead owner. Several processes may do this concurrently, and a slow one could remove the new lock of a fast one.
+ * So the file is moved aside, checked again, and restored when it has another owner.
  * @param {string} lockFile
  * @param {number} owner
  */
@@ -230,14 +233,14 @@ export function evict(lockFile, owner) {
     renameSync(lockFile, aside)
     if (readOwner(aside) !== owner) linkSync(aside, lockFile)
   } catch {
-    // Another one was faster.
+    // Another process was faster.
   }
   rmSync(aside, { force: true })
 }
 
 /**
- * The command line that ends with its parent, however that ends: a killed `npm run dev` leaves no server behind.
- * Linux only; elsewhere the command as it is.
+ * Returns a command line whose process ends with its parent, also when the parent is killed: `npm run dev` leaves no server behind.
+ * Works on Linux only; elsewhere the command is unchanged.
  * @param {string} command
  * @param {string[]} args
  * @returns {[string, string[]]}

@@ -1,6 +1,6 @@
-// `node scripts/run.mjs <file.ts | tool> [arguments]`: what every npm script starts with, right after `git clone` too.
-// Makes sure of Node 24 and of the locked packages, then runs the file. Plain JavaScript without dependencies, for any Node
-// from 20 up.
+// `node scripts/run.mjs <file.ts | tool> [arguments]`: every npm script starts with this, also right after `git clone`.
+// It installs Node 24 and the locked packages if they are missing, then runs the file. Plain JavaScript without dependencies,
+// for Node 20 or newer.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,18 +8,18 @@ import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const NEEDED_MAJOR = 24
-/** What is fetched where there is no Node 24 yet. */
+/** The version that is downloaded on a machine without Node 24. */
 const FETCHED_VERSION = '24.21.0'
 const OLDEST_HOST_MAJOR = 20
 const NO_ANSWER_AFTER_MS = 5_000
 const SAME_SIGNAL_WITHIN_MS = 1_000
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
-const major = majorOf(process.versions.node)
+const major = parseMajor(process.versions.node)
 
 if (major < OLDEST_HOST_MAJOR) {
   fail(
-    `postonce needs Node ${OLDEST_HOST_MAJOR} or newer to start from; this is ${process.versions.node}. It fetches Node ${NEEDED_MAJOR} itself.`,
+    `postonce needs Node ${OLDEST_HOST_MAJOR} or newer to start; this is ${process.versions.node}. Install a newer Node first. postonce then downloads Node ${NEEDED_MAJOR}.`,
   )
 }
 if (process.platform === 'win32') {
@@ -32,7 +32,7 @@ const { cacheFolder, findOnPath, isExecutable, leashed, run, say, secondsSince, 
 const [target, ...args] = process.argv.slice(2)
 if (target === undefined) fail('Usage: node scripts/run.mjs <file.ts | tool> [arguments]')
 
-const node = await prepare().catch((error) => fail(reasonOf(error)))
+const node = await prepare().catch((error) => fail(toReason(error)))
 const file = locate(target)
 if (process.env['NODE_ENV'] !== 'production') {
   // Every process loads a third faster, as its modules are compiled once.
@@ -48,7 +48,7 @@ if (node.path === process.execPath) {
 }
 
 /**
- * The Node to run with, once everything is there. In production nothing is ever fetched.
+ * Installs what is missing, and returns the Node to run with. In production it installs nothing.
  * @typedef {{ path: string, major: number }} Node
  * @returns {Promise<Node>}
  */
@@ -57,7 +57,7 @@ async function prepare() {
   const startedAt = Date.now()
   const node = (await findNode()) ?? (await fetchNode())
   if (await ensurePackages(node))
-    say(`  Everything is there after ${secondsSince(startedAt)}; the next start is quick.`)
+    say(`  Everything is installed after ${secondsSince(startedAt)}; the next start is quick.`)
   return node
 }
 
@@ -67,13 +67,15 @@ function checkProduction() {
     fail(`In production postonce must be started with Node ${NEEDED_MAJOR} or newer; this is ${process.versions.node}.`)
   }
   if (!existsSync(join(root, 'node_modules'))) {
-    fail('The packages are not installed, and NODE_ENV is production, where nothing is: run `npm ci --omit=dev` first.')
+    fail(
+      'The packages are not installed. With NODE_ENV=production postonce does not install them: run `npm ci --omit=dev` first.',
+    )
   }
   return { path: process.execPath, major }
 }
 
 /**
- * A file of this repository, or a tool that the packages brought.
+ * Returns the path of a file of this repository, or of a tool of the installed packages.
  * @param {string} target
  */
 function locate(target) {
@@ -83,7 +85,7 @@ function locate(target) {
     return file
   }
   const tool = join(root, 'node_modules', '.bin', target)
-  if (!existsSync(tool)) fail(`There is no tool called ${target} among the packages.`)
+  if (!existsSync(tool)) fail(`The installed packages have no tool called ${target}.`)
   return realpathSync(tool)
 }
 
@@ -93,7 +95,7 @@ function locate(target) {
  * @param {string[]} args
  */
 function runUnder(node, file, args) {
-  const child = spawn(...leashed(node, [file, ...args]), { stdio: 'inherit', env: envFor(node) })
+  const child = spawn(...leashed(node, [file, ...args]), { stdio: 'inherit', env: createEnv(node) })
   /** @type {Map<string, number>} */
   const passedOnAt = new Map()
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
@@ -119,16 +121,16 @@ function runUnder(node, file, args) {
 async function findNode() {
   if (major >= NEEDED_MAJOR) return { path: process.execPath, major }
   for (const path of findOnPath('node')) {
-    const found = realpathSync(path) === realpathSync(process.execPath) ? major : await majorOfProgram(path)
+    const found = realpathSync(path) === realpathSync(process.execPath) ? major : await readMajor(path)
     if (found >= NEEDED_MAJOR) return { path, major: found }
   }
-  return fetchedNode()
+  return findFetchedNode()
 }
 
 /** @param {string} path */
-async function majorOfProgram(path) {
+async function readMajor(path) {
   const version = await run(path, ['--version'], { timeoutMs: 10_000 }).catch(() => 'v0')
-  return majorOf(version.trim().slice(1))
+  return parseMajor(version.trim().slice(1))
 }
 
 function nodeHome() {
@@ -139,7 +141,7 @@ function nodeHome() {
  * Returns the Node that an earlier start fetched.
  * @returns {Node | null}
  */
-function fetchedNode() {
+function findFetchedNode() {
   const build = `node-${process.platform}-${process.arch}`
   const places = ['bin/node', `node_modules/node/node_modules/${build}/bin/node`, `node_modules/${build}/bin/node`]
   const path = places.map((place) => join(nodeHome(), place)).find(isExecutable)
@@ -157,20 +159,20 @@ function fetchNode() {
       ['the npm registry', installNode],
     ])
     for (const [source, fetchFrom] of sources) {
-      const found = fetchedNode()
+      const found = findFetchedNode()
       if (found !== null) return found
       try {
         await step(`Node ${NEEDED_MAJOR} from ${source}`, fetchFrom)
       } catch (error) {
         rmSync(nodeHome(), { recursive: true, force: true })
-        tried.push(`${source}: ${reasonOf(error)}`)
-        say(`  Node ${NEEDED_MAJOR} from ${source}: not available (${reasonOf(error).split('\n')[0]})`)
+        tried.push(`${source}: ${toReason(error)}`)
+        say(`  Node ${NEEDED_MAJOR} from ${source}: not available (${toReason(error).split('\n')[0]})`)
       }
     }
-    const node = fetchedNode()
-    if (node !== null && (await majorOfProgram(node.path)) >= NEEDED_MAJOR) return node
+    const node = findFetchedNode()
+    if (node !== null && (await readMajor(node.path)) >= NEEDED_MAJOR) return node
     throw new Error(
-      `Node ${NEEDED_MAJOR} is needed and could not be had. Tried:\n${tried.map((line) => `  - ${line}`).join('\n')}\n` +
+      `Node ${NEEDED_MAJOR} is needed and could not be installed. Tried:\n${tried.map((line) => `  - ${line}`).join('\n')}\n` +
         `Install Node ${NEEDED_MAJOR} or newer so that it is on PATH, then try again.`,
     )
   })
@@ -180,8 +182,8 @@ async function downloadNode() {
   const { mkdir, rename, writeFile } = await import('node:fs/promises')
   const name = `node-v${FETCHED_VERSION}-${process.platform}-${process.arch}`
   const folder = `https://nodejs.org/dist/v${FETCHED_VERSION}`
-  const sums = await (await answered(`${folder}/SHASUMS256.txt`)).text()
-  const archive = Buffer.from(await (await answered(`${folder}/${name}.tar.gz`)).arrayBuffer())
+  const sums = await (await fetchOk(`${folder}/SHASUMS256.txt`)).text()
+  const archive = Buffer.from(await (await fetchOk(`${folder}/${name}.tar.gz`)).arrayBuffer())
   if (!sums.includes(`${createHash('sha256').update(archive).digest('hex')}  ${name}.tar.gz`)) {
     throw new Error('the download does not match its published checksum')
   }
@@ -196,10 +198,10 @@ async function downloadNode() {
 }
 
 /**
- * Fails within seconds where there is no network; what follows the first answer may take its time.
+ * Fetches a URL, and fails within seconds without network. The deadline does not include the body.
  * @param {string} url
  */
-async function answered(url) {
+async function fetchOk(url) {
   const silence = new AbortController()
   const timer = setTimeout(() => silence.abort(new Error('no answer')), NO_ANSWER_AFTER_MS)
   const response = await fetch(url, { signal: silence.signal }).finally(() => clearTimeout(timer))
@@ -210,23 +212,23 @@ async function answered(url) {
 async function installNode() {
   const { mkdir, writeFile } = await import('node:fs/promises')
   await mkdir(nodeHome(), { recursive: true })
-  // The package fetches the build for this machine in an install script, which newer npm versions want to see named.
+  // The package fetches the build for this machine in an install script, which newer npm versions run only for listed packages.
   const manifest = { private: true, allowScripts: { node: true } }
   await writeFile(join(nodeHome(), 'package.json'), JSON.stringify(manifest))
-  const [command, first] = npmUnder(process.execPath)
+  const [command, first] = toNpmCommand(process.execPath)
   const options = ['--no-audit', '--no-fund', '--loglevel', 'error']
   await run(command, [...first, 'install', '--prefix', nodeHome(), ...options, `node@${NEEDED_MAJOR}`], {
     cwd: nodeHome(),
   })
-  if (fetchedNode() === null)
-    throw new Error(`the package node@${NEEDED_MAJOR} brought no program for ${process.platform} ${process.arch}`)
+  if (findFetchedNode() === null)
+    throw new Error(`the package node@${NEEDED_MAJOR} has no program for ${process.platform} ${process.arch}`)
 }
 
 // --- packages
 
 /**
- * Returns true when packages were installed. The stamp contains Node and lockfile of the last installation: what is compiled
- * for another Node does not load.
+ * Installs the locked packages unless they are installed, and returns true when it did. The stamp names the Node and the lockfile
+ * of the last installation, because native modules do not load in another Node.
  * @param {Node} node
  */
 async function ensurePackages(node) {
@@ -235,14 +237,14 @@ async function ensurePackages(node) {
   if (packagesFit(stampFile, wanted)) return false
   return withLock(join(root, '.cache', 'install.lock'), 'Packages', async () => {
     if (packagesFit(stampFile, wanted)) return false
-    const [command, first] = npmUnder(node.path)
+    const [command, first] = toNpmCommand(node.path)
     const options = ['--include=dev', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel', 'error']
     try {
       await step('Installing the locked packages (a minute or two the first time)', () =>
-        run(command, [...first, 'ci', ...options], { cwd: root, env: envFor(node.path) }),
+        run(command, [...first, 'ci', ...options], { cwd: root, env: createEnv(node.path) }),
       )
     } catch (error) {
-      throw new Error(`The packages could not be installed: ${reasonOf(error)}`)
+      throw new Error(`The packages could not be installed: ${toReason(error)}`)
     }
     writeFileSync(stampFile, JSON.stringify(wanted))
     return true
@@ -269,7 +271,7 @@ function lockfileHash() {
     .digest('hex')
 }
 
-/** npm keeps in the folder what it put there; packages for other machines are only in the lockfile. */
+/** Compares with the lockfile that npm writes into the folder. It lacks the packages for other machines. */
 function folderMatchesLockfile() {
   const wanted = readJson(join(root, 'package-lock.json'))?.packages ?? {}
   const present = readJson(join(root, 'node_modules', '.package-lock.json'))?.packages ?? {}
@@ -280,23 +282,24 @@ function folderMatchesLockfile() {
 }
 
 /**
- * npm's own command, run by the given Node. npm names itself to the scripts it runs; a script started by hand asks PATH.
+ * Returns npm's command, run by the given Node. npm passes its path to its scripts; a script started by hand searches PATH.
  * @param {string} node
  * @returns {[string, string[]]}
  */
-function npmUnder(node) {
+function toNpmCommand(node) {
   const own = process.env['npm_execpath']
   if (own !== undefined && basename(own) === 'npm-cli.js' && existsSync(own)) return [node, [own]]
   const [npm] = findOnPath('npm')
-  if (npm === undefined) throw new Error('npm is needed to install packages, and it is not on PATH.')
+  if (npm === undefined)
+    throw new Error('npm is needed to install packages, and it is not on PATH. Install npm, then try again.')
   return [node, [realpathSync(npm)]]
 }
 
 /**
- * Programs started from there find this Node first, and what is compiled is compiled for it.
+ * Returns an environment in which programs find this Node first, and native modules are compiled for it.
  * @param {string} node
  */
-function envFor(node) {
+function createEnv(node) {
   const bin = dirname(node)
   return {
     ...process.env,
@@ -305,10 +308,10 @@ function envFor(node) {
   }
 }
 
-// --- small things
+// --- helpers
 
 /** @param {string} version */
-function majorOf(version) {
+function parseMajor(version) {
   return Number(version.split('.')[0])
 }
 
@@ -322,7 +325,7 @@ function readJson(path) {
 }
 
 /** @param {unknown} error */
-function reasonOf(error) {
+function toReason(error) {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
 }

@@ -18,34 +18,34 @@ import { leashed, say } from './provision.mjs'
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const VITEST = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
 
-const WITHOUT_SERVERS = /^(\.\/)?tests\/(unit|tooling|workflows)\b/
-const IN_A_BROWSER = /^(\.\/)?tests\/browser\b/
-const OF_PAYMENTS = /^(\.\/)?tests\/integration(\/integrations|$|\/$)/
-const OF_THE_FUZZER = /^(\.\/)?tests\/integration(\/fuzz|$|\/$)/
-const TIME_SKIPPING = /^(\.\/)?tests\/workflows\b/
+const NEEDS_NO_SERVERS = /^(\.\/)?tests\/(unit|tooling|workflows)\b/
+const NEEDS_BROWSER = /^(\.\/)?tests\/browser\b/
+const NEEDS_PAYMENTS_MOCK = /^(\.\/)?tests\/integration(\/integrations|$|\/$)/
+const NEEDS_FUZZER = /^(\.\/)?tests\/integration(\/fuzz|$|\/$)/
+const NEEDS_TEST_SERVER = /^(\.\/)?tests\/workflows\b/
 
 /** The vitest command and the tests of each npm script. Without tests, vitest runs all of them. */
-const LOOPS: Record<string, { command: string[]; paths: string[] }> = {
+const SCRIPTS: Record<string, { command: string[]; paths: string[] }> = {
   unit: { command: ['run', '--project', 'unit'], paths: ['tests/unit'] },
   watch: { command: ['watch', '--project', 'unit'], paths: ['tests/unit'] },
   integration: { command: ['run', '--project', 'integration'], paths: ['tests/integration', 'tests/security'] },
   changed: { command: ['run', '--passWithNoTests'], paths: [] },
 }
 
-const [loop = '', ...rest] = process.argv.slice(2)
-const { command, paths } = LOOPS[loop] ?? { command: ['run'], paths: [] }
-const args = loop in LOOPS ? rest : process.argv.slice(2)
+const [script = '', ...rest] = process.argv.slice(2)
+const { command, paths } = SCRIPTS[script] ?? { command: ['run'], paths: [] }
+const args = script in SCRIPTS ? rest : process.argv.slice(2)
 
 try {
   const chosen = args.filter((arg) => !arg.startsWith('-'))
-  const files = loop === 'changed' ? await listChangedTests() : [...(chosen.length > 0 ? chosen : paths)]
-  if (loop === 'changed' && files.length === 0) {
+  const files = script === 'changed' ? await listChangedTests() : [...(chosen.length > 0 ? chosen : paths)]
+  if (script === 'changed' && files.length === 0) {
     say('No test depends on the files that changed since the last commit on main.')
     process.exit(0)
   }
   await findServers(files)
-  const ofNoSimulator = files.length === 0 && !runsSimulators() ? ['--project', '!simulators'] : []
-  runVitest([...command, ...ofNoSimulator, ...(loop === 'changed' ? files : []), ...args])
+  const withoutSimulators = files.length === 0 && !runsSimulators() ? ['--project', '!simulators'] : []
+  runVitest([...command, ...withoutSimulators, ...(script === 'changed' ? files : []), ...args])
 } catch (error) {
   say(`\n${error instanceof Error ? error.message : error}`)
   process.exit(1)
@@ -90,15 +90,15 @@ function git(...gitArgs: string[]) {
 /** Runs before vitest, which would otherwise overwrite the progress lines. */
 async function findServers(chosen: string[]): Promise<void> {
   const all = chosen.length === 0
-  if (all || chosen.some((path) => !WITHOUT_SERVERS.test(path))) {
+  if (all || chosen.some((path) => !NEEDS_NO_SERVERS.test(path))) {
     await findMongod()
     await findTemporal()
     await findObjectStorage()
   }
-  if (all || chosen.some((path) => IN_A_BROWSER.test(path))) await unlessUnavailable(findChromium)
-  if (all || chosen.some((path) => OF_PAYMENTS.test(path))) await unlessUnavailable(findPaymentsMock)
-  if (all || chosen.some((path) => OF_THE_FUZZER.test(path))) await unlessUnavailable(findFuzzer)
-  if (all || chosen.some((path) => TIME_SKIPPING.test(path))) await findTestServer()
+  if (all || chosen.some((path) => NEEDS_BROWSER.test(path))) await unlessUnavailable(findChromium)
+  if (all || chosen.some((path) => NEEDS_PAYMENTS_MOCK.test(path))) await unlessUnavailable(findPaymentsMock)
+  if (all || chosen.some((path) => NEEDS_FUZZER.test(path))) await unlessUnavailable(findFuzzer)
+  if (all || chosen.some((path) => NEEDS_TEST_SERVER.test(path))) await findTestServer()
 }
 
 /** Some machines cannot provide this server. Only the tests that need it fail then. */

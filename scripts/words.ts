@@ -13,7 +13,7 @@ import ts from 'typescript-5'
 
 interface Rule {
   pattern: RegExp
-  /** What to write in its place. */
+  /** The suggested replacement. */
   instead: string
 }
 
@@ -60,7 +60,7 @@ const RULES: Rule[] = [
 const ESCAPE = /words-ok: \S/
 const MIN_WORDS = 3
 
-/** Written by programs or recorded, or the list itself. */
+/** Files that programs write or record, and the list itself with its test. */
 const EXCLUDED =
   /^(?:package-lock\.json|docs\/openapi\.json|bench\/results\/|tests\/workflows\/histories\/v|scripts\/words\.ts$|tests\/tooling\/words\.test\.ts$)/
 

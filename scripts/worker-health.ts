@@ -1,20 +1,19 @@
 /**
- * The worker's health check in a container: succeeds when Temporal has seen a worker of this host ask for work just now, on every
- * task queue it serves. Reads the worker's own configuration from the environment.
+ * The worker's health check in a container: succeeds when a worker of this host recently polled every task queue that it serves.
+ * Reads the worker's own configuration from the environment.
  */
 import { hostname } from 'node:os'
 import { Connection } from '@temporalio/client'
 import { readConfig } from '../src/config/schema.ts'
+import { parseList } from '../src/domain/shared/lists.ts'
 import { TASK_QUEUES } from '../src/workflows/task-queues.ts'
 
-/** An idle worker asks again after at most a minute. */
+/** An idle worker polls again after at most a minute. */
 const RECENT_SECONDS = 90
 const ACTIVITY_POLLERS = 2
 
 const config = readConfig(process.env)
-const named = config.WORKER_QUEUES.split(',')
-  .map((name) => name.trim())
-  .filter(Boolean)
+const named = parseList(config.WORKER_QUEUES)
 const queues = named.length > 0 ? named : TASK_QUEUES
 const oldest = Date.now() / 1_000 - RECENT_SECONDS
 
@@ -31,7 +30,7 @@ try {
         identity?.endsWith(`@${hostname()}`) === true && Number(lastAccessTime?.seconds ?? 0) >= oldest,
     )
     if (own !== true) {
-      console.error(`No worker of this host asks for work on ${queue}`)
+      console.error(`No worker of this host polls the task queue ${queue}`)
       process.exitCode = 1
     }
   }

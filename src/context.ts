@@ -259,7 +259,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   }
 }
 
-/** `problem` when the check fails, else nothing. */
+/** Returns the problem when the check fails, else an empty list. */
 function findProblem(check: Promise<void>, problem: string): Promise<string[]> {
   return check.then(
     () => [],

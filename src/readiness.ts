@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts'
 import { SECOND } from './domain/shared/times.ts'
 import type { Database } from './store/shared/database.ts'
 
-/** Several clients probe every few seconds, and indexes rarely disappear. */
+/** The indexes are not checked again for this long: several clients probe every few seconds, and indexes rarely disappear. */
 const INDEX_CHECK_VALID_MS = 30 * SECOND
 const CHECK_INTERVAL_MS = SECOND / 2
 
@@ -15,16 +15,16 @@ interface ReadinessDeps {
 
 /** Checks that this process can work: MongoDB answers and has the indexes that exactly-once publishing needs. */
 export function createReadiness({ database, clock, draining }: ReadinessDeps) {
-  let indexesSeenAt = -Infinity
+  let indexesFoundAt = -Infinity
   let checking: Promise<string[]> | null = null
 
   async function check(): Promise<string[]> {
     try {
       await database.ping()
       const now = clock.now().getTime()
-      if (now - indexesSeenAt < INDEX_CHECK_VALID_MS) return []
+      if (now - indexesFoundAt < INDEX_CHECK_VALID_MS) return []
       const missing = await database.missingIndexes()
-      if (missing.length === 0) indexesSeenAt = now
+      if (missing.length === 0) indexesFoundAt = now
       return missing.map((index) => `index ${index}`)
     } catch {
       return ['database']
@@ -43,7 +43,7 @@ export function createReadiness({ database, clock, draining }: ReadinessDeps) {
 
     /** Called before every request. After the first success it costs nothing, and outages show as errors. */
     async hasBeenReady(): Promise<boolean> {
-      return indexesSeenAt > -Infinity || (await missing()).length === 0
+      return indexesFoundAt > -Infinity || (await missing()).length === 0
     },
 
     /**

@@ -146,12 +146,12 @@ function toRow(user: User): string[] {
     user.isDisabled ? `${user.role} (disabled)` : user.role,
     user.subscription.plan,
     `${user.usage.postsCreated}/${user.limits.maxPosts}`,
-    day(user.createdAt),
-    user.lastLogin ? day(user.lastLogin) : 'never',
+    formatDay(user.createdAt),
+    user.lastLogin ? formatDay(user.lastLogin) : 'never',
   ]
 }
 
-function day(date: Date): string {
+function formatDay(date: Date): string {
   return date.toISOString().slice(0, 10)
 }
 

@@ -18,6 +18,6 @@ export async function runProcess(start: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Logs what a process waits for. */
+/** Returns a function that logs the missing dependencies of a process. */
 export const logMissing = (logger: Logger) => (missing: string[]) =>
   logger.warn({ missing, hint: 'if indexes are missing, run "npm run setup"' }, 'waiting for dependencies')

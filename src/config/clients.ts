@@ -27,7 +27,7 @@ export function createConfiguredOrchestrator(
   return createOrchestrator({
     address: config.TEMPORAL_ADDRESS,
     namespace: config.TEMPORAL_NAMESPACE,
-    // The sweeper starts again what must not be lost.
+    // The sweeper repeats the starts that were not acknowledged.
     onUnreachable: (error) => logger.warn({ err: error }, 'temporal call not acknowledged'),
     // `npm run setup` creates them.
     onUnknownAttributes: (error) => logger.warn({ err: error }, 'search attributes unknown to temporal'),
@@ -49,7 +49,7 @@ export function createConfiguredStorage(config: Config): ObjectStorage {
   })
 }
 
-/** The configured caption provider, else the built-in templates. */
+/** Creates the configured caption provider, or the built-in templates without one. */
 export function createCaptionProvider(config: Config): CaptionProvider {
   if (config.CAPTIONS_URL === '') return createTemplateCaptions()
   return createProviderCaptions({
@@ -61,7 +61,7 @@ export function createCaptionProvider(config: Config): CaptionProvider {
   })
 }
 
-/** Null where the login with Google is not configured. */
+/** Returns null when the login with Google is not configured. */
 export function createGoogleLogin(config: Config): IdentityProvider | null {
   if (config.GOOGLE_CLIENT_ID === '') return null
   return createIdentityProvider({
@@ -73,7 +73,7 @@ export function createGoogleLogin(config: Config): IdentityProvider | null {
   })
 }
 
-/** Null where payments are not configured. */
+/** Returns null when payments are not configured. */
 export function createPaymentsIfConfigured(
   config: Config,
   { paymentCallEnded }: Pick<Metrics, 'paymentCallEnded'>,
@@ -90,7 +90,7 @@ export function createPaymentsIfConfigured(
   })
 }
 
-/** Null where push is not configured. */
+/** Returns null when push is not configured. */
 export function createPushIfConfigured(config: Config): Push | null {
   if (config.FCM_PROJECT_ID === '') return null
   return createPush({

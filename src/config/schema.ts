@@ -225,14 +225,14 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const raw: Record<string, unknown> = {}
   for (const [name, schema] of Object.entries(ConfigSchema.properties)) {
     const value = env[name]
-    if (value !== undefined && value !== '') raw[name] = parse(schema, value)
+    if (value !== undefined && value !== '') raw[name] = parseValue(schema, value)
   }
   const filled = Value.Default(ConfigSchema, raw)
-  const wrong = [...Value.Errors(ConfigSchema, filled)].map(
-    (error) => `${error.path.slice(1)} ${explain(error.schema)}`,
+  const problems = [...Value.Errors(ConfigSchema, filled)].map(
+    (error) => `${error.path.slice(1)} ${explainProblem(error.schema)}`,
   )
-  wrong.push(...findMissing(filled as Config), ...findUndecidedProxies(filled as Config))
-  if (wrong.length > 0) throw new ConfigError([...new Set(wrong)])
+  problems.push(...findMissing(filled as Config), ...findUndecidedProxies(filled as Config))
+  if (problems.length > 0) throw new ConfigError([...new Set(problems)])
   return Object.freeze(filled as Config)
 }
 
@@ -264,13 +264,13 @@ const NEEDED_WITH: [keyof Config, (keyof Config)[]][] = [
   ['STRIPE_SECRET_KEY', ['STRIPE_WEBHOOK_SECRETS', 'STRIPE_PRICE_ID']],
 ]
 
-function parse(schema: TSchema, value: string): unknown {
+function parseValue(schema: TSchema, value: string): unknown {
   if (schema['type'] === 'number') return value.trim() === '' ? NaN : Number(value)
   if (schema['type'] === 'boolean') return value === 'true' ? true : value === 'false' ? false : value
   return value
 }
 
-function explain(schema: TSchema): string {
+function explainProblem(schema: TSchema): string {
   if (schema['secret']) return `is a secret that must be set, at least ${schema['minLength']} characters long`
   return `is missing or invalid: ${schema.description ?? ''}`
 }

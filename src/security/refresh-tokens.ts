@@ -11,10 +11,10 @@ export function createRefreshTokens(secret: string) {
   const mac = (...parts: string[]) => createHmac('sha256', secret).update(parts.join('.')).digest()
 
   function issue(sessionId: string, nonce: Buffer): string {
-    return Buffer.concat([nonce, tagOf(sessionId, nonce)]).toString('base64url')
+    return Buffer.concat([nonce, computeTag(sessionId, nonce)]).toString('base64url')
   }
 
-  function tagOf(sessionId: string, nonce: Buffer): Buffer {
+  function computeTag(sessionId: string, nonce: Buffer): Buffer {
     return mac('refresh tag', sessionId, nonce.toString('base64url')).subarray(0, HALF_BYTES)
   }
 
@@ -33,7 +33,7 @@ export function createRefreshTokens(secret: string) {
     wasIssued(sessionId: string, token: string): boolean {
       const bytes = Buffer.from(token, 'base64url')
       if (bytes.length !== 2 * HALF_BYTES) return false
-      return timingSafeEqual(bytes.subarray(HALF_BYTES), tagOf(sessionId, bytes.subarray(0, HALF_BYTES)))
+      return timingSafeEqual(bytes.subarray(HALF_BYTES), computeTag(sessionId, bytes.subarray(0, HALF_BYTES)))
     },
   }
 }

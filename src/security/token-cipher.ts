@@ -25,21 +25,21 @@ type Context = SecretContext | RecordSecretContext
  */
 export function createTokenCipher(keys: string) {
   const ring = parseKeys(keys)
-  const [writing] = ring
-  if (!writing) throw new Error('TOKEN_ENCRYPTION_KEYS must hold at least one key, as kid:base64 of 32 bytes')
-  const [writingId, writingKey] = writing
+  const [sealingEntry] = ring
+  if (!sealingEntry) throw new Error('TOKEN_ENCRYPTION_KEYS must hold at least one key, as kid:base64 of 32 bytes')
+  const [sealingId, sealingKey] = sealingEntry
   const keysById = new Map(ring)
 
   return {
     // guard: seal
     seal(plain: string, context: Context): string {
       const iv = randomBytes(IV_BYTES)
-      const cipher = createCipheriv(ALGORITHM, writingKey, iv, { authTagLength: TAG_BYTES })
+      const cipher = createCipheriv(ALGORITHM, sealingKey, iv, { authTagLength: TAG_BYTES })
       cipher.setAAD(additionalData(context))
       const ciphertext = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
       return [
         FORMAT,
-        writingId,
+        sealingId,
         ...[iv, ciphertext, cipher.getAuthTag()].map((part) => part.toString('base64url')),
       ].join('.')
     },

@@ -44,8 +44,8 @@ export type LoginLimit = (typeof LOGIN_LIMITS)[number]
 export type ProbedServer = (typeof SERVERS)[number]
 
 /**
- * The metrics of this process for Prometheus. Labels come from closed lists (platforms, outcomes, route patterns). They never contain ids or
- * text of users or platforms.
+ * The metrics of this process for Prometheus. Labels come from closed lists (platforms, outcomes, route patterns). They never contain
+ * ids, or texts of users or platforms.
  */
 export function createMetrics() {
   const registry = new Registry()
@@ -108,7 +108,7 @@ export function createMetrics() {
     ['platform'],
     WAIT_SECONDS,
   )
-  const crowded = counter(
+  const rejectedCalls = counter(
     'sends_crowded_out_total',
     'Calls rejected because the queue was full or the server failed repeatedly',
     ['platform', 'reason'],
@@ -134,7 +134,7 @@ export function createMetrics() {
   )
   const up = gauge('server_up', '1 when the server answered the last probe in time', ['server'])
   const probeSeconds = gauge('server_probe_seconds', 'Duration of the last probe', ['server'])
-  // The default metrics have the used heap, and the event loop delay since the scrape before.
+  // The default metrics report the used heap, but not its limit.
   gauge('heap_limit_bytes', 'The heap size at which the process runs out of memory', []).set(
     getHeapStatistics().heap_size_limit,
   )
@@ -170,13 +170,13 @@ export function createMetrics() {
 
     /** The first visible call of a delivery starts. */
     publishStarted(platform: Platform, post: Instants, at: Date): void {
-      lateness.observe({ platform, timing: timingOf(post) }, secondsSince(post, at))
+      lateness.observe({ platform, timing: toTiming(post) }, secondsSince(post, at))
     },
     /** @param first the post and the time of the answer; null for later calls of a delivery */
     publishEnded(platform: Platform, outcome: CallOutcome, first: { post: Instants; at: Date } | null): void {
       calls.inc({ platform, outcome })
       if (first && outcome === 'accepted') {
-        answers.observe({ platform, timing: timingOf(first.post) }, secondsSince(first.post, first.at))
+        answers.observe({ platform, timing: toTiming(first.post) }, secondsSince(first.post, first.at))
       }
     },
     /** @param code the reason of a failed delivery */
@@ -199,7 +199,7 @@ export function createMetrics() {
     },
     activityEnded: (activity: string): void => running.dec({ activity }),
     callDequeued: (platform: Platform, waitedMs: number): void => sendWait.observe({ platform }, waitedMs / SECOND),
-    callRejected: (platform: Platform, reason: 'full' | 'failing'): void => crowded.inc({ platform, reason }),
+    callRejected: (platform: Platform, reason: 'full' | 'failing'): void => rejectedCalls.inc({ platform, reason }),
     deliveryArmed: (): void => armed.inc(),
     deliveryDisarmed: (): void => armed.dec(),
 
@@ -246,7 +246,7 @@ export type PlatformStep = 'prepare' | 'publish' | 'reconcile'
 type Instants = Pick<Post, 'scheduledAt' | 'dueAt'>
 
 /** Immediate posts are measured from their creation, because they have no scheduled time. */
-function timingOf({ scheduledAt }: Instants): 'scheduled' | 'immediate' {
+function toTiming({ scheduledAt }: Instants): 'scheduled' | 'immediate' {
   return scheduledAt ? 'scheduled' : 'immediate'
 }
 

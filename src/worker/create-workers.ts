@@ -14,7 +14,7 @@ import { loadBundle } from './bundle.ts'
 import { TASK_QUEUES, type TaskQueue } from '../workflows/task-queues.ts'
 
 const MAINTENANCE_ACTIVITIES = 20
-/** Preparations mostly wait for an upload or a platform. Their memory is limited elsewhere. */
+/** Concurrent preparations, which mostly wait for an upload or a platform. Their memory is limited elsewhere. */
 const PREPARATIONS = 200
 /** Calls to mail servers and push services, which mostly wait. */
 const NOTIFICATION_CALLS = 100

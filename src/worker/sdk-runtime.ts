@@ -29,7 +29,7 @@ async function install({ logger, level, hasMetrics }: RuntimeOptions): Promise<R
     shutdownSignals: [],
     logger: new DefaultLogger(threshold, ({ level: severity, message, meta }) => {
       const write = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const
-      logger[write[severity]](serializable(meta), message)
+      logger[write[severity]](toLogFields(meta), message)
     }),
     ...(address !== null && {
       telemetryOptions: {
@@ -62,7 +62,7 @@ function freeLoopbackPort(): Promise<number> {
   })
 }
 
-function serializable(meta: LogMetadata | undefined): Record<string, unknown> {
+function toLogFields(meta: LogMetadata | undefined): Record<string, unknown> {
   const { error, ...rest } = meta ?? {}
   return error === undefined ? rest : { ...rest, err: error }
 }

@@ -18,7 +18,7 @@ export interface ScheduledWorkflow {
 export const SWEEP = 'sweep'
 
 /** Clocks differ: a run that starts with its slot by Temporal's clock may find nothing due by the worker's clock. */
-const CLOCKS_DIFFER_MS = 5 * SECOND
+const CLOCK_SKEW_MS = 5 * SECOND
 
 interface Intervals {
   sweepIntervalMs: number
@@ -60,7 +60,7 @@ export function listScheduledWorkflows({ sweepIntervalMs, metricsIntervalMs }: I
       name: 'collectPostMetrics',
       taskQueue: 'analytics',
       intervalMs: metricsIntervalMs,
-      offsetMs: CLOCKS_DIFFER_MS,
+      offsetMs: CLOCK_SKEW_MS,
       catchUpMs: metricsIntervalMs,
       maxRunMs: 6 * HOUR,
       summary: 'Collect the metrics of published posts',
@@ -69,7 +69,7 @@ export function listScheduledWorkflows({ sweepIntervalMs, metricsIntervalMs }: I
       name: 'collectAccountMetrics',
       taskQueue: 'analytics',
       intervalMs: DAY,
-      offsetMs: CLOCKS_DIFFER_MS,
+      offsetMs: CLOCK_SKEW_MS,
       catchUpMs: DAY,
       maxRunMs: 12 * HOUR,
       summary: 'Collect the follower counts of connected accounts',

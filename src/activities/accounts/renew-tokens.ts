@@ -15,7 +15,7 @@ import type {
 } from '../../store/accounts/platform-accounts.ts'
 import type { UserStore } from '../../store/users/users.ts'
 
-/** Early enough that an outage of some days at a platform ends no connection. */
+/** Connections are renewed this long before they end, so that a platform outage of a few days ends none. */
 const RENEW_BEFORE_MS = EXPIRING_MS + 3 * DAY
 const PAGE = 50
 const CONCURRENT_RENEWALS = 5

@@ -74,8 +74,8 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
     collectFollowersPage: (
       after: string | null,
       pauses: Pauses,
-      on: readonly Platform[] = PLATFORMS,
-    ): Promise<FollowersPage> => runActivity(() => collectFollowersPage(after, pauses, on)),
+      platforms: readonly Platform[] = PLATFORMS,
+    ): Promise<FollowersPage> => runActivity(() => collectFollowersPage(after, pauses, platforms)),
 
     /**
      * Collects the follower count of a new connection, unless the account has a count of today.

@@ -21,16 +21,16 @@ export function createCollectFollowersPage({ accounts, clock, followers }: Colle
   return async function collectFollowersPage(
     after: string | null,
     pauses: Pauses,
-    on: readonly Platform[],
+    platforms: readonly Platform[],
   ): Promise<FollowersPage> {
     const owners = await accounts.listAll(after, OWNERS_PER_PAGE)
     const due = owners.flatMap((owner) =>
-      followers.listSupported(owner, on).map((platform) => ({ userId: owner.userId, platform })),
+      followers.listSupported(owner, platforms).map((platform) => ({ userId: owner.userId, platform })),
     )
     const done: FollowersPage = { next: null, pauses: { ...pauses }, taken: 0, skipped: 0, failed: 0, paused: 0 }
-    for (const some of splitIntoChunks(due, MAX_CONCURRENT_CALLS)) {
+    for (const chunk of splitIntoChunks(due, MAX_CONCURRENT_CALLS)) {
       await Promise.all(
-        some.map(async ({ userId, platform }) => {
+        chunk.map(async ({ userId, platform }) => {
           const now = clock.now().getTime()
           if ((done.pauses[platform] ?? 0) > now) return void (done.paused += 1)
           const result = await followers.collect(userId, platform, cancellationSignal())

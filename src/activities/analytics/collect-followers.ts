@@ -39,9 +39,9 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
 
   const unknownUntil = new Map<string, number>()
 
-  function rememberUnknown(name: string): void {
+  function rememberUnknown(connectionId: string): void {
     if (unknownUntil.size >= MAX_UNKNOWN) unknownUntil.clear()
-    unknownUntil.set(name, clock.now().getTime() + UNKNOWN_VALID_MS)
+    unknownUntil.set(connectionId, clock.now().getTime() + UNKNOWN_VALID_MS)
   }
 
   /** Reads the count from the platform and stores it; null when the platform does not report it. */
@@ -77,8 +77,8 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
 
   return {
     /** The platforms of an account that report a follower count. */
-    listSupported: (owner: PlatformAccounts, on: readonly Platform[]): Platform[] =>
-      on.filter((platform) => {
+    listSupported: (owner: PlatformAccounts, wanted: readonly Platform[]): Platform[] =>
+      wanted.filter((platform) => {
         const account = owner[platform]
         return account?.connected && account.health.status !== 'expired' && platforms.find(platform)?.followers
       }),
@@ -90,30 +90,30 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
     async findCurrent(userId: string, platform: Platform, signal: AbortSignal): Promise<number | null> {
       const { latest, version } = await findLatest(userId, platform)
       if (latest && latest.takenAt.getTime() >= clock.now().getTime() - FOLLOWERS_VALID_MS) return latest.followers
-      const name = `${userId}/${platform}/${version}`
-      if ((unknownUntil.get(name) ?? 0) > clock.now().getTime()) return null
+      const connectionId = `${userId}/${platform}/${version}`
+      if ((unknownUntil.get(connectionId) ?? 0) > clock.now().getTime()) return null
       let count: number | null = null
       try {
         count = await readAndSave(userId, platform, signal)
       } catch (error) {
         if (!(error instanceof PlatformError) || error.class === 'rate_limited') throw error
       }
-      if (count === null) rememberUnknown(name)
+      if (count === null) rememberUnknown(connectionId)
       return count
     },
 
     /**
      * Stores one snapshot per day, however often it is called. Failures at the platform are returned.
-     * @param isAsked collects again although there is a snapshot of today
+     * @param isForced collects again although there is a snapshot of today
      * @throws errors of the database, and the reason of an aborted signal
      */
     async collect(
       userId: string,
       platform: Platform,
       signal: AbortSignal,
-      isAsked = false,
+      isForced = false,
     ): Promise<CollectFollowersResult> {
-      if (!isAsked && (await isCollectedToday(userId, platform))) return { kind: 'skipped' }
+      if (!isForced && (await isCollectedToday(userId, platform))) return { kind: 'skipped' }
       const owner = await users.findById(userId)
       if (!owner || owner.isDisabled) return { kind: 'skipped' }
       try {

@@ -72,12 +72,12 @@ export function createCollectPosts(deps: CollectPostsDeps) {
     }
   }
 
-  /** @param isAsked collects again although there is a snapshot of this slot */
-  async function collect(batch: DueBatch, isAsked: boolean, signal: AbortSignal): Promise<CollectedBatch> {
+  /** @param isForced collects again although there is a snapshot of this slot */
+  async function collect(batch: DueBatch, isForced: boolean, signal: AbortSignal): Promise<CollectedBatch> {
     const { userId, platform, postIds } = batch
     const slot = new Date(batch.slot)
     const found = await published.find(postIds)
-    const wanted = found.flatMap((post) => toWantedPosts(post, userId, platform, isAsked ? null : slot))
+    const wanted = found.flatMap((post) => toWantedPosts(post, userId, platform, isForced ? null : slot))
     if (wanted.length === 0) return NOTHING
     const ids = wanted.map(({ postId }) => postId)
     const owner = await users.findById(userId)
@@ -129,18 +129,18 @@ export function createCollectPosts(deps: CollectPostsDeps) {
     if (collectionFailure.isUnexpected) log.error('metrics collection failed unexpectedly', { error })
     // A post that its owner deletes meanwhile gets no dead letter.
     await deps.database.transaction(async (session) => {
-      const there = await published.recordFetch(platform, postIds, { slot: new Date(slot) }, session)
-      const letters = [...there].map((postId) => ({ type: 'post' as const, postId, userId, platform }))
+      const stillPublished = await published.recordFetch(platform, postIds, { slot: new Date(slot) }, session)
+      const letters = [...stillPublished].map((postId) => ({ type: 'post' as const, postId, userId, platform }))
       await deps.deadLetters.add(letters, collectionFailure.reason, clock.now(), session)
     })
     return { ...NOTHING, failed: postIds.length }
   }
 
   /** Collects posts that fit into one call. */
-  async function collectOnce(batch: DueBatch, isAsked: boolean, signal: AbortSignal): Promise<CollectedBatch> {
+  async function collectOnce(batch: DueBatch, isForced: boolean, signal: AbortSignal): Promise<CollectedBatch> {
     let result: CollectedBatch
     try {
-      result = await collect(batch, isAsked, signal)
+      result = await collect(batch, isForced, signal)
     } catch (error) {
       signal.throwIfAborted()
       result = await handleFailure(error, batch)
@@ -153,10 +153,10 @@ export function createCollectPosts(deps: CollectPostsDeps) {
    * Stores one snapshot per due post, however often it is called. The result reports failures at the platform.
    * @throws errors of the database, and the reason of an aborted signal
    */
-  return async function collectPosts(batch: DueBatch, signal: AbortSignal, isAsked = false): Promise<CollectedBatch> {
+  return async function collectPosts(batch: DueBatch, signal: AbortSignal, isForced = false): Promise<CollectedBatch> {
     const total = { ...NOTHING }
     for (const postIds of splitIntoChunks(batch.postIds, platforms.find(batch.platform)?.metrics?.perCall ?? 1)) {
-      const { end, pauseMs, ...done } = await collectOnce({ ...batch, postIds }, isAsked, signal)
+      const { end, pauseMs, ...done } = await collectOnce({ ...batch, postIds }, isForced, signal)
       for (const name of Object.keys(done) as (keyof typeof done)[]) total[name] += done[name]
       if (end !== 'done') return { ...total, end, ...(pauseMs !== undefined && { pauseMs }) }
     }

@@ -18,7 +18,7 @@ export type CollectionFailure =
   | { kind: 'account-blocked'; why: 'unauthorized' | 'permission' }
   | { kind: 'dead-letter'; reason: string; isUnexpected: boolean }
 
-/** Adapters word these errors for posts that were sent. A collection only reads. */
+/** Replaces the messages of adapters for these errors, which describe a rejected post. A collection only reads. */
 const READ_FAILURES: Partial<Record<PlatformErrorClass, string>> = {
   validation: 'rejected the request for metrics',
   duplicate: 'rejected the request for metrics',

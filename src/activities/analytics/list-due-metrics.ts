@@ -7,9 +7,9 @@ import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { PublishedPost, DueMetricsStore } from '../../store/analytics/due-metrics.ts'
 import type { DueAccount, DuePage, DuePlace } from '../../workflows/messages/analytics.ts'
 
-/** Posts in a page. Nothing else of the collection takes more memory. */
+/** Posts per page. A page takes more memory than any other part of a collection. */
 const PAGE = 500
-/** Posts in a batch of one activity. An activity costs more than a call, so calls for single posts share one. */
+/** Posts per batch. An activity costs more than a call, so one activity makes several calls for single posts. */
 const BATCH = 25
 
 interface ListDueMetricsDeps {
@@ -103,7 +103,7 @@ export function createListDueMetrics({ published, platforms, clock, ages }: List
   }
 }
 
-/** As many whole calls as fit, and at least one. */
+/** Returns the number of posts in as many whole calls as fit into a batch, and in at least one. */
 function computeBatchSize(postsPerCall: number): number {
   return postsPerCall * Math.max(1, Math.floor(BATCH / postsPerCall))
 }

@@ -13,7 +13,7 @@ import { withHeartbeat } from '../shared/heartbeat.ts'
 
 const PAGE = 50
 const CONCURRENT_USERS = 5
-/** With the workflow's retry policy these take an hour and a half. */
+/** Tries of a page while the processor is down. With the workflow's retry policy they take an hour and a half. */
 const MAX_PAGE_TRIES = 10
 /** Longer than the workflow ever waits before it checks the event again. */
 const LEASE_MS = 2 * HOUR
@@ -36,7 +36,7 @@ interface ReconciledPage {
   failed: number
 }
 
-/** Each may be killed at any point and repeated: it stores the current state at the payment processor in one write. */
+/** Every activity may be killed at any point and repeated: it stores the current state at the payment processor in one write. */
 export function createBillingActivities(deps: BillingDeps) {
   const { clock, erasures, orchestrator, paymentEvents, syncSubscription, users } = deps
 
@@ -47,7 +47,7 @@ export function createBillingActivities(deps: BillingDeps) {
         const event = await paymentEvents.find(eventId)
         if (event?.state !== 'waiting') return null
         const isErased = (await erasures.find(userId)) !== null
-        if (isErased) await endUnusable(userId, event)
+        if (isErased) await endOrphanedSubscription(userId, event)
         const state = isErased ? null : await syncSubscription(userId, { ...event, id: eventId })
         await paymentEvents.markProcessed(eventId, state ? 'applied' : 'ignored', clock.now())
         return toSubscriptionState(state)
@@ -115,7 +115,7 @@ export function createBillingActivities(deps: BillingDeps) {
   }
 
   /** Ends the subscription of an account that is erased, or about to be: no user can use it. */
-  async function endUnusable(userId: string, event: StoredPaymentEvent): Promise<void> {
+  async function endOrphanedSubscription(userId: string, event: StoredPaymentEvent): Promise<void> {
     const subscription = await readSubscription(event)
     await endSubscriptions(requirePayments(deps.payments), subscription ? [subscription] : [], [event.customerId])
     log.warn('subscription of erased account ended', { userId, subscriptionId: subscription?.id })

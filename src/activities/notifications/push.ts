@@ -13,7 +13,7 @@ import { CapacityExceeded, createServerLimiter } from '../shared/call-limiter.ts
 import { withHeartbeat } from '../shared/heartbeat.ts'
 import { retryAfter } from '../shared/retry-after.ts'
 
-/** Per worker. Mails use the same activity slots, so a hanging push service must not take them all. */
+/** Concurrent push calls per worker. Mails use the same activity slots, so a hanging push service must not take them all. */
 const MAX_CONCURRENT_CALLS = 32
 
 export interface PushDeps {
@@ -77,11 +77,11 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
     const message = toPushMessage(notification)
     const outcomes = await allSettledOrThrow(left.map((device) => pushTo(userId, device, message, remember)))
 
-    const late = outcomes.filter((outcome) => outcome.kind === 'later')
-    if (late.length > 0) {
-      const reason = `${late.length} of ${served.size + late.length} devices not reached: the push service ${late[0]!.why}`
+    const unreached = outcomes.filter((outcome) => outcome.kind === 'later')
+    if (unreached.length > 0) {
+      const reason = `${unreached.length} of ${served.size + unreached.length} devices not reached: the push service ${unreached[0]!.why}`
       if (clock.now().getTime() - createdAt.getTime() >= PUSH_LIFE_MS) return { state: 'failed', reason }
-      const waits = late.flatMap(({ waitMs }) => waitMs ?? [])
+      const waits = unreached.flatMap(({ waitMs }) => waitMs ?? [])
       throw retryAfter(reason, waits.length > 0 ? Math.max(...waits) : undefined)
     }
     const [refused] = outcomes.filter((outcome) => outcome.kind === 'refused')

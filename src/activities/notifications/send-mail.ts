@@ -11,7 +11,7 @@ import type { Mail, MailStore } from '../../store/notifications/mails.ts'
 
 /** Longer than the longest time between two attempts. */
 const LEASE_MS = 3 * MINUTE
-/** The heartbeat detail that survives a failed record. Stored histories hold it. */
+/** The heartbeat detail after the mail server accepted the mail. It survives a failed database write. Stored histories hold it. */
 const ACCEPTED = 'taken by the mail server'
 
 export interface SendMailDeps {
@@ -35,11 +35,11 @@ export function createSendMailActivities({ mails, mailer, cipher, clock, metrics
     if (leftMs <= 0) return 'EXPIRED'
     const content = openContent(mail)
     if (!content) return 'UNREADABLE'
-    const { to, ...words } = content
+    const { to, ...body } = content
     if (to === null) return 'NOBODY'
     const signal = AbortSignal.any([AbortSignal.timeout(leftMs), cancellationSignal()])
     try {
-      await mailer.send({ id: mail._id, to, ...words }, { signal })
+      await mailer.send({ id: mail._id, to, ...body }, { signal })
       return null
     } catch (error) {
       if (!(error instanceof MailError)) throw error

@@ -2,15 +2,15 @@ import type { AttemptRef, PlatformStatus, Post, Published } from '../../domain/p
 import type { TimelineEvent } from '../../domain/posts/timeline.ts'
 import type { DeliveryInput, DeliveryResult } from '../../workflows/messages/publishing.ts'
 
-/** What preparing a delivery needs of its activity. */
+/** The parts of an activity that the preparation of a delivery uses. */
 export interface PrepareDeliveryIo {
-  /** Ends waits and invisible work; never the visible call. */
+  /** Aborts waits and invisible work, but never the visible call. */
   signal: AbortSignal
   /** Logs an error of this service; users never see it. */
   report(event: string, error: unknown): void
 }
 
-/** What publishing needs of its activity. */
+/** The parts of an activity that an attempt to publish uses. */
 export interface ActivityIo extends PrepareDeliveryIo {
   /** The accepted result that an earlier, lost attempt left in its heartbeat; null when there is none. */
   remembered: (AttemptRef & Published) | null
@@ -40,7 +40,7 @@ export interface DeliveryTarget<Io extends PrepareDeliveryIo = PrepareDeliveryIo
 
 /** One attempt to publish one platform of a post. */
 export interface Attempt extends DeliveryTarget<DeliveryActivity> {
-  /** The round and the number of its last claim: a record of an older claim changes nothing. */
+  /** The round and the number of the last claim. A move for an older claim changes nothing. */
   ref: AttemptRef
 }
 
@@ -62,7 +62,7 @@ export const POST_DELETED: AttemptResult = {
   result: { outcome: 'void', status: 'DELETED', revision: Number.MAX_SAFE_INTEGER },
 }
 
-/** Temporal waits at least a millisecond, and whole ones. */
+/** Rounds the wait up to whole milliseconds, at least one, as Temporal requires. */
 export function retryIn(waitMs: number, why: string): AttemptResult & { kind: 'retryIn' } {
   return { kind: 'retryIn', waitMs: Math.max(1, Math.ceil(waitMs)), why }
 }

@@ -20,7 +20,7 @@ import { createReconcileDelivery, type ReconcileDeliveryDeps } from './reconcile
 import { createOutcomeRecorder, isPostDeleted, toDeliveryResult, type OutcomeRecorderDeps } from './record-outcome.ts'
 import { createSendPost, type SendPostDeps } from './send-post.ts'
 
-/** A timer fires this early at most. An attempt for a post that is due later waits outside its activity slot. */
+/** The longest wait in an activity slot for a post to become due. For a later post the attempt ends, and Temporal retries it. */
 const MAX_ARMED_MS = 15 * SECOND
 /** An armed attempt reads owner and account again this long before the post is due, spread over the second duration. */
 const RECHECK_LEAD_MS = 500
@@ -137,7 +137,7 @@ function findWait({ delivery: { leaseUntil, nextAttemptAt } }: PlatformStatus, n
   return null
 }
 
-/** A number that differs between posts and stays the same for each. */
+/** Derives a number from the post id, which spreads the posts. */
 function toSpread(postId: string): number {
   return Number.parseInt(postId.slice(-6), 16) || 0
 }

@@ -6,12 +6,11 @@ import { findEntry, toFailure } from '../../domain/posts/post-entries.ts'
 import { cancel } from '../../domain/posts/post-moves.ts'
 import { toPublishPlan } from '../../domain/posts/publish-plan.ts'
 import type { DiscardPrepared } from '../../commands/posts/discard-prepared.ts'
-import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { DeliveryInput, DeliveryResult, PostState } from '../../workflows/messages/publishing.ts'
-import { toDeliveryResult } from './record-outcome.ts'
+import { isPostDeleted, toDeliveryResult } from './record-outcome.ts'
 
 export interface PostActivitiesDeps {
   posts: PostStore
@@ -34,7 +33,7 @@ export function createPostActivities({ posts, notifications, metrics, discardPre
         const post = await posts.transition(postId, cancel(), getRun())
         void discardPrepared(post, post.platformStatuses)
       } catch (error) {
-        if (!(error instanceof ServiceError && error.code === 'NOT_FOUND')) throw error
+        if (!isPostDeleted(error)) throw error
       }
     },
 

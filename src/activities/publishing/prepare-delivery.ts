@@ -80,8 +80,10 @@ export function createPrepareDelivery({
 
   async function prepareContent(target: DeliveryTarget, adapter: PlatformAdapter, account: Credentials): Promise<void> {
     await discardOutdated(target, adapter, account)
-    await rethrowSaveErrors(createLog(target, account), (log) =>
-      adapter.prepare(toOutgoingPost(target.post, target.input), account, log, { signal: target.activity.signal }),
+    await rethrowSaveErrors(createCheckpoints(target, account), (checkpoints) =>
+      adapter.prepare(toOutgoingPost(target.post, target.input), account, checkpoints, {
+        signal: target.activity.signal,
+      }),
     )
   }
 
@@ -107,7 +109,7 @@ export function createPrepareDelivery({
     }
   }
 
-  function createLog({ post, entry, input }: DeliveryTarget, account: Credentials) {
+  function createCheckpoints({ post, entry, input }: DeliveryTarget, account: Credentials) {
     const handles = new Map(Object.entries(selectHandles(entry.delivery, account.accountId, post.contentVersion)))
     return {
       get: (name: string) => handles.get(name),
@@ -160,7 +162,7 @@ export function createPrepareDelivery({
     return null
   }
 
-  return { prepareAccount, createLog, prepareAhead }
+  return { prepareAccount, createCheckpoints, prepareAhead }
 }
 
 export type PrepareDelivery = ReturnType<typeof createPrepareDelivery>
@@ -170,16 +172,16 @@ export function toOutgoingPost(post: Post, { platform }: DeliveryInput): Outgoin
 }
 
 /** Throws an error of `save` again after `work`, because an adapter may swallow or wrap it. */
-async function rethrowSaveErrors<L extends { save(name: string, value: string): Promise<void> }>(
-  log: L,
-  work: (log: L) => Promise<void>,
+async function rethrowSaveErrors<C extends { save(name: string, value: string): Promise<void> }>(
+  checkpoints: C,
+  work: (checkpoints: C) => Promise<void>,
 ): Promise<void> {
   let saveError: unknown
   const watched = {
-    ...log,
+    ...checkpoints,
     async save(name: string, value: string) {
       try {
-        await log.save(name, value)
+        await checkpoints.save(name, value)
       } catch (error) {
         saveError = error
         throw error

@@ -94,8 +94,8 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
       const account = await credentials.get(post.userId, input.platform, { signal })
       if (account && account.accountId !== accountId) return 'other-account'
       if (!account) return 'not-connected'
-      const log = { ...preparation.createLog(attempt, account), key, startedAt, isRepeat: true }
-      return await adapter.reconcile(toOutgoingPost(post, input), account, log, {
+      const checkpoints = { ...preparation.createCheckpoints(attempt, account), key, startedAt, isRepeat: true }
+      return await adapter.reconcile(toOutgoingPost(post, input), account, checkpoints, {
         signal,
         calledAt,
         wasAnswered: entry.delivery.answered ?? false,
@@ -105,13 +105,13 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
       signal.throwIfAborted()
       if (isDatabaseOutage(error) || isPostDeleted(error)) throw error
       if (!(error instanceof PlatformError)) activity.report('reconcile failed unexpectedly', error)
-      return isRefusalToReport(error) ? 'undecidable' : 'unreachable'
+      return isSearchRefused(error) ? 'undecidable' : 'unreachable'
     }
   }
 }
 
-/** Whether the platform refused the search itself. Another search would be refused, too. */
-function isRefusalToReport(error: unknown): boolean {
+/** Returns true when the platform refused the search itself. Another search would be refused, too. */
+function isSearchRefused(error: unknown): boolean {
   return (
     error instanceof PlatformError && error.certain && ['permission', 'not_found', 'validation'].includes(error.class)
   )

@@ -215,7 +215,7 @@ async function ignoreNotFound(changing: Promise<Post>): Promise<Post | null> {
   }
 }
 
-/** Whether a change failed because its post was deleted meanwhile. */
+/** Returns true when a change failed because its post was deleted meanwhile. */
 export function isPostDeleted(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'NOT_FOUND'
 }

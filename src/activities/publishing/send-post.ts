@@ -92,8 +92,8 @@ export function createSendPost(deps: SendPostDeps) {
     if (leaseUntil.getTime() - clock.now().getTime() < timeoutMs) {
       return { ref: claimed, error: new CapacityExceeded('full') }
     }
-    const log: DeliveryCheckpoints = {
-      ...preparation.createLog({ input, post, activity, entry: { ...entry, delivery } }, account),
+    const checkpoints: DeliveryCheckpoints = {
+      ...preparation.createCheckpoints({ input, post, activity, entry: { ...entry, delivery } }, account),
       key: delivery.key!,
       startedAt: delivery.startedAt!,
       isRepeat: entry.delivery.doubted && entry.delivery.key !== null,
@@ -101,7 +101,10 @@ export function createSendPost(deps: SendPostDeps) {
     if (isFirstCall(claimed)) metrics.publishStarted(platform, post, clock.now())
     const signal = AbortSignal.timeout(timeoutMs)
     try {
-      return { ref: claimed, published: await adapter.publish(toOutgoingPost(post, input), account, log, { signal }) }
+      return {
+        ref: claimed,
+        published: await adapter.publish(toOutgoingPost(post, input), account, checkpoints, { signal }),
+      }
     } catch (error) {
       return { ref: claimed, error }
     }
@@ -109,12 +112,15 @@ export function createSendPost(deps: SendPostDeps) {
 
   /** The record mostly takes a few milliseconds. If it takes longer, Temporal stores the result in case this process dies. */
   async function recordAccepted(attempt: Attempt, published: Published): Promise<AttemptResult> {
-    const late = setTimeout(() => attempt.activity.remember({ ...attempt.ref, ...published }), REMEMBER_AFTER_MS)
+    const rememberTimer = setTimeout(
+      () => attempt.activity.remember({ ...attempt.ref, ...published }),
+      REMEMBER_AFTER_MS,
+    )
     try {
       await priority.whenIdle()
       return await outcomes.recordAccepted(attempt, published)
     } finally {
-      clearTimeout(late)
+      clearTimeout(rememberTimer)
     }
   }
 
@@ -141,23 +147,23 @@ export function createSendPost(deps: SendPostDeps) {
     await outcomes.applyMove(attempt, defer(input.platform, reason, ref, { at: clock.now(), countsAsTry: false }))
     try {
       await credentials.renew(post.userId, input.platform, account, { signal: activity.signal })
-    } catch (renewal) {
+    } catch (renewalError) {
       activity.signal.throwIfAborted()
-      if (isDatabaseOutage(renewal)) throw renewal
-      return outcomes.recordFailure(attempt, renewal)
+      if (isDatabaseOutage(renewalError)) throw renewalError
+      return outcomes.recordFailure(attempt, renewalError)
     }
     activity.hasRenewed = true
     return RELOAD
   }
 }
 
-/** Whether a failed visible call certainly left nothing on the platform. */
+/** Returns true when a failed visible call certainly left nothing on the platform. */
 function isRefusal(error: unknown): error is PlatformError | CapacityExceeded {
   if (error instanceof PlatformError) return error.certain && error.class !== 'duplicate'
   return error instanceof CapacityExceeded
 }
 
-/** Later calls say nothing about lateness: a wait or a retry of the user came before them. */
+/** Only the first call measures lateness: a wait or a retry of the user precedes every later one. */
 function isFirstCall({ round, attempt }: AttemptRef): boolean {
   return round === 0 && attempt === 1
 }

@@ -14,7 +14,7 @@ import { normalizeType } from '../storage/stored-files.ts'
 
 const MAX_RESPONSE_BYTES = 2 * 1_048_576
 const RETRIES = 1
-/** Retry time of a busy provider that states none. */
+/** The wait after a response of a busy provider that states none. */
 const BUSY_SECONDS = 5
 
 interface CaptionPicture {
@@ -41,7 +41,7 @@ export interface CaptionProvider {
 export function createTemplateCaptions(): CaptionProvider {
   return {
     name: 'template',
-    generate: async ({ rules, ...wish }) => buildTemplateCaptions(wish, rules),
+    generate: async ({ rules, ...input }) => buildTemplateCaptions(input, rules),
   }
 }
 
@@ -79,9 +79,9 @@ export function createProviderCaptions({ url, apiKey, model, userAgent, timeoutM
     async generate(request, { signal }) {
       const client = await (opened ??= open())
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
-      let answer: OpenAI.ChatCompletion
+      let completion: OpenAI.ChatCompletion
       try {
-        answer = await client.chat.completions.create(
+        completion = await client.chat.completions.create(
           { model, messages: toMessages(request), response_format: RESPONSE_FORMAT },
           { signal: deadline },
         )
@@ -89,7 +89,7 @@ export function createProviderCaptions({ url, apiKey, model, userAgent, timeoutM
         signal.throwIfAborted()
         throw toServiceError(error as Failure, deadline.aborted)
       }
-      return readCompletion(answer)
+      return readCompletion(completion)
     },
   }
 }
@@ -117,13 +117,13 @@ function toMessages({ prompt, text, tone, platform, pictures, rules }: CaptionRe
     ...(tone ? [`The tone is ${JSON.stringify(tone)}.`] : []),
     'Write in the language of the request.',
   ]
-  const wish = text ? `${prompt}\n\nThe post as it is so far:\n${text}` : prompt
+  const task = text ? `${prompt}\n\nThe post as it is so far:\n${text}` : prompt
   return [
     { role: 'system' as const, content: instructions.join('\n') },
     {
       role: 'user' as const,
       content: [
-        { type: 'text' as const, text: wish },
+        { type: 'text' as const, text: task },
         ...pictures.map(({ type, bytes }) => ({
           type: 'image_url' as const,
           image_url: { url: `data:${normalizeType(type)};base64,${Buffer.from(bytes).toString('base64')}` },
@@ -133,8 +133,8 @@ function toMessages({ prompt, text, tone, platform, pictures, rules }: CaptionRe
   ]
 }
 
-function readCompletion(answer: OpenAI.ChatCompletion): string[] {
-  const choice = answer.choices?.[0]
+function readCompletion(completion: OpenAI.ChatCompletion): string[] {
+  const choice = completion.choices?.[0]
   if (choice?.message?.refusal || choice?.finish_reason === 'content_filter') throw refused()
   const captions = parseCaptions(choice?.message?.content)
   if (captions === null) throw failed('The caption provider sent an unusable response. Try again.')

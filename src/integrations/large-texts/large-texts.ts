@@ -8,7 +8,7 @@ import type { TextJob, TextResult } from './text-thread.ts'
 const INLINE_JSON_BYTES = 1_048_576
 const INLINE_DATA_URL_LENGTH = 65_536
 
-/** Room for twenty megabytes of text, twice, with two bytes per character. */
+/** The heap holds two copies of twenty megabytes of text with two bytes per character. */
 const LIMITS: ResourceLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32 }
 
 /**
@@ -24,7 +24,7 @@ export function createLargeTexts() {
     parseJson: async (bytes: Uint8Array<ArrayBuffer>): Promise<unknown> =>
       bytes.length <= INLINE_JSON_BYTES ? parseJson(bytes) : runOnThread({ kind: 'json', bytes }),
 
-    /** Decodes base64 data URLs; null for each other text. */
+    /** Decodes base64 data URLs; null for any other text. */
     readDataUrls: async (urls: string[]): Promise<(DataUrl | null)[]> =>
       urls.reduce((length, url) => length + url.length, 0) <= INLINE_DATA_URL_LENGTH
         ? urls.map(readDataUrl)
@@ -46,8 +46,9 @@ function runOnThread(job: TextJob): Promise<unknown> {
       reject(new ServiceError(code, message, errors ? { errors } : {}))
     })
     thread.once('error', (error: Error & { code?: string }) => {
-      const isTooMuch = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-      reject(isTooMuch ? new ServiceError('PAYLOAD_TOO_LARGE', 'Request body is too large', { cause: error }) : error)
+      const isOutOfMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+      const message = 'Request body is too large. Send a smaller one.'
+      reject(isOutOfMemory ? new ServiceError('PAYLOAD_TOO_LARGE', message, { cause: error }) : error)
     })
     thread.once('exit', () => reject(new Error('A thread ended without a result')))
   })

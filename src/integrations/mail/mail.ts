@@ -10,7 +10,7 @@ interface MailerOptions {
   url: string
   /** A name and an address, as in a mail's header. */
   from: string
-  /** Limits on the server's silence and on sending a whole mail. */
+  /** Limits in milliseconds on the server's silence and on sending a whole mail. */
   silenceMs?: number
   sendMs?: number
 }
@@ -50,12 +50,12 @@ export function createMailer({ url, from, silenceMs = 10 * SECOND, sendMs = 20 *
 
   return {
     /** @throws MailError unless the mail server accepted the mail */
-    async send({ id, to, ...words }: OutgoingMail, { signal }: { signal: AbortSignal }): Promise<void> {
+    async send({ id, to, ...body }: OutgoingMail, { signal }: { signal: AbortSignal }): Promise<void> {
       if (url === '') throw new MailError('SMTP_URL is not set', { isFinal: false })
       const transport = await (opened ??= open())
       try {
         await transport.sendMail({
-          ...words,
+          ...body,
           from,
           // An object, so that no part is parsed as a second address.
           to: { name: '', address: to },
@@ -89,6 +89,6 @@ function toMailError(cause: unknown): MailError {
   const { code = 'UNKNOWN', command, responseCode, permanent = false } = cause as SmtpError
   const isAboutMail = command === 'RCPT TO' || command === 'DATA' || command === 'API'
   const isUnusable = command === 'API' && code === 'EENVELOPE'
-  const reason = ['The mail server did not take it:', code, command, responseCode]
+  const reason = ['The mail server did not accept the mail:', code, command, responseCode]
   return new MailError(reason.filter(Boolean).join(' '), { isFinal: (isAboutMail && permanent) || isUnusable, cause })
 }

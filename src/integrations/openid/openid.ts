@@ -54,8 +54,8 @@ export function createIdentityProvider(options: IdentityProviderOptions) {
   if (!isPlain && issuer.protocol !== 'https:') throw new Error('GOOGLE_ISSUER_URL must be an https address')
   let discovered: Promise<Discovered> | undefined
 
-  /** Loads the library with the first login, because most processes see none. */
-  async function ask(): Promise<Discovered> {
+  /** Loads the library with the first login, because most processes serve none. */
+  async function loadAndDiscover(): Promise<Discovered> {
     const openid = await import('openid-client')
     const provider = await openid.discovery(issuer, clientId, {}, openid.ClientSecretPost(clientSecret), {
       // The ID token comes directly from the provider; its signature is verified anyway.
@@ -67,7 +67,7 @@ export function createIdentityProvider(options: IdentityProviderOptions) {
   }
 
   function discover(): Promise<Discovered> {
-    discovered ??= ask().catch((error: unknown) => {
+    discovered ??= loadAndDiscover().catch((error: unknown) => {
       discovered = undefined
       throw error
     })

@@ -54,12 +54,12 @@ export function createPaymentsClient({ secretKey, url, userAgent, timeoutMs, onC
     return limitedFetch(input, { ...init, signal: AbortSignal.any(signals) })
   }
 
-  return async function call<T extends object>(aim: string, ask: (client: Stripe) => Promise<T>): Promise<T> {
+  return async function call<T extends object>(aim: string, request: (client: Stripe) => Promise<T>): Promise<T> {
     const client = await (opened ??= open())
     const deadline = AbortSignal.timeout(timeoutMs)
     try {
-      const asking = deadlines.run(deadline, () => retryWhileBusy(() => ask(client), deadline))
-      const answer = await raceAbort(asking, deadline)
+      const pending = deadlines.run(deadline, () => retryWhileBusy(() => request(client), deadline))
+      const answer = await raceAbort(pending, deadline)
       assertSuccess(answer)
       onCall('answered')
       return answer
@@ -71,14 +71,14 @@ export function createPaymentsClient({ secretKey, url, userAgent, timeoutMs, onC
   }
 }
 
-/** Codes for another running call with this key or object; a later repeat gets the same response. */
+/** Codes while another call with this key or object runs. A later repeat gets its response. */
 const BUSY = new Set(['idempotency_key_in_use', 'lock_timeout'])
 const RETRY_DELAY_MS = 300
 
-async function retryWhileBusy<T>(ask: () => Promise<T>, deadline: AbortSignal): Promise<T> {
+async function retryWhileBusy<T>(request: () => Promise<T>, deadline: AbortSignal): Promise<T> {
   for (;;) {
     try {
-      return await ask()
+      return await request()
     } catch (error) {
       const { code } = error as Failure
       if (code === undefined || !BUSY.has(code)) throw error
@@ -100,14 +100,14 @@ interface Failure {
   detail?: { cause?: { code?: string } }
 }
 
-/** Statuses that say nothing about the call itself: they are temporary, or an operator can fix them. */
-const PASSING = [401, 403, 408, 409, 425, 429]
+/** Statuses that do not refuse the call itself: they are temporary, or an operator can fix them. */
+const TEMPORARY_STATUSES = [401, 403, 408, 409, 425, 429]
 
 /** Leaves out the processor's message, which repeats addresses and keys. */
 function toPaymentsError(aim: string, { statusCode, code, detail }: Failure, isLate: boolean): PaymentsError {
   const known = [statusCode ?? 'nothing usable', code, detail?.cause?.code]
   const answered = isLate ? 'nothing in time' : known.filter(Boolean).join(' ')
-  const isRefused = statusCode !== undefined && statusCode < 500 && !PASSING.includes(statusCode)
+  const isRefused = statusCode !== undefined && statusCode < 500 && !TEMPORARY_STATUSES.includes(statusCode)
   return new PaymentsError(`Asked to ${aim}, the processor answered ${answered}`, {
     isRefused: isRefused && !isLate,
     reason: code ?? null,

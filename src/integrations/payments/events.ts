@@ -11,9 +11,9 @@ import {
   readInvoiceUserId,
 } from './objects.ts'
 
-type About = Omit<PaymentEvent, 'id' | 'type' | 'createdAt'>
+type EventDetails = Omit<PaymentEvent, 'id' | 'type' | 'createdAt'>
 
-const NOTHING: About = {
+const NO_DETAILS: EventDetails = {
   userId: null,
   customerId: null,
   subscriptionId: null,
@@ -22,12 +22,12 @@ const NOTHING: About = {
   toldInvoice: null,
 }
 
-const READERS: Record<PaymentEventType, (object: unknown, createdAt: Date) => About> = {
-  'checkout.session.completed': aboutCheckout,
-  'invoice.payment_succeeded': (...event) => aboutInvoice('active', ...event),
-  'invoice.payment_failed': (...event) => aboutInvoice('past_due', ...event),
-  'customer.subscription.updated': aboutSubscription,
-  'customer.subscription.deleted': aboutSubscription,
+const READERS: Record<PaymentEventType, (object: unknown, createdAt: Date) => EventDetails> = {
+  'checkout.session.completed': readCheckoutDetails,
+  'invoice.payment_succeeded': (...event) => readInvoiceDetails('active', ...event),
+  'invoice.payment_failed': (...event) => readInvoiceDetails('past_due', ...event),
+  'customer.subscription.updated': readSubscriptionDetails,
+  'customer.subscription.deleted': readSubscriptionDetails,
 }
 
 /** Parses an event; null when the value is not one. */
@@ -37,10 +37,10 @@ export function readEventObject(value: unknown): PaymentEvent | null {
   const [id, type, createdAt] = [readId(event), event['type'], readInstant(event['created'])]
   if (id === null || typeof type !== 'string' || createdAt === null) return null
   if (typeof object !== 'object' || object === null || Array.isArray(object)) return null
-  return { id, type, createdAt, ...(isPaymentEventType(type) ? READERS[type](object, createdAt) : NOTHING) }
+  return { id, type, createdAt, ...(isPaymentEventType(type) ? READERS[type](object, createdAt) : NO_DETAILS) }
 }
 
-function aboutCheckout(object: unknown, createdAt: Date): About {
+function readCheckoutDetails(object: unknown, createdAt: Date): EventDetails {
   const session = readFields(object)
   const ids = {
     userId: readUserId(session['metadata']),
@@ -48,13 +48,18 @@ function aboutCheckout(object: unknown, createdAt: Date): About {
     subscriptionId: readId(session['subscription']),
   }
   const state = session['payment_status'] === 'unpaid' ? 'incomplete' : 'active'
-  return { ...NOTHING, ...ids, invoiceId: readId(session['invoice']), told: impliedBy(ids, { state, createdAt }) }
+  return {
+    ...NO_DETAILS,
+    ...ids,
+    invoiceId: readId(session['invoice']),
+    told: toImpliedSubscription(ids, { state, createdAt }),
+  }
 }
 
-function aboutSubscription(object: unknown): About {
+function readSubscriptionDetails(object: unknown): EventDetails {
   const subscription = readFields(object)
   return {
-    ...NOTHING,
+    ...NO_DETAILS,
     userId: readUserId(subscription['metadata']),
     customerId: readId(subscription['customer']),
     subscriptionId: readId(subscription),
@@ -63,10 +68,10 @@ function aboutSubscription(object: unknown): About {
   }
 }
 
-function aboutInvoice(state: 'active' | 'past_due', object: unknown, createdAt: Date): About {
-  const read = readInvoiceObject(object)
-  if (read === null) return NOTHING
-  const toldInvoice = { ...read, isPaid: read.isPaid || state === 'active' }
+function readInvoiceDetails(state: 'active' | 'past_due', object: unknown, createdAt: Date): EventDetails {
+  const invoice = readInvoiceObject(object)
+  if (invoice === null) return NO_DETAILS
+  const toldInvoice = { ...invoice, isPaid: invoice.isPaid || state === 'active' }
   const ids = {
     userId: readInvoiceUserId(object),
     customerId: toldInvoice.customerId,
@@ -75,9 +80,9 @@ function aboutInvoice(state: 'active' | 'past_due', object: unknown, createdAt: 
   // A subscription has not begun while its first payment fails.
   const implied = toldInvoice.isFirst && state === 'past_due' ? 'incomplete' : state
   const period = state === 'active' ? readPaidPeriod(object) : {}
-  const subscription = impliedBy(ids, { state: implied, createdAt, ...period })
+  const subscription = toImpliedSubscription(ids, { state: implied, createdAt, ...period })
   return {
-    ...NOTHING,
+    ...NO_DETAILS,
     ...ids,
     invoiceId: toldInvoice.id,
     told: subscription && { ...subscription, latestInvoice: toldInvoice },
@@ -85,9 +90,9 @@ function aboutInvoice(state: 'active' | 'past_due', object: unknown, createdAt: 
   }
 }
 
-/** The subscription state implied by an event about another object. */
-function impliedBy(
-  { userId, customerId, subscriptionId }: Pick<About, 'userId' | 'customerId' | 'subscriptionId'>,
+/** Returns the subscription state implied by an event about another object; null when the event does not name a subscription. */
+function toImpliedSubscription(
+  { userId, customerId, subscriptionId }: Pick<EventDetails, 'userId' | 'customerId' | 'subscriptionId'>,
   implied: Pick<ProcessorSubscription, 'state' | 'createdAt'> & Partial<ProcessorSubscription>,
 ): ProcessorSubscription | null {
   if (customerId === null || subscriptionId === null) return null

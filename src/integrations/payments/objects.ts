@@ -87,7 +87,7 @@ function endsWithin({ currentPeriodEnd }: Period, cancelAt: unknown): boolean {
   return end !== null && currentPeriodEnd !== null && end <= currentPeriodEnd
 }
 
-/** Parses an invoice; null when the value is not a readable one, also for a bare id. */
+/** Parses an invoice; null when the value is a bare id or not readable. */
 export function readInvoiceObject(value: unknown): ProcessorInvoice | null {
   const invoice = readFields(value)
   const id = readId(invoice)

@@ -20,7 +20,7 @@ export interface Checkout {
   subscriptionId: string | null
 }
 
-interface CheckoutWish {
+interface CheckoutRequest {
   userId: string
   email: string
   /** Null for a user who has never paid. */
@@ -35,12 +35,12 @@ interface CheckoutWish {
  * @throws PaymentsError
  */
 export interface Payments {
-  openCheckout(wish: CheckoutWish): Promise<{ id: string; url: string }>
+  openCheckout(request: CheckoutRequest): Promise<{ id: string; url: string }>
   /** Null when the processor does not know the checkout. */
   readCheckout(id: string): Promise<Checkout | null>
   /** Expires an open checkout; others stay unchanged. */
   expireCheckout(id: string): Promise<void>
-  openPortal(wish: { customerId: string; returnUrl: string; idempotencyKey: string }): Promise<{ url: string }>
+  openPortal(request: { customerId: string; returnUrl: string; idempotencyKey: string }): Promise<{ url: string }>
   cancelAtPeriodEnd(subscriptionId: string, idempotencyKey: string): Promise<ProcessorSubscription>
   /** Ends a subscription immediately; an ended or unknown one is not an error. */
   endSubscription(subscriptionId: string, idempotencyKey: string): Promise<void>
@@ -171,7 +171,7 @@ export function createPayments({ priceId, webhookSecrets, ...client }: PaymentsO
   }
 }
 
-/** A fresh key for repeatable calls, so that a failed response is not replayed to a later call. */
+/** Returns a fresh key for repeatable calls, so that a failed response is not replayed to a later call. */
 function freshIdempotencyKey() {
   return { idempotencyKey: randomUUID() }
 }
@@ -189,7 +189,7 @@ function readCheckoutObject({ id, status, url, subscription }: Stripe.Checkout.S
 /** Checks a value that the response type promises but an external response may lack. */
 function requireReadable<T>(value: T | null | undefined, aim: string): T {
   if (value !== null && value !== undefined) return value
-  throw new PaymentsError(`Asked to ${aim}, the processor answered what cannot be read`, { isRefused: false })
+  throw new PaymentsError(`Asked to ${aim}, the processor sent an unreadable response`, { isRefused: false })
 }
 
 function parseJson(text: string): unknown {

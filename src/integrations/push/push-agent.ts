@@ -22,12 +22,12 @@ export function createPushAgent({ url, timeoutMs, connections }: PushAgentOption
   const reuse = agent.reuseSocket.bind(agent)
   const deadlines = new WeakMap<Duplex, NodeJS.Timeout>()
 
-  function begin(socket: Duplex): void {
-    const tooLate = () => socket.destroy(new Error(`no answer within ${timeoutMs} ms`))
-    deadlines.set(socket, setTimeout(tooLate, timeoutMs))
+  function startDeadline(socket: Duplex): void {
+    const cutSocket = () => socket.destroy(new Error(`no answer within ${timeoutMs} ms`))
+    deadlines.set(socket, setTimeout(cutSocket, timeoutMs))
   }
 
-  function end(socket: Duplex): void {
+  function clearDeadline(socket: Duplex): void {
     clearTimeout(deadlines.get(socket))
   }
 
@@ -37,16 +37,16 @@ export function createPushAgent({ url, timeoutMs, connections }: PushAgentOption
         ? connectSecurely({ ...options, host: hostname, port: port || 443, servername: hostname }, callback)
         : connectPlainly({ host: hostname, port: Number(port || 80) })
     if (!socket) return socket
-    begin(socket)
-    socket.once('close', () => end(socket))
+    startDeadline(socket)
+    socket.once('close', () => clearDeadline(socket))
     return socket
   }
   agent.keepSocketAlive = (socket) => {
-    end(socket)
+    clearDeadline(socket)
     return persist(socket)
   }
   agent.reuseSocket = (socket, request) => {
-    begin(socket)
+    startDeadline(socket)
     reuse(socket, request)
   }
   return agent

@@ -25,8 +25,8 @@ export interface PushOptions {
 
 /**
  * The outcome of a message to one device. `dead`: the device no longer exists. `refused`: this message will never be accepted.
- * `later`: it may be accepted after `waitMs`, if the service stated one. `isTrouble` distinguishes a service that is down from
- * a busy one.
+ * `later`: it may be accepted after `waitMs`, if the service stated one. `isTrouble` is true when the service is down, and false when
+ * it refuses the call for now or is not set up.
  */
 export type PushOutcome =
   | { kind: 'sent' }

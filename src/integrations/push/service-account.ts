@@ -5,7 +5,7 @@ const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging'
 
 export interface ServiceAccountOptions {
   clientEmail: string
-  /** In PEM; `\n` may replace a line end, as in the files that Google issues. */
+  /** A key in PEM; `\n` may replace a line end, as in the files that Google issues. */
   privateKey: string
   tokenUrl: string
   userAgent: string
@@ -19,9 +19,9 @@ export interface ServiceAccountOptions {
  */
 export function createServiceAccount(options: ServiceAccountOptions) {
   const { clientEmail, privateKey, tokenUrl, userAgent, timeoutMs } = options
-  const sign = signerFor()
+  const sign = createJwtSigner()
 
-  function signerFor() {
+  function createJwtSigner() {
     const key = privateKey.replaceAll('\\n', '\n')
     try {
       return createSigner({ key, algorithm: 'RS256', iss: clientEmail, aud: tokenUrl, expiresIn: HOUR })

@@ -26,10 +26,10 @@ interface Picture {
  * @throws ServiceError SERVICE_UNAVAILABLE while object storage does not answer
  */
 export function createAvatars({ storage, timeoutMs }: AvatarOptions) {
-  const within = () => ({ signal: AbortSignal.timeout(timeoutMs) })
+  const createCallOptions = () => ({ signal: AbortSignal.timeout(timeoutMs) })
 
-  /** Null for another user's avatar and for any picture stored elsewhere. */
-  function ownUpload(userId: string, url: string) {
+  /** Returns null for another user's avatar and for any picture stored elsewhere. */
+  function parseOwnUpload(userId: string, url: string) {
     const key = storage.toKey(url)
     const type = key === null ? null : parseAvatarType(userId, key)
     return key === null || type === null ? null : { key, type }
@@ -39,9 +39,9 @@ export function createAvatars({ storage, timeoutMs }: AvatarOptions) {
     /** Returns why the address cannot be this user's avatar, as the end of a sentence; null when it can. */
     findProblem: (userId: string, url: string): Promise<string | null> =>
       mapOutage(async () => {
-        const upload = ownUpload(userId, url)
+        const upload = parseOwnUpload(userId, url)
         if (!upload) return 'must be the storageUrl of an avatar of yours'
-        const file = await storage.readHead(upload.key, SNIFF_BYTES, within())
+        const file = await storage.readHead(upload.key, SNIFF_BYTES, createCallOptions())
         return file ? fileProblem(file, { type: upload.type, maxBytes: MAX_AVATAR_BYTES }) : MISSING_FILE
       }),
 
@@ -59,29 +59,29 @@ export function createAvatars({ storage, timeoutMs }: AvatarOptions) {
       mapOutage(async () => {
         if (!isAvatarType(type)) throw new Error(`${type} is no type of avatars`)
         const key = avatarKey(userId, randomUUID(), type)
-        await storage.put({ key, body: bytes, contentType: normalizeType(type) }, within())
+        await storage.put({ key, body: bytes, contentType: normalizeType(type) }, createCallOptions())
         return storage.publicUrl(key)
       }),
 
-    /** Removes it if it is an upload of this user. */
+    /** Removes the avatar if this user uploaded it. */
     remove: (userId: string, url: string): Promise<void> =>
       mapOutage(async () => {
-        const upload = ownUpload(userId, url)
-        if (upload) await storage.move(upload.key, removedKey(upload.key), within())
+        const upload = parseOwnUpload(userId, url)
+        if (upload) await storage.move(upload.key, removedKey(upload.key), createCallOptions())
       }),
 
-    /** Returns true for an upload of this user that is not in its place. */
+    /** Returns true when this user uploaded the avatar and its file is missing. */
     isMissing: (userId: string, url: string): Promise<boolean> =>
       mapOutage(async () => {
-        const upload = ownUpload(userId, url)
-        return upload !== null && (await storage.storedAt(upload.key, within())) === null
+        const upload = parseOwnUpload(userId, url)
+        return upload !== null && (await storage.storedAt(upload.key, createCallOptions())) === null
       }),
 
     /** Restores a recently removed avatar. */
     restore: (userId: string, url: string): Promise<void> =>
       mapOutage(async () => {
-        const upload = ownUpload(userId, url)
-        if (upload) await storage.move(removedKey(upload.key), upload.key, within())
+        const upload = parseOwnUpload(userId, url)
+        if (upload) await storage.move(removedKey(upload.key), upload.key, createCallOptions())
       }),
   }
 }

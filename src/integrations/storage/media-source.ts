@@ -18,8 +18,8 @@ interface Options {
 export function createMediaSource(
   storage: Pick<ObjectStorage, 'open' | 'readHead' | 'publicUrl' | 'put' | 'storedAt' | 'move' | 'retype'>,
 ) {
-  /** A post may start to use an upload while the cleanup removes it; then it is restored. */
-  async function orRestored<T>(item: MediaItem, options: Options, read: () => Promise<T | null>): Promise<T | null> {
+  /** Reads an upload, and restores it when the cleanup removed it while a post started to use it. */
+  async function readOrRestore<T>(item: MediaItem, options: Options, read: () => Promise<T | null>): Promise<T | null> {
     const found = await read()
     if (found !== null) return found
     await storage.move(removedKey(item.storageKey), item.storageKey, options)
@@ -32,7 +32,7 @@ export function createMediaSource(
      * @throws MediaUnavailableError when the object is missing, too large, or of another type
      */
     async open(item: MediaItem, options: Options = {}) {
-      const object = await orRestored(item, options, () => storage.open(item.storageKey, options))
+      const object = await readOrRestore(item, options, () => storage.open(item.storageKey, options))
       if (!object) throw unavailable(item, MISSING_FILE)
       const { stream, head } = await readHead(object.stream)
       const problem = await findProblem(item, { sizeBytes: object.sizeBytes, head })
@@ -49,7 +49,7 @@ export function createMediaSource(
      */
     async publicUrl(item: MediaItem, options: Options = {}): Promise<string> {
       const read = () => storage.readHead(item.storageKey, SNIFF_BYTES, options)
-      const object = await orRestored(item, options, read)
+      const object = await readOrRestore(item, options, read)
       const problem = object ? await findProblem(item, object) : MISSING_FILE
       if (problem !== null) throw unavailable(item, problem)
       const type = normalizeType(item.mimeType)

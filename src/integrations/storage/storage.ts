@@ -11,6 +11,7 @@ import {
   PutObjectCommand,
   S3Client,
   S3ServiceException,
+  type HeadObjectCommandOutput,
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { FOLDERS } from '../../domain/media/storage-keys.ts'
@@ -137,6 +138,15 @@ export function createObjectStorage(options: ObjectStorageOptions) {
     }
   }
 
+  async function readMetadata(key: string, { signal }: CallOptions): Promise<HeadObjectCommandOutput | null> {
+    try {
+      return await client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }), toHttpOptions(signal))
+    } catch (error) {
+      if (isNamed(error, 'NoSuchKey', 'NotFound')) return null
+      throw error
+    }
+  }
+
   return {
     /** Signs an address for one PUT of a file. The type is signed, and the length where known, so other uploads are refused. */
     presignPut({ key, contentType, sizeBytes }: UploadRequest): Promise<string> {
@@ -166,10 +176,7 @@ export function createObjectStorage(options: ObjectStorageOptions) {
     /** Opens an object; null when it does not exist. The signal also aborts the reading. */
     async open(key: string, { signal }: CallOptions = {}): Promise<StoredObject | null> {
       try {
-        const answer = await client.send(
-          new GetObjectCommand({ Bucket: bucket, Key: key }),
-          signal ? { abortSignal: signal } : {},
-        )
+        const answer = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }), toHttpOptions(signal))
         return {
           stream: answer.Body!.transformToWebStream() as ReadableStream<Uint8Array>,
           sizeBytes: answer.ContentLength ?? 0,
@@ -186,7 +193,7 @@ export function createObjectStorage(options: ObjectStorageOptions) {
       try {
         const answer = await client.send(
           new GetObjectCommand({ Bucket: bucket, Key: key, Range: `bytes=0-${bytes - 1}` }),
-          signal ? { abortSignal: signal } : {},
+          toHttpOptions(signal),
         )
         const head = await answer.Body!.transformToByteArray()
         const sizeBytes = Number(answer.ContentRange?.split('/')[1] ?? answer.ContentLength ?? 0)
@@ -203,39 +210,23 @@ export function createObjectStorage(options: ObjectStorageOptions) {
     async put({ key, body, contentType }: NewObject, { signal }: CallOptions = {}): Promise<void> {
       await client.send(
         new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: contentType }),
-        signal ? { abortSignal: signal } : {},
+        toHttpOptions(signal),
       )
     },
 
-    /** When an object was last stored; null when it does not exist. */
-    async storedAt(key: string, { signal }: CallOptions = {}): Promise<Date | null> {
-      try {
-        const answer = await client.send(
-          new HeadObjectCommand({ Bucket: bucket, Key: key }),
-          signal ? { abortSignal: signal } : {},
-        )
-        return answer.LastModified ?? new Date(0)
-      } catch (error) {
-        if (isNamed(error, 'NoSuchKey', 'NotFound')) return null
-        throw error
-      }
+    /** Returns when an object was last stored; null when it does not exist. */
+    async storedAt(key: string, options: CallOptions = {}): Promise<Date | null> {
+      const found = await readMetadata(key, options)
+      return found && (found.LastModified ?? new Date(0))
     },
 
-    /** The size of an object in bytes; null when it does not exist. */
-    async sizeOf(key: string, { signal }: CallOptions = {}): Promise<number | null> {
-      try {
-        const answer = await client.send(
-          new HeadObjectCommand({ Bucket: bucket, Key: key }),
-          signal ? { abortSignal: signal } : {},
-        )
-        return answer.ContentLength ?? 0
-      } catch (error) {
-        if (isNamed(error, 'NoSuchKey', 'NotFound')) return null
-        throw error
-      }
+    /** Returns the size of an object in bytes; null when it does not exist. */
+    async sizeOf(key: string, options: CallOptions = {}): Promise<number | null> {
+      const found = await readMetadata(key, options)
+      return found && (found.ContentLength ?? 0)
     },
 
-    /** The next objects of a folder in the order of their keys. Fewer than `limit` are the last ones. */
+    /** The next objects of a folder in the order of their keys. A page shorter than `limit` is the last one. */
     async list(
       folder: string,
       { after, limit }: { after: string | null; limit: number },
@@ -248,14 +239,14 @@ export function createObjectStorage(options: ObjectStorageOptions) {
           MaxKeys: limit,
           ...(after !== null && { StartAfter: after }),
         }),
-        signal ? { abortSignal: signal } : {},
+        toHttpOptions(signal),
       )
       return Contents.map(({ Key, LastModified }) => ({ key: Key!, storedAt: LastModified! }))
     },
 
     /** Moves an object to another key, replacing what is there. Returns false when it does not exist. */
     async move(from: string, to: string, { signal }: CallOptions = {}): Promise<boolean> {
-      const options = signal ? { abortSignal: signal } : {}
+      const options = toHttpOptions(signal)
       try {
         await client.send(new CopyObjectCommand({ Bucket: bucket, Key: to, CopySource: toCopySource(from) }), options)
       } catch (error) {
@@ -271,13 +262,13 @@ export function createObjectStorage(options: ObjectStorageOptions) {
       const change = { MetadataDirective: 'REPLACE', ContentType: contentType } as const
       await client.send(
         new CopyObjectCommand({ Bucket: bucket, Key: key, CopySource: toCopySource(key), ...change }),
-        signal ? { abortSignal: signal } : {},
+        toHttpOptions(signal),
       )
     },
 
     /** Deletes an object; succeeds also when it does not exist. */
     async remove(key: string, { signal }: CallOptions = {}): Promise<void> {
-      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }), signal ? { abortSignal: signal } : {})
+      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }), toHttpOptions(signal))
     },
 
     /** Creates the bucket, permits public reads of media, copies and avatars, and uploads by the frontends. Can be repeated. */
@@ -330,6 +321,10 @@ function ownerAccess(bucket: string, accessKeyId: string): object {
     Action: 's3:*',
     Resource: [`arn:aws:s3:::${bucket}`, `arn:aws:s3:::${bucket}/*`],
   }
+}
+
+function toHttpOptions(signal: AbortSignal | undefined): { abortSignal?: AbortSignal } {
+  return signal ? { abortSignal: signal } : {}
 }
 
 function isNamed(error: unknown, ...names: string[]): boolean {

@@ -17,13 +17,13 @@ export function createTemporalClient({ address, namespace, onUnreachable = () =>
   const connection = Connection.lazy({ address, connectTimeout: CALL_DEADLINE_MS })
 
   /** Calls that are still running, including those with no waiting caller: the client repeats them until their deadline. */
-  const open = new Set<Promise<unknown>>()
+  const openCalls = new Set<Promise<unknown>>()
 
   /** @throws when Temporal does not answer within the deadline */
   function bounded<T>(call: () => Promise<T>, deadlineMs = CALL_DEADLINE_MS): Promise<T> {
     const running = connection.withDeadline(Date.now() + deadlineMs, call)
-    open.add(running)
-    running.finally(() => open.delete(running)).catch(() => {})
+    openCalls.add(running)
+    running.finally(() => openCalls.delete(running)).catch(() => {})
     return withDeadline(running, deadlineMs, () => new Error(`no answer within ${deadlineMs} ms`))
   }
 
@@ -48,7 +48,7 @@ export function createTemporalClient({ address, namespace, onUnreachable = () =>
 
     /** Waits for open calls, a second or two: a repeat on a closed connection would end the process. */
     async close(): Promise<void> {
-      await Promise.allSettled(open)
+      await Promise.allSettled(openCalls)
       await connection.close()
     },
   }

@@ -2,7 +2,7 @@ import { proxyActivities } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
 
-/** The daily run collects what fails for an hour here. */
+/** A collection that fails for an hour is left to the daily run. */
 const analytics = proxyActivities<Activities>({
   scheduleToCloseTimeout: HOUR,
   startToCloseTimeout: 2 * MINUTE,

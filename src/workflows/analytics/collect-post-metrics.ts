@@ -10,7 +10,7 @@ const PAGES_PER_RUN = 5
 const CONCURRENT_ACCOUNTS = 8
 
 const analytics = proxyActivities<Activities>({
-  // Its calls, up to 25, have their own deadlines. This timeout includes the waits for capacity.
+  // An activity makes up to 25 calls, each with its own deadline. This timeout includes the waits for capacity.
   startToCloseTimeout: 6 * MINUTE,
   heartbeatTimeout: 5 * SECOND,
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: MINUTE, maximumAttempts: 8 },
@@ -39,14 +39,14 @@ export async function collectPostMetrics(progress: Progress = BEGINNING): Promis
 }
 
 async function collectPage({ accounts, slot }: DuePage, pauses: Pauses, totals: CollectedPosts): Promise<void> {
-  const lanes = [...new Set(accounts.map(({ platform }) => platform))].flatMap((platform) => {
-    const line = accounts.filter((account) => account.platform === platform)
-    return Array.from({ length: Math.min(CONCURRENT_ACCOUNTS, line.length) }, () => lane(line))
+  const collectors = [...new Set(accounts.map(({ platform }) => platform))].flatMap((platform) => {
+    const queue = accounts.filter((account) => account.platform === platform)
+    return Array.from({ length: Math.min(CONCURRENT_ACCOUNTS, queue.length) }, () => collectFrom(queue))
   })
-  await Promise.all(lanes)
+  await Promise.all(collectors)
 
-  async function lane(line: DueAccount[]): Promise<void> {
-    for (let account = line.shift(); account; account = line.shift()) await collectAccount(account)
+  async function collectFrom(queue: DueAccount[]): Promise<void> {
+    for (let account = queue.shift(); account; account = queue.shift()) await collectAccount(account)
   }
 
   async function collectAccount({ userId, platform, batches }: DueAccount): Promise<void> {

@@ -29,15 +29,15 @@ interface Progress {
  *
  * Cancelling the workflow in Temporal ends it without an effect on payments. The sweeper routes the stored events that it did not apply.
  */
-export async function subscription(userId: string, carried?: Progress): Promise<void> {
-  const progress: Progress = carried ?? { queue: [], state: null, lookedAt: 0, vainLooks: 0, story: [] }
+export async function subscription(userId: string, previous?: Progress): Promise<void> {
+  const progress: Progress = previous ?? { queue: [], state: null, lookedAt: 0, vainLooks: 0, story: [] }
   const { queue, story } = progress
   // Each webhook delivery of an event signals it, and so does the sweeper.
   const seenIds = new Set(queue.map(({ eventId }) => eventId))
-  setHandler(paymentEventSignal, (news) => {
-    if (seenIds.has(news.eventId)) return
-    seenIds.add(news.eventId)
-    queue.push(news)
+  setHandler(paymentEventSignal, (event) => {
+    if (seenIds.has(event.eventId)) return
+    seenIds.add(event.eventId)
+    queue.push(event)
   })
 
   if (progress.state) showDetails(progress.state)
@@ -47,12 +47,12 @@ export async function subscription(userId: string, carried?: Progress): Promise<
     if (calls >= MAX_CALLS_PER_RUN || workflowInfo().continueAsNewSuggested) {
       await continueAsNew<typeof subscription>(userId, progress)
     }
-    const news = queue.shift()
+    const event = queue.shift()
     const { state } = progress
-    if (!news && state && !state.isLive) return
-    if (news) {
-      const summary = `${news.type} ${news.eventId}`
-      addToStory(summary, await billing.applyPaymentEvent.executeWithOptions({ summary }, [userId, news.eventId]))
+    if (!event && state && !state.isLive) return
+    if (event) {
+      const summary = `${event.type} ${event.eventId}`
+      addToStory(summary, await billing.applyPaymentEvent.executeWithOptions({ summary }, [userId, event.eventId]))
     } else {
       const waitMs = state ? computeNextCallAt(state, progress) - Date.now() : 0
       if (waitMs > 0 && (await waitForEvent(waitMs))) continue
@@ -67,17 +67,17 @@ export async function subscription(userId: string, carried?: Progress): Promise<
     return condition(() => queue.length > 0, waitMs, { summary: `Wait for events, or until ${until}` })
   }
 
-  /** @param seen null for an event that was applied before */
-  function addToStory(what: string, seen: SubscriptionState | null): void {
-    if (!seen) return
+  /** @param result null for an event that was applied before */
+  function addToStory(call: string, result: SubscriptionState | null): void {
+    if (!result) return
     const now = Date.now()
-    const isAhead = seen.periodEndsAt !== null && seen.periodEndsAt + AFTER_PERIOD_MS > now
+    const isAhead = result.periodEndsAt !== null && result.periodEndsAt + AFTER_PERIOD_MS > now
     progress.vainLooks = isAhead ? 0 : progress.vainLooks + 1
     progress.lookedAt = now
-    progress.state = seen
-    story.push(`- ${new Date(now).toISOString()} ${what}: ${seen.change}`)
+    progress.state = result
+    story.push(`- ${new Date(now).toISOString()} ${call}: ${result.change}`)
     story.splice(0, story.length - MAX_STORY_LINES)
-    showDetails(seen)
+    showDetails(result)
   }
 
   function showDetails(state: SubscriptionState): void {
@@ -85,7 +85,7 @@ export async function subscription(userId: string, carried?: Progress): Promise<
   }
 }
 
-/** Soon after the end of the period. While the processor reports no new period: an hour later, then daily. */
+/** Returns a time soon after the end of the period. While the processor reports no new period: an hour later, then daily. */
 function computeNextCallAt(state: SubscriptionState, { lookedAt, vainLooks }: Progress): number {
   if (vainLooks === 0) return state.periodEndsAt! + AFTER_PERIOD_MS
   return lookedAt + (vainLooks === 1 ? HOUR : DAY)

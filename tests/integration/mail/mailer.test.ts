@@ -70,7 +70,7 @@ describe('the mailer', () => {
     const to = newAddress()
     catcher.faults.add({ method: 'RCPT', account: to, times: 1, action: { status: 550 } })
     await expect(send(to)).rejects.toMatchObject({
-      message: 'The mail server did not take it: EENVELOPE RCPT TO 550',
+      message: 'The mail server did not accept the mail: EENVELOPE RCPT TO 550',
       isFinal: true,
     })
   })

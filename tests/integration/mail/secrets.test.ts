@@ -70,7 +70,7 @@ describe('mail secrets', () => {
     const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = world.context.config
     const { text: histories } = await readHistories(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE)
     expect(histories).toContain('sendMail')
-    expect(histories).toContain('The mail server did not take it: EENVELOPE RCPT TO 450')
+    expect(histories).toContain('The mail server did not accept the mail: EENVELOPE RCPT TO 450')
     expectNone(histories)
   })
 

@@ -41,7 +41,7 @@ describe('the health check of a worker container', () => {
   test('the worker health check names a queue that no worker serves', async () => {
     const { code, output } = await check({ ...context.config, WORKER_QUEUES: 'maintenance,publishing' })
     expect(code).toBe(1)
-    expect(output.trim()).toBe('No worker of this host asks for work on publishing')
+    expect(output.trim()).toBe('No worker of this host polls the task queue publishing')
   })
 
   test('the worker health check fails without any worker', async () => {

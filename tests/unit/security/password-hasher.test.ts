@@ -29,7 +29,7 @@ it('verifying without a stored hash always fails and takes about as long', async
 })
 
 it('the hasher runs four hashes concurrently, queues some and rejects the rest', async () => {
-  const hasher = createPasswordHasher({ atOnce: 4, waiting: 2 })
+  const hasher = createPasswordHasher({ maxConcurrent: 4, waiting: 2 })
   const hashed = await hasher.hash('correct horse', 'ann')
   // The hash for unknown addresses is computed first and takes a turn.
   await hasher.verify(null, '', 'ann')
@@ -43,7 +43,7 @@ it('the hasher runs four hashes concurrently, queues some and rejects the rest',
 })
 
 it('many verifications from one address delay a login from another address by one hash at most', async () => {
-  const hasher = createPasswordHasher({ atOnce: 1, waiting: 50 })
+  const hasher = createPasswordHasher({ maxConcurrent: 1, waiting: 50 })
   const hashed = await hasher.hash('correct horse', 'setup')
   await hasher.verify(null, '', 'setup')
   const ended: string[] = []
