@@ -148,7 +148,7 @@ describe('media', () => {
     ).toMatchObject([{ message: 'Threads takes videos of at most 1000 MB' }])
   })
 
-  it('an image of which only one side is stated has no stated pixels', () => {
+  it('an image with only one stated side has no stated pixels', () => {
     const [item] = media(1)
     expect(codes('bluesky', { mediaItems: [{ ...item!, height: 50_000_000 }] })).toEqual([])
     expect(codes('bluesky', { mediaItems: [{ ...item!, width: 50_000_000 }] })).toEqual([])
