@@ -27,7 +27,7 @@ import { readDataUrl } from '../../src/integrations/large-texts/data-url.ts'
 import * as facets from '../../src/platforms/bluesky/facets.ts'
 import * as facebookLinks from '../../src/platforms/facebook/links.ts'
 import * as mastodonHtml from '../../src/platforms/mastodon/html.ts'
-import * as otherWords from '../../src/platforms/shared/text-difference.ts'
+import * as textDifference from '../../src/platforms/shared/text-difference.ts'
 import { retryAfterMs } from '../../src/platforms/shared/retry-after.ts'
 import * as tumblrContent from '../../src/platforms/tumblr/content.ts'
 import { MAX_GROWTH, worstGrowth } from '../support/growth.ts'
@@ -241,8 +241,11 @@ const MODULES: {
   },
   {
     file: 'src/platforms/shared/text-difference.ts',
-    module: otherWords,
-    calls: { hasDifferentWords: (given: string) => otherWords.hasDifferentWords(given, `${given} more`) },
+    module: textDifference,
+    calls: {
+      normalizeWhitespace: textDifference.normalizeWhitespace,
+      hasDifferentWords: (given: string) => textDifference.hasDifferentWords(given, `${given} more`),
+    },
   },
   { file: 'src/platforms/mastodon/html.ts', module: mastodonHtml, calls: { toPlainText: mastodonHtml.toPlainText } },
   {

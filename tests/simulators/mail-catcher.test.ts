@@ -76,5 +76,5 @@ it('faults set over HTTP affect SMTP', async () => {
   await control.clearFaults()
   await send(catcher, 'x2', 'ann@example.test')
   expect(await mailsOf(catcher)).toHaveLength(2)
-  await expect(control.fault({ action: {} })).rejects.toThrow('answered 400')
+  await expect(control.fault({ action: {} })).rejects.toThrow('returned 400')
 })

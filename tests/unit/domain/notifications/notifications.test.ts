@@ -4,6 +4,7 @@ import type { BillingEvent } from '../../../../src/domain/billing/billing-update
 import {
   billingChanged,
   connectionExpired,
+  planChanged,
   postCreated,
   postEnded,
   postFailed,
@@ -199,6 +200,13 @@ describe('notifications of payments', () => {
     expect(notification).toMatchObject({ userId: user._id, type, options: {} })
     expect(notification.message).toMatch(message)
     expect(notification.message).not.toMatch(/https?:/)
+  })
+
+  it('a user on the Free plan learns the plan and its allowance', () => {
+    expect(planChanged(buildUser(), 'change-1')).toMatchObject({
+      type: 'info',
+      message: 'Your account is now on the Free plan: 30 posts and 15 caption generations. No action is needed.',
+    })
   })
 
   it('each change and kind has one notification', () => {

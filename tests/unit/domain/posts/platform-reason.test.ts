@@ -96,5 +96,7 @@ describe('the explanation of a failure', () => {
     const reason = toPlatformReason({ text: 'y'.repeat(400) })
     const explained = explainFailure(failure('validation', 'x'.repeat(600), reason), 'bluesky')
     expect(explained).toHaveLength(500)
+    expect(failure('validation', 'x'.repeat(500)).message).toBe('x'.repeat(500))
+    expect(failure('validation', 'x'.repeat(501)).message).toBe(`${'x'.repeat(499)}…`)
   })
 })

@@ -127,6 +127,19 @@ describe('media', () => {
     )
   })
 
+  it.each(PLATFORMS.filter((platform) => POSTING_RULES[platform].media.mix))(
+    'images and videos count together on %s',
+    (platform) => {
+      const { max, video } = POSTING_RULES[platform].media
+      const mix = (images: number, videos: number) => ({
+        mediaItems: [...media(images), ...media(videos, video.types[0])],
+      })
+      const codesOf = (images: number, videos: number) => codes(platform, mix(images, videos))
+      expect(codesOf(max - 1, 1)).not.toContain('TOO_MANY_MEDIA')
+      expect(codesOf(max, 1)).toContain('TOO_MANY_MEDIA')
+    },
+  )
+
   it('instagram needs media', () => {
     expect(codes('instagram', {})).toEqual(['MEDIA_REQUIRED'])
   })
@@ -225,6 +238,14 @@ it('a platform that is not connected causes a warning and no error', () => {
 })
 
 describe('findSchedulingProblem', () => {
+  it('the message of a scheduling problem says what is missing', () => {
+    const find = (warnings: (typeof SCHEDULED_IN_PAST)[]) =>
+      findSchedulingProblem('SCHEDULED', { status: 'PENDING' }, warnings)?.message
+    const remedy = 'to schedule a post; leave status out to publish it now'
+    expect(find([])).toBe(`scheduledAt is required ${remedy}`)
+    expect(find([SCHEDULED_IN_PAST])).toBe(`scheduledAt must be in the future ${remedy}`)
+  })
+
   it.each([
     ['SCHEDULED', 'SCHEDULED', [], null],
     [undefined, 'PENDING', [], null],

@@ -43,6 +43,7 @@ describe('normalizeAddress', () => {
     '[2001:db8::1',
     `2001:db8::${'0'.repeat(200)}1`,
     '::1/64',
+    ' '.repeat(100) + '203.0.113.7',
     '::1]@evil.example/[::1',
   ])('normalizeAddress returns null for %j', (text) => expect(normalizeAddress(text)).toBeNull())
 })

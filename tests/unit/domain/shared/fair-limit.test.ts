@@ -88,6 +88,16 @@ describe('a fair limit', () => {
     await Promise.all(all)
   })
 
+  it('a full queue admits a key with less than an equal share, and no other', async () => {
+    const { run, end } = createJobs(createFairLimit({ maxRunning: 1, waiting: 3 }))
+    const all = ['x0', 'b1', 'b2', 'a1'].map((name) => run(name[0]!, name))
+    await expect(run('b', 'b3')).rejects.toBeInstanceOf(QueueFull)
+    all.push(run('a', 'a2'))
+    await expect(run('a', 'a3')).rejects.toBeInstanceOf(QueueFull)
+    for (const name of ['x0', 'b1', 'a1', 'b2', 'a2']) await end(name)
+    await Promise.all(all)
+  })
+
   it('the number of waiting jobs per key is limited', async () => {
     const { run, end } = createJobs(createFairLimit({ maxRunning: 1, waitingPerKey: 1 }))
     const all = [run('a', 'a0'), run('a', 'a1'), run('b', 'b1')]

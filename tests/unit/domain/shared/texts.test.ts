@@ -22,6 +22,16 @@ it('cutToFit returns the longest prefix that fits with an ellipsis', () => {
   expect(cutToFit('abcdef', fits(6), (cut) => `<${cut}>`)).toBe('<abc…>')
 })
 
+it('cutToFit returns the longest prefix for every length and limit, and the ellipsis alone when nothing else fits', () => {
+  for (let length = 0; length <= 12; length += 1) {
+    const text = 'abcdefghijkl'.slice(0, length)
+    for (let max = 1; max <= 13; max += 1) {
+      const expected = length <= max ? text : `${text.slice(0, max - 1)}…`
+      expect(cutToFit(text, (cut) => cut.length <= max)).toBe(expected)
+    }
+  }
+})
+
 it('code points are counted and taken without splitting surrogate pairs', () => {
   expect([countCodePoints(''), countCodePoints('a😀b')]).toEqual([0, 3])
   expect([takeCodePoints('a😀b', 2), takeCodePoints('😀😀', 1), takeCodePoints('ab', 5)]).toEqual(['a😀', '😀', 'ab'])

@@ -56,6 +56,15 @@ describe('parseInstant', () => {
     expect(instant(value, 'Asia/Tokyo')).toBe(expected)
   })
 
+  it.each([
+    ['0000-01-01T00:00:00.000Z', true],
+    ['9999-12-31T23:59:59.999Z', true],
+    ['0000-01-01T00:00:00.000+00:01', false],
+    ['9999-12-31T23:59:59.999-00:01', false],
+  ])('parseInstant accepts %s, in the years 0000 to 9999 in UTC: %s', (value, isAccepted) => {
+    expect(parseInstant(value, 'UTC') !== null).toBe(isAccepted)
+  })
+
   it('a date-time without an offset is wall time in the timezone', () => {
     expect(instant('2026-07-01T10:00', 'Europe/Berlin')).toBe('2026-07-01T08:00:00.000Z')
     expect(instant('2026-12-01T10:00:00', 'Europe/Berlin')).toBe('2026-12-01T09:00:00.000Z')
