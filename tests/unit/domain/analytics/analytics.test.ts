@@ -305,6 +305,7 @@ describe('the performance of platforms', () => {
       buildMetrics({ platform: 'threads', totalEngagement: 9, engagementRate: 0.2 }),
       buildMetrics({ platform: 'threads', postId: 'two', totalEngagement: 1, engagementRate: 0.4 }),
     ]
+    expect(rankPlatforms(pairs.toReversed()).map(({ _id }) => _id)).toEqual(['threads', 'mastodon', 'tumblr'])
     expect(rankPlatforms(pairs)).toEqual([
       { _id: 'threads', totalEngagement: 10, totalPosts: 2, avgEngagementRate: expect.closeTo(0.3) as number },
       { _id: 'mastodon', totalEngagement: 4, totalPosts: 1, avgEngagementRate: null },

@@ -303,6 +303,35 @@ describe('a second subscription', () => {
     )
   })
 
+  it('a second subscription and a reset of the usage are described for operators', () => {
+    const user = buildProUser()
+    const flagged = syncBilling(user, both, secondEvent)
+    expect(flagged.step.subscription).toEqual({})
+    expect(describeBillingUpdate(user, flagged.step)).toBe('second subscription flagged')
+    const renewed = withSubscription({ latestInvoice: renewal, currentPeriodEnd: after(T0, 2 * MONTH) })
+    expect(describeBillingUpdate(user, syncBilling(user, renewed).step)).toBe(
+      'pro/active until 2026-04-30, usage reset',
+    )
+    const ending = withSubscription({ cancelAtPeriodEnd: true })
+    expect(describeBillingUpdate(user, syncBilling(user, ending).step)).toBe('pro/active until 2026-03-31, then free')
+  })
+
+  it('a subscription that takes over does not inherit dates from the one before', () => {
+    const unreported = { currentPeriodStart: null, currentPeriodEnd: null, cancelAtPeriodEnd: null }
+    const next = { subscriptions: [buildSubscription({ state: 'canceled' }), { ...second, ...unreported }] }
+    expect(syncBilling(buildProUser(), next, secondEvent).user.subscription).toMatchObject({
+      processorSubscriptionId: 'sub_2',
+      currentPeriodStart: null,
+      currentPeriodEnd: null,
+      cancelAtPeriodEnd: false,
+    })
+  })
+
+  it('a change of the internal billing state alone is a change', () => {
+    const unpaid = { subscriptions: [buildSubscription(), { ...second, state: 'incomplete' as const }] }
+    expect(syncBilling(buildProUser(), unpaid, secondEvent).step).toMatchObject({ subscription: {}, isChanged: true })
+  })
+
   it('an unpaid subscription is not flagged as a second one', () => {
     const unpaid = { subscriptions: [buildSubscription(), { ...second, state: 'incomplete' as const }] }
     expect(syncBilling(buildProUser(), unpaid, secondEvent).step.events).toEqual([])
@@ -329,6 +358,19 @@ describe('a subscription that the processor no longer knows', () => {
   it('a payload older than the last sync is ignored', () => {
     const synced = syncBilling(buildUser(), withSubscription({ state: 'past_due' }), buildEventWith('past_due', 2)).user
     expect(syncBilling(synced, gone, buildEventWith('active', 1)).user.subscription.status).toBe('pastDue')
+  })
+
+  it('of two payloads with the same timestamp the one with the greater event id counts, in any order', () => {
+    const first = buildEvent({ id: 'evt_a', told: buildSubscription({ state: 'active' }) })
+    const second = buildEvent({ id: 'evt_b', told: buildSubscription({ state: 'past_due' }) })
+    for (const events of [
+      [first, second],
+      [second, first],
+    ]) {
+      const user = events.reduce((before, payload) => syncBilling(before, gone, payload).user, buildUser())
+      expect(user.subscription.status).toBe('pastDue')
+      expect(user.billing.subscriptions).toMatchObject([{ heard: { eventId: 'evt_b' } }])
+    }
   })
 
   it('a payload without dates and cancellation keeps the stored ones', () => {

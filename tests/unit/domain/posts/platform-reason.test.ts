@@ -33,6 +33,10 @@ describe("a platform's own text", () => {
     expect(textOf(`${'x'.repeat(298)}${'🙂'.repeat(9)}`)).toBe(`${'x'.repeat(298)}…`)
   })
 
+  it('only the first 4,000 characters of a response are read', () => {
+    expect(textOf(`${' '.repeat(3_999)}ab`)).toBe('a')
+  })
+
   it.each(['', ' \n', '<>', '\u200B'])('the text %j yields no reason', (text) => {
     expect(toPlatformReason({ text })).toBeNull()
   })

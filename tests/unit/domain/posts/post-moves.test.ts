@@ -140,7 +140,11 @@ describe('cancel', () => {
     ['PENDING', buildPost()],
     ['SCHEDULED', buildPost({ scheduledAt: after(T0, 60_000) })],
   ])('a %s post can be cancelled', (_status, post) => {
-    expect(cancel()(post, T0)).toMatchObject({ status: 'CANCELLED', platformStatuses: [{ status: 'pending' }] })
+    expect(cancel()(post, T0)).toMatchObject({
+      status: 'CANCELLED',
+      startPending: false,
+      platformStatuses: [{ status: 'pending' }],
+    })
   })
 
   it.each([
@@ -373,6 +377,19 @@ describe('retry', () => {
         { status: 'pending', error: null, errorCode: null, attemptCount: 1, delivery: { round: 1, tries: 0 } },
         { status: 'pending' },
       ],
+    })
+  })
+
+  it('a retry of an unknown outcome reconciles anew and may then repeat the call', () => {
+    const { post, from } = claimed(buildPost())
+    const unknown = apply(post, markUnknown('bluesky', busy, from))
+    expect(findEntry(unknown, 'bluesky')!.delivery).toMatchObject({ doubted: true, answered: false, reconcileTries: 1 })
+    const answered = apply(post, markUnknown('bluesky', busy, from, true))
+    expect(findEntry(answered, 'bluesky')!.delivery.answered).toBe(true)
+    const retried = apply(unknown, giveUp('bluesky', rejected, 0), retry())
+    expect(findEntry(retried, 'bluesky')).toMatchObject({
+      status: 'pending',
+      delivery: { round: 1, outcome: 'unknown', repeatAllowed: true, reconcileTries: 0, tries: 0, nextAttemptAt: null },
     })
   })
 

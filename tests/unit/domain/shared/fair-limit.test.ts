@@ -61,17 +61,23 @@ describe('a fair limit', () => {
     const limit = createFairLimit({ maxRunning: 3, perKey: 2 })
     let running = 0
     let most = 0
+    let mostPerKey = 0
+    const runningPerKey = new Map<number, number>()
     const work = async (index: number) => {
+      const key = index % 2
       running += 1
+      runningPerKey.set(key, (runningPerKey.get(key) ?? 0) + 1)
       most = Math.max(most, running)
+      mostPerKey = Math.max(mostPerKey, runningPerKey.get(key)!)
       await new Promise((resolve) => setImmediate(resolve))
       running -= 1
+      runningPerKey.set(key, runningPerKey.get(key)! - 1)
       if (index % 3 === 0) throw new Error('failed')
     }
     const results = await Promise.allSettled(
-      Array.from({ length: 200 }, (_, index) => limit(String(index % 7), () => work(index))),
+      Array.from({ length: 200 }, (_, index) => limit(String(index % 2), () => work(index))),
     )
-    expect(most).toBe(3)
+    expect([most, mostPerKey]).toEqual([3, 2])
     expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(67)
   })
 

@@ -61,10 +61,22 @@ it('no sender joins an expired code or a code with ten senders', () => {
 it('a wrong try costs its own sender one try, and never other senders or strangers', () => {
   const shared = joinNewestCode(add([], 'a1', 'a'), { sender: 'b', now: NOW })!
   expect(fail(shared, 'a', 2)).toMatchObject([
-    { senders: [{ key: 'a', triesLeft: 3 }, { key: 'b', triesLeft: 5 }], strangerTriesLeft: 5 },
+    {
+      senders: [
+        { key: 'a', triesLeft: 3 },
+        { key: 'b', triesLeft: 5 },
+      ],
+      strangerTriesLeft: 5,
+    },
   ])
   expect(fail(shared, 'x', 2)).toMatchObject([
-    { senders: [{ key: 'a', triesLeft: 5 }, { key: 'b', triesLeft: 5 }], strangerTriesLeft: 3 },
+    {
+      senders: [
+        { key: 'a', triesLeft: 5 },
+        { key: 'b', triesLeft: 5 },
+      ],
+      strangerTriesLeft: 3,
+    },
   ])
   expect(attempt(fail(shared, 'a', 5), 'a1', 'b').isRight).toBe(true)
 })
