@@ -116,7 +116,7 @@ export function refuse(platform: Platform, reason: Failure, from: AttemptRef): M
     const entry = findCurrentEntry(post, platform, from)
     if (!entry) return post
     if (post.dueAt === null || post.dueAt > now) throw new ClaimRefused('not-due')
-    return failEntry(post, entry, reason, now, 'refused')
+    return failEntry(post, entry, reason, { outcome: 'refused', now })
   }
 }
 
@@ -135,7 +135,7 @@ export function defer(
     if (!entry) return post
     const isDue = post.dueAt !== null && post.dueAt <= now
     const tries = entry.delivery.tries + (next.countsAsTry && isDue ? 1 : 0)
-    if (tries >= MAX_TRIES) return failEntry(post, entry, reason, now, 'refused')
+    if (tries >= MAX_TRIES) return failEntry(post, entry, reason, { outcome: 'refused', now })
     const called = entry.delivery.leaseUntil !== null
     const deferred = updateEntry(post, platform, {
       status: 'pending',
@@ -162,7 +162,7 @@ export function markUnknown(platform: Platform, reason: Failure, from: AttemptRe
     const entry = findCurrentEntry(post, platform, from)
     if (!entry) return post
     const wait = RECONCILE_WAITS_MS[entry.delivery.reconcileTries]
-    if (wait === undefined) return failEntry(post, entry, toOutcomeUnknown(reason), now, 'unknown')
+    if (wait === undefined) return failEntry(post, entry, toOutcomeUnknown(reason), { outcome: 'unknown', now })
     return updateEntry(post, platform, {
       status: 'processing',
       ...toCauseFields(reason),
@@ -220,8 +220,8 @@ export function giveUp(platform: Platform, reason: Failure, round: number): Move
     const entry = findOpenEntry(post, platform, round)
     if (!entry) return post
     const { leaseUntil, outcome } = entry.delivery
-    if (outcome !== 'unknown' && leaseUntil === null) return failEntry(post, entry, reason, now, 'refused')
-    const ended = failEntry(post, entry, toOutcomeUnknown(reason), now, 'unknown')
+    if (outcome !== 'unknown' && leaseUntil === null) return failEntry(post, entry, reason, { outcome: 'refused', now })
+    const ended = failEntry(post, entry, toOutcomeUnknown(reason), { outcome: 'unknown', now })
     return updateEntry(ended, platform, {
       delivery: { ...findEntry(ended, platform)!.delivery, leaseUntil },
     })
@@ -279,14 +279,13 @@ function failEntry(
   post: Post,
   entry: PlatformStatus,
   reason: Failure,
-  now: Date,
-  outcome: 'refused' | 'unknown',
+  { outcome, now }: { outcome: 'refused' | 'unknown'; now: Date },
 ): Post {
-  const claimed = entry.status === 'processing'
+  const isClaimed = entry.status === 'processing'
   return updateEntry(post, entry.platform, {
     status: 'failed',
     ...toCauseFields(reason),
-    ...(claimed ? {} : { attemptCount: entry.attemptCount + 1, lastAttemptAt: now }),
+    ...(isClaimed ? {} : { attemptCount: entry.attemptCount + 1, lastAttemptAt: now }),
     delivery: {
       ...entry.delivery,
       outcome,
