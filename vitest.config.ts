@@ -90,10 +90,10 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // The whole product as a new user starts it. It mostly installs and waits, so tests without servers run next to it.
+          // The whole product as a new user starts it, without other tests next to it.
           name: 'e2e',
           include: ['tests/e2e/**/*.test.ts'],
-          sequence: { groupOrder: 0 },
+          sequence: { groupOrder: 5 },
           maxWorkers: 1,
           testTimeout: 15 * MINUTE_MS,
           hookTimeout: 5 * MINUTE_MS,
