@@ -28,10 +28,19 @@ async function readMetric(name: string, labels: Record<string, string> = {}): Pr
 
 const bluesky = { platform: 'bluesky' }
 
+/** Waits for the end of all deliveries, because an outcome is visible a moment before it is counted. */
+async function waitForDeliveries(): Promise<void> {
+  await poll(
+    () => readMetric('activities_running', { activity: 'publishToPlatform' }),
+    (running) => running === 0,
+  )
+}
+
 it('the metrics count a post from the request to the platform', async () => {
   const user = await world.user()
   const postId = await user.create({ content: { text: 'A post to count' } })
   expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+  await waitForDeliveries()
 
   const created = { method: 'POST', route: '/api/posts', status: '2xx' }
   expect(await readMetric('http_request_duration_seconds_count', created)).toBe(1)
@@ -42,10 +51,6 @@ it('the metrics count a post from the request to the platform', async () => {
   expect(await readMetric('platform_step_seconds_count', { ...bluesky, step: 'publish' })).toBe(1)
   expect(await readMetric('queue_wait_seconds_count', { activity: 'publishToPlatform' })).toBe(1)
   expect(await readMetric('send_wait_seconds_count', bluesky)).toBe(1)
-  await poll(
-    () => readMetric('activities_running', { activity: 'publishToPlatform' }),
-    (running) => running === 0,
-  )
 })
 
 it('the metrics count deliveries that wait until they are due', async () => {
@@ -57,6 +62,7 @@ it('the metrics count deliveries that wait until they are due', async () => {
     (armed) => armed === 1,
   )
   expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+  await waitForDeliveries()
   expect(await readMetric('deliveries_armed')).toBe(0)
   expect(await readMetric('answer_lateness_seconds_count', { ...bluesky, timing: 'scheduled' })).toBe(1)
 })
@@ -66,6 +72,7 @@ it('the metrics count a lost answer as unknown, and the result of its reconcile'
   await world.control.fault({ path: PUT_RECORD, times: 1, action: { dropAfterAccept: true } })
   const postId = await user.create({ content: { text: 'A lost answer' } })
   expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+  await waitForDeliveries()
   expect(await readMetric('publish_calls_total', { ...bluesky, outcome: 'unknown' })).toBe(1)
   expect(await readMetric('deliveries_total', { ...bluesky, outcome: 'unknown' })).toBe(1)
   expect(await readMetric('reconciles_total', { ...bluesky, result: 'found' })).toBe(1)
@@ -75,6 +82,7 @@ it('the metrics count a failure with its reason', async () => {
   const user = await world.user({ connected: false })
   const postId = await user.create({ content: { text: 'Nowhere to go' } })
   expect(await user.until(postId)).toMatchObject({ status: 'FAILED' })
+  await waitForDeliveries()
   expect(await readMetric('deliveries_total', { ...bluesky, outcome: 'failed' })).toBe(1)
   expect(await readMetric('delivery_failures_total', { ...bluesky, code: 'PLATFORM_NOT_CONNECTED' })).toBe(1)
 })
