@@ -112,7 +112,9 @@ export const RefreshedMetrics = Type.Object(
     platform: PlatformName,
     snapshot: nullable(SnapshotSchema),
     analytics: byPlatform(SnapshotSchema, { description: 'The latest snapshot by platform' }),
-    fresh: Type.Boolean({ description: 'False when the refresh took too long and the snapshot is an older one' }),
+    fresh: Type.Boolean({
+      description: 'False when the platform returned no new counts in time, and the snapshot is an older one',
+    }),
   },
   { title: 'RefreshedMetrics' },
 )
