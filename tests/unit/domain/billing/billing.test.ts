@@ -105,9 +105,8 @@ describe('an active subscription', () => {
 
   it('an unchanged plan keeps the limits of the user', () => {
     const limits = { maxPosts: 100, maxCaptionGenerations: 50 }
-    expect(syncBilling({ ...buildProUser(), limits }, withSubscription({ state: 'past_due' })).user.limits).toEqual(
-      limits,
-    )
+    const { user, step } = syncBilling({ ...buildProUser(), limits }, withSubscription({ state: 'past_due' }))
+    expect([user.limits, step.limits]).toEqual([limits, null])
   })
 })
 
@@ -128,6 +127,7 @@ describe('the end of a subscription', () => {
       usage: unused,
     })
     expect(listEventKinds(step)).toEqual(['planChanged'])
+    expect(describeBillingUpdate(buildProUser(), step)).toBe('free/cancelled, usage reset')
   })
 
   it('the end of an unknown subscription has the same result', () => {
@@ -358,6 +358,13 @@ describe('a subscription that the processor no longer knows', () => {
   it('a payload older than the last sync is ignored', () => {
     const synced = syncBilling(buildUser(), withSubscription({ state: 'past_due' }), buildEventWith('past_due', 2)).user
     expect(syncBilling(synced, gone, buildEventWith('active', 1)).user.subscription.status).toBe('pastDue')
+  })
+
+  it('an outdated payload counts no invoice', () => {
+    const newer = syncBilling(buildUser(), gone, buildEventWith('past_due', 2)).user
+    const told = buildSubscription({ latestInvoice: renewal })
+    const { user } = syncBilling(newer, gone, buildEvent({ createdAt: T0, told }))
+    expect(user.billing.countedInvoiceIds).toEqual([])
   })
 
   it('of two payloads with the same timestamp the one with the greater event id counts, in any order', () => {

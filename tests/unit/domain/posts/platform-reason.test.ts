@@ -79,6 +79,7 @@ describe('an echo', () => {
   it('an echo of fewer than four characters is not masked', () => {
     expect(hide('a post is too long', 'is')).toBe('a post is too long')
     expect(hide('a post is too long', 'too')).toBe('a post is too long')
+    expect(hide('Please stop', 'abcd-efgh-ijkl-mnop')).toBe('Please stop')
     expect(hide('a post is too long', 'post')).toBe('a [hidden] is too long')
   })
 })

@@ -15,7 +15,7 @@ import {
   saveCheckpoint,
 } from '../../../../src/domain/posts/delivery-moves.ts'
 import { findEntry, selectHandles, rollUp } from '../../../../src/domain/posts/post-entries.ts'
-import { cancel, canTransferAllowance, edit, retry } from '../../../../src/domain/posts/post-moves.ts'
+import { cancel, canTransferAllowance, copyAsDraft, edit, retry } from '../../../../src/domain/posts/post-moves.ts'
 import type { AttemptRef, Move, Post } from '../../../../src/domain/posts/post.ts'
 import type { Platform } from '../../../../src/domain/shared/platforms.ts'
 import { after, buildPost, buildClaim, T0 } from '../../../support/posts.ts'
@@ -50,6 +50,18 @@ function failedPost(platforms: Platform[] = ['bluesky']): Post {
 describe('a new post', () => {
   it('a post saved as a draft is DRAFT and never due', () => {
     expect(buildPost({ draft: true, scheduledAt: after(T0, 60_000) })).toMatchObject({ status: 'DRAFT', dueAt: null })
+  })
+
+  it('a copy of a post is a draft with its content and without its schedule', () => {
+    const post = buildPost({ scheduledAt: after(T0, 60_000), correlationId: 'request-1' })
+    expect(copyAsDraft(post, { _id: 'post-2', metadata: { source: 'api' } }, T0)).toMatchObject({
+      _id: 'post-2',
+      status: 'DRAFT',
+      content: post.content,
+      scheduledAt: null,
+      dueAt: null,
+      correlationId: null,
+    })
   })
 
   it('a post without a time is PENDING and due immediately', () => {
@@ -370,9 +382,10 @@ describe('the end of deliveries', () => {
 
 describe('retry', () => {
   it('a retry resets failed entries to pending and the post to PROCESSING', () => {
-    const post = apply(failedPost(['bluesky', 'threads']), retry())
+    const post = apply({ ...failedPost(['bluesky', 'threads']), startPending: false }, retry())
     expect(post).toMatchObject({
       status: 'PROCESSING',
+      startPending: true,
       platformStatuses: [
         { status: 'pending', error: null, errorCode: null, attemptCount: 1, delivery: { round: 1, tries: 0 } },
         { status: 'pending' },

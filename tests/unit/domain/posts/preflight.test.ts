@@ -140,6 +140,13 @@ describe('media', () => {
     },
   )
 
+  it('too many images are named before too many media items', () => {
+    const { max } = POSTING_RULES.bluesky.media.image
+    expect(check('bluesky', { mediaItems: media(max + 1) }).errors).toMatchObject([
+      { code: 'TOO_MANY_MEDIA', message: `Bluesky takes at most ${max} images in a post` },
+    ])
+  })
+
   it('instagram needs media', () => {
     expect(codes('instagram', {})).toEqual(['MEDIA_REQUIRED'])
   })

@@ -104,6 +104,31 @@ describe('a fair limit', () => {
     await Promise.all(all)
   })
 
+  it('keys that wait no longer do not reduce the share of the others', async () => {
+    const { run, end } = createJobs(createFairLimit({ maxRunning: 1, waiting: 3 }))
+    const earlier = ['y0', 'c1'].map((name) => run(name[0]!, name))
+    for (const name of ['y0', 'c1']) await end(name)
+    await Promise.all(earlier)
+    const all = ['x0', 'b1', 'b2', 'a1', 'a2'].map((name) => run(name[0]!, name))
+    for (const name of ['x0', 'b1', 'a1', 'b2', 'a2']) await end(name)
+    await Promise.all(all)
+  })
+
+  it('a cancelled job of a key leaves the limit of that key as it is', async () => {
+    const { started, run, end } = createJobs(createFairLimit({ maxRunning: 2, perKey: 1 }))
+    const cancelled = new AbortController()
+    const first = run('a', 'a1')
+    const second = run('a', 'a2', cancelled.signal)
+    cancelled.abort(new Error('not waited for'))
+    await expect(second).rejects.toThrow('not waited for')
+    const third = run('a', 'a3')
+    expect(started).toEqual(['a1'])
+    await end('a1')
+    expect(started).toEqual(['a1', 'a3'])
+    await end('a3')
+    await Promise.all([first, third])
+  })
+
   it('the number of waiting jobs per key is limited', async () => {
     const { run, end } = createJobs(createFairLimit({ maxRunning: 1, waitingPerKey: 1 }))
     const all = [run('a', 'a0'), run('a', 'a1'), run('b', 'b1')]
