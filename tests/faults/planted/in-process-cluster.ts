@@ -18,6 +18,7 @@ import { newId } from '../../../src/store/shared/schema.ts'
 import { createClient, type Send } from '../client.ts'
 import { readDatabase, readTokens } from '../gather.ts'
 import type { Canary, Evidence } from '../judge/evidence.ts'
+import { INACTIVE_ORCHESTRATOR } from '../../support/inactive-orchestrator.ts'
 import { createOperationLog } from '../operations.ts'
 import { matchesCall, type Browser, type FaultPlatform, type FaultPlatforms } from '../platforms.ts'
 import { unique } from '../cluster.ts'
@@ -94,26 +95,16 @@ export async function startInProcessCluster({ root, mongoUrl, sandbox, platform 
   }
 
   async function startInstance(clock: Clock = watchedClock) {
-    const orchestrator = {
+    const orchestrator: PublishOrchestrator = {
+      ...INACTIVE_ORCHESTRATOR,
       async start({ _id }) {
         if (temporal.isReachable) temporal.started.push(_id)
         return temporal.isReachable
       },
       signal: async () => temporal.isReachable,
       startWork: async () => temporal.isReachable,
-      listOverdue: async () => [],
-      terminateStuck: async () => false,
       notifySubscription: async () => temporal.isReachable,
-      deleteWorkflows: async () => {},
-      ping: async () => {},
-      hasSchedules: async () => true,
-      restartPosts: async () => {},
-      ensureSearchAttributes: async () => {},
-      ensureSchedules: async () => {},
-      refreshMetrics: async () => 'failed' as const,
-      findProblems: async () => [],
-      close: async () => {},
-    } satisfies PublishOrchestrator
+    }
     const context = await createContext(config, {
       logger: createLogger('silent'),
       orchestrator,
