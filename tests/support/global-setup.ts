@@ -23,13 +23,16 @@ declare module 'vitest' {
   }
 }
 
-const stops: (() => Promise<void>)[] = []
+/** Vitest loads this file once per project. The servers of the first project serve all others, until the last one ends. */
+const run = globalThis as { postonceServers?: { servers: Promise<TestServers>; projects: number; stops: Stop[] } }
+
+type Stop = () => Promise<void>
 
 export async function setup(project: TestProject): Promise<void> {
-  const dir = mkdtempSync(join(tmpdir(), 'postonce-tests-'))
-  stops.push(async () => rmSync(dir, { recursive: true, force: true }))
+  const shared = (run.postonceServers ??= start())
+  shared.projects++
   try {
-    project.provide('servers', await startServers(dir))
+    project.provide('servers', await shared.servers)
   } catch (error) {
     await teardown()
     throw error
@@ -37,16 +40,30 @@ export async function setup(project: TestProject): Promise<void> {
 }
 
 export async function teardown(): Promise<void> {
-  for (const stop of stops.splice(0).toReversed()) await stop()
+  const shared = run.postonceServers
+  if (!shared || --shared.projects > 0) return
+  delete run.postonceServers
+  for (const stop of shared.stops.toReversed()) await stop()
 }
 
-async function startServers(dir: string): Promise<TestServers> {
+function start() {
+  const dir = mkdtempSync(join(tmpdir(), 'postonce-tests-'))
+  const stops: Stop[] = [async () => rmSync(dir, { recursive: true, force: true })]
+  return { servers: startServers(dir, stops), projects: 0, stops }
+}
+
+async function startServers(dir: string, stops: Stop[]): Promise<TestServers> {
   const [mongodProgram, temporalProgram, storageProgram] = [
     await findMongod(),
     await findTemporal(),
     await findObjectStorage(),
   ]
   const log = (name: string) => join(dir, `${name}.log`)
+  /** Stops a server at teardown, even one that was still starting when another failed. */
+  const stopAtTeardown = <T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T> => {
+    stops.push(async () => (await starting.catch(() => null))?.stop())
+    return starting
+  }
   const [mongod, temporal, storage, bluesky] = await Promise.all([
     stopAtTeardown(startMongod({ program: mongodProgram, logFile: log('mongod') })),
     stopAtTeardown(startTemporal({ program: temporalProgram, logFile: log('temporal') })),
@@ -67,10 +84,4 @@ async function startServers(dir: string): Promise<TestServers> {
     s3: { endpoint, accessKeyId, secretAccessKey },
     bluesky: { url: bluesky.url, control: bluesky.control, pdsUrl: bluesky.pdsUrl },
   }
-}
-
-/** Stops a server at teardown, even one that was still starting when another failed. */
-async function stopAtTeardown<T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T> {
-  stops.push(async () => (await starting.catch(() => null))?.stop())
-  return starting
 }
