@@ -34,7 +34,6 @@ export default defineConfig({
         test: {
           name: 'simulators',
           include: ['tests/simulators/**/*.test.ts'],
-          globalSetup: 'tests/support/global-setup.ts',
           sequence: { groupOrder: 0 },
         },
       },
@@ -69,8 +68,12 @@ export default defineConfig({
           // These tests kill servers and processes of their own. Their judges read states and do not depend on clocks.
           name: 'faults',
           include: ['tests/faults/**/*.test.ts'],
+          // They load dozens of copies of the source, which would fill the cache. The processes they start still use it.
+          env: { NODE_DISABLE_COMPILE_CACHE: '1' },
           sequence: { groupOrder: 3 },
           maxWorkers: 3,
+          // More concurrent scenarios in one process would miss the short timeouts of their calls.
+          maxConcurrency: 3,
           // Six platforms lose 28 kinds of responses each, and every loss is observed until it can no longer take effect.
           testTimeout: 15 * MINUTE_MS,
           hookTimeout: 2 * MINUTE_MS,

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PROJECT_ROOT } from '../../sandbox/options.ts'
 import { findMongod, startMongod, type Mongod } from '../../sandbox/servers/mongod.ts'
 import { formatViolations, judge } from './judge/judge.ts'
 import type { Violation } from './judge/evidence.ts'
@@ -35,13 +36,13 @@ afterAll(async () => {
   console.table(table)
 })
 
-/** Runs a scenario on a copy of the source with the replacements, and judges it. */
+/** Runs a scenario on the source, or on a copy with the replacements, and judges it. */
 async function runScenario(
   scenario: ScenarioName,
   replacements: Replacement[],
   platformName: Platform = 'bluesky',
 ): Promise<Violation[]> {
-  const root = copySource(join(dir, `copy-${++copies}`), replacements)
+  const root = replacements.length === 0 ? PROJECT_ROOT : copySource(join(dir, `copy-${++copies}`), replacements)
   const platform = sandbox.platforms.find((candidate) => candidate.platform === platformName)!
   const cluster = await startInProcessCluster({ root, mongoUrl: mongod.url, sandbox, platform })
   try {

@@ -1,44 +1,25 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { churn } from './churn.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { killAfterAccept } from './faults.ts'
 import { matchesCall } from './platforms.ts'
 import { marked, type PostInput } from './judge/evidence.ts'
-import { runSeed } from './run.ts'
 import { openSession, type Session } from './session.ts'
 import { copySource } from './source.ts'
+import { useFaultCluster } from './test-cluster.ts'
 import { waitFor } from './wait-for.ts'
-import { startFaultCluster, unique, type FaultCluster } from './cluster.ts'
+import { unique } from './cluster.ts'
 
 /** Kills real processes at the worst moments, and judges the invariants each time. */
 
 const SECOND = 1_000
-/** The one seed that the tests run. `npm run chaos` runs others. */
-const SEED = 12
 const PUBLISHED_WITHIN_MS = 60 * SECOND
-/** The number of posts in the churn, each for every platform. */
-const CHURN_POSTS = 30
 
-const dir = mkdtempSync(join(tmpdir(), 'postonce-faults-'))
-let cluster: FaultCluster
-let failed = 0
-beforeAll(async () => void (cluster = await startFaultCluster({ dir })))
-afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail') failed++
-  await cluster?.heal()
-})
-afterAll(async () => {
-  await cluster?.stop()
-  if (failed === 0) rmSync(dir, { recursive: true, force: true })
-  else console.error(`Logs and journal: ${dir}`)
-})
+const tested = useFaultCluster()
 
 const text = () => marked(unique('post'), 'written once')
-const openUserSession = () => openSession(cluster, { users: 1 })
-const bluesky = () => cluster.platforms[0]!
+const openUserSession = () => openSession(tested.cluster, { users: 1 })
+const bluesky = () => tested.cluster.platforms[0]!
 
 async function create(session: Session, input: Partial<PostInput> = {}, api = 0): Promise<void> {
   const answer = await session.users[0]!.clientFor(api).create({ text: text(), platforms: ['bluesky'], ...input })
@@ -71,7 +52,7 @@ describe('posts that Temporal never received', () => {
   beforeAll(async () => {
     session = await openUserSession()
     const [user] = session.users
-    cluster.process('temporal').freeze()
+    tested.cluster.process('temporal').freeze()
     // The API is killed after it stored the post and while the start of its workflow hangs.
     const unanswered = user!.clientFor(0).create({ text: text(), platforms: ['bluesky'] })
     await waitFor(
@@ -79,12 +60,12 @@ describe('posts that Temporal never received', () => {
       () => session.readPosts(),
       (posts) => posts.length === 1,
     )
-    await cluster.process('api-1').kill()
+    await tested.cluster.process('api-1').kill()
     await unanswered
     await create(session, {}, 1)
     // The kill also drops requests that the frozen server has only buffered.
-    await cluster.process('temporal').kill()
-    await cluster.heal()
+    await tested.cluster.process('temporal').kill()
+    await tested.cluster.heal()
     recoveredAt = Date.now()
   })
 
@@ -120,11 +101,11 @@ describe('posts that Temporal never received', () => {
 
 it('a post has one record when its worker is killed after the platform accepted it', async () => {
   const session = await openUserSession()
-  const killing = killAfterAccept(cluster, bluesky(), 20 * SECOND)
+  const killing = killAfterAccept(tested.cluster, bluesky(), 20 * SECOND)
   await create(session)
   expect(await killing).toBe(true)
   expect(await session.readPosts()).toMatchObject([{ status: 'PROCESSING' }])
-  await cluster.heal()
+  await tested.cluster.heal()
   await expectDelivered(session)
 })
 
@@ -134,10 +115,10 @@ it('a post that is due while Temporal is down is published after the restart', a
   const dueAt = Date.now() + 13 * SECOND
   await create(session, { scheduledAt: dueAt })
   await delay(SECOND)
-  await cluster.process('temporal').kill()
+  await tested.cluster.process('temporal').kill()
   await delay(dueAt + SECOND - Date.now())
   expect(await session.readPosts()).toMatchObject([{ status: 'SCHEDULED' }])
-  await cluster.process('temporal').start()
+  await tested.cluster.process('temporal').start()
   await expectDelivered(session)
 })
 
@@ -147,17 +128,17 @@ it('the response to a call is recorded after a restart of MongoDB during the cal
   await bluesky().control.fault({ ...bluesky().calls.publish, times: 1, action: { delayMs: SECOND } })
   await create(session)
   await waitForVisibleCall(before)
-  await cluster.process('mongod').kill()
+  await tested.cluster.process('mongod').kill()
   await delay(2 * SECOND)
-  await cluster.process('mongod').start()
+  await tested.cluster.process('mongod').start()
   await expectDelivered(session)
 })
 
 it('a post has one record when its worker is frozen past the lease and thawed after another worker published it', async () => {
   // This worker waits between its claim and its call, long enough to be frozen there.
-  const slow = cluster.addWorker(
+  const slow = tested.cluster.addWorker(
     'worker-slow',
-    copySource(join(dir, 'slow'), [
+    copySource(join(tested.dir, 'slow'), [
       {
         anchor: 'claimed attempt',
         change: (code) => `await new Promise((resolve) => setTimeout(resolve, 2_000))\n${code}`,
@@ -166,7 +147,7 @@ it('a post has one record when its worker is frozen past the lease and thawed af
     // With its only slot taken it polls for no more tasks. A frozen worker would lose a task that arrives at an open poll.
     { WORKER_ACTIVITY_SLOTS: '1' },
   )
-  const others = cluster.processes('worker')
+  const others = tested.cluster.processes('worker')
   await slow.start()
   await Promise.all(others.map((worker) => worker.kill()))
   const session = await openUserSession()
@@ -190,19 +171,4 @@ it('a post has one record when its worker is frozen past the lease and thawed af
   await expectDelivered(session)
   const [post] = await session.readPosts()
   expect(post!.platformStatuses[0]).toMatchObject({ delivery: { attempt: 2 } })
-})
-
-it('each post is published once while workers are killed in turn and many posts are due together', async () => {
-  const calm = await churn(cluster, CHURN_POSTS, null)
-  expect(calm.violations).toEqual([])
-  const churned = await churn(cluster, CHURN_POSTS, 2 * SECOND)
-  expect(churned.violations).toEqual([])
-  console.log(
-    `${CHURN_POSTS} posts: drained in ${calm.drainMs} ms without kills, in ${churned.drainMs} ms with ${churned.kills} kills`,
-  )
-})
-
-it(`the service keeps every invariant under the faults of seed ${SEED}`, async () => {
-  const { violations } = await runSeed(cluster, SEED, { users: 3, posts: 25, faults: 6, lengthMs: 10 * SECOND })
-  expect(violations, `the journal is ${cluster.journal.file}`).toEqual([])
 })

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
@@ -22,6 +23,10 @@ import { INACTIVE_ORCHESTRATOR } from '../../support/inactive-orchestrator.ts'
 import { createOperationLog } from '../operations.ts'
 import { matchesCall, type Browser, type FaultPlatform, type FaultPlatforms } from '../platforms.ts'
 import { unique } from '../cluster.ts'
+import type * as NativeImportModule from './native-import.ts'
+
+/** Vite would need more processor time to load the copies of the source than the tests themselves. */
+const { importNatively } = createRequire(import.meta.url)('./native-import.ts') as typeof NativeImportModule
 
 /** The public URL of the service. No server listens there: requests are injected. */
 export const PUBLIC_URL = 'http://localhost:4000'
@@ -29,7 +34,7 @@ export const PUBLIC_URL = 'http://localhost:4000'
 const PUBLISH_TIMEOUT_MS = 1_500
 const LEASE_MARGIN_MS = 2_000
 /** Longer than any delay of a call in a scenario. */
-const SETTLE_MS = 6_000
+const SETTLE_MS = 10_000
 const MAX_WAIT_MS = 500
 const DELIVERY_TIMEOUT_MS = 30_000
 
@@ -47,7 +52,7 @@ export interface InProcessClusterOptions {
  * are real. Instead of Temporal, the scenario calls the activities.
  */
 export async function startInProcessCluster({ root, mongoUrl, sandbox, platform }: InProcessClusterOptions) {
-  const load = (file: string) => import(pathToFileURL(join(root, 'src', file)).href) as Promise<unknown>
+  const load = (file: string) => importNatively(pathToFileURL(join(root, 'src', file)).href)
   const { createContext } = (await load('context.ts')) as typeof ContextModule
   const { buildApp } = (await load('api/app.ts')) as typeof AppModule
   const { createActivities } = (await load('activities/index.ts')) as typeof ActivitiesModule

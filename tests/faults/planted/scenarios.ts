@@ -4,6 +4,8 @@ import { marked } from '../judge/evidence.ts'
 import type { InProcessCluster } from './in-process-cluster.ts'
 
 const SECOND = 1_000
+/** Long enough for a call's timeout and its repeat, also on a busy machine. */
+const CALL_DELAY_MS = 8 * SECOND
 
 /** Short scenarios. None violates an invariant while its guard is in place. */
 export const SCENARIOS = {
@@ -13,10 +15,11 @@ export const SCENARIOS = {
   },
 
   async 'a call reaches the platform after its repeat'(cluster: InProcessCluster) {
-    await cluster.fault('publish', { delayMs: 4 * SECOND })
+    await cluster.fault('publish', { delayMs: CALL_DELAY_MS })
     const [postId] = await createPosts(cluster, 1)
+    const createdAt = Date.now()
     await cluster.deliver(0, postId!)
-    await delay(3 * SECOND)
+    await delay(createdAt + CALL_DELAY_MS + 3 * SECOND - Date.now())
   },
 
   async 'the response to an accepted call is lost'(cluster: InProcessCluster) {
