@@ -34,6 +34,7 @@ export default defineConfig({
         test: {
           name: 'simulators',
           include: ['tests/simulators/**/*.test.ts'],
+          globalSetup: 'tests/support/global-setup.ts',
           sequence: { groupOrder: 0 },
         },
       },
