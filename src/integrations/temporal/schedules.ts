@@ -2,6 +2,7 @@ import {
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
   ScheduleOverlapPolicy,
+  ServiceError,
   type ScheduleDescription,
 } from '@temporalio/client'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
@@ -10,6 +11,8 @@ import type { TemporalClient } from './client.ts'
 import { createSearchAttributes } from './search-attributes.ts'
 
 const ATTRIBUTES_DEADLINE_MS = 10 * SECOND
+/** Each try ends with the client's own deadline. */
+const UPDATE_TRIES = 3
 
 /** Creates and reads the service's Schedules and search attributes. */
 export function createSchedules({ connection, namespace, schedules, bounded }: TemporalClient) {
@@ -49,7 +52,18 @@ export function createSchedules({ connection, namespace, schedules, bounded }: T
       await schedules.create({ scheduleId: name, ...schedule })
     } catch (error) {
       if (!(error instanceof ScheduleAlreadyRunning)) throw error
-      await schedules.getHandle(name).update((previous) => ({ ...previous, ...schedule }))
+      await repeated(() => schedules.getHandle(name).update((previous) => ({ ...previous, ...schedule })))
+    }
+  }
+}
+
+/** Repeats a call that Temporal did not answer: for a while after its start it may not answer questions about Schedules. */
+async function repeated(call: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await call()
+    } catch (error) {
+      if (!(error instanceof ServiceError) || tries === UPDATE_TRIES) throw error
     }
   }
 }
