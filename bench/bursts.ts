@@ -6,6 +6,8 @@ import type { Receiver } from './receiver.ts'
 import type { Side } from './sides.ts'
 
 export const LANES = 20
+/** The users, after those of the lanes, whose single posts are due in the middle of a burst. */
+export const LONE_USERS = 5
 /**
  * Posts are armed at most this long before they are due, so all measured posts are created before that. Bare timers get the same
  * time, so that the first workflow task of each ends before its timer fires.
@@ -23,6 +25,14 @@ const TRIES = 3
 export interface Burst {
   size: number
   times: number
+  /** Whose posts they are; by default, every lane's. */
+  owners?: 'one' | 'many'
+  /** Whether other users have a single post each at the same instant. */
+  withLonePosts?: boolean
+}
+
+interface BurstPost extends Due {
+  isLone: boolean
 }
 
 /** Milliseconds per scheduled post: an estimate that each row updates, with a margin. */
@@ -31,12 +41,14 @@ const createMs = { ours: 30, bare: 20 }
 interface MeasuredBurst {
   burst: number
   punctuality: Punctuality
+  /** The single posts of other users. */
+  lone: Punctuality
 }
 
 /** Measures bursts in sequence. All posts are created before the first is armed; if that takes too long, retries with more time. */
 export async function measureRow(side: Side, receiver: Receiver, row: Burst[]): Promise<MeasuredBurst[]> {
-  const bursts = row.flatMap(({ size, times }) => Array<number>(times).fill(size))
-  const count = bursts.reduce((sum, size) => sum + size, 0)
+  const bursts = row.flatMap((burst) => Array<Burst>(burst.times).fill(burst))
+  const count = bursts.reduce((sum, burst) => sum + listOwners(burst).length, 0)
   for (let attempt = 1; attempt <= TRIES; attempt++) {
     const firstAt = Date.now() + LONGEST_LEAD_MS + SECOND + count * createMs[side.name] * attempt
     const startedAt = performance.now()
@@ -50,23 +62,31 @@ export async function measureRow(side: Side, receiver: Receiver, row: Burst[]): 
   throw new Error(`Scheduling ${count} posts took too long for this measurement, ${TRIES} times`)
 }
 
-async function scheduleRow(side: Side, bursts: number[], firstAt: number): Promise<Due[][]> {
+async function scheduleRow(side: Side, bursts: Burst[], firstAt: number): Promise<BurstPost[][]> {
   let at = firstAt
-  const planned = bursts.flatMap((size, burst) => {
+  const planned = bursts.flatMap((burst, index) => {
     const dueAt = Math.round(at)
-    at += PAUSE_MS + size * PAUSE_MS_PER_POST
-    return Array.from({ length: size }, () => ({ burst, dueAt }))
+    at += PAUSE_MS + burst.size * PAUSE_MS_PER_POST
+    return listOwners(burst).map((owner) => ({ burst: index, dueAt, owner }))
   })
-  const due: Due[][] = bursts.map(() => [])
+  const due: BurstPost[][] = bursts.map(() => [])
   await closedLoop(planned.length, LANES, async (index, lane) => {
-    const { burst, dueAt } = planned[index]!
-    due[burst]!.push({ id: await side.schedule(lane, dueAt), dueAt })
+    const { burst, dueAt, owner } = planned[index]!
+    const id = await side.schedule(owner ?? lane, dueAt)
+    due[burst]!.push({ id, dueAt, isLone: owner !== null && owner >= LANES })
   })
   return due
 }
 
+/** Returns the user of each post by number, null for the user of the lane that creates it. Lone posts are created in the middle. */
+function listOwners({ size, owners = 'many', withLonePosts = false }: Burst): (number | null)[] {
+  const all = Array<number | null>(size).fill(owners === 'one' ? 0 : null)
+  const lone = Array.from({ length: withLonePosts ? LONE_USERS : 0 }, (_, index) => LANES + index)
+  return all.toSpliced(size / 2, 0, ...lone)
+}
+
 /** Waits until every call has arrived, and a little longer to detect duplicates. */
-async function awaitArrivals(side: Side, receiver: Receiver, bursts: Due[][]): Promise<MeasuredBurst[]> {
+async function awaitArrivals(side: Side, receiver: Receiver, bursts: BurstPost[][]): Promise<MeasuredBurst[]> {
   const all = bursts.flat()
   const lastAt = Math.max(...all.map(({ dueAt }) => dueAt))
   await delay(Math.max(0, lastAt - Date.now()))
@@ -78,8 +98,14 @@ async function awaitArrivals(side: Side, receiver: Receiver, bursts: Due[][]): P
   if (missing.length > 0) console.error(await side.explain(missing.slice(0, 3).map(({ id }) => id)))
   await delay(LOOK_FOR_DOUBLES_MS)
   return bursts.map((due) => {
-    const punctuality = judgePunctuality(due, receiver.arrivalsOf)
-    assertFlawless(`${due.length} posts at one instant, ${side.name}`, punctuality)
-    return { burst: due.length, punctuality }
+    const { lone = [], burst = [] } = Object.groupBy(due, ({ isLone }) => (isLone ? 'lone' : 'burst'))
+    const measured = {
+      burst: burst.length,
+      punctuality: judgePunctuality(burst, receiver.arrivalsOf),
+      lone: judgePunctuality(lone, receiver.arrivalsOf),
+    }
+    assertFlawless(`${burst.length} posts at one instant, ${side.name}`, measured.punctuality)
+    assertFlawless(`lone posts among ${burst.length}, ${side.name}`, measured.lone)
+    return measured
   })
 }

@@ -2,7 +2,7 @@
  * `npm run bench` measures costs and lateness of the service on real servers, as ratios to a baseline of the same run. It prints a
  * table. A full run of all groups also writes bench/results/ and its charts, and updates docs/operations/benchmarks.md.
  *
- *   npm run bench [-- --quick] [history routes throughput footprint lateness backlog recovery platforms logins analytics collection]
+ *   npm run bench [-- --quick] [history routes throughput footprint lateness peaks backlog recovery platforms logins analytics collection]
  *   npm run bench -- --profile throughput   # shows where the measured processes spend their time
  *   npm run bench -- --save backlog         # replaces this group in the results
  *   npm run bench -- --charts               # draws the charts again from the results
@@ -22,6 +22,7 @@ import { measureFootprint, type FootprintSize } from './measure/footprint.ts'
 import { measureHistory, type HistorySize } from './measure/history.ts'
 import { measureLateness, type LatenessSize } from './measure/lateness.ts'
 import { measureLogins, type LoginsSize } from './measure/logins.ts'
+import { measurePeaks, type PeaksSize } from './measure/peaks.ts'
 import { measurePlatforms, type PlatformsSize } from './measure/platforms.ts'
 import { measureRecovery, type RecoverySize } from './measure/recovery.ts'
 import { measureRoutes, type RoutesSize } from './measure/routes.ts'
@@ -36,6 +37,7 @@ interface Sizes {
   throughput: ThroughputSize
   footprint: FootprintSize
   lateness: LatenessSize
+  peaks: PeaksSize
   backlog: BacklogSize
   recovery: RecoverySize
   platforms: PlatformsSize
@@ -66,6 +68,17 @@ const FULL: Sizes = {
       [{ size: 1_000, times: 1 }],
     ],
   },
+  peaks: {
+    peaks: [
+      {
+        latencyMs: 0,
+        bursts: [{ size: 300 }, { size: 1_000 }, { size: 2_000 }, { size: 2_000, owners: 'one' }, { size: 5_000 }],
+      },
+      { latencyMs: 50, bursts: [{ size: 1_000 }, { size: 2_000 }, { size: 1_000, owners: 'one' }] },
+      { latencyMs: 200, bursts: [{ size: 1_000 }, { size: 2_000 }, { size: 1_000, owners: 'one' }] },
+      { latencyMs: 50, bursts: [{ size: 1_000 }, { size: 2_000 }], workers: 2 },
+    ],
+  },
   backlog: { waiting: [100, 500, 1_000, 2_500, 5_000], posts: 200, rounds: 2 },
   recovery: { posts: 5_000, rounds: 2 },
   platforms: { posts: 200, inFlight: 20, burst: 1_000, users: 50, media: 10 },
@@ -88,6 +101,7 @@ const QUICK: Sizes = {
       ],
     ],
   },
+  peaks: { peaks: [{ latencyMs: 50, bursts: [{ size: 50 }, { size: 50, owners: 'one' }] }] },
   backlog: { waiting: [50, 200], posts: 50, rounds: 1 },
   recovery: { posts: 200, rounds: 1 },
   platforms: { posts: 20, inFlight: 10, burst: 60, users: 5, media: 2 },
@@ -109,6 +123,7 @@ const MEASUREMENTS: Record<keyof Sizes, (world: World, sizes: Sizes) => Promise<
   throughput: (world, sizes) => withoutChart(measureThroughput(world, sizes.throughput)),
   footprint: (world, sizes) => withoutChart(measureFootprint(world, sizes.footprint)),
   lateness: (world, sizes) => measureLateness(world, sizes.lateness),
+  peaks: (world, sizes) => withoutChart(measurePeaks(world, sizes.peaks)),
   backlog: (world, sizes) => measureBacklog(world, sizes.backlog),
   recovery: (world, sizes) => withoutChart(measureRecovery(world, sizes.recovery)),
   platforms: (world, sizes) => withoutChart(measurePlatforms(world, sizes.platforms)),

@@ -19,6 +19,7 @@ const SWEPT_WITHIN_MS = 120_000
 /** One side of a comparison. Each has its own worker process and Temporal namespace, and ours also its own database. */
 export interface Side {
   name: 'ours' | 'bare'
+  /** The first worker process. */
   worker: Child
   /** Publishes immediately to three platforms; resolves when the workflow has ended. */
   publish(lane: number): Promise<void>
@@ -36,6 +37,8 @@ export interface SideOptions {
   lanes: number
   /** The URL for visible calls; without it none are made. */
   receiver?: string
+  /** Worker processes, 1 by default. */
+  workers?: number
 }
 
 export interface Ours extends Side {
@@ -45,7 +48,7 @@ export interface Ours extends Side {
 }
 
 /** Opens our side: posts are created by the command, delivered by the worker and the sweeper, and recorded in MongoDB. */
-export async function openOurs(world: World, { lanes, receiver }: SideOptions): Promise<Ours> {
+export async function openOurs(world: World, { lanes, receiver, workers: count = 1 }: SideOptions): Promise<Ours> {
   const config = await world.config()
   let warnings = 0
   const context = await createContext(config, { logger: createLogger('warn', { write: () => void (warnings += 1) }) })
@@ -54,10 +57,8 @@ export async function openOurs(world: World, { lanes, receiver }: SideOptions): 
   await context.orchestrator.ensureSearchAttributes()
   await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS)
   const users = await createUsers(context, lanes)
-  const worker = await startChild('worker', config, {
-    profiling: world.profiling,
-    env: { BENCH_BUNDLE: await world.bundle('ours'), ...receiverIn(receiver) },
-  })
+  const env = { BENCH_BUNDLE: await world.bundle('ours'), ...receiverIn(receiver) }
+  const workers = await startWorkers(count, () => startChild('worker', config, { profiling: world.profiling, env }))
   const { workflows, close } = await openWorkflows(config)
   const published: string[] = []
   const scheduled: { id: string; dueAt: number }[] = []
@@ -78,7 +79,7 @@ export async function openOurs(world: World, { lanes, receiver }: SideOptions): 
 
   return {
     name: 'ours',
-    worker,
+    worker: workers[0]!,
     context,
     warnings: () => warnings,
     async publish(lane) {
@@ -113,31 +114,31 @@ export async function openOurs(world: World, { lanes, receiver }: SideOptions): 
     },
     async stop() {
       await close()
-      await worker.stop()
+      await Promise.all(workers.map((worker) => worker.stop()))
       await context.close()
     },
   }
 }
 
 /** Opens the baseline: workflows with empty activities on a worker with the same settings. Like our side, it uses two connections. */
-export async function openBare(world: World, { receiver }: SideOptions): Promise<Side> {
+export async function openBare(world: World, { receiver, workers: count = 1 }: SideOptions): Promise<Side> {
   const config = await world.config()
   const workerOptions = toWorkerOptions('publishing', config.WORKER_ACTIVITY_SLOTS, {})
-  const worker = await startChild('bare-worker', config, {
-    profiling: world.profiling,
-    env: {
-      BENCH_BUNDLE: await world.bundle('bare'),
-      BENCH_CONNECTION: JSON.stringify(CONNECTION_OPTIONS),
-      BENCH_WORKER_OPTIONS: JSON.stringify(workerOptions),
-      ...receiverIn(receiver),
-    },
-  })
+  const env = {
+    BENCH_BUNDLE: await world.bundle('bare'),
+    BENCH_CONNECTION: JSON.stringify(CONNECTION_OPTIONS),
+    BENCH_WORKER_OPTIONS: JSON.stringify(workerOptions),
+    ...receiverIn(receiver),
+  }
+  const workers = await startWorkers(count, () =>
+    startChild('bare-worker', config, { profiling: world.profiling, env }),
+  )
   const [starting, waiting] = [await openWorkflows(config), await openWorkflows(config)]
   const taskQueue = 'publishing'
   let next = 0
   return {
     name: 'bare',
-    worker,
+    worker: workers[0]!,
     async publish() {
       const workflowId = `three-${next++}`
       await starting.workflows.start('threeActivities', { workflowId, taskQueue, args: [] })
@@ -153,10 +154,13 @@ export async function openBare(world: World, { receiver }: SideOptions): Promise
     async stop() {
       await starting.close()
       await waiting.close()
-      await worker.stop()
+      await Promise.all(workers.map((worker) => worker.stop()))
     },
   }
 }
+
+const startWorkers = (count: number, start: () => Promise<Child>): Promise<Child[]> =>
+  Promise.all(Array.from({ length: count }, start))
 
 /** Returns the result of a workflow. If Temporal did not start it within a second, the sweeper does so later. */
 async function resultOf(workflows: WorkflowClient, workflowId: string): Promise<unknown> {

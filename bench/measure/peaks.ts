@@ -1,0 +1,101 @@
+import { LANES, LONE_USERS, measureRow, type Burst } from '../bursts.ts'
+import { figure, type Aim, type Figure } from '../figure.ts'
+import { startReceiver } from '../receiver.ts'
+import { openBare, openOurs, publishAll, type Side } from '../sides.ts'
+import { median, percentile, rounded } from '../stats.ts'
+import type { World } from '../world.ts'
+
+const WARM_UP_POSTS = 60
+/** How much later a lone post may arrive within a burst than on its own. */
+const LONE_LATER_MS = 100
+
+export interface PeaksSize {
+  peaks: Peak[]
+}
+
+interface Peak {
+  /** How long the platform takes to respond to each visible call. */
+  latencyMs: number
+  bursts: Pick<Burst, 'size' | 'owners'>[]
+  /** Worker processes of each side, 1 by default. */
+  workers?: number
+}
+
+/**
+ * Measures bursts of posts with the same due time on platforms with different latencies, compared with workflow timers. A few other users
+ * have a single post each in the middle of every burst.
+ */
+export async function measurePeaks(world: World, { peaks }: PeaksSize): Promise<Figure[]> {
+  const figures: Figure[] = []
+  for (const peak of peaks) figures.push(...(await measurePeak(world, peak)))
+  return figures
+}
+
+async function measurePeak(world: World, { latencyMs, bursts, workers = 1 }: Peak): Promise<Figure[]> {
+  const receiver = await startReceiver({ latencyMs })
+  const options = { lanes: LANES + LONE_USERS, receiver: receiver.url, workers }
+  const ours = await openOurs(world, options)
+  const bare = await openBare(world, options)
+  const where = `platform latency ${latencyMs} ms${workers === 1 ? '' : `, ${workers} workers`}`
+  const measure = async (side: Side, burst: Pick<Burst, 'size' | 'owners'>) => {
+    const [measured] = await measureRow(side, receiver, [{ ...burst, times: 1, withLonePosts: true }])
+    return measured!
+  }
+  try {
+    for (const side of [ours, bare]) await publishAll(side, WARM_UP_POSTS, LANES)
+    const alone = percentile((await measure(ours, { size: 0 })).lone.late, 0.95)
+    const figures: Figure[] = []
+    for (const burst of bursts) {
+      const baseline = await measure(bare, burst)
+      const measured = await measure(ours, burst)
+      const name = `${burst.size} posts of ${burst.owners === 'one' ? 'one user' : `${LANES} users`} at one instant, ${where}`
+      const aim = aimFor(burst.size)
+      figures.push(
+        figure({
+          group: 'peaks',
+          name: `${name}, p95`,
+          unit: 'ms late',
+          ours: percentile(measured.punctuality.late, 0.95),
+          baseline: percentile(baseline.punctuality.late, 0.95),
+          ...(aim && { aim }),
+          details: {
+            ...spreadOf('ours', measured.punctuality.late),
+            ...spreadOf('bare', baseline.punctuality.late),
+          },
+        }),
+        figure({
+          group: 'peaks',
+          name: `lone posts among ${name}, p95 (baseline: without the others)`,
+          unit: 'ms late',
+          ours: percentile(measured.lone.late, 0.95),
+          baseline: alone,
+          aim: {
+            text: `at most ${LONE_LATER_MS} ms later`,
+            met: ({ ours: late }) => late <= alone + LONE_LATER_MS,
+          },
+        }),
+      )
+    }
+    await ours.verify()
+    if (ours.warnings() > 0) console.log(`Peaks were measured with ${ours.warnings()} warnings, ${where}`)
+    return figures
+  } finally {
+    await bare.stop()
+    await ours.stop()
+    await receiver.stop()
+  }
+}
+
+function aimFor(size: number): Aim | null {
+  if (size >= 2_000) return { text: 'at most a third of bare timers', met: ({ ratio }) => ratio <= 1 / 3 }
+  if (size === 1_000) return { text: 'at most 0.15 of bare timers', met: ({ ratio }) => ratio <= 0.15 }
+  return null
+}
+
+function spreadOf(side: string, late: number[]): Record<string, number> {
+  return {
+    [`${side} p50 ms`]: rounded(median(late)),
+    [`${side} p99 ms`]: rounded(percentile(late, 0.99)),
+    [`${side} max ms`]: Math.max(...late),
+  }
+}
