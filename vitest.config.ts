@@ -47,7 +47,7 @@ export default defineConfig({
           exclude: ['tests/{unit,tooling,simulators,workflows,faults,browser,e2e}/**'],
           globalSetup: 'tests/support/global-setup.ts',
           sequence: { groupOrder: 1 },
-          // These tests often wait for due times and servers: two workers leave a third of two cores idle, and three nothing.
+          // These tests often wait for due times and servers: three workers leave a fifth of two cores idle. With four, some time out.
           maxWorkers: 3,
         },
       },

@@ -68,17 +68,15 @@ const FULL: Sizes = {
       [{ size: 1_000, times: 1 }],
     ],
   },
-  peaks: {
-    peaks: [
-      {
-        latencyMs: 0,
-        bursts: [{ size: 300 }, { size: 1_000 }, { size: 2_000 }, { size: 2_000, owners: 'one' }, { size: 5_000 }],
-      },
-      { latencyMs: 50, bursts: [{ size: 1_000 }, { size: 2_000 }, { size: 1_000, owners: 'one' }] },
-      { latencyMs: 200, bursts: [{ size: 1_000 }, { size: 2_000 }, { size: 1_000, owners: 'one' }] },
-      { latencyMs: 50, bursts: [{ size: 1_000 }, { size: 2_000 }], workers: 2 },
-    ],
-  },
+  peaks: [
+    {
+      latencyMs: 0,
+      bursts: [{ size: 300 }, { size: 1_000 }, { size: 2_000 }, { size: 2_000, owners: 'one' }, { size: 5_000 }],
+    },
+    { latencyMs: 50, bursts: [{ size: 1_000 }, { size: 2_000 }, { size: 1_000, owners: 'one' }] },
+    { latencyMs: 200, bursts: [{ size: 1_000 }, { size: 2_000 }, { size: 1_000, owners: 'one' }] },
+    { latencyMs: 50, bursts: [{ size: 1_000 }, { size: 2_000 }], workers: 2 },
+  ],
   backlog: { waiting: [100, 500, 1_000, 2_500, 5_000], posts: 200, rounds: 2 },
   recovery: { posts: 5_000, rounds: 2 },
   platforms: { posts: 200, inFlight: 20, burst: 1_000, users: 50, media: 10 },
@@ -101,7 +99,7 @@ const QUICK: Sizes = {
       ],
     ],
   },
-  peaks: { peaks: [{ latencyMs: 50, bursts: [{ size: 50 }, { size: 50, owners: 'one' }] }] },
+  peaks: [{ latencyMs: 50, bursts: [{ size: 50 }, { size: 50, owners: 'one' }] }],
   backlog: { waiting: [50, 200], posts: 50, rounds: 1 },
   recovery: { posts: 200, rounds: 1 },
   platforms: { posts: 20, inFlight: 10, burst: 60, users: 5, media: 2 },

@@ -13,6 +13,16 @@ export function rounded(value: number): number {
   return Number(value.toPrecision(3))
 }
 
+/** Returns details of the lateness of one side's calls, in milliseconds. */
+export function describeLateness(side: string, late: number[]): Record<string, number> {
+  return {
+    [`${side} calls`]: late.length,
+    [`${side} p50 ms`]: rounded(median(late)),
+    [`${side} p99 ms`]: rounded(percentile(late, 0.99)),
+    [`${side} max ms`]: Math.max(...late),
+  }
+}
+
 /**
  * Wilcoxon's signed-rank test for paired samples. Returns the standard deviations from "no difference" (large samples). Beyond ±2.58,
  * the difference is significant at 1%.

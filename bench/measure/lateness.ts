@@ -6,7 +6,7 @@ import { inTurns } from '../loops.ts'
 import type { Punctuality } from '../punctuality.ts'
 import { startReceiver } from '../receiver.ts'
 import { openBare, openOurs, publishAll, type Side } from '../sides.ts'
-import { median, percentile, rounded } from '../stats.ts'
+import { describeLateness, percentile } from '../stats.ts'
 import type { World } from '../world.ts'
 
 const WARM_UP_POSTS = 60
@@ -85,19 +85,10 @@ function compare(name: string, ours: Punctuality, bare: Punctuality, aim?: Aim):
       early: ours.early,
       twice: ours.twice,
       lost: ours.lost,
-      ...spreadOf('ours', ours),
-      ...spreadOf('bare', bare),
+      ...describeLateness('ours', ours.late),
+      ...describeLateness('bare', bare.late),
     },
   })
-}
-
-function spreadOf(side: string, { late }: Punctuality): Record<string, number> {
-  return {
-    [`${side} calls`]: late.length,
-    [`${side} p50 ms`]: rounded(median(late)),
-    [`${side} p99 ms`]: rounded(percentile(late, 0.99)),
-    [`${side} max ms`]: Math.max(...late),
-  }
 }
 
 function chartOf(bursts: { burst: number; ours: Punctuality; bare: Punctuality }[]): Chart {

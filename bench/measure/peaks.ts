@@ -2,16 +2,14 @@ import { LANES, LONE_USERS, measureRow, type Burst } from '../bursts.ts'
 import { figure, type Aim, type Figure } from '../figure.ts'
 import { startReceiver } from '../receiver.ts'
 import { openBare, openOurs, publishAll, type Side } from '../sides.ts'
-import { median, percentile, rounded } from '../stats.ts'
+import { describeLateness, percentile } from '../stats.ts'
 import type { World } from '../world.ts'
 
 const WARM_UP_POSTS = 60
 /** How much later a lone post may arrive within a burst than on its own. */
 const LONE_LATER_MS = 100
 
-export interface PeaksSize {
-  peaks: Peak[]
-}
+export type PeaksSize = Peak[]
 
 interface Peak {
   /** How long the platform takes to respond to each visible call. */
@@ -25,7 +23,7 @@ interface Peak {
  * Measures bursts of posts with the same due time on platforms with different latencies, compared with workflow timers. A few other users
  * have a single post each in the middle of every burst.
  */
-export async function measurePeaks(world: World, { peaks }: PeaksSize): Promise<Figure[]> {
+export async function measurePeaks(world: World, peaks: PeaksSize): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const peak of peaks) figures.push(...(await measurePeak(world, peak)))
   return figures
@@ -59,8 +57,8 @@ async function measurePeak(world: World, { latencyMs, bursts, workers = 1 }: Pea
           baseline: percentile(baseline.punctuality.late, 0.95),
           ...(aim && { aim }),
           details: {
-            ...spreadOf('ours', measured.punctuality.late),
-            ...spreadOf('bare', baseline.punctuality.late),
+            ...describeLateness('ours', measured.punctuality.late),
+            ...describeLateness('bare', baseline.punctuality.late),
           },
         }),
         figure({
@@ -90,12 +88,4 @@ function aimFor(size: number): Aim | null {
   if (size >= 2_000) return { text: 'at most a third of bare timers', met: ({ ratio }) => ratio <= 1 / 3 }
   if (size === 1_000) return { text: 'at most 0.15 of bare timers', met: ({ ratio }) => ratio <= 0.15 }
   return null
-}
-
-function spreadOf(side: string, late: number[]): Record<string, number> {
-  return {
-    [`${side} p50 ms`]: rounded(median(late)),
-    [`${side} p99 ms`]: rounded(percentile(late, 0.99)),
-    [`${side} max ms`]: Math.max(...late),
-  }
 }

@@ -362,8 +362,8 @@ describe('a subscription that the processor no longer knows', () => {
 
   it('an outdated payload counts no invoice', () => {
     const newer = syncBilling(buildUser(), gone, buildEventWith('past_due', 2)).user
-    const told = buildSubscription({ latestInvoice: renewal })
-    const { user } = syncBilling(newer, gone, buildEvent({ createdAt: T0, told }))
+    const outdated = buildEvent({ createdAt: T0, told: buildSubscription({ latestInvoice: renewal }) })
+    const { user } = syncBilling(newer, gone, outdated)
     expect(user.billing.countedInvoiceIds).toEqual([])
   })
 
