@@ -1,6 +1,13 @@
 import { defineConfig } from 'vitest/config'
+import { LongFilesFirst } from './tests/support/long-files-first.ts'
 
 const MINUTE_MS = 60_000
+
+/**
+ * In CI, a test with real servers that fails runs a second time, because one stall of a shared machine among thousands of tests would
+ * block a landing. `.ci/run` prints every such test with its first failure: its cause has to be found.
+ */
+const retry = process.env['CI'] ? 1 : 0
 
 export default defineConfig({
   test: {
@@ -10,6 +17,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: MINUTE_MS,
     hookTimeout: MINUTE_MS,
+    sequence: { sequencer: LongFilesFirst },
     projects: [
       {
         extends: true,
@@ -43,6 +51,7 @@ export default defineConfig({
         test: {
           // All folders without a project of their own, so that a new folder needs no entry here.
           name: 'integration',
+          retry,
           include: ['tests/**/*.test.ts'],
           exclude: ['tests/{unit,tooling,simulators,workflows,faults,browser,e2e}/**'],
           globalSetup: 'tests/support/global-setup.ts',
@@ -56,6 +65,7 @@ export default defineConfig({
         test: {
           // One file at a time: each starts a JVM that must respond within 5 s, and whose clock is global.
           name: 'workflows',
+          retry,
           include: ['tests/workflows/**/*.test.ts'],
           globalSetup: 'tests/support/test-server-setup.ts',
           sequence: { groupOrder: 2 },
@@ -68,6 +78,7 @@ export default defineConfig({
         test: {
           // These tests kill servers and processes of their own. Their judges read states and do not depend on clocks.
           name: 'faults',
+          retry,
           include: ['tests/faults/**/*.test.ts'],
           // They load dozens of copies of the source, which would fill the cache. The processes they start still use it.
           env: { NODE_DISABLE_COMPILE_CACHE: '1' },
@@ -85,6 +96,7 @@ export default defineConfig({
         test: {
           // Tests in a browser need the whole machine to meet their deadlines.
           name: 'browser',
+          retry,
           include: ['tests/browser/**/*.test.ts'],
           globalSetup: 'tests/support/global-setup.ts',
           sequence: { groupOrder: 4 },
@@ -96,6 +108,7 @@ export default defineConfig({
         test: {
           // The whole product as a new user starts it, without other tests next to it.
           name: 'e2e',
+          retry,
           include: ['tests/e2e/**/*.test.ts'],
           sequence: { groupOrder: 5 },
           maxWorkers: 1,

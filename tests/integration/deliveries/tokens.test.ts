@@ -137,7 +137,10 @@ describe.each(RENEWING_PLATFORMS)('an access token of %s', (platform) => {
     const posts = await Promise.all(
       Array.from({ length: 12 }, (_, number) => user.post([...PLATFORMS], `Renewed once ${number}`)),
     )
-    for (const postId of posts) expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+    for (const postId of posts) {
+      await user.until(postId)
+      expect(await entriesOf(user, postId)).toEqual(Object.fromEntries(PLATFORMS.map((one) => [one, COMPLETED])))
+    }
     const renewals = (await control.requests()).filter((call) => call.account === accountId && matchesCall(renew, call))
     expect(renewals).toHaveLength(1)
     expect(await user.published(platform)).toHaveLength(posts.length)
