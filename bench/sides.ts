@@ -74,6 +74,7 @@ export async function openOurs(world: World, { lanes, receiver, workers: count =
       source: 'api',
       idempotency: null,
     })
+    await context.startQueue.idle()
     return data.postId
   }
 
@@ -162,7 +163,7 @@ export async function openBare(world: World, { receiver, workers: count = 1 }: S
 const startWorkers = (count: number, start: () => Promise<Child>): Promise<Child[]> =>
   Promise.all(Array.from({ length: count }, start))
 
-/** Returns the result of a workflow. If Temporal did not start it within a second, the sweeper does so later. */
+/** Returns the result of a workflow. If Temporal did not start it within five seconds, the sweeper does so later. */
 async function resultOf(workflows: WorkflowClient, workflowId: string): Promise<unknown> {
   const giveUpAt = Date.now() + SWEPT_WITHIN_MS
   for (;;) {

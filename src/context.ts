@@ -7,6 +7,7 @@ import { mailBacklog } from './commands/notifications/queue-mail.ts'
 import { erasureBacklog } from './commands/users/erase-account.ts'
 import { createLoginEvents } from './commands/users/login-events.ts'
 import { paymentBacklog } from './commands/billing/payment-backlog.ts'
+import { createStartQueue } from './commands/posts/start-queue.ts'
 import { createStorePost } from './commands/posts/store-post.ts'
 import { createSyncSubscription } from './commands/billing/sync-subscription.ts'
 import type { Config } from './config/schema.ts'
@@ -107,6 +108,8 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const mails = createMailStore(connection)
   const orchestrator = overrides.orchestrator ?? createConfiguredOrchestrator(config, { logger, metrics })
 
+  const startQueue = createStartQueue({ posts, orchestrator, metrics, logger })
+
   const push = overrides.push ?? createPushIfConfigured(config)
   const pushes = createPushStore(connection)
   const pushTokens = createPushTokenStore(connection, now)
@@ -196,6 +199,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     pushes,
     pushTokens,
     storePost: createStorePost({ database, posts, notifications, users }),
+    startQueue,
     audit: createAuditLog(connection),
     erasures,
     deadLetters: createDeadLetterStore(connection),
@@ -252,6 +256,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     },
 
     async close(): Promise<void> {
+      await startQueue.close()
       await Promise.allSettled([orchestrator.close(), platforms.close(), push?.close(), mailer.close()])
       storage.close()
       await database.close()

@@ -28,6 +28,7 @@ export async function measureHistory(world: World, { posts }: HistorySize): Prom
         source: 'api',
         idempotency: null,
       })
+      await context.startQueue.idle()
       const handle = workflows.getHandle(publishPostWorkflowId(data.postId))
       const { status } = (await handle.result()) as PublishPostResult
       if (status !== 'COMPLETED') throw new Error(`A post to three platforms ended as ${status}`)

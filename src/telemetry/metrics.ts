@@ -132,6 +132,7 @@ export function createMetrics() {
     'Workflows terminated because their tasks failed repeatedly',
     ['workflow'],
   )
+  const queuedStarts = gauge('starts_queued', 'New posts whose workflows are not started yet', [])
   const up = gauge('server_up', '1 when the server answered the last probe in time', ['server'])
   const probeSeconds = gauge('server_probe_seconds', 'Duration of the last probe', ['server'])
   // The default metrics report the used heap, but not its limit.
@@ -203,6 +204,7 @@ export function createMetrics() {
     deliveryArmed: (): void => armed.inc(),
     deliveryDisarmed: (): void => armed.dec(),
 
+    startsQueued: (count: number): void => queuedStarts.set(count),
     sweepEnded(found: SweepFinding[]): void {
       sweeps.inc()
       lastSweep.setToCurrentTime()

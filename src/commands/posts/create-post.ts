@@ -9,13 +9,14 @@ import { newId } from '../../store/shared/schema.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import type { Clock } from '../../clock.ts'
 import { loadCurrentRules, type CurrentRulesDeps } from './current-rules.ts'
-import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
+import type { StartQueue } from './start-queue.ts'
 import type { StorePost } from './store-post.ts'
 import { readWholePost, refuseProblem, refuseProblems, type WholePostInput } from './post-input.ts'
 
-export interface CreatePostDeps extends NotifyWorkflowDeps, CurrentRulesDeps {
+export interface CreatePostDeps extends CurrentRulesDeps {
   posts: PostStore
   storePost: StorePost
+  startQueue: Pick<StartQueue, 'add'>
   accounts: Pick<PlatformAccountStore, 'connectedPlatforms'>
   storage: Pick<ObjectStorage, 'publicUrl'>
   clock: Clock
@@ -54,7 +55,7 @@ export async function findIdempotentResult(
 }
 
 /**
- * Stores a post, its notification and its use of the allowance together, then starts its workflow. Callers check an idempotency
+ * Stores a post, its notification and its use of the allowance together. Its workflow starts soon after. Callers check an idempotency
  * key with `findIdempotentResult` first; a key that is taken meanwhile is answered here.
  * @throws ServiceError VALIDATION_FAILED, POST_LIMIT_REACHED, IDEMPOTENCY_MISMATCH, SERVICE_UNAVAILABLE; nothing is stored then
  */
@@ -72,7 +73,7 @@ export async function createPost(
     if (!data) throw error
     return { created: false, data }
   }
-  if (post.status !== 'DRAFT') await notifyWorkflow(deps, post, 'start')
+  if (post.status !== 'DRAFT') await deps.startQueue.add(post)
   return { created: true, data: toCreatedPost(post, response) }
 }
 

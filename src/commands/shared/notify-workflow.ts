@@ -5,7 +5,7 @@ import type { Logger } from '../../logger.ts'
 
 export interface NotifyWorkflowDeps {
   posts: Pick<PostStore, 'acknowledgeStart'>
-  orchestrator: Pick<PublishOrchestrator, 'start' | 'signal'>
+  orchestrator: Pick<PublishOrchestrator, 'signal'>
   logger: Pick<Logger, 'warn'>
 }
 
@@ -13,13 +13,8 @@ export interface NotifyWorkflowDeps {
  * Signals a stored change to the post's workflow. Never fails and takes about a second at most: the sweeper starts what
  * Temporal did not acknowledge.
  */
-export async function notifyWorkflow(
-  deps: NotifyWorkflowDeps,
-  post: Post,
-  change: 'start' | 'retry' | 'changed',
-): Promise<void> {
-  const { orchestrator } = deps
-  const acknowledged = await (change === 'start' ? orchestrator.start(post) : orchestrator.signal(post, change))
+export async function notifyWorkflow(deps: NotifyWorkflowDeps, post: Post, change: 'retry' | 'changed'): Promise<void> {
+  const acknowledged = await deps.orchestrator.signal(post, change)
   if (!acknowledged || !post.startPending) return
   try {
     await deps.posts.acknowledgeStart(post)

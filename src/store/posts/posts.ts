@@ -121,11 +121,23 @@ export function createPostStore(connection: Connection, now: () => Date) {
 
     transition,
 
-    /** Clears `startPending`, unless the post has changed since. Changes neither revision nor `updatedAt`. */
-    acknowledgeStart: batcher<void, Post>(async (posts, settle) => {
+    /**
+     * Clears `startPending`, unless the post has changed since. Changes neither revision nor `updatedAt`.
+     * @returns false when the post was changed or deleted
+     */
+    acknowledgeStart: batcher<boolean, Post>(async (posts, settle) => {
       const acknowledged = posts.map(({ _id, revision }) => ({ _id, revision }))
-      await collection().updateMany({ $or: acknowledged, startPending: true }, { $set: { startPending: false } })
-      posts.forEach((_, index) => settle(index, undefined))
+      const clear = { $set: { startPending: false } }
+      const { matchedCount } = await collection().updateMany({ $or: acknowledged, startPending: true }, clear)
+      if (matchedCount === posts.length) {
+        posts.forEach((_, index) => settle(index, true))
+        return
+      }
+      const unchanged = await collection()
+        .find({ $or: acknowledged }, { projection: { _id: 1 } })
+        .toArray()
+      const ids = new Set(unchanged.map(({ _id }) => _id))
+      posts.forEach(({ _id }, index) => settle(index, ids.has(_id)))
     }),
 
     /**

@@ -389,6 +389,7 @@ async function workflowEnd(postId: string): Promise<void> {
   const { Connection, Client } = await import('@temporalio/client')
   const connection = await Connection.connect({ address: world.context.config.TEMPORAL_ADDRESS })
   try {
+    await world.context.startQueue.idle()
     const client = new Client({ connection, namespace: world.context.config.TEMPORAL_NAMESPACE })
     await client.workflow.getHandle(`publish-post/${postId}`).result()
   } finally {

@@ -22,6 +22,7 @@ it('a workflow continues as new when a post is edited very often', async () => {
     content: { text: 'Edited without end' },
     scheduledAt: new Date(Date.now() + HOUR).toISOString(),
   })
+  await world.context.startQueue.idle()
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
   const connection = await Connection.connect({ address })
   const handle = new Client({ connection, namespace }).workflow.getHandle(publishPostWorkflowId(postId))

@@ -47,6 +47,7 @@ const handleOf = (postId: string) => client.workflow.getHandle(publishPostWorkfl
 
 /** Waits until this number of preparations of the post have completed. */
 async function untilPrepared(postId: string, times: number): Promise<void> {
+  await world.context.startQueue.idle()
   await poll(
     async () => {
       const { events = [] } = await handleOf(postId).fetchHistory()

@@ -51,7 +51,7 @@ describe('the sweeper', () => {
   ])('the sweeper starts %s whose start never reached Temporal, and it is published once', async (_name, delayMs) => {
     const user = await world.user()
     const { data } = await createPost(
-      { ...world.context, orchestrator: unreachable },
+      { ...world.context, startQueue: { add: async () => {} } },
       {
         userId: user.userId,
         input: {
@@ -103,6 +103,7 @@ describe('the sweeper', () => {
     const user = await world.user()
     const scheduledAt = new Date(Date.now() + 15_000).toISOString()
     const postId = await user.create({ content: { text: 'Terminated' }, scheduledAt })
+    await world.context.startQueue.idle()
     const handle = workflow.getHandle(publishPostWorkflowId(postId))
     // At five events the workflow waits for its timer.
     const { runId } = await poll(
@@ -137,6 +138,7 @@ describe('the sweeper', () => {
       ),
     )
     const cancelledId = await user.create({ content: { text: unique('Cancelled') }, scheduledAt })
+    await world.context.startQueue.idle()
     await user.call('POST', `/api/posts/${cancelledId}/cancel`)
     const to = `${unique('ann')}@example.test`
     await queueMail(world.context, { kind: 'code', userId: null, lifeMs: MINUTE, to, ...codeMail('123456') })

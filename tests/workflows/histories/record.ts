@@ -137,6 +137,7 @@ async function recordPosts(userId: string): Promise<void> {
       source: 'api',
       idempotency: null,
     })
+    await context.startQueue.idle()
     return data.postId
   }
 
@@ -178,6 +179,7 @@ async function recordAnalytics(userId: string): Promise<void> {
   const publishedOn = async (selectedPlatforms: Platform[], ageMs: number) => {
     const input = { content: { text: RECORDED_TEXT }, selectedPlatforms }
     const { data } = await createPost(context, { userId, input, source: 'api', idempotency: null })
+    await context.startQueue.idle()
     await client.workflow.getHandle(publishPostWorkflowId(data.postId)).result()
     const completedAt = new Date(Date.now() - ageMs)
     await posts.updateOne({ _id: data.postId }, { $set: { 'platformStatuses.$[].completedAt': completedAt } })

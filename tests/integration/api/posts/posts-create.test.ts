@@ -23,7 +23,8 @@ const usageOf = async (userId: string) => (await world.context.users.findById(us
 const postCountOf = async (userId: string) =>
   (await world.context.posts.list(userId, { page: 1, limit: 1, sortBy: 'createdAt', sortOrder: 'desc' })).total
 
-function workflowOf(postId: string) {
+async function workflowOf(postId: string) {
+  await world.context.startQueue.idle()
   const client = new WorkflowClient({ connection: temporal, namespace: world.context.config.TEMPORAL_NAMESPACE })
   return client.getHandle(publishPostWorkflowId(postId)).describe()
 }
@@ -71,6 +72,7 @@ describe('creating a post', () => {
     const scheduledAt = inAnHour()
     const { body } = await ann.call('POST', '/', postBody({ scheduledAt, status: 'PENDING' }))
     expect(body.data).toMatchObject({ status: 'SCHEDULED', scheduledAt })
+    await world.context.startQueue.idle()
     expect(await world.context.posts.find(body.data.postId)).toMatchObject({
       startPending: false,
       dueAt: new Date(scheduledAt),
