@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { longestArmLeadMs } from '../src/domain/posts/publish-plan.ts'
 import { SECOND } from '../src/domain/shared/times.ts'
 import { closedLoop } from './loops.ts'
 import { assertFlawless, judgePunctuality, type Due, type Punctuality } from './punctuality.ts'
@@ -8,13 +9,8 @@ import type { Side } from './sides.ts'
 export const LANES = 20
 /** The users, after those of the lanes, whose single posts are due in the middle of a burst. */
 export const LONE_USERS = 5
-/**
- * Posts are armed at most this long before they are due, so all measured posts are created before that. Bare timers get the same
- * time, so that the first workflow task of each ends before its timer fires.
- */
-export const LONGEST_LEAD_MS = 10 * SECOND
-/** Time between the bursts of a row, so that each burst ends before the next is due. */
-const PAUSE_MS = 500
+/** Time between the bursts of a row, so that each burst ends before the next is armed. */
+const PAUSE_MS = 10 * SECOND
 const PAUSE_MS_PER_POST = 5
 export const GIVE_UP_AFTER_MS = 180 * SECOND
 /** Wait for duplicates: a second send of the same post follows the first within this time. */
@@ -49,13 +45,16 @@ interface MeasuredBurst {
 export async function measureRow(side: Side, receiver: Receiver, row: Burst[]): Promise<MeasuredBurst[]> {
   const bursts = row.flatMap((burst) => Array<Burst>(burst.times).fill(burst))
   const count = bursts.reduce((sum, burst) => sum + listOwners(burst).length, 0)
+  // All posts are created before the first is armed. Bare timers get the same time, so that the first workflow task of each ends before
+  // its timer fires.
+  const leadMs = longestArmLeadMs(bursts[0]!.size)
   for (let attempt = 1; attempt <= TRIES; attempt++) {
-    const firstAt = Date.now() + LONGEST_LEAD_MS + SECOND + count * createMs[side.name] * attempt
+    const firstAt = Date.now() + leadMs + SECOND + count * createMs[side.name] * attempt
     const startedAt = performance.now()
     const due = await scheduleRow(side, bursts, firstAt)
     const took = performance.now() - startedAt
     createMs[side.name] = (1.5 * took) / count
-    const isInTime = Date.now() < firstAt - LONGEST_LEAD_MS
+    const isInTime = Date.now() < firstAt - leadMs
     const measured = await awaitArrivals(side, receiver, due)
     if (isInTime) return measured
   }
@@ -66,7 +65,7 @@ async function scheduleRow(side: Side, bursts: Burst[], firstAt: number): Promis
   let at = firstAt
   const planned = bursts.flatMap((burst, index) => {
     const dueAt = Math.round(at)
-    at += PAUSE_MS + burst.size * PAUSE_MS_PER_POST
+    at += PAUSE_MS + burst.size * PAUSE_MS_PER_POST + longestArmLeadMs(bursts[index + 1]?.size ?? 0)
     return listOwners(burst).map((owner) => ({ burst: index, dueAt, owner }))
   })
   const due: BurstPost[][] = bursts.map(() => [])

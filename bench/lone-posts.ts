@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createPost } from '../src/commands/posts/create-post.ts'
 import type { Context } from '../src/context.ts'
 import { SECOND } from '../src/domain/shared/times.ts'
-import { GIVE_UP_AFTER_MS, LONGEST_LEAD_MS, LOOK_FOR_DOUBLES_MS } from './bursts.ts'
+import { longestArmLeadMs } from '../src/domain/posts/publish-plan.ts'
+import { GIVE_UP_AFTER_MS, LOOK_FOR_DOUBLES_MS } from './bursts.ts'
 import { assertFlawless, type Punctuality } from './punctuality.ts'
 import { connectToBluesky, createUsers } from './users.ts'
 import type { World } from './world.ts'
@@ -18,7 +19,8 @@ export async function publishLonePosts(world: World, context: Context, count: nu
   if (!user) throw new Error('No user')
   await connectToBluesky(context, world.bluesky, user)
   const startedAt = Date.now()
-  const firstAt = startedAt + LONGEST_LEAD_MS + 2 * SECOND
+  const leadMs = longestArmLeadMs(0)
+  const firstAt = startedAt + leadMs + 2 * SECOND
   const due = Array.from({ length: count }, (_, index) => ({
     id: `Lone ${user._id} ${index}`,
     dueAt: firstAt + index * SPACING_MS,
@@ -31,7 +33,7 @@ export async function publishLonePosts(world: World, context: Context, count: nu
       idempotency: null,
     })
   }
-  if (Date.now() > firstAt - LONGEST_LEAD_MS) throw new Error('Creating the lone posts took too long')
+  if (Date.now() > firstAt - leadMs) throw new Error('Creating the lone posts took too long')
   await delay(due.at(-1)!.dueAt - Date.now())
   const giveUpAt = Date.now() + GIVE_UP_AFTER_MS
   const arrivals = async () => (await writesOnBluesky(world)).filter((at) => at >= startedAt)

@@ -53,7 +53,7 @@ export const ConfigSchema = Type.Object(
       'Task queues that this worker serves: publishing, preparing, notifying, billing, analytics, maintenance; empty means all',
       '',
     ),
-    WORKER_ACTIVITY_SLOTS: number('Deliveries that one worker may hold armed at a time', 2_000, 1),
+    WORKER_ACTIVITY_SLOTS: number('Deliveries that one worker may hold armed at a time', 6_000, 1),
     PLATFORM_CALLS_IN_FLIGHT: number('Concurrent publishing calls to one platform, per worker', 32, 1),
 
     S3_ENDPOINT: address('S3 API', 'http://127.0.0.1:7070'),

@@ -60,6 +60,7 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
     unansweredSettleMs: config.UNANSWERED_CALL_SETTLE_MS,
     maxLatenessMs: config.DELIVERY_MAX_LATENESS_MS,
     callsInFlight: config.PLATFORM_CALLS_IN_FLIGHT,
+    activitySlots: config.WORKER_ACTIVITY_SLOTS,
   })
   const prebuilt = config.NODE_ENV === 'production' && existsSync(PREBUILT_BUNDLE)
   const workflowBundle = options.workflowBundle ?? (prebuilt ? { codePath: PREBUILT_BUNDLE } : await loadBundle())
@@ -107,7 +108,8 @@ export function toWorkerOptions(
         ...workflows,
         // Armed deliveries wait in their slots until they are due, and cost almost nothing there.
         maxConcurrentActivityTaskExecutions: slots,
-        maxCachedWorkflows: 1_000,
+        // An evicted workflow is replayed when its deliveries end.
+        maxCachedWorkflows: Math.max(1_000, Math.ceil(slots / 2)),
         // Temporal retries the cached workflows of a dead worker on that worker for this long.
         stickyQueueScheduleToStartTimeout: 2 * SECOND,
       }

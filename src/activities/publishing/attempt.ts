@@ -14,6 +14,8 @@ export interface PrepareDeliveryIo {
 export interface ActivityIo extends PrepareDeliveryIo {
   /** The accepted result that an earlier, lost attempt left in its heartbeat; null when there is none. */
   remembered: (AttemptRef & Published) | null
+  /** Lets the attempt heartbeat rarely while it waits until an instant. */
+  waitUntil(instant: Date): void
   /** Stores an accepted result outside the database. */
   remember(result: AttemptRef & Published): void
   /** The workflow run, for the timeline. */

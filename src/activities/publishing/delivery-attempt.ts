@@ -3,9 +3,11 @@ import { failure, type Failure } from '../../domain/posts/failure.ts'
 import { ClaimRefused } from '../../domain/posts/delivery-moves.ts'
 import { findOpenEntry, needsReconciliation } from '../../domain/posts/post-entries.ts'
 import type { PlatformStatus } from '../../domain/posts/post.ts'
+import { longestArmLeadMs } from '../../domain/posts/publish-plan.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials, PlatformAdapter } from '../../platforms/contract.ts'
 import type { DeliveryInput } from '../../workflows/messages/publishing.ts'
+import { createArmedPosts, PostChanged } from './armed-posts.ts'
 import {
   POST_DELETED,
   RELOAD,
@@ -20,8 +22,10 @@ import { createReconcileDelivery, type ReconcileDeliveryDeps } from './reconcile
 import { createOutcomeRecorder, isPostDeleted, toDeliveryResult, type OutcomeRecorderDeps } from './record-outcome.ts'
 import { createSendPost, type SendPostDeps } from './send-post.ts'
 
-/** The longest wait in an activity slot for a post to become due. For a later post the attempt ends, and Temporal retries it. */
-const MAX_ARMED_MS = 15 * SECOND
+/** A wait in an activity slot ends early where the clock here is behind Temporal's. */
+const CLOCK_MARGIN_MS = 5 * SECOND
+/** The longest wait for a post to become due while half of the slots are armed. The rest is for posts that are due sooner. */
+const MAX_CROWDED_ARMED_MS = 15 * SECOND
 /** An armed attempt reads owner and account again this long before the post is due, spread over the second duration. */
 const RECHECK_LEAD_MS = 500
 const RECHECK_SPREAD_MS = 2 * SECOND
@@ -37,11 +41,14 @@ export interface DeliveryAttemptDeps
     Omit<SendPostDeps, OwnDeps | 'metrics'> {
   metrics: OutcomeRecorderDeps['metrics'] & SendPostDeps['metrics']
   maxLatenessMs: number
+  /** Number of deliveries that this worker can hold. */
+  activitySlots: number
 }
 
 /** Publishes one platform of a post: prepares it, waits until it is due, and sends it. */
 export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
   const { posts, platforms, clock } = deps
+  const armedPosts = createArmedPosts(posts)
   const outcomes = createOutcomeRecorder(deps)
   const preparation = createPrepareDelivery(deps)
   const reconcileDelivery = createReconcileDelivery({ ...deps, outcomes, preparation })
@@ -66,6 +73,7 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
   /** @throws every error that is no change of the post */
   async function toResult(error: unknown, input: DeliveryInput): Promise<AttemptResult> {
     if (isPostDeleted(error)) return POST_DELETED
+    if (error instanceof PostChanged) return RELOAD
     if (!(error instanceof ClaimRefused)) throw error
     return error.reason === 'not-due' || error.reason === 'stale' ? outcomes.supersede(input) : RELOAD
   }
@@ -86,7 +94,8 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
     // Either the post was moved and the workflow is about to cancel this activity, or the clock here is behind Temporal's. In the
     // latter case an immediate end would make the workflow start this activity again.
     const aheadMs = post.dueAt.getTime() - now.getTime()
-    if (aheadMs > MAX_ARMED_MS) return retryIn(aheadMs - MAX_ARMED_MS, 'It is too early to arm the delivery')
+    const maxArmedMs = findMaxArmedMs()
+    if (aheadMs > maxArmedMs) return retryIn(aheadMs - maxArmedMs, 'It is too early to arm the delivery')
     const wait = findWait(entry, now)
     if (wait) return wait
 
@@ -102,6 +111,11 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
     return prepareAndSend(attempt, adapter, post.dueAt)
   }
 
+  /** The longest wait in an activity slot for a post to become due. For a later post the attempt ends, and Temporal retries it. */
+  function findMaxArmedMs(): number {
+    return armedPosts.count < deps.activitySlots / 2 ? longestArmLeadMs() + CLOCK_MARGIN_MS : MAX_CROWDED_ARMED_MS
+  }
+
   async function prepareAndSend(attempt: Attempt, adapter: PlatformAdapter, dueAt: Date): Promise<AttemptResult> {
     const { input, post, activity } = attempt
     let account: Credentials | Failure
@@ -115,7 +129,10 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
     const recheckAt = dueAt.getTime() - RECHECK_LEAD_MS - (toSpread(post._id) % RECHECK_SPREAD_MS)
     if (clock.now().getTime() < recheckAt) {
       activity.pendingEvents.push({ at: clock.now(), type: 'wait', platform: input.platform, until: dueAt })
-      await clock.sleepUntil(new Date(recheckAt), activity.signal)
+      activity.waitUntil(dueAt)
+      await armedPosts.waitWith(post, (changed) =>
+        clock.sleepUntil(new Date(recheckAt), AbortSignal.any([activity.signal, changed])),
+      )
       return RELOAD
     }
     const isArmed = dueAt > clock.now()

@@ -51,11 +51,12 @@ export function createPublishActivities(deps: PublishActivitiesDeps) {
       const cancelled = cancellationSignal()
       const { heartbeatDetails, workflowExecution } = activityInfo()
       const details = heartbeatDetails as Remembered
-      return withHeartbeat<Remembered, DeliveryResult>(details, async ({ update }) => {
+      return withHeartbeat<Remembered, DeliveryResult>(details, async ({ update, waitUntil }) => {
         const io: ActivityIo = {
           ...createIo(input),
           remembered: details ?? null,
           remember: update,
+          waitUntil,
           runId: workflowExecution?.runId ?? '',
           log: (event, fields) => deps.logger.warn({ ...input, ...fields }, event),
         }

@@ -6,7 +6,7 @@ import { PlatformError } from '../../platforms/errors.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 
 /** The number of deliveries that one worker arms by default, so that a burst of them is sent and not rejected. */
-const MAX_QUEUED_CALLS = 2_000
+const MAX_QUEUED_CALLS = 6_000
 const FAILURES_TO_OPEN = 10
 const HALF_OPEN_AFTER_MS = 5 * SECOND
 

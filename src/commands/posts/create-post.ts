@@ -82,9 +82,11 @@ async function buildPost(deps: CreatePostDeps, { userId, input, source, idempote
   const { value, problems, warnings } = readWholePost(input, { userId, publicUrl: deps.storage.publicUrl, now })
   refuseProblems(problems)
   const draft = input.status === 'DRAFT'
-  const [connected, rules] = await Promise.all([
+  const { scheduledAt = null } = value
+  const [connected, rules, dueRank] = await Promise.all([
     deps.accounts.connectedPlatforms(userId),
     loadCurrentRules(deps, value.selectedPlatforms),
+    scheduledAt && !draft ? deps.posts.countScheduled(scheduledAt) : undefined,
   ])
   const checked = preflight(value, connected, rules)
   if (!draft) refuseProblems(checked.errors)
@@ -93,7 +95,8 @@ async function buildPost(deps: CreatePostDeps, { userId, input, source, idempote
       ...value,
       _id: newId(),
       userId,
-      scheduledAt: value.scheduledAt ?? null,
+      scheduledAt,
+      ...(dueRank !== undefined && { dueRank }),
       correlationId: idempotency?.key ?? null,
       requestHash: idempotency?.requestHash ?? null,
       metadata: { source },

@@ -27,7 +27,7 @@ import {
 } from './post-input.ts'
 
 export interface UpdatePostDeps extends NotifyWorkflowDeps, CurrentRulesDeps {
-  posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart'>
+  posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart' | 'countScheduled'>
   accounts: Pick<PlatformAccountStore, 'connectedPlatforms'>
   notifications: Pick<NotificationStore, 'insertOnce'>
   users: Pick<UserStore, 'findTimezones'>
@@ -55,11 +55,13 @@ export async function updatePost(
   const stored = await deps.posts.findOwned(userId, postId)
   if (!stored) throw postNotFound()
   const inputContext = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
-  const [rules, connected] = await Promise.all([
+  const { toChange, warnings: timeWarnings } = parseUpdate(update, stored.timezone, inputContext)
+  const { scheduledAt = stored.scheduledAt } = toChange(stored)
+  const [rules, connected, dueRank] = await Promise.all([
     loadCurrentRules(deps, update.input.selectedPlatforms ?? stored.selectedPlatforms),
     deps.accounts.connectedPlatforms(userId),
+    scheduledAt ? deps.posts.countScheduled(scheduledAt) : undefined,
   ])
-  const { toChange, warnings: timeWarnings } = parseUpdate(update, stored.timezone, inputContext)
 
   let before: PlatformStatus[] = []
   let mediaBefore = new Set<string>()
@@ -67,7 +69,7 @@ export async function updatePost(
   const post = await deps.posts.transition(postId, (current, now) => {
     before = current.platformStatuses
     mediaBefore = collectMediaKeys(current)
-    const change = toChange(current)
+    const change = { ...toChange(current), ...(dueRank !== undefined && { dueRank }) }
     const edited = edit(change)(current, now)
     const checked = preflight(edited, connected, rules)
     const losesTime = edited.status === 'PENDING' && current.status === 'DRAFT' && isPast(current.scheduledAt, now)

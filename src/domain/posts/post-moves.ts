@@ -18,6 +18,7 @@ export type NewPost = Pick<
   | 'platformSpecificContent'
   | 'selectedPlatforms'
   | 'scheduledAt'
+  | 'dueRank'
   | 'timezone'
   | 'correlationId'
   | 'requestHash'
@@ -69,6 +70,8 @@ export interface PostChange {
   timezone?: string
   /** Undefined keeps the time, null means now. */
   scheduledAt?: Date | null
+  /** The rank at the new time (`Post.dueRank`). */
+  dueRank?: number
   /** `DRAFT` keeps a draft; the others publish it. `scheduledAt` determines whether it becomes PENDING or SCHEDULED. */
   status?: 'DRAFT' | 'PENDING' | 'SCHEDULED'
 }
@@ -84,7 +87,7 @@ export function edit(change: PostChange): Move {
     if (!isDraft && !(isWaiting && change.status !== 'DRAFT')) {
       throw new ServiceError('POST_NOT_EDITABLE', 'Post can no longer be edited')
     }
-    const { status, scheduledAt: newTime, ...fields } = change
+    const { status, scheduledAt: newTime, dueRank, ...fields } = change
     const scheduledAt = newTime === undefined ? post.scheduledAt : newTime
     const selectedPlatforms = change.selectedPlatforms ?? post.selectedPlatforms
     const edited: Post = {
@@ -103,7 +106,10 @@ export function edit(change: PostChange): Move {
     if (isDraft && (status === undefined || status === 'DRAFT')) return { ...edited, scheduledAt }
     const publishing = isDraft ? { createdAt: now } : {}
     const keepsTime = isWaiting && (newTime === undefined || newTime?.getTime() === post.scheduledAt?.getTime())
-    return { ...edited, ...publishing, ...(keepsTime ? {} : toSchedule(scheduledAt, now)), startPending: true }
+    if (keepsTime) return { ...edited, ...publishing, startPending: true }
+    const { dueRank: _, ...moved } = edited
+    const rank = dueRank === undefined ? {} : { dueRank }
+    return { ...moved, ...publishing, ...toSchedule(scheduledAt, now), ...rank, startPending: true }
   }
 }
 

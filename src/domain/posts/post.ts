@@ -124,6 +124,11 @@ export interface Post {
   scheduledAt: Date | null
   /** When delivery is due: `scheduledAt`, or else the time of creation or of the user's retry; null for drafts. */
   dueAt: Date | null
+  /**
+   * How many posts were already scheduled for this second when this one was: such a post is armed earlier. Absent for immediate posts and in
+   * records of older releases.
+   */
+  dueRank?: number
   timezone: string
   status: PostStatus
   platformStatuses: PlatformStatus[]

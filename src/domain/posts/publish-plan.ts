@@ -11,6 +11,8 @@ export interface PublishPlan {
   revision: number
   /** Milliseconds since the epoch. */
   dueAt: number
+  /** Absent in plans of older releases, which `armLeadMs` of the id replaces. */
+  armLeadMs?: number
   /** Platforms whose delivery is open. */
   platforms: PlannedPlatform[]
 }
@@ -33,18 +35,38 @@ export function toPublishPlan(post: Post): PublishPlan | null {
       prepareLeadMs: prepareLeadMs(platform, resolveContent(post, platform)),
     }))
   if (platforms.length === 0) return null
-  return { postId: post._id, revision: post.revision, dueAt: post.dueAt.getTime(), platforms }
+  return {
+    postId: post._id,
+    revision: post.revision,
+    dueAt: post.dueAt.getTime(),
+    armLeadMs: armLeadMs(post._id, post.dueRank),
+    platforms,
+  }
 }
 
 const SHORTEST_LEAD_MS = 3 * SECOND
 const LEAD_SPREAD_MS = 7 * SECOND
+/** What two processor cores arm without delay, Temporal included. */
+const ARMED_PER_SECOND = 25
+const LONGEST_QUEUE_MS = 110 * SECOND
+/** Posts with a higher rank have the same lead. */
+export const HIGHEST_DUE_RANK = (LONGEST_QUEUE_MS / SECOND) * ARMED_PER_SECOND
 
 /**
- * Returns how long before it is due a post is armed, milliseconds. The lead depends on the id, so that timers, workflow tasks and
- * activities of many posts with one due time do not queue behind each other.
+ * Returns how long before it is due a post is armed, milliseconds. Posts of one instant are armed one after the other, at a rate that a
+ * small machine keeps up with. Posts of equal rank, which were stored together, are spread by their ids.
  */
-export function armLeadMs(postId: string): number {
-  return SHORTEST_LEAD_MS + (fnv1a(postId) % LEAD_SPREAD_MS)
+export function armLeadMs(postId: string, dueRank = 0): number {
+  return SHORTEST_LEAD_MS + (fnv1a(postId) % LEAD_SPREAD_MS) + toQueueMs(dueRank)
+}
+
+/** Returns the longest lead of any post with this rank, milliseconds. */
+export function longestArmLeadMs(dueRank = HIGHEST_DUE_RANK): number {
+  return SHORTEST_LEAD_MS + LEAD_SPREAD_MS + toQueueMs(dueRank)
+}
+
+function toQueueMs(dueRank: number): number {
+  return Math.min((dueRank / ARMED_PER_SECOND) * SECOND, LONGEST_QUEUE_MS)
 }
 
 /** FNV-1a, 32 bit: evenly distributed, and the same in every process and replay. */

@@ -111,6 +111,7 @@ export const postSchema = new Schema<StoredPost>(
     selectedPlatforms: { type: [String], enum: PLATFORMS, required: true },
     scheduledAt: nullable(Date),
     dueAt: nullable(Date),
+    dueRank: { type: Number, default: undefined },
     timezone: required(String),
     status: { type: String, enum: POST_STATUSES, required: true },
     platformStatuses: { type: [platformStatusSchema], required: true },

@@ -1,5 +1,7 @@
 import { trusted, type ClientSession, type Connection, type QueryFilter } from 'mongoose'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
+import type { ArmedFields } from '../../domain/posts/armed-fields.ts'
+import { HIGHEST_DUE_RANK } from '../../domain/posts/publish-plan.ts'
 import { toPublishedKey } from '../../domain/posts/post-entries.ts'
 import type { Post, PostStatus } from '../../domain/posts/post.ts'
 import { parseOwnerId } from '../../domain/media/storage-keys.ts'
@@ -40,6 +42,8 @@ export interface StrandedBounds {
   limit: number
 }
 
+/** Keeps each of the regular queries short. */
+const ARMED_PER_QUERY = 1_000
 /** The paths under which a post names media. */
 const MEDIA_PATHS = ['content.mediaItems', ...PLATFORMS.map((name) => `platformSpecificContent.${name}.mediaItems`)]
 const REGEX_SYNTAX = /[.*+?^${}()|[\]\\]/g
@@ -118,6 +122,37 @@ export function createPostStore(connection: Connection, now: () => Date) {
       ])
       return { posts, total }
     },
+
+    /** Reads what armed deliveries depend on. Deleted posts are missing. */
+    async findArmedFields(ids: string[]) {
+      const found = new Map<string, ArmedFields>()
+      for (let first = 0; first < ids.length; first += ARMED_PER_QUERY) {
+        const some = ids.slice(first, first + ARMED_PER_QUERY)
+        const projection = { status: 1, dueAt: 1, contentVersion: 1, selectedPlatforms: 1 }
+        const page = await collection()
+          .find<ArmedFields>({ _id: anyOf(some) }, { projection })
+          .toArray()
+        for (const post of page) found.set(post._id, post)
+      }
+      return found
+    },
+
+    /** Counts the posts that are scheduled for the second before an instant, up to the rank from which on the number changes nothing. */
+    countScheduled: batcher<number, Date>(async (instants, settle) => {
+      const counts = new Map<number, Promise<number>>()
+      instants.forEach((instant, index) => {
+        const time = instant.getTime()
+        const dueAt = { $gt: new Date(time - SECOND), $lte: instant }
+        const limit = { limit: HIGHEST_DUE_RANK }
+        const count = counts.get(time) ?? collection().countDocuments({ status: 'SCHEDULED', dueAt }, limit)
+        counts.set(time, count)
+        void count.then(
+          (found) => settle(index, found),
+          (error: Error) => settle(index, error),
+        )
+      })
+      await Promise.allSettled(counts.values())
+    }),
 
     transition,
 

@@ -29,6 +29,11 @@ import {
 import { DUE_AT, POST_STATUS } from '../search-attributes.ts'
 import type { TaskQueue } from '../task-queues.ts'
 
+const HEARTBEAT_TIMEOUT_MS = 5 * SECOND
+const LONGEST_HEARTBEAT_TIMEOUT_MS = 30 * SECOND
+/** A post without many others for the same second is armed for no longer. */
+const MAX_BRIEF_MS = 10 * SECOND
+
 /**
  * The delivery record counts tries and ends a delivery, so there is no `maximumAttempts` here. An attempt that waits sets its own delay.
  * The policy below is for other failures, like a lost worker or a database outage.
@@ -37,7 +42,7 @@ const publishing = proxyActivities<Activities>({
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   // One attempt may upload a large video. A missing heartbeat reveals a dead worker sooner.
   startToCloseTimeout: 15 * MINUTE,
-  heartbeatTimeout: 5 * SECOND,
+  heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: 5 * SECOND },
 })
 
@@ -141,7 +146,7 @@ async function runUntilStale(plan: PublishPlan, untilStale: () => Promise<void>)
 }
 
 async function runPlan(plan: PublishPlan): Promise<DeliveryResult[]> {
-  const armAt = plan.dueAt - armLeadMs(plan.postId)
+  const armAt = plan.dueAt - (plan.armLeadMs ?? armLeadMs(plan.postId))
   await Promise.all(plan.platforms.map((planned) => prepareAhead(plan, planned, armAt)))
   await sleepUntil(armAt, `Wait until the post is armed for ${new Date(plan.dueAt).toISOString()}`)
   return Promise.all(plan.platforms.map((planned) => deliver(plan, planned)))
@@ -170,7 +175,10 @@ async function deliver(plan: PublishPlan, { platform, round }: PlannedPlatform):
   const label = platformLabel(platform)
   try {
     return await publishing.publishToPlatform.executeWithOptions(
-      { summary: round === 0 ? `Publish on ${label}` : `Publish on ${label}, retry ${round}` },
+      {
+        summary: round === 0 ? `Publish on ${label}` : `Publish on ${label}, retry ${round}`,
+        heartbeatTimeout: toHeartbeatTimeout(plan.dueAt - Date.now()),
+      },
       [input],
     )
   } catch (error) {
@@ -181,6 +189,12 @@ async function deliver(plan: PublishPlan, { platform, round }: PlannedPlatform):
       records.giveUpDelivery.executeWithOptions({ summary: `Give up on ${label}` }, [input]),
     )
   }
+}
+
+/** A delivery that is armed early heartbeats rarely, and in such a way that the loss of its worker shows five seconds after the instant. */
+function toHeartbeatTimeout(armedMs: number): number {
+  if (armedMs <= MAX_BRIEF_MS) return HEARTBEAT_TIMEOUT_MS
+  return Math.min(armedMs + HEARTBEAT_TIMEOUT_MS, LONGEST_HEARTBEAT_TIMEOUT_MS)
 }
 
 async function sleepUntil(instant: number, summary: string): Promise<void> {

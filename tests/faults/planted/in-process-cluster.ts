@@ -120,6 +120,7 @@ export async function startInProcessCluster({ root, mongoUrl, sandbox, platform 
       publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
       unansweredSettleMs: config.UNANSWERED_CALL_SETTLE_MS,
       maxLatenessMs: config.DELIVERY_MAX_LATENESS_MS,
+      activitySlots: config.WORKER_ACTIVITY_SLOTS,
       callsInFlight: config.PLATFORM_CALLS_IN_FLIGHT,
     })
     return { context, activities, app: await buildApp(context) }

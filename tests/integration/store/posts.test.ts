@@ -280,3 +280,35 @@ describe('stranded posts', () => {
     now = T0
   })
 })
+
+describe('scheduled posts', () => {
+  it('posts that wait for the same second are counted', async () => {
+    const dueAt = after(T0, 500_000)
+    for (const ms of [-1_001, -1_000, -999, 0, 0, 1]) await stored(buildPost({ scheduledAt: after(dueAt, ms) }))
+    const cancelled = await stored(buildPost({ scheduledAt: dueAt }))
+    await first().transition(cancelled._id, cancel())
+    expect(await Promise.all([first().countScheduled(dueAt), second().countScheduled(dueAt)])).toEqual([3, 3])
+    expect(await Promise.all([dueAt, after(dueAt, -1_000), after(T0, 9e9)].map(first().countScheduled))).toEqual([
+      3, 2, 0,
+    ])
+  })
+
+  it('an acknowledgement of a start states which posts have changed since', async () => {
+    const posts = await Promise.all([1, 2, 3].map(() => stored(buildPost({ scheduledAt: after(T0, 400_000) }))))
+    const [unchanged, cancelled, deleted] = posts
+    await second().transition(cancelled!._id, cancel())
+    await databases[1]!.transaction((session) => second().remove(deleted!.userId, deleted!._id, session))
+    expect(await Promise.all(posts.map(first().acknowledgeStart))).toEqual([true, false, false])
+    expect(await Promise.all([unchanged!, unchanged!].map(first().acknowledgeStart))).toEqual([true, true])
+  })
+
+  it('the fields of armed posts are read in pages, without the deleted ones', async () => {
+    const dueAt = after(T0, 400_000)
+    const post = await stored(buildPost({ scheduledAt: dueAt }))
+    const missing = Array.from({ length: 1_500 }, () => newId())
+    const found = await first().findArmedFields([...missing, post._id])
+    expect([...found]).toEqual([
+      [post._id, { _id: post._id, status: 'SCHEDULED', dueAt, contentVersion: 0, selectedPlatforms: ['bluesky'] }],
+    ])
+  })
+})

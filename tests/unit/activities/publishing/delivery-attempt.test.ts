@@ -43,6 +43,8 @@ function createAttempts(publish: PlatformAdapter['publish'], overrides: Partial<
         stored.set(id, post)
         return post
       },
+      findArmedFields: async (ids: string[]) =>
+        new Map(ids.flatMap((id) => (stored.has(id) ? [[id, stored.get(id)]] : []))),
     },
     users: { findById: async () => ({ isDisabled: false }) },
     notifications: { insertOnce: async () => true },
@@ -54,13 +56,19 @@ function createAttempts(publish: PlatformAdapter['publish'], overrides: Partial<
     publishTimeoutMs: 8 * SECOND,
     unansweredSettleMs: 600 * SECOND,
     maxLatenessMs: 3_600 * SECOND,
+    activitySlots: 4,
     ...overrides,
   } as unknown as DeliveryAttemptDeps)
   const deliveryOf = (post: Post) => stored.get(post._id)!.platformStatuses[0]!.delivery
   return {
     stored,
     attempt: (post: Post, signal: AbortSignal, report: ActivityIo['report'] = () => {}, round = 0) => {
-      const io: ActivityIo = { signal, remembered: null, remember: () => {}, report, runId: 'run', log: () => {} }
+      const io: ActivityIo = {
+        ...{ signal, report, runId: 'run', remembered: null },
+        remember: () => {},
+        waitUntil: () => {},
+        log: () => {},
+      }
       return attemptDelivery({ postId: post._id, platform: 'bluesky', round }, io)
     },
     add(post: Post): Post {

@@ -44,7 +44,7 @@ describe('the call limiter', () => {
 
   it('the call limiter rejects calls when its queue is full', async () => {
     const { send, release } = createHangingCalls(createCallLimiter(1, createMetrics()), 'https://a')
-    const sends = Array.from({ length: 2_001 }, () => send())
+    const sends = Array.from({ length: 6_001 }, () => send())
     await expect(send()).rejects.toBeInstanceOf(CapacityExceeded)
     release()
     await Promise.all(sends)
@@ -59,7 +59,7 @@ describe('the call limiter', () => {
         await gate.promise
         return { sent: sent.push(userId) }
       })
-    const sends = Array.from({ length: 2_001 }, () => sendAs('many'))
+    const sends = Array.from({ length: 6_001 }, () => sendAs('many'))
     await expect(sendAs('many')).rejects.toBeInstanceOf(CapacityExceeded)
     sends.push(sendAs('one'))
     gate.resolve()
@@ -70,12 +70,12 @@ describe('the call limiter', () => {
   it('the call limiter counts waiting times and rejected calls', async () => {
     const metrics = createMetrics()
     const { send, release } = createHangingCalls(createCallLimiter(1, metrics), 'https://a')
-    const sends = Array.from({ length: 2_001 }, () => send())
+    const sends = Array.from({ length: 6_001 }, () => send())
     await expect(send()).rejects.toBeInstanceOf(CapacityExceeded)
     release()
     await Promise.all(sends)
     const text = await metrics.text()
-    expect(text).toContain('postonce_send_wait_seconds_count{platform="bluesky"} 2001')
+    expect(text).toContain('postonce_send_wait_seconds_count{platform="bluesky"} 6001')
     expect(text).toContain('postonce_sends_crowded_out_total{platform="bluesky",reason="full"} 1')
   })
 

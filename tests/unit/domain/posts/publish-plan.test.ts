@@ -1,7 +1,12 @@
 import { expect, it } from 'vitest'
 import { accept } from '../../../../src/domain/posts/delivery-moves.ts'
 import { cancel } from '../../../../src/domain/posts/post-moves.ts'
-import { armLeadMs, toPublishPlan } from '../../../../src/domain/posts/publish-plan.ts'
+import {
+  armLeadMs,
+  HIGHEST_DUE_RANK,
+  longestArmLeadMs,
+  toPublishPlan,
+} from '../../../../src/domain/posts/publish-plan.ts'
 import { after, buildPost, T0 } from '../../../support/posts.ts'
 
 const image = { storageKey: 'posts/u/a.png', storageUrl: 'http://s/posts/u/a.png', mimeType: 'image/png' }
@@ -16,6 +21,7 @@ it('a plan has the due time and the open platforms with their lead', () => {
     postId: post._id,
     revision: 0,
     dueAt: T0.getTime() + 1_000,
+    armLeadMs: armLeadMs(post._id),
     platforms: [
       { platform: 'bluesky', round: 0, prepareLeadMs: 0 },
       { platform: 'threads', round: 0, prepareLeadMs: 60_000 },
@@ -35,4 +41,20 @@ it('a draft, a cancelled post and an ended post have no plan', () => {
 it('the arm lead depends on the id and is between 3 s and 10 s', () => {
   expect(armLeadMs('')).toBe(3_000 + (0x811c9dc5 % 7_000))
   expect(armLeadMs('a')).toBe(3_000 + (0xe40c292c % 7_000))
+})
+
+it('posts of one second are armed one after the other, 25 per second', () => {
+  const lead = (dueRank: number) => armLeadMs('a', dueRank) - armLeadMs('a')
+  expect([0, 1, 25, 1_000].map(lead)).toEqual([0, 40, 1_000, 40_000])
+  expect(toPublishPlan({ ...buildPost({ scheduledAt: after(T0, 1_000) }), _id: 'a', dueRank: 1_000 })!.armLeadMs).toBe(
+    armLeadMs('a') + 40_000,
+  )
+})
+
+it('no post is armed more than two minutes ahead', () => {
+  expect(longestArmLeadMs()).toBe(120_000)
+  for (const dueRank of [HIGHEST_DUE_RANK - 1, HIGHEST_DUE_RANK, 1e6]) {
+    expect(armLeadMs('a', dueRank)).toBeLessThanOrEqual(120_000)
+    expect(armLeadMs('a', dueRank)).toBeGreaterThan(110_000)
+  }
 })

@@ -1,0 +1,83 @@
+import { Client, Connection } from '@temporalio/client'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createPost } from '../../../src/commands/posts/create-post.ts'
+import { HOUR, SECOND } from '../../../src/domain/shared/times.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
+import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+
+type User = Awaited<ReturnType<DeliveryWorld['user']>>
+
+/** Longer than any delivery is armed that shares its second with no other. */
+const AHEAD_MS = 16 * SECOND
+/** Every armed delivery reads its post again later than this before its instant. */
+const RECHECKED_MS = 3 * SECOND
+
+let world: DeliveryWorld
+let connection: Connection
+
+beforeAll(async () => {
+  world = await startDeliveryWorld()
+  connection = await Connection.connect({ address: world.context.config.TEMPORAL_ADDRESS })
+}, 120_000)
+afterAll(async () => {
+  await connection?.close()
+  await world?.stop()
+})
+
+/** Creates a post as one of a thousand for the same second, and waits until it is armed. */
+async function createArmed(user: User, text: string, dueAt: Date): Promise<string> {
+  const posts = { ...world.context.posts, countScheduled: async () => 1_000 }
+  const input = { content: { text }, selectedPlatforms: ['bluesky' as const], scheduledAt: dueAt.toISOString() }
+  const request = { userId: user.userId, input, source: 'api', idempotency: null } as const
+  const { data } = await createPost({ ...world.context, posts }, request)
+  await world.context.startQueue.idle()
+  await poll(
+    async () => (await describeWorkflow(data.postId)).raw.pendingActivities ?? [],
+    (activities) => activities.length === 1,
+  )
+  return data.postId
+}
+
+function describeWorkflow(postId: string) {
+  const { workflow } = new Client({ connection, namespace: world.context.config.TEMPORAL_NAMESPACE })
+  return workflow.getHandle(publishPostWorkflowId(postId)).describe()
+}
+
+it('a change of a post that is armed early takes effect long before its instant', async () => {
+  const user = await world.user()
+  const dueAt = new Date(Date.now() + AHEAD_MS)
+  const recheckedAt = dueAt.getTime() - RECHECKED_MS
+  const texts = ['Left alone', 'Cancelled', 'Deleted', 'Moved to later', 'Moved to sooner', 'Edited'] as const
+  const [alone, cancelled, deleted, later, sooner, edited] = await Promise.all(
+    texts.map((text) => createArmed(user, text, dueAt)),
+  )
+  const moveTo = (postId: string, at: number) =>
+    user.call('PATCH', `/api/posts/${postId}`, { scheduledAt: new Date(at).toISOString() })
+  const soonerAt = Date.now() + 4 * SECOND
+  const answers = await Promise.all([
+    user.call('POST', `/api/posts/${cancelled}/cancel`),
+    user.call('DELETE', `/api/posts/${deleted}`),
+    moveTo(later!, Date.now() + HOUR),
+    moveTo(sooner!, soonerAt),
+    user.call('PATCH', `/api/posts/${edited}`, { content: { text: 'Edited while armed' } }),
+  ])
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+
+  for (const postId of [cancelled!, deleted!]) {
+    const { closeTime } = await poll(
+      () => describeWorkflow(postId),
+      ({ status }) => status.name === 'COMPLETED',
+    )
+    expect(closeTime!.getTime()).toBeLessThan(recheckedAt)
+  }
+  for (const postId of [alone!, sooner!, edited!])
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
+  expect((await describeWorkflow(later!)).raw.pendingActivities ?? []).toEqual([])
+
+  const published = new Map((await user.published()).map(({ text, createdAt }) => [text, Date.parse(createdAt)]))
+  expect([...published.keys()].toSorted()).toEqual(['Edited while armed', 'Left alone', 'Moved to sooner'])
+  for (const text of ['Edited while armed', 'Left alone'])
+    expect(published.get(text)).toBeGreaterThanOrEqual(dueAt.getTime())
+  expect(published.get('Moved to sooner')).toBeGreaterThanOrEqual(soonerAt)
+  expect(published.get('Moved to sooner')).toBeLessThan(recheckedAt)
+}, 120_000)
