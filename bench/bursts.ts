@@ -9,8 +9,8 @@ import type { Side } from './sides.ts'
 export const LANES = 20
 /** The users, after those of the lanes, whose single posts are due in the middle of a burst. */
 export const LONE_USERS = 5
-/** Time between the bursts of a row, so that each burst ends before the next is armed. */
-const PAUSE_MS = 10 * SECOND
+/** Time between the bursts of a row, so that each burst ends before most of the next is armed. */
+const PAUSE_MS = 500
 const PAUSE_MS_PER_POST = 5
 export const GIVE_UP_AFTER_MS = 180 * SECOND
 /** Wait for duplicates: a second send of the same post follows the first within this time. */
@@ -65,7 +65,8 @@ async function scheduleRow(side: Side, bursts: Burst[], firstAt: number): Promis
   let at = firstAt
   const planned = bursts.flatMap((burst, index) => {
     const dueAt = Math.round(at)
-    at += PAUSE_MS + burst.size * PAUSE_MS_PER_POST + longestArmLeadMs(bursts[index + 1]?.size ?? 0)
+    const earlierMs = longestArmLeadMs(bursts[index + 1]?.size ?? 0) - longestArmLeadMs(0)
+    at += PAUSE_MS + burst.size * PAUSE_MS_PER_POST + earlierMs
     return listOwners(burst).map((owner) => ({ burst: index, dueAt, owner }))
   })
   const due: BurstPost[][] = bursts.map(() => [])
