@@ -3,14 +3,15 @@ import type { Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { Database } from '../../store/shared/database.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
-import { batcher } from '../../store/shared/batching.ts'
+import { batcher, keyedBatcher } from '../../store/shared/batching.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import { buildCreatedNotifications } from './post-created.ts'
 
-/** Keeps a transaction short under many concurrent creates. */
+/** Keep a transaction short under many concurrent creates. */
 const LARGEST_GROUP = 50
+const LARGEST_SHARE = 10
 
 interface StorePostDeps {
   database: Pick<Database, 'transaction'>
@@ -21,42 +22,61 @@ interface StorePostDeps {
 
 type Session = Parameters<NotificationStore['insert']>[1]
 
-/** The posts of a group cannot be stored together; each is then stored alone. */
+/** Posts cannot be stored together. */
 class GroupConflict extends Error {}
 
+/** Per post, why it was not stored. */
+type Results = (Error | undefined)[]
+
 /**
- * Stores new posts, each with its notification and its use of the allowance, or not at all. Posts that arrive during a
- * transaction share the next one, because most of a create's cost is the round trip and the commit.
+ * Stores new posts, each with its notification and its use of the allowance, or not at all. Posts of several users that arrive
+ * during a transaction share the next one, because most of a create's cost is the round trip and the commit. Posts of one user
+ * never meet in two transactions of this process: each writes the user's record, and the one that loses often enough fails.
  * @throws ServiceError POST_LIMIT_REACHED, SERVICE_UNAVAILABLE; a duplicate key error when the idempotency key is taken
  */
 export function createStorePost({ database, posts, notifications, users }: StorePostDeps): StorePost {
-  return batcher<void, Post>(async (group, settle) => {
-    if (group.length > 1 && (await storeTogether(group))) {
-      group.forEach((_, index) => settle(index, undefined))
+  const storeOfUsers = batcher<Results, Post[]>(async (group, settle) => {
+    if (group.length > 1 && (await storeTogether(group.flat(), { repeats: false }))) {
+      group.forEach((ofUser, index) => settle(index, Array(ofUser.length)))
       return
     }
-    const byUser = Map.groupBy(group.keys(), (index) => group[index]!.userId)
-    await Promise.all([...byUser.values()].map((indexes) => storeOneByOne(indexes)))
-
-    /** Posts of one user are stored one by one, because they would conflict with each other. */
-    async function storeOneByOne(indexes: number[]): Promise<void> {
-      let busy: Error | undefined
-      for (const index of indexes) {
-        const result = busy ?? (await storeAlone(group[index]!).catch((error: Error) => error))
-        settle(index, result)
-        if (result instanceof Error && !concernsOnePost(result)) busy = result
-      }
-    }
+    await Promise.all(group.map(async (ofUser, index) => settle(index, await storeOfUser(ofUser))))
   }, LARGEST_GROUP)
 
-  /** Returns false when nothing was stored because the posts cannot be stored together. */
-  async function storeTogether(group: Post[]): Promise<boolean> {
+  const storeInTurn = keyedBatcher<void, Post>(async (_userId, ofUser, settle) => {
+    const results = await storeOfUsers(ofUser)
+    ofUser.forEach((_, index) => settle(index, results[index]))
+  }, LARGEST_SHARE)
+
+  return (post) => storeInTurn(post.userId, post)
+
+  async function storeOfUser(ofUser: Post[]): Promise<Results> {
+    try {
+      if (ofUser.length > 1 && (await storeTogether(ofUser, { repeats: true }))) return Array(ofUser.length)
+    } catch (error) {
+      return ofUser.map(() => error as Error)
+    }
+    const results: Results = []
+    let busy: Error | undefined
+    for (const post of ofUser) {
+      const result = busy ?? (await storeAlone(post).catch((error: Error) => error)) ?? undefined
+      results.push(result)
+      if (result && !concernsOnePost(result)) busy = result
+    }
+    return results
+  }
+
+  /**
+   * Returns false when nothing was stored because the posts cannot be stored together.
+   * @param repeats after a write conflict, which otherwise means that they cannot
+   */
+  async function storeTogether(group: Post[], { repeats }: { repeats: boolean }): Promise<boolean> {
     let tries = 0
     try {
       await withNotifications(group, (insertNotifications) =>
         database.transaction(async (session) => {
           tries += 1
-          if (tries > 1) throw new GroupConflict()
+          if (tries > 1 && !repeats) throw new GroupConflict()
           await posts.insert(group, session)
           await insertNotifications(session)
           if (!(await users.takePostAllowances(countByUser(group), session))) throw new GroupConflict()

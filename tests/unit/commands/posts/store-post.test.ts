@@ -1,0 +1,66 @@
+import { expect, it, vi } from 'vitest'
+import { createStorePost } from '../../../../src/commands/posts/store-post.ts'
+import type { Post } from '../../../../src/domain/posts/post.ts'
+import { buildPost } from '../../../support/posts.ts'
+
+type Deps = Parameters<typeof createStorePost>[0]
+
+/** A database whose transactions commit when the test lets them. */
+function testStore() {
+  const transactions: { userIds: string[]; commit: () => void }[] = []
+  const database: Deps['database'] = {
+    async transaction(work) {
+      const result = await work({} as never)
+      await new Promise<void>((commit) => {
+        transactions.at(-1)!.commit = commit
+      })
+      return result
+    },
+  }
+  const storePost = createStorePost({
+    database,
+    posts: {
+      async insert(group) {
+        transactions.push({ userIds: group.map(({ userId }) => userId), commit: () => {} })
+      },
+    },
+    notifications: { toRecords: async () => [], insert: async () => {}, startPushes: () => {} },
+    users: {
+      takeAllowance: async () => ({ taken: true, used: 1, limit: 10 }),
+      takePostAllowances: async () => true,
+      findTimezones: async () => new Map(),
+    },
+  })
+  const began = (count: number) => vi.waitFor(() => expect(transactions).toHaveLength(count))
+  const stored = () => transactions.map(({ userIds }) => userIds)
+  return { store: (...posts: Post[]) => Promise.all(posts.map(storePost)), transactions, began, stored }
+}
+
+const [ofAnn, ofBob] = [() => buildPost({ userId: 'ann' }), () => buildPost({ userId: 'bob' })]
+
+it('posts that arrive together are stored in one transaction, whoever wrote them', async () => {
+  const { store, transactions, began, stored } = testStore()
+  const storing = store(ofAnn(), ofAnn(), ofBob())
+  await began(1)
+  transactions[0]!.commit()
+  await storing
+  expect(stored()).toEqual([['ann', 'ann', 'bob']])
+})
+
+it('a user is in one transaction at a time, and delays no other user', async () => {
+  const { store, transactions, began, stored } = testStore()
+  const first = store(ofAnn())
+  await began(1)
+  const more = store(ofAnn(), ofAnn())
+  const other = store(ofBob())
+  await began(2)
+  transactions[1]!.commit()
+  await other
+  expect(stored()).toEqual([['ann'], ['bob']])
+  transactions[0]!.commit()
+  await first
+  await began(3)
+  transactions[2]!.commit()
+  await more
+  expect(stored()[2]).toEqual(['ann', 'ann'])
+})
