@@ -52,6 +52,8 @@ const postRoute = (status: number, body?: object): RouteCase => ({
 
 async function storePost(context: Context, userId: string): Promise<string> {
   const { data } = await createPost(context, { userId, input: postBody, source: 'api', idempotency: null })
+  // The start of its workflow changes the record once more.
+  await context.startQueue.idle()
   return data.postId
 }
 

@@ -22,15 +22,15 @@ interface StartQueueDeps {
   orchestrator: Pick<PublishOrchestrator, 'start' | 'signal'>
   metrics: Pick<Metrics, 'startsQueued'>
   logger: Pick<Logger, 'warn'>
-  limits?: { concurrent?: number; queued?: number; drainMs?: number }
+  sizes?: { concurrent?: number; queued?: number; drainMs?: number }
 }
 
 /**
  * Starts the workflows of new posts after their requests are answered. Users take turns. The sweeper starts what Temporal does not
  * acknowledge, or what a crash takes from memory.
  */
-export function createStartQueue({ posts, orchestrator, metrics, logger, limits = {} }: StartQueueDeps) {
-  const { concurrent = CONCURRENT_STARTS, queued: maxQueued = MAX_QUEUED, drainMs = DRAIN_DEADLINE_MS } = limits
+export function createStartQueue({ posts, orchestrator, metrics, logger, sizes = {} }: StartQueueDeps) {
+  const { concurrent = CONCURRENT_STARTS, queued: maxQueued = MAX_QUEUED, drainMs = DRAIN_DEADLINE_MS } = sizes
   const takeTurn = createFairLimit({ maxRunning: concurrent })
   const queued = new Set<Promise<void>>()
   let isClosed = false

@@ -106,10 +106,8 @@ export function edit(change: PostChange): Move {
     if (isDraft && (status === undefined || status === 'DRAFT')) return { ...edited, scheduledAt }
     const publishing = isDraft ? { createdAt: now } : {}
     const keepsTime = isWaiting && (newTime === undefined || newTime?.getTime() === post.scheduledAt?.getTime())
-    if (keepsTime) return { ...edited, ...publishing, startPending: true }
-    const { dueRank: _, ...moved } = edited
-    const rank = dueRank === undefined ? {} : { dueRank }
-    return { ...moved, ...publishing, ...toSchedule(scheduledAt, now), ...rank, startPending: true }
+    const time = keepsTime ? {} : { ...toSchedule(scheduledAt, now), ...(dueRank !== undefined && { dueRank }) }
+    return { ...edited, ...publishing, ...time, startPending: true }
   }
 }
 

@@ -46,7 +46,7 @@ export function createTemporalClient({ address, namespace, onUnreachable = () =>
       }
     },
 
-    /** Waits for open calls, a second or two: a repeat on a closed connection would end the process. */
+    /** Waits for open calls, a few seconds: a repeat on a closed connection would end the process. */
     async close(): Promise<void> {
       await Promise.allSettled(openCalls)
       await connection.close()

@@ -1,8 +1,9 @@
 import { Client, Connection } from '@temporalio/client'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createPost } from '../../../src/commands/posts/create-post.ts'
 import { HOUR, SECOND } from '../../../src/domain/shared/times.ts'
 import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
+import { createProcesses, waitForLogEntry } from '../../support/processes.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 
 type User = Awaited<ReturnType<DeliveryWorld['user']>>
@@ -12,6 +13,7 @@ const AHEAD_MS = 16 * SECOND
 /** Every armed delivery reads its post again later than this before its instant. */
 const RECHECKED_MS = 3 * SECOND
 
+const processes = createProcesses()
 let world: DeliveryWorld
 let connection: Connection
 
@@ -19,6 +21,7 @@ beforeAll(async () => {
   world = await startDeliveryWorld()
   connection = await Connection.connect({ address: world.context.config.TEMPORAL_ADDRESS })
 }, 120_000)
+afterEach(() => processes.killAll())
 afterAll(async () => {
   await connection?.close()
   await world?.stop()
@@ -80,4 +83,23 @@ it('a change of a post that is armed early takes effect long before its instant'
     expect(published.get(text)).toBeGreaterThanOrEqual(dueAt.getTime())
   expect(published.get('Moved to sooner')).toBeGreaterThanOrEqual(soonerAt)
   expect(published.get('Moved to sooner')).toBeLessThan(recheckedAt)
+}, 120_000)
+
+it('the posts of a worker that is killed while they are armed early are published by another worker, each once', async () => {
+  const user = await world.user()
+  const startWorker = async () => {
+    const worker = processes.start('src/worker.ts', world.context.config, { LOG_LEVEL: 'info' })
+    await waitForLogEntry(worker, 'worker ready')
+    return worker
+  }
+  await world.stopWorkers()
+  const worker = await startWorker()
+  const dueAt = new Date(Date.now() + AHEAD_MS)
+  const postIds = await Promise.all(['First', 'Second'].map((text) => createArmed(user, text, dueAt)))
+  await startWorker()
+  worker.kill('SIGKILL')
+  for (const postId of postIds) {
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED', platformStatuses: [{ attemptCount: 1 }] })
+  }
+  expect((await user.published()).map(({ text }) => text).toSorted()).toEqual(['First', 'Second'])
 }, 120_000)

@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/config/schema.ts'
+import { createContext } from '../../../src/context.ts'
 import { freePort } from '../../../sandbox/servers/process.ts'
+import { createAccount, PASSWORD } from '../../support/api.ts'
 import { createProcesses, waitForExit, waitForLogEntry } from '../../support/processes.ts'
 import { registerNamespace, testConfig } from '../../support/servers.ts'
 
@@ -66,6 +68,38 @@ describe('a process', () => {
     expect(response.toString()).toMatch(/^HTTP\/1\.1 401/)
     socket.destroy()
     expect((await ended).code).toBe(0)
+  })
+
+  it('the API starts the workflows of all posts it created before it exits on SIGTERM', async () => {
+    const port = await freePort()
+    const api = start('src/server.ts', { PORT: String(port) })
+    await waitForLogEntry(api, 'api ready')
+    const context = await createContext(config)
+    try {
+      const { email } = await createAccount(context, { withPassword: true })
+      const send = async (path: string, body: object, token = '') => {
+        const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }
+        const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify(body),
+        })
+        return (await response.json()) as { data: { accessToken: string; postId: string } }
+      }
+      const { accessToken } = (await send('/api/auth/login', { email, password: PASSWORD })).data
+      const scheduledAt = new Date(Date.now() + 3_600_000).toISOString()
+      const post = { content: { text: 'Started in time' }, selectedPlatforms: ['bluesky'], scheduledAt }
+      // More than start at a time, so that some still wait in the queue.
+      const created = await Promise.all(Array.from({ length: 90 }, () => send('/api/posts', post, accessToken)))
+      const ended = waitForExit(api)
+      api.stdout!.resume()
+      api.kill('SIGTERM')
+      expect((await ended).code).toBe(0)
+      const posts = await Promise.all(created.map(({ data }) => context.posts.find(data.postId)))
+      expect(posts.map((found) => found!.startPending)).toEqual(created.map(() => false))
+    } finally {
+      await context.close()
+    }
   })
 
   it('a worker drains and exits with 0 on SIGTERM', async () => {

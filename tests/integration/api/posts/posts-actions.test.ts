@@ -13,7 +13,11 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const stored = (postId: string) => world.context.posts.find(postId)
+/** Reads a post whose workflow has started. */
+const stored = async (postId: string) => {
+  await world.context.startQueue.idle()
+  return world.context.posts.find(postId)
+}
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 describe('cancelling a post', () => {

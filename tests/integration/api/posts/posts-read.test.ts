@@ -11,7 +11,16 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const INTERNAL = ['delivery', 'requestHash', 'firstAnswer', 'revision', 'startPending', 'dueAt', 'contentVersion']
+const INTERNAL = [
+  'delivery',
+  'requestHash',
+  'firstAnswer',
+  'revision',
+  'startPending',
+  'dueAt',
+  'dueRank',
+  'contentVersion',
+]
 
 describe('GET /api/posts', () => {
   it('the list has the specified fields and no internal ones', async () => {

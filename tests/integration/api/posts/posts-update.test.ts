@@ -8,7 +8,11 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const stored = async (postId: string) => (await world.context.posts.find(postId))!
+/** Reads a post whose workflow has started. */
+const stored = async (postId: string) => {
+  await world.context.startQueue.idle()
+  return (await world.context.posts.find(postId))!
+}
 const notificationsOf = (userId: string) => world.context.notifications.listOf(userId, 100)
 const item = (userId: string) => ({ storageKey: `posts/${userId}/a.jpg`, mimeType: 'image/jpeg' })
 
@@ -60,6 +64,19 @@ describe('PATCH /api/posts/:postId', () => {
     expect(first.body.data.scheduledAt).toBe('2030-07-01T10:00:00.000Z')
     const second = await ann.call('PATCH', `/${postId}`, { scheduledAt: '2030-07-01T12:00', timezone: 'Asia/Tokyo' })
     expect(second.body.data.scheduledAt).toBe('2030-07-01T03:00:00.000Z')
+  })
+
+  it('a post has a rank among the posts of its second, and a new one when it is moved', async () => {
+    const [ann, bob] = [await world.caller(), await world.caller()]
+    const [full, empty] = ['2031-03-01T09:00:00Z', '2031-03-01T09:30:00Z']
+    const postIds: string[] = []
+    for (const caller of [ann, bob, ann]) postIds.push(await createdPost(caller, { scheduledAt: full }))
+    const ranks = () => Promise.all(postIds.map(async (postId) => (await stored(postId)).dueRank))
+    expect(await ranks()).toEqual([0, 1, 2])
+    await ann.call('PATCH', `/${postIds[2]}`, { scheduledAt: empty })
+    await ann.call('PATCH', `/${postIds[0]}`, { scheduledAt: empty })
+    await ann.call('PATCH', `/${postIds[0]}`, { content: { text: 'Not moved' } })
+    expect(await ranks()).toEqual([1, 1, 0])
   })
 
   it('null as the time of a scheduled post publishes it now', async () => {

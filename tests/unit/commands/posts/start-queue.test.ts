@@ -6,12 +6,12 @@ import { after, buildPost, T0 } from '../../../support/posts.ts'
 const scheduledPost = (userId = 'ann') => buildPost({ userId, scheduledAt: after(T0, 3_600_000) })
 
 /** A queue whose starts end when the test lets them. `stored` is what the database returns for a post. */
-function testQueue(limits: { concurrent?: number; queued?: number; drainMs?: number } = {}) {
+function testQueue(sizes: { concurrent?: number; queued?: number; drainMs?: number } = {}) {
   const waiting = new Map<string, (acknowledged: boolean) => void>()
   const order: string[] = []
   const signals: { postId: string; revision: number; signal: string }[] = []
   const stored = new Map<string, Post | null>()
-  const sizes: number[] = []
+  const reported: number[] = []
   const queue = createStartQueue({
     posts: {
       find: async (postId) => stored.get(postId) ?? null,
@@ -27,26 +27,26 @@ function testQueue(limits: { concurrent?: number; queued?: number; drainMs?: num
         return true
       },
     },
-    metrics: { startsQueued: (count) => void sizes.push(count) },
+    metrics: { startsQueued: (count) => void reported.push(count) },
     logger: { warn: () => {} },
-    limits,
+    sizes,
   })
   const end = (post: Post, acknowledged = true) => waiting.get(post._id)!(acknowledged)
-  return { queue, order, signals, stored, sizes, end }
+  return { queue, order, signals, stored, reported, end }
 }
 
 /** Lets every settled promise run its handlers. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 it('a create does not wait for Temporal', async () => {
-  const { queue, order, end, sizes } = testQueue()
+  const { queue, order, end, reported } = testQueue()
   const post = scheduledPost()
   await queue.add(post)
   await settle()
   expect(order).toEqual([post._id])
   end(post)
   await settle()
-  expect(sizes).toEqual([1, 0])
+  expect(reported).toEqual([1, 0])
 })
 
 it('users take turns', async () => {
