@@ -55,6 +55,8 @@ export default defineConfig({
           include: ['tests/**/*.test.ts'],
           exclude: ['tests/{unit,tooling,simulators,workflows,faults,browser,e2e}/**'],
           globalSetup: 'tests/support/global-setup.ts',
+          // Each file has records of its own. Loading the modules once per worker saves 2 s of processor time per file.
+          isolate: false,
           sequence: { groupOrder: 1 },
           // These tests often wait for due times and servers: three workers leave a fifth of two cores idle. With four, some time out.
           maxWorkers: 3,

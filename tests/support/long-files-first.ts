@@ -9,6 +9,8 @@ const LONG_FILES = [
   'tests/integration/deliveries/instagram.test.ts',
   'tests/integration/deliveries/threads.test.ts',
   'tests/faults/load.test.ts',
+  'tests/faults/planted.test.ts',
+  'tests/faults/matrix.test.ts',
 ]
 
 /** The order of vitest, which without earlier results is by size, except that some long files come first. */
