@@ -9,6 +9,17 @@ const MINUTE_MS = 60_000
  */
 const retry = process.env['CI'] ? 1 : 0
 
+/** These tests need what Temporal's SDK installs once per process: its logger, and its cache of workflows. */
+const OWN_PROCESS = ['tests/integration/mail/secrets.test.ts', 'tests/integration/deliveries/sweeper.test.ts']
+
+const integration = {
+  retry,
+  globalSetup: 'tests/support/global-setup.ts',
+  sequence: { groupOrder: 1 },
+  // These tests often wait for due times and servers: three workers leave a fifth of two cores idle. With four, some time out.
+  maxWorkers: 3,
+}
+
 export default defineConfig({
   test: {
     // Never `threads`: with several files that load Temporal's native worker, the run ends in SIGSEGV (exit code 139) and leaves
@@ -49,18 +60,18 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          ...integration,
           // All folders without a project of their own, so that a new folder needs no entry here.
           name: 'integration',
-          retry,
           include: ['tests/**/*.test.ts'],
-          exclude: ['tests/{unit,tooling,simulators,workflows,faults,browser,e2e}/**'],
-          globalSetup: 'tests/support/global-setup.ts',
+          exclude: ['tests/{unit,tooling,simulators,workflows,faults,browser,e2e}/**', ...OWN_PROCESS],
           // Each file has records of its own. Loading the modules once per worker saves 2 s of processor time per file.
           isolate: false,
-          sequence: { groupOrder: 1 },
-          // These tests often wait for due times and servers: three workers leave a fifth of two cores idle. With four, some time out.
-          maxWorkers: 3,
         },
+      },
+      {
+        extends: true,
+        test: { ...integration, name: 'integration-own-process', include: OWN_PROCESS },
       },
       {
         extends: true,

@@ -28,7 +28,7 @@ const NEEDS_TEST_SERVER = /^(\.\/)?tests\/workflows\b/
 const SCRIPTS: Record<string, { command: string[]; paths: string[] }> = {
   unit: { command: ['run', '--project', 'unit'], paths: ['tests/unit'] },
   watch: { command: ['watch', '--project', 'unit'], paths: ['tests/unit'] },
-  integration: { command: ['run', '--project', 'integration'], paths: ['tests/integration', 'tests/security'] },
+  integration: { command: ['run', '--project', 'integration*'], paths: ['tests/integration', 'tests/security'] },
   changed: { command: ['run', '--passWithNoTests'], paths: [] },
 }
 
