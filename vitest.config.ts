@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000
  */
 const retry = process.env['CI'] ? 1 : 0
 
-/** These tests need what Temporal's SDK installs once per process: its logger, and its cache of workflows. */
+/** These tests read what Temporal's SDK reports, and its log and metrics go to the first worker of a process. */
 const OWN_PROCESS = ['tests/integration/mail/secrets.test.ts', 'tests/integration/deliveries/sweeper.test.ts']
 
 const integration = {

@@ -1,7 +1,7 @@
 import { toLimitError } from '../../domain/billing/plans.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import type { Database } from '../../store/shared/database.ts'
+import { busy as databaseBusy, TRANSACTION_DEADLINE_MS, type Database } from '../../store/shared/database.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import { batcher, keyedBatcher } from '../../store/shared/batching.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
@@ -9,9 +9,9 @@ import type { PostStore } from '../../store/posts/posts.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import { buildCreatedNotifications } from './post-created.ts'
 
-/** Keep a transaction short under many concurrent creates. */
-const LARGEST_GROUP = 50
-const LARGEST_SHARE = 10
+/** A transaction has at most 50 posts, so that it stays short under many concurrent creates: five of each of ten users. */
+const LARGEST_GROUP = 10
+const LARGEST_SHARE = 5
 
 interface StorePostDeps {
   database: Pick<Database, 'transaction'>
@@ -24,6 +24,12 @@ type Session = Parameters<NotificationStore['insert']>[1]
 
 /** Posts cannot be stored together. */
 class GroupConflict extends Error {}
+
+interface Waiting {
+  post: Post
+  /** When the wait for a turn ends, milliseconds since 1970. */
+  waitsUntil: number
+}
 
 /** Per post, why it was not stored. */
 type Results = (Error | undefined)[]
@@ -43,12 +49,14 @@ export function createStorePost({ database, posts, notifications, users }: Store
     await Promise.all(group.map(async (ofUser, index) => settle(index, await storeOfUser(ofUser))))
   }, LARGEST_GROUP)
 
-  const storeInTurn = keyedBatcher<void, Post>(async (_userId, ofUser, settle) => {
-    const results = await storeOfUsers(ofUser)
-    ofUser.forEach((_, index) => settle(index, results[index]))
+  const storeInTurn = keyedBatcher<void, Waiting>(async (_userId, share, settle) => {
+    // A locked user record uses up one deadline, and not one for every share.
+    const isLate = Date.now() >= share[0]!.waitsUntil
+    const results = isLate ? share.map(() => databaseBusy()) : await storeOfUsers(share.map(({ post }) => post))
+    share.forEach((_, index) => settle(index, results[index]))
   }, LARGEST_SHARE)
 
-  return (post) => storeInTurn(post.userId, post)
+  return (post) => storeInTurn(post.userId, { post, waitsUntil: Date.now() + TRANSACTION_DEADLINE_MS })
 
   async function storeOfUser(ofUser: Post[]): Promise<Results> {
     try {

@@ -5,7 +5,8 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { isDatabaseOutage } from '../mongo-errors.ts'
 
-const TRANSACTION_DEADLINE_MS = 5 * SECOND
+/** How long a transaction is repeated on write conflicts. */
+export const TRANSACTION_DEADLINE_MS = 5 * SECOND
 const PING_DEADLINE_MS = 2 * SECOND
 
 const RECONNECT_AFTER_MS = SECOND / 2
@@ -139,7 +140,7 @@ function createDatabase(url: string, options: DatabaseOptions, { retriesConnecti
 
 export type Database = ReturnType<typeof createDatabase>
 
-function busy(cause: unknown): ServiceError {
+export function busy(cause?: unknown): ServiceError {
   return new ServiceError('SERVICE_UNAVAILABLE', 'The database is busy. Try again in a moment.', {
     cause,
     retryAfterSeconds: 2,
