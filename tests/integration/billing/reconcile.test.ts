@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createBillingActivities } from '../../../src/activities/billing/billing-activities.ts'
-import { createSweepActivities } from '../../../src/activities/publishing/sweep.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/domain/shared/times.ts'
 import { poll } from '../../support/service-in-process.ts'
 import { startBillingService, type BillingService, type Customer } from './service.ts'
@@ -78,10 +77,6 @@ describe('changes without a webhook', () => {
 
 describe('an event without a workflow', () => {
   const waiting = () => world.context.paymentEvents.listUnapplied(new Date(Date.now() + HOUR), 10)
-  const sweepAt = (aheadMs: number) => {
-    const clock = { ...world.context.clock, now: () => new Date(Date.now() + aheadMs) }
-    return run(createSweepActivities({ ...world.context, clock }).sweepDeliveries)
-  }
 
   /** Sends the event while Temporal does not answer. */
   async function sendUnacknowledged(trigger: (who: Customer) => void): Promise<Customer> {
@@ -103,9 +98,9 @@ describe('an event without a workflow', () => {
 
   it('the sweeper starts an unprocessed event after a minute, and it is then processed', async () => {
     const { userId } = await sendUnacknowledged(({ subscriptionId }) => world.controls.cancel(subscriptionId))
-    expect(await sweepAt(MINUTE / 2)).toEqual({ takenUp: 0 })
+    expect(await world.sweep(MINUTE / 2)).toEqual({ takenUp: 0 })
     expect((await world.recordOf(userId)).subscription.cancelAtPeriodEnd).toBe(false)
-    expect(await sweepAt(MINUTE + 1_000)).toEqual({ takenUp: 1 })
+    expect(await world.sweep(MINUTE + 1_000)).toEqual({ takenUp: 1 })
     await world.until(userId, ({ subscription }) => subscription.cancelAtPeriodEnd)
     await world.untilSettled()
   })
@@ -115,9 +110,9 @@ describe('an event without a workflow', () => {
       world.controls.cancel(subscriptionId)
       void world.faults.fault({ path: subscriptionId, action: { cut: true } })
     })
-    expect(await sweepAt(MINUTE + 1_000)).toEqual({ takenUp: 1 })
+    expect(await world.sweep(MINUTE + 1_000)).toEqual({ takenUp: 1 })
     await poll(waiting, (events) => events.length === 0)
-    expect(await sweepAt(HOUR)).toEqual({ takenUp: 0 })
+    expect(await world.sweep(HOUR)).toEqual({ takenUp: 0 })
     await world.faults.clearFaults()
     await world.until(userId, ({ subscription }) => subscription.cancelAtPeriodEnd)
     await world.untilSettled()
