@@ -51,7 +51,8 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
     requests: RequestedMove[],
     settle: (index: number, result: Post | Error) => void,
   ) {
-    let remembered = requests.every(({ isKnown }) => isKnown) ? known.get(postId) : undefined
+    const areKnown = requests.every(({ isKnown }) => isKnown)
+    let remembered = areKnown ? known.get(postId) : undefined
     for (;;) {
       const stored = remembered ?? (await find(postId))
       if (!stored) {
@@ -61,7 +62,7 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
       const { post, results, events } = applyInOrder(stored, requests, now())
       // A refusal is valid only for the stored post; a write proves by the revision that nothing has changed.
       const isConclusive = !remembered || (post !== stored && results.every((result) => !(result instanceof Error)))
-      const written = isConclusive && (post === stored || (await replace(stored, post, events)))
+      const written = isConclusive && (post === stored || (await replace(stored, post, events, areKnown)))
       if (written === 'taken') return applyOneByOne(postId, requests, settle)
       if (written) {
         if (remembered !== undefined || requests.some(({ isKnown }) => isKnown)) remember(post)
@@ -81,11 +82,18 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
     }
   }
 
-  async function replace(stored: Post, post: Post, events: TimelineEvent[]): Promise<boolean | 'taken'> {
+  async function replace(
+    stored: Post,
+    post: Post,
+    events: TimelineEvent[],
+    areKnown: boolean,
+  ): Promise<boolean | 'taken'> {
+    // Else a start that is acknowledged between the read and the write would clear what an edit sets.
+    const seenStart = areKnown ? {} : { startPending: stored.startPending }
     try {
       const { matchedCount } = await collection().updateOne(
         // guard: revision
-        { _id: stored._id, revision: stored.revision },
+        { _id: stored._id, revision: stored.revision, ...seenStart },
         {
           $set: findChangedFields(stored, post),
           $push: { timeline: { $each: events, $slice: -TIMELINE_LENGTH } },

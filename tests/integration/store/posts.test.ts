@@ -96,6 +96,19 @@ describe('transition', () => {
     expect(left!.platformStatuses[0]!.lastAnalyticsFetch).toEqual(seenAt)
   })
 
+  it('an edit stays unacknowledged when the start before it is acknowledged meanwhile', async () => {
+    for (let round = 0; round < 25; round++) {
+      const post = await stored(buildPost({ scheduledAt: after(T0, 400_000) }))
+      let acknowledged: Promise<boolean> | undefined
+      await first().transition(post._id, (current) => {
+        acknowledged ??= second().acknowledgeStart(post)
+        return edit({ scheduledAt: after(T0, 450_000) })(current, T0)
+      })
+      await acknowledged
+      expect(await first().find(post._id)).toMatchObject({ revision: 1, startPending: true })
+    }
+  })
+
   it('a transition of a deleted post fails with NOT_FOUND', async () => {
     await expect(first().transition(newId(), cancel())).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
