@@ -48,7 +48,7 @@ interface Sizes {
 
 const FULL: Sizes = {
   history: { posts: 30 },
-  routes: { seconds: 1.5, rounds: 5 },
+  routes: { seconds: 1.5, rounds: 5, burstSeconds: 10 },
   throughput: { posts: 300, warmUp: 200, inFlight: 50, rounds: 5 },
   footprint: { rounds: 3 },
   lateness: {
@@ -86,7 +86,7 @@ const FULL: Sizes = {
 }
 const QUICK: Sizes = {
   history: { posts: 5 },
-  routes: { seconds: 0.7, rounds: 1 },
+  routes: { seconds: 0.7, rounds: 1, burstSeconds: 2 },
   throughput: { posts: 100, warmUp: 50, inFlight: 50, rounds: 1 },
   footprint: { rounds: 1 },
   lateness: {

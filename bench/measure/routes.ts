@@ -17,10 +17,13 @@ const STORED_POSTS = 30
 const WARM_UP_SECONDS = 1.5
 /** Temporal finishes some work after its response. */
 const SETTLE_MS = 300
+const BETWEEN_COUNTS_MS = 500
 
 export interface RoutesSize {
   seconds: number
   rounds: number
+  /** The duration of one longer load on the route that creates posts. */
+  burstSeconds: number
 }
 
 /** A process under load and the requests that each connection repeats. */
@@ -28,6 +31,8 @@ interface Arm {
   api: Child
   requests: HttpRequest[]
   status: number
+  /** Waits for the work that goes on after the responses. */
+  idle?: () => Promise<void>
 }
 
 interface Rate {
@@ -65,9 +70,12 @@ export async function measureRoutes(world: World, size: RoutesSize): Promise<Fig
       status: 200,
       requests: clients.map((client) => ({ method: 'GET', path: pathOf(client), headers: client.headers })),
     })
+    const posts = context.database.connection.collection('posts')
+    const countUnstarted = () => posts.countDocuments({ startPending: true })
     const create = (process: Child, path: string): Arm => ({
       api: process,
       status: 201,
+      idle: () => untilSteady(countUnstarted),
       requests: clients.map(({ headers }) => ({
         method: 'POST',
         path,
@@ -87,13 +95,30 @@ export async function measureRoutes(world: World, size: RoutesSize): Promise<Fig
       ours: create(api, '/api/posts'),
       bare: create(bare, '/api/posts'),
       transaction: create(bare, '/transaction/api/posts'),
+      started: create(bare, '/started/api/posts'),
       withoutTemporal: create(withoutTemporal, '/api/posts'),
     })
+    const burst = await measure(
+      world,
+      { seconds: size.burstSeconds, rounds: 1 },
+      `create post for ${size.burstSeconds} s`,
+      {
+        ours: create(api, '/api/posts'),
+        bare: create(bare, '/api/posts'),
+        started: create(bare, '/started/api/posts'),
+      },
+    )
     return [
       compare('read status', status.ours, status.bare, atLeast(0.75)),
       compare('list posts', list.ours, list.bare, atLeast(0.65)),
       compare('create post, against bare inserts', created.ours, created.bare, atLeast(0.5)),
       compare('create post, against inserts in a transaction', created.ours, created.transaction),
+      compare('create post, against inserts and a workflow start', created.ours, created.started, {
+        text: 'at least 0.9 of the same inserts and the same start',
+        met: ({ ratio }) => ratio >= 0.9,
+      }),
+      compare(`create post for ${size.burstSeconds} s, against bare inserts`, burst.ours, burst.bare, atLeast(0.8)),
+      compare(`create post for ${size.burstSeconds} s, against inserts and a start`, burst.ours, burst.started),
       compare('create post without Temporal, against bare inserts', created.withoutTemporal, created.bare),
       compare(
         'create post without Temporal, against inserts in a transaction',
@@ -116,18 +141,31 @@ const atLeast = (share: number): Aim => ({
 
 async function measure<Key extends string>(
   world: World,
-  size: RoutesSize,
+  size: Pick<RoutesSize, 'seconds' | 'rounds'>,
   name: string,
   arms: Record<Key, Arm>,
 ): Promise<Record<Key, Rate[]>> {
   const keys = Object.keys(arms) as Key[]
   const rates = Object.fromEntries(keys.map((key) => [key, []])) as unknown as Record<Key, Rate[]>
-  for (const key of keys) await load(arms[key], WARM_UP_SECONDS)
+  for (const key of keys) {
+    await load(arms[key], WARM_UP_SECONDS)
+    await arms[key].idle?.()
+  }
   await inTurns(keys, size.rounds, async (key) => {
     await delay(SETTLE_MS)
     rates[key].push(await measureRate(world, arms[key], `routes, ${name}, ${key}`, size.seconds))
+    await arms[key].idle?.()
   })
   return rates
+}
+
+/** Resolves when the count is 0, or no longer falls: starts that reached their deadline are left to the sweeper, which does not run. */
+async function untilSteady(count: () => Promise<number>): Promise<void> {
+  let before = Infinity
+  for (let left = await count(); left > 0 && left < before; left = await count()) {
+    before = left
+    await delay(BETWEEN_COUNTS_MS)
+  }
 }
 
 const load = ({ api, requests, status }: Arm, seconds: number) =>

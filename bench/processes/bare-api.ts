@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type { Static } from '@sinclair/typebox'
+import { Connection, WorkflowClient } from '@temporalio/client'
 import Fastify, { type FastifyRequest } from 'fastify'
 import type { mongo } from 'mongoose'
 import { CreatePostBody } from '../../src/api/posts/schemas/post-input.ts'
@@ -26,6 +27,8 @@ const users = db.collection<User>('users')
 const sessions = db.collection<Session>('sessions')
 const posts = db.collection<Post>('posts')
 const notifications = db.collection<Notification>('notifications')
+const connection = await Connection.connect({ address: setting('TEMPORAL_ADDRESS') })
+const workflows = new WorkflowClient({ connection, namespace: setting('TEMPORAL_NAMESPACE') })
 const tokens = await createAccessTokens({
   JWT_SECRET: setting('JWT_SECRET'),
   ACCESS_TOKEN_TTL_SECONDS: Number(setting('ACCESS_TOKEN_TTL_SECONDS')),
@@ -50,7 +53,7 @@ async function callerOf(request: FastifyRequest): Promise<User> {
 type Body = Static<typeof CreatePostBody>
 
 function postOf({ content, selectedPlatforms, scheduledAt }: Body, userId: string): Post {
-  return newPost(
+  const post = newPost(
     {
       _id: newId(),
       userId,
@@ -66,6 +69,8 @@ function postOf({ content, selectedPlatforms, scheduledAt }: Body, userId: strin
     },
     new Date(),
   )
+  // The service has none left to start when the next measurement begins.
+  return { ...post, startPending: false }
 }
 
 async function store(post: Post, session?: mongo.ClientSession): Promise<void> {
@@ -87,6 +92,14 @@ app.post<{ Body: Body }>('/api/posts', { schema: { body: CreatePostBody } }, asy
 app.post<{ Body: Body }>('/transaction/api/posts', { schema: { body: CreatePostBody } }, async (request, reply) => {
   const post = postOf(request.body, (await callerOf(request))._id)
   await client.withSession((session) => session.withTransaction(() => store(post, session)))
+  return reply.code(201).send({ success: true, data: { postId: post._id, status: post.status } })
+})
+
+app.post<{ Body: Body }>('/started/api/posts', { schema: { body: CreatePostBody } }, async (request, reply) => {
+  const post = postOf(request.body, (await callerOf(request))._id)
+  await client.withSession((session) => session.withTransaction(() => store(post, session)))
+  // No worker polls this queue: Temporal stores the start, as it does for posts that are due later.
+  await workflows.start('bare', { workflowId: post._id, taskQueue: 'bare', args: [post._id] })
   return reply.code(201).send({ success: true, data: { postId: post._id, status: post.status } })
 })
 
@@ -116,5 +129,6 @@ const address = await app.listen({ host: setting('HOST'), port: Number(process.e
 
 serve(address, async () => {
   await app.close()
+  await connection.close()
   await client.close()
 })

@@ -54,7 +54,11 @@ export const ConfigSchema = Type.Object(
       '',
     ),
     WORKER_ACTIVITY_SLOTS: number('Deliveries that one worker may hold armed at a time', 6_000, 1),
-    PLATFORM_CALLS_IN_FLIGHT: number('Concurrent publishing calls to one platform, per worker', 32, 1),
+    PLATFORM_CALLS_IN_FLIGHT: number(
+      'Concurrent publishing calls of one worker to one platform server, at first; up to 8 times as many while its latency holds',
+      32,
+      1,
+    ),
 
     S3_ENDPOINT: address('S3 API', 'http://127.0.0.1:7070'),
     S3_REGION: text('S3 region', 'us-east-1'),
@@ -168,7 +172,7 @@ export const ConfigSchema = Type.Object(
       'A post that its platform does not know counts as deleted this long after its publication',
       600,
     ),
-    ANALYTICS_CALLS_IN_FLIGHT: number('Concurrent metrics calls to one platform, per worker', 8, 1),
+    ANALYTICS_CALLS_IN_FLIGHT: number('Concurrent metrics calls of one worker to one platform server', 8, 1),
     ANALYTICS_TIMEOUT_MS: number('Deadline of one metrics call', 10_000, 100),
 
     BLUESKY_ENTRY_URL: address('Server where Bluesky logins start', 'https://bsky.social'),

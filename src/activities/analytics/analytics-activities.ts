@@ -48,9 +48,9 @@ const UNCOUNTED = { callDequeued: () => {}, callRejected: () => {} }
 /** Every activity may be killed at any point and repeated: a slot that has a snapshot is not collected again. */
 export function createAnalyticsActivities(deps: AnalyticsDeps) {
   const { collection } = deps
-  const { ages, timeoutMs } = collection
+  const { ages, timeoutMs, callsInFlight } = collection
   // Deliveries have a limiter of their own, so that no post waits for metrics.
-  const callLimiter = createCallLimiter(collection.callsInFlight, UNCOUNTED)
+  const callLimiter = createCallLimiter({ start: callsInFlight, most: callsInFlight }, UNCOUNTED)
   const callAccount = createCallAccount({ ...deps, timeoutMs, callLimiter })
   const followers = createCollectFollowers({ ...deps, callAccount })
   const collectPosts = createCollectPosts({ ...deps, callAccount, followers })

@@ -41,7 +41,8 @@ export function createCallAccount({ credentials, platforms, callLimiter, timeout
     )
 
     async function callWith(called: PlatformAdapter, used: Credentials): Promise<T> {
-      const destination = { platform, server: used.serviceUrl ?? '', userId }
+      const { serviceUrl: server = '', accountId } = used
+      const destination = { platform, server, userId, accountId }
       const answer = await callLimiter.run(destination, async () => {
         signal.throwIfAborted()
         const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])

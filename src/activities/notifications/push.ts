@@ -35,8 +35,8 @@ interface PushEnd {
 /** Pushes notifications. The record stores each device that got the message, so that an attempt continues where the last one ended. */
 export function createPushActivities({ push, pushes, pushTokens, users, cipher, clock, metrics }: PushDeps) {
   const limiter = createServerLimiter<PushOutcome>(
-    MAX_CONCURRENT_CALLS,
-    (outcome) => outcome.kind === 'later' && outcome.isTrouble,
+    { start: MAX_CONCURRENT_CALLS, most: MAX_CONCURRENT_CALLS },
+    (outcome) => ({ isFailure: outcome.kind === 'later' && outcome.isTrouble, isThrottled: false, latencyMs: null }),
   )
 
   return {
@@ -111,7 +111,7 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
     const token = openPushToken({ cipher }, device)
     if (token === null) return { kind: 'dead', why: 'was not called: the token can no longer be read' }
     try {
-      return await limiter.run(userId, () => push.send(token, message, clock.now()))
+      return await limiter.run(userId, userId, () => push.send(token, message, clock.now()))
     } catch (error) {
       if (error instanceof CapacityExceeded)
         return { kind: 'later', why: `was not called: ${error.message}`, isTrouble: true }

@@ -15,10 +15,14 @@ const MAX_FANOUT_WAIT_MS = 2 * SECOND
 /** By then the stopping worker's last poll has ended. A task that it took would be lost until its heartbeat times out. */
 const HAND_OVER_MS = SECOND / 4
 
+/** How far the number of concurrent calls to a server may grow. */
+export const MOST_GROWTH = 8
+
 export interface PublishActivitiesDeps extends Omit<DeliveryAttemptDeps, 'callLimiter'> {
   /** Aborts when the worker stops: armed deliveries move to another worker. */
   draining: AbortSignal
   logger: Pick<Logger, 'warn'>
+  /** Concurrent calls to one platform server, before the number adapts to it. */
   callsInFlight: number
   metrics: DeliveryAttemptDeps['metrics'] & Pick<Metrics, 'callDequeued' | 'callRejected'>
 }
@@ -27,9 +31,10 @@ type Remembered = ActivityIo['remembered']
 
 /** The activities for one platform of a post. The post stores their outcome; the workflow gets the result. */
 export function createPublishActivities(deps: PublishActivitiesDeps) {
+  const { callsInFlight } = deps
   const { attemptDelivery, prepareAhead } = createDeliveryAttempts({
     ...deps,
-    callLimiter: createCallLimiter(deps.callsInFlight, deps.metrics),
+    callLimiter: createCallLimiter({ start: callsInFlight, most: callsInFlight * MOST_GROWTH }, deps.metrics),
   })
   const fanoutGroups = createFanoutGroups(MAX_FANOUT_WAIT_MS)
 

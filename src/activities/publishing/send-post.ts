@@ -36,7 +36,7 @@ export interface SendPostDeps {
 }
 
 /** The result of a visible call, with the claim that it was made under. */
-type VisibleCall = { ref: AttemptRef; published: Published } | { ref: AttemptRef; error: unknown }
+type VisibleCall = { ref: AttemptRef; latencyMs?: number } & ({ published: Published } | { error: unknown })
 
 /** Claims a prepared delivery, makes the visible call, and records its outcome. */
 export function createSendPost(deps: SendPostDeps) {
@@ -52,7 +52,8 @@ export function createSendPost(deps: SendPostDeps) {
   ): Promise<AttemptResult> {
     const { input, post } = attempt
     const timeoutMs = adapter.publishTimeoutMs?.(toOutgoingPost(post, input)) ?? deps.publishTimeoutMs
-    const destination = { platform: input.platform, server: account.serviceUrl ?? '', userId: post.userId }
+    const { serviceUrl: server = '', accountId } = account
+    const destination = { platform: input.platform, server, userId: post.userId, accountId }
     const send = () => callLimiter.run(destination, () => claimAndCall(attempt, adapter, account, timeoutMs))
     let call: VisibleCall
     try {
@@ -99,14 +100,16 @@ export function createSendPost(deps: SendPostDeps) {
       isRepeat: entry.delivery.doubted && entry.delivery.key !== null,
     }
     if (isFirstCall(claimed)) metrics.publishStarted(platform, post, clock.now())
-    const signal = AbortSignal.timeout(timeoutMs)
+    const outgoing = toOutgoingPost(post, input)
+    const calledAt = performance.now()
+    // The call may upload files, whose size decides how long it takes.
+    const latency = () => (outgoing.content.mediaItems.length === 0 ? { latencyMs: performance.now() - calledAt } : {})
     try {
-      return {
-        ref: claimed,
-        published: await adapter.publish(toOutgoingPost(post, input), account, checkpoints, { signal }),
-      }
+      const signal = AbortSignal.timeout(timeoutMs)
+      const published = await adapter.publish(outgoing, account, checkpoints, { signal })
+      return { ref: claimed, published, ...latency() }
     } catch (error) {
-      return { ref: claimed, error }
+      return { ref: claimed, error, ...latency() }
     }
   }
 

@@ -1,6 +1,6 @@
 interface FairLimitOptions {
-  /** Maximal number of jobs that run concurrently. */
-  maxRunning: number
+  /** Maximal number of jobs that run concurrently, also as a function when it changes. */
+  maxRunning: number | (() => number)
   /** Maximal number of concurrent jobs of one key. Defaults to `maxRunning`. */
   perKey?: number
   /** Maximal number of waiting jobs. At that number, only a key with less than an equal share of them may add another. */
@@ -36,7 +36,9 @@ interface Lane {
  * key by at most one job. The jobs of one key run in order. Every operation takes constant time.
  */
 export function createFairLimit(options: FairLimitOptions) {
-  const { maxRunning, perKey = maxRunning, waiting: maxWaiting = Infinity, waitingPerKey = Infinity } = options
+  const { maxRunning, perKey, waiting: maxWaiting = Infinity, waitingPerKey = Infinity } = options
+  const places = typeof maxRunning === 'number' ? () => maxRunning : maxRunning
+  const placesPerKey = () => perKey ?? places()
   const lanes = new Map<string, Lane>()
   const ready = createFifo<Lane>()
   let running = 0
@@ -61,7 +63,7 @@ export function createFairLimit(options: FairLimitOptions) {
   }
 
   function makeReady(lane: Lane): void {
-    if (lane.isReady || lane.waiting === 0 || lane.running >= perKey) return
+    if (lane.isReady || lane.waiting === 0 || lane.running >= placesPerKey()) return
     lane.isReady = true
     ready.push(lane)
   }
@@ -73,7 +75,7 @@ export function createFairLimit(options: FairLimitOptions) {
 
   /** Starts waiting jobs until all places are taken. */
   function startNext(): void {
-    while (running < maxRunning) {
+    while (running < places()) {
       const lane = ready.shift()
       if (!lane) return
       lane.isReady = false
@@ -122,7 +124,7 @@ export function createFairLimit(options: FairLimitOptions) {
   return async function run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted()
     const lane = findLane(key)
-    if (running < maxRunning && lane.running < perKey) occupy(lane)
+    if (running < places() && lane.running < placesPerKey()) occupy(lane)
     else {
       assertRoom(lane)
       await waitForTurn(key, lane, signal)

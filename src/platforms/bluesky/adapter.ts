@@ -1,7 +1,7 @@
 import { SECOND } from '../../domain/shared/times.ts'
 import type { DirectConnect, MediaSource, PlatformAdapter } from '../contract.ts'
 import { createCallBudget } from '../shared/call-budget.ts'
-import { createHttpClient } from '../shared/http.ts'
+import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
 import { parseCallWindows, toServerOrigin } from './call-windows.ts'
 import { createMetrics } from './metrics.ts'
 import { createPosts } from './posts.ts'
@@ -30,7 +30,6 @@ export interface BlueskyOptions {
   processingWaitMs?: number
 }
 
-const CONNECTIONS = 64
 const UPLOAD_CONNECTIONS = 8
 const READING_CONNECTIONS = 8
 /** The upload limit of hosted accounts. */
@@ -40,7 +39,7 @@ const BLOB_LIMIT_BYTES = 52_428_800
 export function createBluesky(options: BlueskyOptions) {
   const { entryUrl, accountHosts, videoUrl, appUrl, publishTimeoutMs, media, userAgent } = options
   const { blobLimitBytes = BLOB_LIMIT_BYTES, processingWaitMs = 5 * SECOND } = options
-  const client = createHttpClient({ userAgent, connections: CONNECTIONS })
+  const client = createHttpClient({ userAgent, connections: CALL_CONNECTIONS })
   const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   // A separate client, so that reading counts never delays publishing.
   const readingClient = createHttpClient({ userAgent, connections: READING_CONNECTIONS })

@@ -3,7 +3,7 @@ import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
-import { createHttpClient } from '../shared/http.ts'
+import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
 import { createPulledMedia } from '../shared/pulled-media.ts'
 import type { InFlightTimes } from '../shared/in-flight.ts'
 import { createAccounts } from './accounts.ts'
@@ -39,7 +39,6 @@ export interface FacebookOptions extends InFlightTimes {
   videoInFlightMs?: number
 }
 
-const CONNECTIONS = 64
 const UPLOAD_CONNECTIONS = 16
 const READING_CONNECTIONS = 8
 
@@ -48,7 +47,7 @@ export function createFacebook(options: FacebookOptions) {
   const { version, appId, appSecret, extraScopes = [], userAgent } = options
   const { publishTimeoutMs, videoTimeoutMs = 5 * MINUTE } = options
   const { inFlightMs, unansweredInFlightMs, videoInFlightMs = 10 * MINUTE } = options
-  const calls = createHttpClient({ userAgent, connections: CONNECTIONS })
+  const calls = createHttpClient({ userAgent, connections: CALL_CONNECTIONS })
   const uploads = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   // A separate client, so that reading counts never delays publishing.
   const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })

@@ -2,7 +2,7 @@ import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import type { MediaSource, PlatformAdapter } from '../contract.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
 import { createContainerPosts, type ContainerTimes } from '../shared/graph/container-posts.ts'
-import { createHttpClient } from '../shared/http.ts'
+import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
 import { instagramDialect } from './container-dialect.ts'
 import { INSTAGRAM_ERRORS } from './errors.ts'
@@ -20,7 +20,6 @@ export interface InstagramOptions extends ContainerTimes {
   userAgent: string
 }
 
-const CONNECTIONS = 64
 const CONTAINER_CONNECTIONS = 16
 const READING_CONNECTIONS = 8
 /** The image sizes that Instagram accepts (docs/reference/platforms.md). */
@@ -28,7 +27,7 @@ const SHAPE = { minWidth: 320, maxWidth: 1_440, minAspect: 4 / 5, maxAspect: 1.9
 
 /** Creates the adapter for Instagram, by containers. Its accounts come with those of Facebook. */
 export function createInstagram({ graphUrl, version, appId, appSecret, userAgent, ...options }: InstagramOptions) {
-  const client = createHttpClient({ userAgent, connections: CONNECTIONS })
+  const client = createHttpClient({ userAgent, connections: CALL_CONNECTIONS })
   const containerClient = createHttpClient({ userAgent, connections: CONTAINER_CONNECTIONS })
   // A separate client, so that reading counts never delays publishing.
   const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })

@@ -1,7 +1,7 @@
 import { SECOND } from '../../domain/shared/times.ts'
 import type { MediaSource, PlatformAdapter, PlatformFacts, RedirectConnect } from '../contract.ts'
 import { createCallBudget } from '../shared/call-budget.ts'
-import { createHttpClient, MAX_LISTING_BYTES } from '../shared/http.ts'
+import { CALL_CONNECTIONS, createHttpClient, MAX_LISTING_BYTES } from '../shared/http.ts'
 import type { InFlightTimes } from '../shared/in-flight.ts'
 import { createAccounts } from './accounts.ts'
 import { createApi } from './api.ts'
@@ -29,7 +29,6 @@ export interface MastodonOptions extends InFlightTimes {
   processingWaitMs?: number
 }
 
-const CONNECTIONS = 64
 const UPLOAD_CONNECTIONS = 8
 const READING_CONNECTIONS = 8
 
@@ -37,7 +36,7 @@ const READING_CONNECTIONS = 8
 export function createMastodon(options: MastodonOptions) {
   const { instanceUrl, clientId, clientSecret, publishTimeoutMs, media, facts, userAgent } = options
   const { inFlightMs, unansweredInFlightMs, processingWaitMs = 5 * SECOND } = options
-  const client = createHttpClient({ userAgent, connections: CONNECTIONS })
+  const client = createHttpClient({ userAgent, connections: CALL_CONNECTIONS })
   const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   // A separate client, so that reading counts never delays publishing.
   const readingClient = createHttpClient({

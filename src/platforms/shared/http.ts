@@ -5,6 +5,8 @@ import { createConnector } from './connector.ts'
 const CONNECT_TIMEOUT_MS = 5 * SECOND
 const TOTAL_TIMEOUT_MS = 30 * SECOND
 const MAX_RESPONSE_BYTES = 2 * 1_048_576
+/** As many as a worker makes concurrent calls to one server by default, at most. */
+export const CALL_CONNECTIONS = 256
 /** For lists of posts with long texts. */
 export const MAX_LISTING_BYTES = 8 * 1_048_576
 

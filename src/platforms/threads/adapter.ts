@@ -2,7 +2,7 @@ import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
 import { createContainerPosts, type ContainerTimes } from '../shared/graph/container-posts.ts'
-import { createHttpClient } from '../shared/http.ts'
+import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
 import { threadsDialect } from './container-dialect.ts'
 import { THREADS_ERRORS } from './errors.ts'
@@ -22,7 +22,6 @@ export interface ThreadsOptions extends ContainerTimes {
 }
 
 const VERSION = 'v1.0'
-const CONNECTIONS = 64
 const CONTAINER_CONNECTIONS = 16
 const READING_CONNECTIONS = 8
 /** The image sizes that Threads accepts (docs/reference/platforms.md). */
@@ -30,7 +29,7 @@ const SHAPE = { minWidth: 320, maxWidth: 1_440, minAspect: 1 / 10, maxAspect: 10
 
 /** Creates the adapter for Threads, by OAuth and containers. */
 export function createThreads({ authorizeUrl, graphUrl, appId, appSecret, userAgent, ...options }: ThreadsOptions) {
-  const client = createHttpClient({ userAgent, connections: CONNECTIONS })
+  const client = createHttpClient({ userAgent, connections: CALL_CONNECTIONS })
   const containerClient = createHttpClient({ userAgent, connections: CONTAINER_CONNECTIONS })
   // A separate client, so that reading counts never delays publishing.
   const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })

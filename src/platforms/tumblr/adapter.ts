@@ -2,7 +2,7 @@ import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.ts'
 import { createCallBudget } from '../shared/call-budget.ts'
-import { createHttpClient, MAX_LISTING_BYTES } from '../shared/http.ts'
+import { CALL_CONNECTIONS, createHttpClient, MAX_LISTING_BYTES } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
 import { createApi } from './api.ts'
 import { createDrafts } from './drafts.ts'
@@ -27,7 +27,6 @@ export interface TumblrOptions {
   processingWaitMs?: number
 }
 
-const CONNECTIONS = 64
 const UPLOAD_CONNECTIONS = 8
 const READING_CONNECTIONS = 8
 
@@ -36,7 +35,7 @@ export function createTumblr(options: TumblrOptions) {
   const { consumerKey, consumerSecret, apiUrl, publishTimeoutMs, media, userAgent } = options
   const { processingWaitMs = 5 * SECOND } = options
   const wwwUrl = trimTrailingSlashes(options.authorizeUrl)
-  const http = createHttpClient({ userAgent, connections: CONNECTIONS })
+  const http = createHttpClient({ userAgent, connections: CALL_CONNECTIONS })
   const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   const sign = createSigner({ token: consumerKey, secret: consumerSecret })
   // A separate client, so that reading counts never delays publishing.

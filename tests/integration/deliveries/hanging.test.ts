@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { MOST_GROWTH } from '../../../src/activities/publishing/publish-activities.ts'
 import { findEntry } from '../../../src/domain/posts/post-entries.ts'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { poll, type PostStatusData } from '../../support/delivery-world.ts'
@@ -7,8 +8,10 @@ import { startPlatformsWorld, type PlatformsWorld } from '../../support/platform
 
 // A hanging platform delays no other post. The tests hold its calls instead of measuring time.
 
-const CALLS_IN_FLIGHT = 4
-const BURST = CALLS_IN_FLIGHT * 3
+const CALLS_IN_FLIGHT = 2
+/** The number adapts to the server, up to this. */
+const MOST_CALLS_IN_FLIGHT = CALLS_IN_FLIGHT * MOST_GROWTH
+const BURST = MOST_CALLS_IN_FLIGHT + 4
 
 type User = Awaited<ReturnType<PlatformsWorld['user']>>
 
@@ -86,11 +89,13 @@ it('many posts to a hanging platform use only its allowed calls, while all other
   const otherPost = await bystander.post(others, 'Nothing to do with it')
   expect(await bystander.until(otherPost)).toMatchObject({ status: 'COMPLETED' })
 
-  expect(await heldCalls()).toBe(CALLS_IN_FLIGHT)
+  const held = await heldCalls()
+  expect(held).toBeGreaterThanOrEqual(CALLS_IN_FLIGHT)
+  expect(held).toBeLessThanOrEqual(MOST_CALLS_IN_FLIGHT)
   const states = await Promise.all(postIds.map((postId) => user.status(postId)))
   const entries = states.map(({ platformStatuses }) => platformStatuses.find((entry) => entry.platform === platform)!)
   // All other deliveries wait without a claim.
   const claimed = entries.filter(({ status }) => status === 'processing')
-  expect(claimed).toHaveLength(CALLS_IN_FLIGHT - before)
+  expect(claimed).toHaveLength(held - before)
   expect(entries.filter(({ status }) => status === 'pending')).toHaveLength(BURST - claimed.length)
 })

@@ -51,7 +51,7 @@ function createAttempts(publish: PlatformAdapter['publish'], overrides: Partial<
     credentials: { get: async () => account, renew: async () => account, markExpired: async () => true },
     platforms: { find: () => adapter },
     clock: systemClock,
-    callLimiter: createCallLimiter(1, createMetrics()),
+    callLimiter: createCallLimiter({ start: 1, most: 1 }, createMetrics()),
     metrics: createMetrics(),
     publishTimeoutMs: 8 * SECOND,
     unansweredSettleMs: 600 * SECOND,
@@ -105,7 +105,7 @@ describe('an aborted attempt', () => {
   it('an attempt aborted while it waits for capacity claims nothing', async () => {
     const gate = Promise.withResolvers<void>()
     const bothWaiting = Promise.withResolvers<void>()
-    const limiter = createCallLimiter(1, createMetrics())
+    const limiter = createCallLimiter({ start: 1, most: 1 }, createMetrics())
     let waiting = 0
     const run: typeof limiter.run = (...args) => {
       waiting += 1

@@ -5,7 +5,11 @@ import { PlatformError } from '../../../../src/platforms/errors.ts'
 
 const down = new PlatformError('transient', 'down', { certain: false })
 
-const buildTarget = (server: string, userId = 'ann') => ({ platform: 'bluesky', server, userId }) as const
+const throttled = new PlatformError('rate_limited', 'slow down', { certain: true })
+const fixed = (count: number) => ({ start: count, most: count })
+
+const buildTarget = (server: string, userId = 'ann', accountId = `${userId}'s account`) =>
+  ({ platform: 'bluesky', server, userId, accountId }) as const
 
 /** Creates calls to a server that hang until `release`. */
 function createHangingCalls(limiter: ReturnType<typeof createCallLimiter>, server: string) {
@@ -20,11 +24,14 @@ function createHangingCalls(limiter: ReturnType<typeof createCallLimiter>, serve
   return { send, started: () => started, release: () => gate.resolve() }
 }
 
+/** Lets every settled promise run its handlers. */
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+
 afterEach(() => vi.useRealTimers())
 
 describe('the call limiter', () => {
   it('the call limiter makes the allowed number of calls concurrently and queues the rest', async () => {
-    const { send, started, release } = createHangingCalls(createCallLimiter(2, createMetrics()), 'https://a')
+    const { send, started, release } = createHangingCalls(createCallLimiter(fixed(2), createMetrics()), 'https://a')
     const sends = [send(), send(), send()]
     await Promise.resolve()
     expect(started()).toBe(2)
@@ -34,7 +41,7 @@ describe('the call limiter', () => {
   })
 
   it('a hanging server does not delay calls to another server', async () => {
-    const limiter = createCallLimiter(1, createMetrics())
+    const limiter = createCallLimiter(fixed(1), createMetrics())
     const stuck = createHangingCalls(limiter, 'https://hangs')
     const waiting = [stuck.send(), stuck.send()]
     expect(await limiter.run(buildTarget('https://answers'), async () => ({ published: 1 }))).toEqual({ published: 1 })
@@ -43,7 +50,7 @@ describe('the call limiter', () => {
   })
 
   it('the call limiter rejects calls when its queue is full', async () => {
-    const { send, release } = createHangingCalls(createCallLimiter(1, createMetrics()), 'https://a')
+    const { send, release } = createHangingCalls(createCallLimiter(fixed(1), createMetrics()), 'https://a')
     const sends = Array.from({ length: 6_001 }, () => send())
     await expect(send()).rejects.toBeInstanceOf(CapacityExceeded)
     release()
@@ -51,7 +58,7 @@ describe('the call limiter', () => {
   })
 
   it('a user who fills the queue does not delay the next call of another user', async () => {
-    const limiter = createCallLimiter(1, createMetrics())
+    const limiter = createCallLimiter(fixed(1), createMetrics())
     const gate = Promise.withResolvers<void>()
     const sent: string[] = []
     const sendAs = (userId: string) =>
@@ -69,7 +76,7 @@ describe('the call limiter', () => {
 
   it('the call limiter counts waiting times and rejected calls', async () => {
     const metrics = createMetrics()
-    const { send, release } = createHangingCalls(createCallLimiter(1, metrics), 'https://a')
+    const { send, release } = createHangingCalls(createCallLimiter(fixed(1), metrics), 'https://a')
     const sends = Array.from({ length: 6_001 }, () => send())
     await expect(send()).rejects.toBeInstanceOf(CapacityExceeded)
     release()
@@ -80,7 +87,7 @@ describe('the call limiter', () => {
   })
 
   it('the call limiter stops all calls, queued ones included, to a server that keeps failing', async () => {
-    const limiter = createCallLimiter(1, createMetrics())
+    const limiter = createCallLimiter(fixed(1), createMetrics())
     const fail = () => limiter.run(buildTarget('https://a'), async () => ({ error: down }))
     const results = await Promise.allSettled(Array.from({ length: 15 }, fail))
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
@@ -89,8 +96,78 @@ describe('the call limiter', () => {
     await expect(fail()).rejects.toBeInstanceOf(CapacityExceeded)
   })
 
+  it('an account that keeps failing does not stop the calls of other accounts', async () => {
+    const limiter = createCallLimiter(fixed(1), createMetrics())
+    const call = (userId: string, result: object) => limiter.run(buildTarget('https://a', userId), async () => result)
+    const failing = await Promise.allSettled(Array.from({ length: 15 }, () => call('ann', { error: down })))
+    expect(failing.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
+    expect(await call('bob', { published: 1 })).toEqual({ published: 1 })
+    await expect(call('ann', {})).rejects.toMatchObject({ reason: 'failing' })
+  })
+
+  it('a server that fails ten calls of three accounts gets no calls of other accounts', async () => {
+    const limiter = createCallLimiter(fixed(1), createMetrics())
+    const call = (userId: string, result: object) => limiter.run(buildTarget('https://a', userId), async () => result)
+    const users = ['ann', 'bob', 'cem']
+    for (let index = 0; index < 10; index += 1) await call(users[index % 3]!, { error: down })
+    await expect(call('dan', {})).rejects.toMatchObject({ reason: 'failing' })
+  })
+
+  it('the account of a recovered server is called again after a single trial call', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const limiter = createCallLimiter(fixed(3), createMetrics())
+    const call = (result: object) => limiter.run(buildTarget('https://a'), async () => result)
+    await Promise.allSettled(Array.from({ length: 11 }, () => call({ error: down })))
+    vi.advanceTimersByTime(6_000)
+    await call({})
+    await call({ error: down })
+    expect(await call({ published: 1 })).toEqual({ published: 1 })
+  })
+
+  it('more calls run concurrently while their latency holds', async () => {
+    const limiter = createCallLimiter({ start: 2, most: 8 }, createMetrics())
+    const gates: PromiseWithResolvers<void>[] = []
+    const send = () =>
+      limiter.run(buildTarget('https://a'), async () => {
+        const gate = Promise.withResolvers<void>()
+        gates.push(gate)
+        await gate.promise
+        return { latencyMs: 5 }
+      })
+    const sends = Array.from({ length: 40 }, send)
+    const started: number[] = []
+    for (let round = 0; round < 4; round += 1) {
+      const current = gates.splice(0)
+      started.push(current.length)
+      for (const gate of current) gate.resolve()
+      await settle()
+    }
+    expect(started).toEqual([2, 4, 8, 8])
+    while (gates.length > 0) {
+      for (const gate of gates.splice(0)) gate.resolve()
+      await settle()
+    }
+    await Promise.all(sends)
+  })
+
+  it('the first 429 of an account lowers the number of concurrent calls, its later ones do not', async () => {
+    const limiter = createCallLimiter(fixed(8), createMetrics())
+    const refuse = (userId: string) => limiter.run(buildTarget('https://a', userId), async () => ({ error: throttled }))
+    const concurrent = async () => {
+      const { send, started, release } = createHangingCalls(limiter, 'https://a')
+      const sends = Array.from({ length: 20 }, () => send())
+      await settle()
+      const count = started()
+      release()
+      await Promise.all(sends)
+      return count
+    }
+    for (let index = 0; index < 3; index += 1) await refuse('ann')
+    expect(await concurrent()).toBe(4)
+  })
+
   it('refusals of a platform do not open the circuit breaker', async () => {
-    const limiter = createCallLimiter(1, createMetrics())
+    const limiter = createCallLimiter(fixed(1), createMetrics())
     const refused = new PlatformError('validation', 'no', { certain: true })
     const refuse = () => limiter.run(buildTarget('https://a'), async () => ({ error: refused }))
     expect(await Promise.all(Array.from({ length: 20 }, refuse))).toHaveLength(20)
@@ -98,7 +175,7 @@ describe('the call limiter', () => {
 
   it('a recovering server gets one trial call before the other calls', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
-    const limiter = createCallLimiter(3, createMetrics())
+    const limiter = createCallLimiter(fixed(3), createMetrics())
     const fail = () => limiter.run(buildTarget('https://a'), async () => ({ error: down }))
     await Promise.allSettled(Array.from({ length: 11 }, fail))
     vi.advanceTimersByTime(6_000)
