@@ -34,7 +34,7 @@ interface BurstPost extends Due {
 /** Milliseconds per scheduled post: an estimate that each row updates, with a margin. */
 const createMs = { ours: 30, bare: 20 }
 
-interface MeasuredBurst {
+export interface MeasuredBurst {
   burst: number
   punctuality: Punctuality
   /** The single posts of other users. */

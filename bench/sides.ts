@@ -41,6 +41,11 @@ export interface SideOptions {
   workers?: number
 }
 
+interface BareOptions extends SideOptions {
+  /** The workflow that stands for an immediate post. */
+  immediate?: 'threeActivities' | 'threeLocalActivities'
+}
+
 export interface Ours extends Side {
   context: Context
   /** Returns the number of logged warnings: mostly workflow starts that Temporal did not acknowledge within a second. */
@@ -122,7 +127,10 @@ export async function openOurs(world: World, { lanes, receiver, workers: count =
 }
 
 /** Opens the baseline: workflows with empty activities on a worker with the same settings. Like our side, it uses two connections. */
-export async function openBare(world: World, { receiver, workers: count = 1 }: SideOptions): Promise<Side> {
+export async function openBare(
+  world: World,
+  { receiver, workers: count = 1, immediate = 'threeActivities' }: BareOptions,
+): Promise<Side> {
   const config = await world.config()
   const workerOptions = toWorkerOptions('publishing', config.WORKER_ACTIVITY_SLOTS, {})
   const env = {
@@ -142,7 +150,7 @@ export async function openBare(world: World, { receiver, workers: count = 1 }: S
     worker: workers[0]!,
     async publish() {
       const workflowId = `three-${next++}`
-      await starting.workflows.start('threeActivities', { workflowId, taskQueue, args: [] })
+      await starting.workflows.start(immediate, { workflowId, taskQueue, args: [] })
       await waiting.workflows.getHandle(workflowId).result()
     },
     async schedule(_lane, dueAt) {

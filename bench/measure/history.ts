@@ -1,52 +1,89 @@
 import { createPost } from '../../src/commands/posts/create-post.ts'
+import { longestArmLeadMs } from '../../src/domain/posts/publish-plan.ts'
 import { publishPostWorkflowId, type PublishPostResult } from '../../src/workflows/messages/publishing.ts'
 import { openWorkflows } from '../clients.ts'
-import { figure, type Figure } from '../figure.ts'
+import { figure, type Aim, type Figure } from '../figure.ts'
 import { openOurs } from '../sides.ts'
 import { median } from '../stats.ts'
 import { connectToBluesky, createUsers } from '../users.ts'
 import type { World } from '../world.ts'
 
+/** Time between two scheduled posts. */
+const SPACING_MS = 500
+
 export interface HistorySize {
   posts: number
 }
 
-/** Measures the history length of an immediate post to three platforms: the real Bluesky and two that respond immediately. */
+/**
+ * Measures the history length and the state transitions of a post to three platforms: the real Bluesky and two that respond immediately.
+ */
 export async function measureHistory(world: World, { posts }: HistorySize): Promise<Figure[]> {
   const ours = await openOurs(world, { lanes: 1 })
   const { context } = ours
   const { workflows, close } = await openWorkflows(context.config)
+  const [user] = await createUsers(context, 1)
+  if (!user) throw new Error('No user')
+
+  async function publish(text: string, scheduledAt?: Date): Promise<Length> {
+    const { data } = await createPost(context, {
+      userId: user!._id,
+      input: {
+        content: { text },
+        selectedPlatforms: ['bluesky', 'mastodon', 'threads'],
+        ...(scheduledAt && { scheduledAt: scheduledAt.toISOString() }),
+      },
+      source: 'api',
+      idempotency: null,
+    })
+    await context.startQueue.idle()
+    const handle = workflows.getHandle(publishPostWorkflowId(data.postId))
+    const { status } = (await handle.result()) as PublishPostResult
+    if (status !== 'COMPLETED') throw new Error(`A post to three platforms ended as ${status}`)
+    const { historyLength, raw } = await handle.describe()
+    return { events: historyLength, transitions: Number(raw.workflowExecutionInfo?.stateTransitionCount ?? 0) }
+  }
+
   try {
-    const [user] = await createUsers(context, 1)
-    if (!user) throw new Error('No user')
     await connectToBluesky(context, world.bluesky, user)
-    const events: number[] = []
-    for (let index = 0; index < posts; index++) {
-      const { data } = await createPost(context, {
-        userId: user._id,
-        input: { content: { text: `History ${index}` }, selectedPlatforms: ['bluesky', 'mastodon', 'threads'] },
-        source: 'api',
-        idempotency: null,
-      })
-      await context.startQueue.idle()
-      const handle = workflows.getHandle(publishPostWorkflowId(data.postId))
-      const { status } = (await handle.result()) as PublishPostResult
-      if (status !== 'COMPLETED') throw new Error(`A post to three platforms ended as ${status}`)
-      events.push((await handle.describe()).historyLength)
-    }
+    const immediate: Length[] = []
+    for (let index = 0; index < posts; index++) immediate.push(await publish(`History ${index}`))
+    const dueAt = (index: number) => new Date(Date.now() + longestArmLeadMs(0) + index * SPACING_MS)
+    const scheduled = await Promise.all(
+      Array.from({ length: posts }, (_, index) => publish(`Scheduled history ${index}`, dueAt(index))),
+    )
     return [
-      figure({
-        group: 'history',
-        name: `immediate post, three platforms, most of ${posts}`,
-        unit: 'events',
-        ours: Math.max(...events),
-        // Including the event that sets the final search attributes.
-        aim: { text: 'at most 21', met: ({ ours: most }) => most <= 21 },
-        details: { median: median(events), each: events.join(' ') },
+      // Including the event that sets the final search attributes.
+      compare(`immediate post, three platforms, most of ${posts}`, immediate, {
+        text: 'at most 21',
+        met: ({ ours: most }) => most <= 21,
       }),
+      compare(`scheduled post, three platforms, most of ${posts}`, scheduled),
     ]
   } finally {
     await close()
     await ours.stop()
   }
+}
+
+interface Length {
+  events: number
+  /** What Temporal Cloud and the server's storage are sized by. */
+  transitions: number
+}
+
+function compare(name: string, lengths: Length[], aim?: Aim): Figure {
+  const events = lengths.map((length) => length.events)
+  return figure({
+    group: 'history',
+    name,
+    unit: 'events',
+    ours: Math.max(...events),
+    ...(aim && { aim }),
+    details: {
+      median: median(events),
+      each: events.join(' '),
+      'state transitions, median': median(lengths.map(({ transitions }) => transitions)),
+    },
+  })
 }

@@ -1,4 +1,5 @@
-import { LANES, LONE_USERS, measureRow, type Burst } from '../bursts.ts'
+import { LANES, LONE_USERS, measureRow, type Burst, type MeasuredBurst } from '../bursts.ts'
+import { describeCommands, describeCpu, measureCosts } from '../costs.ts'
 import { figure, type Aim, type Figure } from '../figure.ts'
 import { startReceiver } from '../receiver.ts'
 import { openBare, openOurs, publishAll, type Side } from '../sides.ts'
@@ -36,8 +37,12 @@ async function measurePeak(world: World, { latencyMs, bursts, workers = 1 }: Pea
   const bare = await openBare(world, options)
   const where = `platform latency ${latencyMs} ms${workers === 1 ? '' : `, ${workers} workers`}`
   const measure = async (side: Side, burst: Pick<Burst, 'size' | 'owners'>) => {
-    const [measured] = await measureRow(side, receiver, [{ ...burst, times: 1, withLonePosts: true }])
-    return measured!
+    let measured: MeasuredBurst | undefined
+    const posts = burst.size + LONE_USERS
+    const costs = await measureCosts(world, { worker: side.worker, context: ours.context, posts }, async () => {
+      measured = (await measureRow(side, receiver, [{ ...burst, times: 1, withLonePosts: true }]))[0]
+    })
+    return { ...measured!, costs }
   }
   try {
     for (const side of [ours, bare]) await publishAll(side, WARM_UP_POSTS, LANES)
@@ -59,6 +64,10 @@ async function measurePeak(world: World, { latencyMs, bursts, workers = 1 }: Pea
           details: {
             ...describeLateness('ours', measured.punctuality.late),
             ...describeLateness('bare', baseline.punctuality.late),
+            // Of the first worker process.
+            ...describeCpu('ours', [measured.costs]),
+            ...describeCpu('bare', [baseline.costs]),
+            ...describeCommands([measured.costs]),
           },
         }),
         figure({
