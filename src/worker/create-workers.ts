@@ -4,15 +4,21 @@ import { fileURLToPath } from 'node:url'
 import { NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker'
 import { createActivityMetrics, countArmedWaits } from './activity-metrics.ts'
 import { createActivities } from '../activities/index.ts'
+import { createRunningWork } from '../activities/shared/running-work.ts'
 import type { Config } from '../config/schema.ts'
 import type { Context } from '../context.ts'
+import { withDeadline } from '../deadlines.ts'
 import { parseList } from '../domain/shared/lists.ts'
+import { PLATFORMS } from '../domain/shared/platforms.ts'
 import { SECOND } from '../domain/shared/times.ts'
 import type { Logger } from '../logger.ts'
 import { installSdkRuntime } from './sdk-runtime.ts'
 import { loadBundle } from './bundle.ts'
+import type { DeliveryResult } from '../workflows/messages/publishing.ts'
 import { TASK_QUEUES, type TaskQueue } from '../workflows/task-queues.ts'
 
+/** Concurrent workflow tasks, which publish immediate texts. A processor core publishes some 50 of them a second. */
+const WORKFLOW_TASKS = 100
 const MAINTENANCE_ACTIVITIES = 20
 /** Concurrent preparations, which mostly wait for an upload or a platform. Their memory is limited elsewhere. */
 const PREPARATIONS = 200
@@ -52,8 +58,10 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
     logger.warn('SMTP_URL is not set, mails wait until they expire')
   }
   const draining = new AbortController()
+  const running = createRunningWork<DeliveryResult>()
   const activities = createActivities({
     ...context,
+    running,
     clock: countArmedWaits(context.clock, metrics),
     draining: draining.signal,
     publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
@@ -91,6 +99,9 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
       draining.abort(new Error('This worker is stopping'))
       await Promise.allSettled([ended])
+      await withDeadline(running.ended(), config.SHUTDOWN_GRACE_MS, () => new Error('calls take too long')).catch(
+        () => {},
+      )
       await connection.close()
     },
   }
@@ -108,6 +119,8 @@ export function toWorkerOptions(
         ...workflows,
         // Armed deliveries wait in their slots until they are due, and cost almost nothing there.
         maxConcurrentActivityTaskExecutions: slots,
+        maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
+        maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS * PLATFORMS.length,
         // An evicted workflow is replayed when its deliveries end.
         maxCachedWorkflows: Math.max(1_000, Math.ceil(slots / 2)),
         // Temporal retries the cached workflows of a dead worker on that worker for this long.

@@ -60,6 +60,26 @@ describe('publishPost', () => {
   })
 
   it.each([
+    ['a text', 'workflow task', {}, 0],
+    ['an image', 'activity', { post: { content: { text: 'Sea', mediaItems: [image] } } }, 1],
+  ])('an immediate post with %s is published in the %s', async (_content, _where, options, activities) => {
+    const post = await start(options)
+    expect(await post.result()).toBe('COMPLETED')
+    expect(post.sent).toHaveLength(1)
+    expect(await countEndedActivities(post)).toBe(activities)
+  })
+
+  it.each([
+    ['has no result yet', () => Promise.resolve(null)],
+    ['fails', () => Promise.reject(new Error('The database is down'))],
+  ])('an activity publishes the text when its first attempt %s', async (_name, publishBriefly) => {
+    const post = await start({ activities: { publishBriefly } })
+    expect(await post.result()).toBe('COMPLETED')
+    expect(post.sent).toHaveLength(1)
+    expect(await countEndedActivities(post)).toBe(1)
+  })
+
+  it.each([
     ['a minute', MINUTE],
     ['a year', 365 * DAY],
   ])('a post scheduled %s ahead is sent when it is due and never before', async (_name, dueIn) => {
@@ -229,6 +249,7 @@ describe('publishPost', () => {
     const post = await start({
       platforms: ['bluesky'],
       activities: {
+        publishBriefly: () => Promise.reject(new Error('lost')),
         publishToPlatform: () => Promise.reject(ApplicationFailure.nonRetryable('lost')),
       },
     })

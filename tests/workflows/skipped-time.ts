@@ -11,6 +11,7 @@ import {
 } from '@temporalio/worker'
 import { inject } from 'vitest'
 import { createActivities, type Activities } from '../../src/activities/index.ts'
+import { createRunningWork } from '../../src/activities/shared/running-work.ts'
 import type { Clock } from '../../src/clock.ts'
 import type { NewNotification } from '../../src/domain/notifications/notifications.ts'
 import type { Move, Post, Published } from '../../src/domain/posts/post.ts'
@@ -176,6 +177,7 @@ async function startScenario(
     clock,
     metrics: createMetrics(),
     draining: new AbortController().signal,
+    running: createRunningWork(),
     publishTimeoutMs: 8_000,
     unansweredSettleMs: 600_000,
     maxLatenessMs: 86_400_000,

@@ -2,6 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 const GATHERING_MS = 2
 
+interface GroupOptions {
+  /** Ends the wait for the others. */
+  signal: AbortSignal
+  maxWaitMs: number
+}
+
 interface Group {
   count: number
   gathered: Promise<void>
@@ -13,7 +19,7 @@ interface Group {
  * and claims. They also end together, because activities that complete together cost Temporal a single workflow task. The post already
  * stores their outcomes by then, so the wait delays nothing.
  */
-export function createFanoutGroups(maxWaitMs: number) {
+export function createFanoutGroups() {
   const running = new Map<string, Group>()
 
   function join(postId: string): Group {
@@ -36,7 +42,7 @@ export function createFanoutGroups(maxWaitMs: number) {
 
   return {
     /** Runs `work`. When it succeeds, waits for the other deliveries of the post, for `maxWaitMs` at most. */
-    async run<T>(postId: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    async run<T>(postId: string, { signal, maxWaitMs }: GroupOptions, work: () => Promise<T>): Promise<T> {
       const group = join(postId)
       let result: T
       try {
@@ -45,12 +51,12 @@ export function createFanoutGroups(maxWaitMs: number) {
       } finally {
         leave(postId, group)
       }
-      if (group.count > 0 && !signal.aborted) await waitForGroup(group.ended.promise, signal)
+      if (group.count > 0 && !signal.aborted) await waitForGroup(group.ended.promise, { signal, maxWaitMs })
       return result
     },
   }
 
-  function waitForGroup(ended: Promise<void>, signal: AbortSignal): Promise<void> {
+  function waitForGroup(ended: Promise<void>, { signal, maxWaitMs }: GroupOptions): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
         clearTimeout(timer)

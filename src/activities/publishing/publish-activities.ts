@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { activityInfo, ApplicationFailure, cancellationSignal, log } from '@temporalio/activity'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Logger } from '../../logger.ts'
@@ -6,6 +7,7 @@ import type { DeliveryInput, DeliveryResult } from '../../workflows/messages/pub
 import { createCallLimiter } from '../shared/call-limiter.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
 import { retryAfter } from '../shared/retry-after.ts'
+import type { RunningWork } from '../shared/running-work.ts'
 import type { ActivityIo, PrepareDeliveryIo } from './attempt.ts'
 import { createDeliveryAttempts, type DeliveryAttemptDeps } from './delivery-attempt.ts'
 import { createFanoutGroups } from './fanout-group.ts'
@@ -15,33 +17,66 @@ const MAX_FANOUT_WAIT_MS = 2 * SECOND
 /** By then the stopping worker's last poll has ended. A task that it took would be lost until its heartbeat times out. */
 const HAND_OVER_MS = SECOND / 4
 
+/** The longest time that a workflow task waits for a delivery. Such tasks are few at a time, and must not wait for a hanging platform. */
+const BRIEF_MS = 2 * SECOND
+
 /** How far the number of concurrent calls to a server may grow. */
 export const MOST_GROWTH = 8
 
 export interface PublishActivitiesDeps extends Omit<DeliveryAttemptDeps, 'callLimiter'> {
   /** Aborts when the worker stops: armed deliveries move to another worker. */
   draining: AbortSignal
+  /** Deliveries that outlive their activity. */
+  running: RunningWork<DeliveryResult>
   logger: Pick<Logger, 'warn'>
   /** Concurrent calls to one platform server, before the number adapts to it. */
   callsInFlight: number
   metrics: DeliveryAttemptDeps['metrics'] & Pick<Metrics, 'callDequeued' | 'callRejected'>
 }
 
+/** The parts of an activity that only one with heartbeats has. */
+type Heartbeats = Pick<ActivityIo, 'remembered' | 'remember' | 'waitUntil'>
 type Remembered = ActivityIo['remembered']
 
 /** The activities for one platform of a post. The post stores their outcome; the workflow gets the result. */
 export function createPublishActivities(deps: PublishActivitiesDeps) {
-  const { callsInFlight } = deps
+  const { callsInFlight, running } = deps
   const { attemptDelivery, prepareAhead } = createDeliveryAttempts({
     ...deps,
     callLimiter: createCallLimiter({ start: callsInFlight, most: callsInFlight * MOST_GROWTH }, deps.metrics),
   })
-  const fanoutGroups = createFanoutGroups(MAX_FANOUT_WAIT_MS)
+  const fanoutGroups = createFanoutGroups()
 
   function createIo(input: DeliveryInput): PrepareDeliveryIo {
     return {
       signal: AbortSignal.any([cancellationSignal(), deps.draining]),
       report: (event, error) => log.error(event, { error, ...input }),
+    }
+  }
+
+  /** @throws `retryAfter` for an expected wait or a stopping worker, and every other error */
+  async function publish(
+    input: DeliveryInput,
+    heartbeats: Heartbeats,
+    maxWaitMs = MAX_FANOUT_WAIT_MS,
+  ): Promise<DeliveryResult> {
+    const cancelled = cancellationSignal()
+    const io: ActivityIo = {
+      ...createIo(input),
+      ...heartbeats,
+      runId: activityInfo().workflowExecution?.runId ?? '',
+      log: (event, fields) => deps.logger.warn({ ...input, ...fields }, event),
+    }
+    try {
+      return await fanoutGroups.run(input.postId, { signal: io.signal, maxWaitMs }, async () => {
+        const end = await attemptDelivery(input, io)
+        if (end.kind === 'retryIn') throw retryAfter(end.why, end.waitMs)
+        return end.result
+      })
+    } catch (error) {
+      throwIfRetried(error)
+      if (cancelled.aborted) return { outcome: 'again', status: 'PROCESSING', revision: 0 }
+      throw error
     }
   }
 
@@ -53,30 +88,23 @@ export function createPublishActivities(deps: PublishActivitiesDeps) {
 
   return {
     async publishToPlatform(input: DeliveryInput): Promise<DeliveryResult> {
-      const cancelled = cancellationSignal()
-      const { heartbeatDetails, workflowExecution } = activityInfo()
-      const details = heartbeatDetails as Remembered
+      const details = activityInfo().heartbeatDetails as Remembered
       return withHeartbeat<Remembered, DeliveryResult>(details, async ({ update, waitUntil }) => {
-        const io: ActivityIo = {
-          ...createIo(input),
-          remembered: details ?? null,
-          remember: update,
-          waitUntil,
-          runId: workflowExecution?.runId ?? '',
-          log: (event, fields) => deps.logger.warn({ ...input, ...fields }, event),
-        }
-        try {
-          return await fanoutGroups.run(input.postId, io.signal, async () => {
-            const end = await attemptDelivery(input, io)
-            if (end.kind === 'retryIn') throw retryAfter(end.why, end.waitMs)
-            return end.result
-          })
-        } catch (error) {
-          throwIfRetried(error)
-          if (cancelled.aborted) return { outcome: 'again', status: 'PROCESSING', revision: 0 }
-          throw error
-        }
+        // Its result is in the post.
+        await running.find(toKey(input))?.catch(() => {})
+        return publish(input, { remembered: details ?? null, remember: update, waitUntil })
       })
+    },
+
+    /**
+     * Makes the first attempt within the workflow task. Returns null when it has no result after two seconds; it then goes on in this
+     * process, and `publishToPlatform` waits for it there.
+     * @throws when another attempt is needed
+     */
+    async publishBriefly(input: DeliveryInput): Promise<DeliveryResult | null> {
+      const publishing = publish(input, NO_HEARTBEATS, BRIEF_MS / 2)
+      running.add(toKey(input), publishing)
+      return Promise.race([publishing, delay(BRIEF_MS, null, { ref: false })])
     },
 
     async preparePlatform(input: DeliveryInput): Promise<void> {
@@ -92,3 +120,7 @@ export function createPublishActivities(deps: PublishActivitiesDeps) {
     },
   }
 }
+
+const NO_HEARTBEATS: Heartbeats = { remembered: null, remember: () => {}, waitUntil: () => {} }
+
+const toKey = ({ postId, platform, round }: DeliveryInput): string => `${postId}/${platform}/${round}`

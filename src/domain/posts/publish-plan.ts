@@ -1,7 +1,7 @@
 import { resolveContent } from './content.ts'
 import { prepareLeadMs } from './posting-rules.ts'
 import type { Platform } from '../shared/platforms.ts'
-import type { Post } from './post.ts'
+import type { Delivery, Post } from './post.ts'
 import { SECOND } from '../shared/times.ts'
 
 /** A post as workflows see it: ids and times, never text, tokens or addresses. */
@@ -22,6 +22,8 @@ export interface PlannedPlatform {
   round: number
   /** How long before `dueAt` preparation should start; 0 when the armed activity prepares in time. */
   prepareLeadMs: number
+  /** Set when the first attempt probably takes a second at most, so that it needs no task of its own. */
+  isBrief?: true
 }
 
 /** Returns the plan of a post; null when there is nothing left to deliver. */
@@ -33,6 +35,7 @@ export function toPublishPlan(post: Post): PublishPlan | null {
       platform,
       round: delivery.round,
       prepareLeadMs: prepareLeadMs(platform, resolveContent(post, platform)),
+      ...(isBrief(post, platform, delivery) && { isBrief: true as const }),
     }))
   if (platforms.length === 0) return null
   return {
@@ -42,6 +45,11 @@ export function toPublishPlan(post: Post): PublishPlan | null {
     armLeadMs: armLeadMs(post._id, post.dueRank),
     platforms,
   }
+}
+
+/** True for the first attempt of an immediate text. */
+function isBrief(post: Post, platform: Platform, { attempt }: Delivery): boolean {
+  return post.scheduledAt === null && attempt === 0 && resolveContent(post, platform).mediaItems.length === 0
 }
 
 const SHORTEST_LEAD_MS = 3 * SECOND

@@ -4,6 +4,7 @@ import {
   continueAsNew,
   isCancellation,
   log,
+  patched,
   proxyActivities,
   proxyLocalActivities,
   setHandler,
@@ -20,6 +21,7 @@ import {
   cancelSignal,
   changedSignal,
   retrySignal,
+  type DeliveryInput,
   type DeliveryResult,
   type PlatformResult,
   type PostState,
@@ -56,6 +58,10 @@ const preparing = proxyActivities<Activities>({
   heartbeatTimeout: 10 * SECOND,
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: 15 * SECOND },
 })
+
+/** A first attempt that probably takes a second at most. What it leaves open, and every failure, is for the activity above. */
+const brief = proxyLocalActivities<Activities>({ startToCloseTimeout: 10 * SECOND, retry: { maximumAttempts: 1 } })
+const BRIEF_PATCH = 'brief-first-attempt'
 
 /** Short reads and writes of the post record. */
 const records = proxyLocalActivities<Activities>({
@@ -147,8 +153,10 @@ async function runUntilStale(plan: PublishPlan, untilStale: () => Promise<void>)
 
 async function runPlan(plan: PublishPlan): Promise<DeliveryResult[]> {
   const armAt = plan.dueAt - (plan.armLeadMs ?? armLeadMs(plan.postId))
-  await Promise.all(plan.platforms.map((planned) => prepareAhead(plan, planned, armAt)))
-  await sleepUntil(armAt, `Wait until the post is armed for ${new Date(plan.dueAt).toISOString()}`)
+  if (Date.now() < armAt) {
+    await Promise.all(plan.platforms.map((planned) => prepareAhead(plan, planned, armAt)))
+    await sleepUntil(armAt, `Wait until the post is armed for ${new Date(plan.dueAt).toISOString()}`)
+  }
   return Promise.all(plan.platforms.map((planned) => deliver(plan, planned)))
 }
 
@@ -170,10 +178,13 @@ async function prepareAhead(plan: PublishPlan, planned: PlannedPlatform, armAt: 
   }
 }
 
-async function deliver(plan: PublishPlan, { platform, round }: PlannedPlatform): Promise<DeliveryResult> {
+async function deliver(plan: PublishPlan, planned: PlannedPlatform): Promise<DeliveryResult> {
+  const { platform, round } = planned
   const input = { postId: plan.postId, platform, round }
   const label = platformLabel(platform)
   try {
+    const first = planned.isBrief && patched(BRIEF_PATCH) ? await publishBriefly(input, `Publish on ${label}`) : null
+    if (first) return first
     return await publishing.publishToPlatform.executeWithOptions(
       {
         summary: round === 0 ? `Publish on ${label}` : `Publish on ${label}, retry ${round}`,
@@ -188,6 +199,16 @@ async function deliver(plan: PublishPlan, { platform, round }: PlannedPlatform):
     return CancellationScope.nonCancellable(() =>
       records.giveUpDelivery.executeWithOptions({ summary: `Give up on ${label}` }, [input]),
     )
+  }
+}
+
+/** Makes the first attempt within the workflow task. Returns null when the activity has to continue. */
+async function publishBriefly(input: DeliveryInput, summary: string): Promise<DeliveryResult | null> {
+  try {
+    return await brief.publishBriefly.executeWithOptions({ summary }, [input])
+  } catch (error) {
+    if (isCancellation(error)) throw error
+    return null
   }
 }
 

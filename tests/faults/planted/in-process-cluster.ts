@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { expect } from 'vitest'
 import type * as ActivitiesModule from '../../../src/activities/index.ts'
+import { createRunningWork } from '../../../src/activities/shared/running-work.ts'
 import type * as AppModule from '../../../src/api/app.ts'
 import type { Clock } from '../../../src/clock.ts'
 import type * as ConfigModule from '../../../src/config/schema.ts'
@@ -117,6 +118,7 @@ export async function startInProcessCluster({ root, mongoUrl, sandbox, platform 
     })
     const activities = createActivities({
       ...context,
+      running: createRunningWork(),
       publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
       unansweredSettleMs: config.UNANSWERED_CALL_SETTLE_MS,
       maxLatenessMs: config.DELIVERY_MAX_LATENESS_MS,

@@ -1,7 +1,9 @@
+import { Client, Connection } from '@temporalio/client'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { changeActivity } from '../../../src/commands/users/change-activity.ts'
 import { CLI_ACTOR } from '../../../src/domain/users/audit.ts'
 import { DAY, HOUR } from '../../../src/domain/shared/times.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
 import { readHistories } from '../../faults/gather.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { createRecordedLogger } from '../../support/traces.ts'
@@ -47,6 +49,21 @@ describe('a call in progress', () => {
     expect(await user.published()).toHaveLength(1)
     expect((await user.call('GET', `/api/posts/${postId}`)).status).toBe(404)
     expect(await world.context.posts.find(postId)).toBeNull()
+  })
+
+  it('a call that outlasts its workflow task is made once, and its activity waits for it', async () => {
+    const user = await world.user()
+    await world.control.fault({ path: PUT_RECORD, times: 1, action: { delayMs: 4_000 } })
+    const postId = await user.create({ content: { text: 'Slowly accepted' } })
+    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED', platformStatuses: [{ attemptCount: 1 }] })
+    expect(await user.published()).toHaveLength(1)
+    const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
+    const connection = await Connection.connect({ address })
+    const handle = new Client({ connection, namespace }).workflow.getHandle(publishPostWorkflowId(postId))
+    await handle.result()
+    const { events } = await handle.fetchHistory()
+    await connection.close()
+    expect(events!.flatMap((event) => event.activityTaskStartedEventAttributes?.attempt ?? [])).toEqual([1])
   })
 
   it('a claimed post cannot be cancelled', async () => {

@@ -61,7 +61,7 @@ describe('planted secrets', () => {
   it('workflow histories contain no planted secret and no text of a post', async () => {
     const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = world.context.config
     const { text: histories } = await readHistories(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE)
-    expect(histories).toContain('publishToPlatform')
+    expect(histories).toContain('publishBriefly')
     expectNone(histories)
     expect(histories).not.toContain(text)
   })

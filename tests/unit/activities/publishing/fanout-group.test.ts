@@ -1,15 +1,16 @@
 import { expect, it } from 'vitest'
 import { createFanoutGroups } from '../../../../src/activities/publishing/fanout-group.ts'
 
-const never = new AbortController().signal
+const { signal } = new AbortController()
+const patient = { signal, maxWaitMs: 60_000 }
 
 it('the deliveries of a post start in one turn and end together', async () => {
-  const groups = createFanoutGroups(60_000)
+  const groups = createFanoutGroups()
   const log: string[] = []
   const slow = Promise.withResolvers<void>()
   const run = (name: string, work: Promise<void>) =>
     groups
-      .run('post', never, async () => {
+      .run('post', patient, async () => {
         log.push(`${name} begins`)
         await work
         log.push(`${name} has done its work`)
@@ -24,21 +25,21 @@ it('the deliveries of a post start in one turn and end together', async () => {
 })
 
 it('a delivery waits for a slow one no longer than the limit', async () => {
-  const groups = createFanoutGroups(1)
+  const groups = createFanoutGroups()
   const slow = Promise.withResolvers<void>()
-  const waiting = groups.run('post', never, () => slow.promise)
-  expect(await groups.run('post', never, async () => 'done')).toBe('done')
+  const waiting = groups.run('post', patient, () => slow.promise)
+  expect(await groups.run('post', { signal, maxWaitMs: 1 }, async () => 'done')).toBe('done')
   slow.resolve()
   await waiting
 })
 
 it('an aborted or failed delivery does not wait for the others', async () => {
-  const groups = createFanoutGroups(60_000)
+  const groups = createFanoutGroups()
   const aborted = new AbortController()
   const slow = Promise.withResolvers<void>()
-  const waiting = groups.run('post', never, () => slow.promise)
-  const first = groups.run('post', aborted.signal, async () => 'first')
-  const failing = groups.run('post', never, () => Promise.reject(new Error('no')))
+  const waiting = groups.run('post', patient, () => slow.promise)
+  const first = groups.run('post', { ...patient, signal: aborted.signal }, async () => 'first')
+  const failing = groups.run('post', patient, () => Promise.reject(new Error('no')))
   await expect(failing).rejects.toThrow('no')
   aborted.abort()
   expect(await first).toBe('first')
@@ -47,10 +48,10 @@ it('an aborted or failed delivery does not wait for the others', async () => {
 })
 
 it('deliveries of different posts do not wait for each other', async () => {
-  const groups = createFanoutGroups(60_000)
+  const groups = createFanoutGroups()
   const slow = Promise.withResolvers<void>()
-  const waiting = groups.run('one', never, () => slow.promise)
-  expect(await groups.run('another', never, async () => 'done')).toBe('done')
+  const waiting = groups.run('one', patient, () => slow.promise)
+  expect(await groups.run('another', patient, async () => 'done')).toBe('done')
   slow.resolve()
   await waiting
 })

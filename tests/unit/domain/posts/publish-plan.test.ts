@@ -7,7 +7,9 @@ import {
   longestArmLeadMs,
   toPublishPlan,
 } from '../../../../src/domain/posts/publish-plan.ts'
-import { after, buildPost, T0 } from '../../../support/posts.ts'
+import type { Platform } from '../../../../src/domain/shared/platforms.ts'
+import type { Post } from '../../../../src/domain/posts/post.ts'
+import { after, buildClaim, buildPost, T0 } from '../../../support/posts.ts'
 
 const image = { storageKey: 'posts/u/a.png', storageUrl: 'http://s/posts/u/a.png', mimeType: 'image/png' }
 
@@ -27,6 +29,16 @@ it('a plan has the due time and the open platforms with their lead', () => {
       { platform: 'threads', round: 0, prepareLeadMs: 60_000 },
     ],
   })
+})
+
+it('only the first attempt of an immediate text is brief', () => {
+  const listBrief = (post: Post) =>
+    toPublishPlan(post)?.platforms.flatMap(({ platform, isBrief }) => (isBrief ? [platform] : []))
+  const selectedPlatforms: Platform[] = ['bluesky', 'threads']
+  const post = buildPost({ selectedPlatforms, platformSpecificContent: { threads: { mediaItems: [image] } } })
+  expect(listBrief(post)).toEqual(['bluesky'])
+  expect(listBrief(buildPost({ selectedPlatforms, scheduledAt: after(T0, 1_000) }))).toEqual([])
+  expect(listBrief(buildClaim(post, 'bluesky', T0)(post, T0))).toEqual([])
 })
 
 it('a draft, a cancelled post and an ended post have no plan', () => {
