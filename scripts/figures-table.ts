@@ -1,16 +1,18 @@
 /**
- * Writes the table of docs/operations/benchmarks.md and the charts from bench/results/full.json, as `npm run bench` does after a full run;
- * with `--check` it only compares, and fails when they differ.
+ * Writes the table of docs/operations/benchmarks.md, the charts and the tables of docs/operations/capacity.md from bench/results/full.json, as
+ * `npm run bench` does after a full run; with `--check` it only compares, and fails when they differ.
  *
  *   node scripts/run.mjs scripts/figures-table.ts [--check]
  */
 import { readFile, writeFile } from 'node:fs/promises'
+import { describeCapacity } from '../bench/capacity.ts'
 import { drawChart } from '../bench/chart.ts'
 import type { Results } from '../bench/report.ts'
 import { rounded } from '../bench/stats.ts'
 import { runSectionScript, updateSection } from './document-section.ts'
 
 const FOLDER = new URL('../bench/results/', import.meta.url)
+const CAPACITY_PAGE = 'docs/operations/capacity.md'
 const PAGE = 'docs/operations/benchmarks.md'
 /** Relative path from the page to the charts. */
 const CHARTS = '../../bench/results'
@@ -41,7 +43,7 @@ export function figuresSection({ startedAt, measuredLater, machine, versions, fi
 
 const toDay = (instant: string): string => instant.slice(0, 10)
 
-/** Updates the page and the charts from the results. @throws with `check`, when they are out of date; nothing is written then */
+/** Updates the pages and the charts from the results. @throws with `check`, when they are out of date; nothing is written then */
 export async function updateFigures(check: boolean): Promise<void> {
   const results = JSON.parse(await readFile(new URL('full.json', FOLDER), 'utf8')) as Results
   for (const chart of results.charts) {
@@ -53,6 +55,7 @@ export async function updateFigures(check: boolean): Promise<void> {
     await writeFile(file, wanted)
   }
   await updateSection({ page: PAGE, name: 'figures', content: figuresSection(results) }, { check })
+  await updateSection({ page: CAPACITY_PAGE, name: 'capacity', content: describeCapacity(results) }, { check })
 }
 
 await runSectionScript(import.meta.url, updateFigures)

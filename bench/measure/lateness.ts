@@ -1,5 +1,6 @@
 import { LANES, measureRow, type Burst } from '../bursts.ts'
 import type { Chart } from '../chart.ts'
+import { describeCommands, describeCpu, measureCosts, type Costs } from '../costs.ts'
 import { figure, type Aim, type Figure } from '../figure.ts'
 import { publishLonePosts } from '../lone-posts.ts'
 import { inTurns } from '../loops.ts'
@@ -14,6 +15,7 @@ const WARM_UP_POSTS = 60
 /** Smaller bursts are only points of the chart, not figures. */
 const SMALLEST_BURST = 100
 const THIRD: Aim = { text: 'at most a third of bare timers', met: ({ ratio }) => ratio <= 1 / 3 }
+const LONE: Aim = { text: 'at most 50 ms', met: ({ ours }) => ours <= 50 }
 const AIMS = new Map([
   [300, THIRD],
   [1_000, THIRD],
@@ -23,6 +25,11 @@ export interface LatenessSize {
   lone: number
   /** Bursts of posts with the same due time. The bursts of a row are scheduled together. */
   rows: Burst[][]
+}
+
+interface CompareOptions {
+  aim?: Aim | undefined
+  costs?: Costs | undefined
 }
 
 type Sides = Record<'ours' | 'bare', Side>
@@ -37,14 +44,24 @@ export async function measureLateness(
   const ours = await openOurs(world, options)
   const sides: Sides = { ours, bare: await openBare(world, options) }
   const found = new Map<number, Record<keyof Sides, Punctuality[]>>()
+  const costs = new Map<number, Costs>()
   try {
     for (const side of Object.values(sides)) await publishAll(side, WARM_UP_POSTS, LANES)
     await inTurns<keyof Sides>(['bare', 'ours'], size.rows.length, async (name, round) => {
-      for (const { burst, punctuality } of await measureRow(sides[name], receiver, size.rows[round]!)) {
-        const known = found.get(burst) ?? { ours: [], bare: [] }
-        known[name].push(punctuality)
-        found.set(burst, known)
+      const row = size.rows[round]!
+      const measured = {
+        worker: sides[name].worker,
+        context: ours.context,
+        posts: sum(row.map((b) => b.size * b.times)),
       }
+      const rowCosts = await measureCosts(world, measured, async () => {
+        for (const { burst, punctuality } of await measureRow(sides[name], receiver, row)) {
+          const known = found.get(burst) ?? { ours: [], bare: [] }
+          known[name].push(punctuality)
+          found.set(burst, known)
+        }
+      })
+      if (name === 'ours' && row.length === 1) costs.set(row[0]!.size, rowCosts)
     })
     await ours.verify()
     if (ours.warnings() > 0) console.log(`Lateness was measured with ${ours.warnings()} warnings`)
@@ -54,14 +71,11 @@ export async function measureLateness(
       .map(([burst, both]) => ({ burst, ours: combine(both.ours), bare: combine(both.bare) }))
     return {
       figures: [
-        compare(`${size.lone} lone posts to Bluesky, p95`, lone, bursts[0]!.bare, {
-          text: 'at most 50 ms',
-          met: ({ ours: late }) => late <= 50,
-        }),
+        compare(`${size.lone} lone posts to Bluesky, p95`, { ours: lone, bare: bursts[0]!.bare }, { aim: LONE }),
         ...bursts
           .filter(({ burst }) => burst >= SMALLEST_BURST)
           .map(({ burst, ...both }) =>
-            compare(`${burst} posts at one instant, p95`, both.ours, both.bare, AIMS.get(burst)),
+            compare(`${burst} posts at one instant, p95`, both, { aim: AIMS.get(burst), costs: costs.get(burst) }),
           ),
       ],
       charts: [chartOf(bursts)],
@@ -73,7 +87,8 @@ export async function measureLateness(
   }
 }
 
-function compare(name: string, ours: Punctuality, bare: Punctuality, aim?: Aim): Figure {
+function compare(name: string, { ours, bare }: Record<keyof Sides, Punctuality>, options: CompareOptions = {}): Figure {
+  const { aim, costs } = options
   return figure({
     group: 'lateness',
     name,
@@ -87,6 +102,7 @@ function compare(name: string, ours: Punctuality, bare: Punctuality, aim?: Aim):
       lost: ours.lost,
       ...describeLateness('ours', ours.late),
       ...describeLateness('bare', bare.late),
+      ...(costs && { ...describeCpu('ours', [costs]), ...describeCommands([costs]) }),
     },
   })
 }
@@ -106,7 +122,9 @@ function chartOf(bursts: { burst: number; ours: Punctuality; bare: Punctuality }
   }
 }
 
+const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0)
+
 function combine(all: Punctuality[]): Punctuality {
-  const sum = (problem: 'early' | 'twice' | 'lost') => all.reduce((total, one) => total + one[problem], 0)
-  return { late: all.flatMap(({ late }) => late), early: sum('early'), twice: sum('twice'), lost: sum('lost') }
+  const count = (problem: 'early' | 'twice' | 'lost') => sum(all.map((one) => one[problem]))
+  return { late: all.flatMap(({ late }) => late), early: count('early'), twice: count('twice'), lost: count('lost') }
 }

@@ -1,0 +1,131 @@
+import { ConfigSchema } from '../src/config/schema.ts'
+import type { Figure } from './figure.ts'
+import type { Results } from './report.ts'
+import { rounded } from './stats.ts'
+
+/** The share of a day's posts in its busiest hour. */
+const BUSY_HOUR_SHARE = 0.1
+/** The share of its processors that a service may use, so that it absorbs a lost machine and short peaks. */
+const UTILIZATION = 0.6
+/** Posts of one instant are armed within this time before it (ADR 36), seconds. */
+const ARMING_SECONDS = 110
+const PEAK = 50_000
+/** The longest wait of a post of the peak, seconds. */
+const PEAK_WITHIN_SECONDS = 10
+const DAYS = [10_000, 1_000_000, 100_000_000]
+const HOUR_SECONDS = 3_600
+const GIB = 2 ** 30
+const WRITES = ['update', 'insert', 'findAndModify', 'commitTransaction']
+
+const PARTS = [
+  ['API', 'starter'],
+  ['worker', 'worker'],
+  ['Temporal', 'temporal'],
+  ['MongoDB', 'mongod'],
+] as const
+
+/** What one post costs, from the results of the benchmark. */
+interface PostCosts {
+  /** Milliseconds of processor time, by part. */
+  cpu: Record<string, number>
+  mongoWrites: number
+}
+
+/**
+ * Computes what a number of posts needs, in Markdown. Every rate is that of the benchmark's posts: an immediate text to three platforms, and a
+ * scheduled text to one.
+ * @throws when the results lack a figure
+ */
+export function describeCapacity({ figures, machine }: Results): string {
+  const find = (group: string, start: string): Figure => {
+    const found = figures.find((figure) => figure.group === group && figure.name.startsWith(start))
+    if (!found) throw new Error(`The results have no figure "${group}: ${start}"`)
+    return found
+  }
+  const immediateRate = find('throughput', 'immediate posts')
+  const burst = find('lateness', '2000 posts')
+  const [immediate, scheduled] = [toCosts(immediateRate), toCosts(burst)]
+  const [history, scheduledHistory] = [find('history', 'immediate post'), find('history', 'scheduled post')]
+  const transitions = readNumber(history, 'state transitions, median')
+  const [historyBytes, storedBytes] = [
+    readNumber(history, 'history bytes, median'),
+    readNumber(history, 'MongoDB bytes'),
+  ]
+
+  const costs = [
+    ...PARTS.map(([label, part]) => [
+      `Processor time, ${label}`,
+      show(immediate.cpu[part]!, 'ms'),
+      show(scheduled.cpu[part]!, 'ms'),
+    ]),
+    ['Writes to MongoDB', show(immediate.mongoWrites), show(scheduled.mongoWrites)],
+    ['History events (three platforms)', show(history.ours), show(scheduledHistory.ours)],
+    [
+      'State transitions in Temporal (three platforms)',
+      show(transitions),
+      show(readNumber(scheduledHistory, 'state transitions, median')),
+    ],
+    [
+      'Bytes in Temporal, for the retention',
+      show(historyBytes),
+      show(readNumber(scheduledHistory, 'history bytes, median')),
+    ],
+    ['Bytes in MongoDB', show(storedBytes), ''],
+  ]
+  const rates = DAYS.map((posts) => (posts * BUSY_HOUR_SHARE) / HOUR_SECONDS)
+  const days = [
+    ['Posts per second in the busiest hour', ...rates.map((rate) => show(rate))],
+    ...PARTS.map(([label, part]) => [
+      `Cores, ${label}`,
+      ...rates.map((rate) => showCount((rate * immediate.cpu[part]!) / 1_000 / UTILIZATION)),
+    ]),
+    ['Writes to MongoDB per second', ...rates.map((rate) => show(rate * immediate.mongoWrites))],
+    ['State transitions per second', ...rates.map((rate) => show(rate * transitions))],
+    ['MongoDB data per year, GiB', ...DAYS.map((posts) => show((posts * 365 * storedBytes) / GIB))],
+    ['Temporal data per day of retention, GiB', ...DAYS.map((posts) => show((posts * historyBytes) / GIB))],
+  ]
+  const slots = Number(ConfigSchema.properties.WORKER_ACTIVITY_SLOTS.default)
+  // The calls of one worker that began before the slowest percent, per second.
+  const sendRate = (2_000 * 0.99 * 1_000) / readNumber(burst, 'ours p99 ms')
+  const peak = [
+    ['Posts armed per second in the two minutes before', show(PEAK / ARMING_SECONDS)],
+    ...PARTS.filter(([, part]) => part !== 'starter').map(([label, part]) => [
+      `Cores meanwhile, ${label}`,
+      showCount(((PEAK / ARMING_SECONDS) * (scheduled.cpu[part]! / 1_000)) / UTILIZATION),
+    ]),
+    [`Workers that hold them armed, at ${show(slots)} each`, showCount(PEAK / slots)],
+    [
+      `Workers that send them within ${PEAK_WITHIN_SECONDS} s, at ${show(sendRate)} calls per second each`,
+      showCount(PEAK / sendRate / PEAK_WITHIN_SECONDS),
+    ],
+  ]
+  const total = PARTS.reduce((sum, [, part]) => sum + immediate.cpu[part]!, 0)
+  const predicted = (machine.cores * 1_000) / total
+  return [
+    table(['One post costs', 'Immediate, three platforms', 'Scheduled, one platform'], costs),
+    table(['Posts per day', ...DAYS.map((posts) => posts.toLocaleString('en-US'))], days),
+    table([`${PEAK.toLocaleString('en-US')} posts due in one second`, ''], peak),
+    `**Check:** from these costs, the ${machine.cores} cores of the benchmark should publish ${show(predicted)} immediate posts per second; they published ${show(immediateRate.ours)} (${(immediateRate.ours / predicted).toFixed(2)}).`,
+  ].join('\n\n')
+}
+
+function toCosts(figure: Figure): PostCosts {
+  return {
+    cpu: Object.fromEntries(PARTS.map(([, part]) => [part, readNumber(figure, `ours CPU ms a post, ${part}`)])),
+    mongoWrites: WRITES.reduce((sum, command) => sum + readNumber(figure, `MongoDB ${command} a post`), 0),
+  }
+}
+
+function readNumber({ group, name, details }: Figure, start: string): number {
+  const [, value] = Object.entries(details).find(([key]) => key.startsWith(start)) ?? []
+  if (typeof value !== 'number') throw new Error(`The figure "${group}: ${name}" does not report "${start}"`)
+  return value
+}
+
+const show = (value: number, unit = ''): string => `${rounded(value).toLocaleString('en-US')}${unit && ` ${unit}`}`
+const showCount = (value: number): string => (value < 1 ? 'below 1' : Math.ceil(rounded(value)).toLocaleString('en-US'))
+
+function table(head: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
