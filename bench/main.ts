@@ -2,7 +2,8 @@
  * `npm run bench` measures costs and lateness of the service on real servers, as ratios to a baseline of the same run. It prints a
  * table. A full run of all groups also writes bench/results/ and its charts, and updates docs/operations/benchmarks.md.
  *
- *   npm run bench [-- --quick] [history routes throughput footprint lateness peaks backlog recovery platforms logins analytics collection]
+ *   npm run bench [-- --quick] [history routes throughput footprint lateness peaks mechanisms backlog recovery platforms logins analytics
+ *                           collection]
  *   npm run bench -- --profile throughput   # shows where the measured processes spend their time
  *   npm run bench -- --save backlog         # replaces this group in the results
  *   npm run bench -- --charts               # draws the charts again from the results
@@ -22,6 +23,7 @@ import { measureFootprint, type FootprintSize } from './measure/footprint.ts'
 import { measureHistory, type HistorySize } from './measure/history.ts'
 import { measureLateness, type LatenessSize } from './measure/lateness.ts'
 import { measureLogins, type LoginsSize } from './measure/logins.ts'
+import { measureMechanisms, type MechanismsSize } from './measure/mechanisms.ts'
 import { measurePeaks, type PeaksSize } from './measure/peaks.ts'
 import { measurePlatforms, type PlatformsSize } from './measure/platforms.ts'
 import { measureRecovery, type RecoverySize } from './measure/recovery.ts'
@@ -38,6 +40,7 @@ interface Sizes {
   footprint: FootprintSize
   lateness: LatenessSize
   peaks: PeaksSize
+  mechanisms: MechanismsSize
   backlog: BacklogSize
   recovery: RecoverySize
   platforms: PlatformsSize
@@ -71,12 +74,13 @@ const FULL: Sizes = {
   peaks: [
     {
       latencyMs: 0,
-      bursts: [{ size: 300 }, { size: 1_000 }, { size: 2_000 }, { size: 2_000, owners: 'one' }, { size: 5_000 }],
+      bursts: [{ size: 300 }, { size: 1_000 }, { size: 2_000 }, { size: 5_000 }],
     },
-    { latencyMs: 50, bursts: [{ size: 1_000 }, { size: 2_000 }, { size: 1_000, owners: 'one' }] },
-    { latencyMs: 200, bursts: [{ size: 1_000 }, { size: 2_000 }, { size: 1_000, owners: 'one' }] },
-    { latencyMs: 50, bursts: [{ size: 1_000 }, { size: 2_000 }], workers: 2 },
+    { latencyMs: 50, bursts: [{ size: 1_000 }, { size: 2_000 }] },
+    { latencyMs: 200, bursts: [{ size: 1_000 }, { size: 1_000, owners: 'one' }] },
+    { latencyMs: 50, bursts: [{ size: 2_000 }], workers: 2 },
   ],
+  mechanisms: { rounds: 5, burstRounds: 3, posts: 200, scheduled: 100, burst: 600 },
   backlog: { waiting: [100, 500, 1_000, 2_500, 5_000], posts: 200, rounds: 2 },
   recovery: { posts: 5_000, rounds: 2 },
   platforms: { posts: 200, inFlight: 20, burst: 1_000, users: 50, media: 10 },
@@ -100,6 +104,7 @@ const QUICK: Sizes = {
     ],
   },
   peaks: [{ latencyMs: 50, bursts: [{ size: 50 }, { size: 50, owners: 'one' }] }],
+  mechanisms: { rounds: 1, burstRounds: 1, posts: 50, scheduled: 20, burst: 50 },
   backlog: { waiting: [50, 200], posts: 50, rounds: 1 },
   recovery: { posts: 200, rounds: 1 },
   platforms: { posts: 20, inFlight: 10, burst: 60, users: 5, media: 2 },
@@ -121,7 +126,8 @@ const MEASUREMENTS: Record<keyof Sizes, (world: World, sizes: Sizes) => Promise<
   throughput: (world, sizes) => withoutChart(measureThroughput(world, sizes.throughput)),
   footprint: (world, sizes) => withoutChart(measureFootprint(world, sizes.footprint)),
   lateness: (world, sizes) => measureLateness(world, sizes.lateness),
-  peaks: (world, sizes) => withoutChart(measurePeaks(world, sizes.peaks)),
+  peaks: (world, sizes) => measurePeaks(world, sizes.peaks),
+  mechanisms: (world, sizes) => withoutChart(measureMechanisms(world, sizes.mechanisms)),
   backlog: (world, sizes) => measureBacklog(world, sizes.backlog),
   recovery: (world, sizes) => withoutChart(measureRecovery(world, sizes.recovery)),
   platforms: (world, sizes) => withoutChart(measurePlatforms(world, sizes.platforms)),
@@ -193,7 +199,7 @@ async function mergedInto(name: string, measured: Results): Promise<Results> {
   return {
     ...before,
     figures: figures.toSorted((one, other) => order.indexOf(one.group) - order.indexOf(other.group)),
-    charts: before.charts.map((chart) => measured.charts.find(({ id }) => id === chart.id) ?? chart),
+    charts: [...new Map([...before.charts, ...measured.charts].map((chart) => [chart.id, chart])).values()],
     measuredLater: {
       ...before.measuredLater,
       ...Object.fromEntries([...groups].map((group) => [group, measured.startedAt])),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
 import type { Config } from '../src/config/schema.ts'
 import type { Platform } from '../src/domain/shared/platforms.ts'
@@ -14,11 +15,17 @@ async function noMedia(): Promise<never> {
   throw new Error('The benchmark posts have no media')
 }
 
+interface BenchPlatforms {
+  receiver: string | null
+  /** How much later each platform responds than the one before it, milliseconds. */
+  spreadMs: number
+}
+
 /**
  * Returns the service's registry with instant platforms added. Their visible call is an HTTP request to the receiver, which records
  * its arrival; without a receiver they make no call.
  */
-export function benchPlatforms(config: Config, receiver: string | null): PlatformRegistry {
+export function benchPlatforms(config: Config, { receiver, spreadMs }: BenchPlatforms): PlatformRegistry {
   const real = createPlatformRegistry({
     ...platformSettings(config),
     publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
@@ -29,7 +36,7 @@ export function benchPlatforms(config: Config, receiver: string | null): Platfor
   })
   const pool = receiver === null ? null : new Pool(receiver, { connections: 64 })
   const instant = new Map<Platform, PlatformAdapter>(
-    INSTANT_PLATFORMS.map((platform) => [platform, instantAdapter(platform, pool)]),
+    INSTANT_PLATFORMS.map((platform, index) => [platform, instantAdapter(platform, pool, index * spreadMs)]),
   )
   return {
     ...real,
@@ -40,7 +47,7 @@ export function benchPlatforms(config: Config, receiver: string | null): Platfor
   }
 }
 
-function instantAdapter(platform: Platform, pool: Pool | null): PlatformAdapter {
+function instantAdapter(platform: Platform, pool: Pool | null, latencyMs: number): PlatformAdapter {
   return {
     platform,
     async prepare() {},
@@ -49,6 +56,7 @@ function instantAdapter(platform: Platform, pool: Pool | null): PlatformAdapter 
         const response = await pool.request({ method: 'POST', path: `/${post.postId}` })
         await response.body.dump()
       }
+      if (latencyMs > 0) await delay(latencyMs)
       const id = randomUUID()
       return { platformPostId: id, platformPostUrl: `https://${platform}.example/${id}` }
     },

@@ -1,9 +1,10 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { PROJECT_ROOT } from '../sandbox/options.ts'
 import type { Config } from '../src/config/schema.ts'
 import type { Profiling } from './profiling.ts'
 
@@ -23,13 +24,20 @@ export interface Child {
   stop(): Promise<void>
 }
 
+interface ChildOptions {
+  env?: Record<string, string>
+  profiling?: Profiling | null
+  /** The folder of a copy of the project to start it from. */
+  root?: string | null
+}
+
 /** Starts a file of bench/processes and resolves when it is ready. It reads its configuration from the environment, like the service. */
 export async function startChild(
   name: string,
   config: Config,
-  { env = {}, profiling = null }: { env?: Record<string, string>; profiling?: Profiling | null } = {},
+  { env = {}, profiling = null, root = null }: ChildOptions = {},
 ): Promise<Child> {
-  const file = fileURLToPath(new URL(`./processes/${name}.ts`, import.meta.url))
+  const file = join(root ?? PROJECT_ROOT, 'bench', 'processes', `${name}.ts`)
   const child = fork(file, {
     env: { ...process.env, ...settingsOf(config), ...env },
     execArgv: profiling?.nodeArguments ?? [],

@@ -41,6 +41,15 @@ export interface SideOptions {
   workers?: number
 }
 
+interface OurOptions extends SideOptions {
+  /** The folder of a copy of the project that the worker is started from. */
+  root?: string | null
+  /** The platforms of a scheduled post, Mastodon by default. */
+  scheduledOn?: readonly Platform[]
+  /** How much later each platform responds than the one before it, milliseconds. */
+  spreadMs?: number
+}
+
 interface BareOptions extends SideOptions {
   /** The workflow that stands for an immediate post. */
   immediate?: 'threeActivities' | 'threeLocalActivities'
@@ -53,7 +62,10 @@ export interface Ours extends Side {
 }
 
 /** Opens our side: posts are created by the command, delivered by the worker and the sweeper, and recorded in MongoDB. */
-export async function openOurs(world: World, { lanes, receiver, workers: count = 1 }: SideOptions): Promise<Ours> {
+export async function openOurs(
+  world: World,
+  { lanes, receiver, workers: count = 1, root = null, scheduledOn = ['mastodon'], spreadMs = 0 }: OurOptions,
+): Promise<Ours> {
   const config = await world.config()
   let warnings = 0
   const context = await createContext(config, { logger: createLogger('warn', { write: () => void (warnings += 1) }) })
@@ -62,8 +74,11 @@ export async function openOurs(world: World, { lanes, receiver, workers: count =
   await context.orchestrator.ensureSearchAttributes()
   await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS)
   const users = await createUsers(context, lanes)
-  const env = { BENCH_BUNDLE: await world.bundle('ours'), ...receiverIn(receiver) }
-  const workers = await startWorkers(count, () => startChild('worker', config, { profiling: world.profiling, env }))
+  const bundle = root === null ? await world.bundle('ours') : await world.bundleCopy(root)
+  const env = { BENCH_BUNDLE: bundle, BENCH_SPREAD_MS: String(spreadMs), ...receiverIn(receiver) }
+  const workers = await startWorkers(count, () =>
+    startChild('worker', config, { profiling: world.profiling, env, root }),
+  )
   const { workflows, close } = await openWorkflows(config)
   const published: string[] = []
   const scheduled: { id: string; dueAt: number }[] = []
@@ -95,13 +110,18 @@ export async function openOurs(world: World, { lanes, receiver, workers: count =
       published.push(postId)
     },
     async schedule(lane, dueAt) {
-      const id = await create(lane, ['mastodon'], new Date(dueAt))
+      const id = await create(lane, [...scheduledOn], new Date(dueAt))
       scheduled.push({ id, dueAt })
       return id
     },
     async verify() {
       const due = scheduled.filter(({ dueAt }) => dueAt <= Date.now()).map(({ id }) => id)
-      await verify(context, { published, scheduled: scheduled.length, due })
+      await verify(context, {
+        published,
+        scheduled: scheduled.length,
+        due,
+        dueDeliveries: due.length * scheduledOn.length,
+      })
     },
     async explain(ids) {
       const posts = context.database.connection.collection<{ _id: string }>('posts')
@@ -197,6 +217,7 @@ interface Made {
   scheduled: number
   /** Ids of the scheduled posts that have been due. */
   due: string[]
+  dueDeliveries: number
 }
 
 /** Repeats the query for a while, because outcomes are written a moment after the calls arrive. */
@@ -213,7 +234,10 @@ async function verify(context: Context, made: Made): Promise<void> {
   }
 }
 
-async function compareRecords({ database: { connection } }: Context, { published, scheduled, due }: Made) {
+async function compareRecords(
+  { database: { connection } }: Context,
+  { published, scheduled, due, dueDeliveries }: Made,
+) {
   const atFirstAttempt = {
     status: 'COMPLETED',
     platformStatuses: {
@@ -239,7 +263,7 @@ async function compareRecords({ database: { connection } }: Context, { published
     {
       what: 'notifications of a delivery',
       found: deliveries,
-      expected: published.length * INSTANT_PLATFORMS.length + due.length,
+      expected: published.length * INSTANT_PLATFORMS.length + dueDeliveries,
     },
     {
       what: 'posts counted against the allowance',

@@ -24,13 +24,18 @@ export interface World {
   /** Versions of the servers. */
   versions: Record<'mongodb' | 'temporal', string>
   /** Returns the file with the workflow bundle of one side. It is built once, so that no worker builds it at its start. */
-  bundle(side: keyof typeof BUNDLES): Promise<string>
+  bundle(side: Bundled): Promise<string>
+  /** Builds the workflow bundle of a copy of the project and returns its file. */
+  bundleCopy(root: string): Promise<string>
   /** Returns a configuration with an unused database and a new Temporal namespace. */
   config(overrides?: Record<string, string>): Promise<Config>
   stop(): Promise<void>
 }
 
-const BUNDLES = {
+type Bundled = 'ours' | 'bare'
+type Build = () => Promise<{ code: string }>
+
+const BUNDLES: Record<Bundled, Build> = {
   ours: bundleWorkflows,
   bare: () =>
     bundleWorkflowCode({
@@ -74,16 +79,22 @@ export async function startWorld(profiling: Profiling | null = null): Promise<Wo
       RATE_LIMIT_PER_ADDRESS: '100000000',
       RATE_LIMIT_PER_USER: '100000000',
     }
-    const bundles = new Map<keyof typeof BUNDLES, Promise<string>>()
+    const bundles = new Map<Bundled, Promise<string>>()
     return {
       bluesky,
       pids: { mongod: mongod.pid, temporal: temporal.pid },
       profiling,
       versions: { mongodb: await mongodVersion(mongod.url), temporal: await temporalVersion(temporal.address) },
       bundle(side) {
-        const known = bundles.get(side) ?? writeBundle(side, join(dir, `workflow-bundle-${side}.js`))
+        const known = bundles.get(side) ?? writeBundle(BUNDLES[side], join(dir, `workflow-bundle-${side}.js`))
         bundles.set(side, known)
         return known
+      },
+      async bundleCopy(root) {
+        const { bundleWorkflows: build } = (await import(join(root, 'src/worker/bundle.ts'))) as {
+          bundleWorkflows: Build
+        }
+        return writeBundle(build, join(root, 'workflow-bundle.js'))
       },
       async config(overrides = {}) {
         const name = `bench-${randomBytes(4).toString('hex')}`
@@ -100,8 +111,8 @@ export async function startWorld(profiling: Profiling | null = null): Promise<Wo
   }
 }
 
-async function writeBundle(side: keyof typeof BUNDLES, file: string): Promise<string> {
-  const { code } = await BUNDLES[side]()
+async function writeBundle(build: Build, file: string): Promise<string> {
+  const { code } = await build()
   await writeFile(file, code)
   return file
 }

@@ -1,5 +1,6 @@
 import { LANES, LONE_USERS, measureRow, type Burst, type MeasuredBurst } from '../bursts.ts'
 import { describeCommands, describeCpu, measureCosts } from '../costs.ts'
+import type { Chart } from '../chart.ts'
 import { figure, type Aim, type Figure } from '../figure.ts'
 import { startReceiver } from '../receiver.ts'
 import { openBare, openOurs, publishAll, type Side } from '../sides.ts'
@@ -24,13 +25,24 @@ interface Peak {
  * Measures bursts of posts with the same due time on platforms with different latencies, compared with workflow timers. A few other users
  * have a single post each in the middle of every burst.
  */
-export async function measurePeaks(world: World, peaks: PeaksSize): Promise<Figure[]> {
-  const figures: Figure[] = []
-  for (const peak of peaks) figures.push(...(await measurePeak(world, peak)))
-  return figures
+export async function measurePeaks(world: World, peaks: PeaksSize): Promise<{ figures: Figure[]; charts: Chart[] }> {
+  const measured: MeasuredPeak[] = []
+  for (const peak of peaks) measured.push(...(await measurePeak(world, peak)))
+  return {
+    figures: measured.flatMap(({ burst, lone }) => [burst, lone]),
+    charts: drawn(measured.filter(({ isPlain }) => isPlain)),
+  }
 }
 
-async function measurePeak(world: World, { latencyMs, bursts, workers = 1 }: Peak): Promise<Figure[]> {
+interface MeasuredPeak {
+  size: number
+  /** True for posts of many users on an instant platform with one worker. */
+  isPlain: boolean
+  burst: Figure
+  lone: Figure
+}
+
+async function measurePeak(world: World, { latencyMs, bursts, workers = 1 }: Peak): Promise<MeasuredPeak[]> {
   const receiver = await startReceiver({ latencyMs })
   const options = { lanes: LANES + LONE_USERS, receiver: receiver.url, workers }
   const ours = await openOurs(world, options)
@@ -47,14 +59,16 @@ async function measurePeak(world: World, { latencyMs, bursts, workers = 1 }: Pea
   try {
     for (const side of [ours, bare]) await publishAll(side, WARM_UP_POSTS, LANES)
     const alone = percentile((await measure(ours, { size: 0 })).lone.late, 0.95)
-    const figures: Figure[] = []
+    const peaks: MeasuredPeak[] = []
     for (const burst of bursts) {
       const baseline = await measure(bare, burst)
       const measured = await measure(ours, burst)
       const name = `${burst.size} posts of ${burst.owners === 'one' ? 'one user' : `${LANES} users`} at one instant, ${where}`
       const aim = aimFor(burst.size)
-      figures.push(
-        figure({
+      peaks.push({
+        size: burst.size,
+        isPlain: latencyMs === 0 && workers === 1 && burst.owners !== 'one',
+        burst: figure({
           group: 'peaks',
           name: `${name}, p95`,
           unit: 'ms late',
@@ -70,7 +84,7 @@ async function measurePeak(world: World, { latencyMs, bursts, workers = 1 }: Pea
             ...describeCommands([measured.costs]),
           },
         }),
-        figure({
+        lone: figure({
           group: 'peaks',
           name: `lone posts among ${name}, p95 (baseline: without the others)`,
           unit: 'ms late',
@@ -81,16 +95,37 @@ async function measurePeak(world: World, { latencyMs, bursts, workers = 1 }: Pea
             met: ({ ours: late }) => late <= alone + LONE_LATER_MS,
           },
         }),
-      )
+      })
     }
     await ours.verify()
     if (ours.warnings() > 0) console.log(`Peaks were measured with ${ours.warnings()} warnings, ${where}`)
-    return figures
+    return peaks
   } finally {
     await bare.stop()
     await ours.stop()
     await receiver.stop()
   }
+}
+
+function drawn(peaks: MeasuredPeak[]): Chart[] {
+  if (peaks.length === 0) return []
+  const line = (name: string, toY: (peak: MeasuredPeak) => number) => ({
+    name,
+    points: peaks.map((peak): [number, number] => [peak.size, Math.max(1, toY(peak))]),
+  })
+  return [
+    {
+      id: 'peaks',
+      title: 'Posts due at one instant, and a single post of another user among them',
+      x: { label: 'posts due at the same instant', log: true },
+      y: { label: 'p95 of the visible call’s arrival after the instant, ms', log: true },
+      lines: [
+        line('postonce', ({ burst }) => burst.ours),
+        line('bare timers', ({ burst }) => burst.baseline!),
+        line('single posts', ({ lone }) => lone.ours),
+      ],
+    },
+  ]
 }
 
 function aimFor(size: number): Aim | null {

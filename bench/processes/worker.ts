@@ -8,10 +8,9 @@ import { serve, setting } from '../processes.ts'
 
 const config = readConfig(process.env)
 const isReal = process.env['BENCH_REAL_PLATFORMS'] !== undefined
-const context = await createContext(
-  config,
-  isReal ? {} : { platforms: benchPlatforms(config, process.env['BENCH_RECEIVER'] ?? null) },
-)
+const receiver = process.env['BENCH_RECEIVER'] ?? null
+const spreadMs = Number(process.env['BENCH_SPREAD_MS'] ?? 0)
+const context = await createContext(config, isReal ? {} : { platforms: benchPlatforms(config, { receiver, spreadMs }) })
 const workers = await startWorkers(context, { workflowBundle: { codePath: setting('BENCH_BUNDLE') } })
 
 serve('ready', async () => {

@@ -11,7 +11,7 @@ import { GUARDS, type Guard } from './planted/guards.ts'
 import { EXCLUSIVE_SCENARIOS, SCENARIOS, type ScenarioName } from './planted/scenarios.ts'
 import { PUBLIC_URL, startInProcessCluster } from './planted/in-process-cluster.ts'
 import { startFaultPlatforms, type FaultPlatforms } from './platforms.ts'
-import { copySource, type Replacement } from './source.ts'
+import { copySource, type Replacement } from '../support/copied-source.ts'
 
 /** Removes each guard of the service once. The judge must report the violation: otherwise the guard is useless or untested. */
 

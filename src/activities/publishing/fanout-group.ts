@@ -1,7 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
-
-const GATHERING_MS = 2
-
 interface GroupOptions {
   /** Ends the wait for the others. */
   signal: AbortSignal
@@ -10,24 +6,18 @@ interface GroupOptions {
 
 interface Group {
   count: number
-  gathered: Promise<void>
   ended: PromiseWithResolvers<void>
 }
 
 /**
- * Groups the deliveries of one post that run in this process. They start in the same turn of the event loop, so that they share reads
- * and claims. They also end together, because activities that complete together cost Temporal a single workflow task. The post already
- * stores their outcomes by then, so the wait delays nothing.
+ * Groups the deliveries of one post that run in this process. They end together, because activities that complete together cost Temporal a
+ * single workflow task. The post already stores their outcomes by then, so the wait delays nothing.
  */
 export function createFanoutGroups() {
   const running = new Map<string, Group>()
 
   function join(postId: string): Group {
-    const group = running.get(postId) ?? {
-      count: 0,
-      gathered: delay(GATHERING_MS),
-      ended: Promise.withResolvers<void>(),
-    }
+    const group = running.get(postId) ?? { count: 0, ended: Promise.withResolvers<void>() }
     group.count += 1
     running.set(postId, group)
     return group
@@ -46,11 +36,11 @@ export function createFanoutGroups() {
       const group = join(postId)
       let result: T
       try {
-        await group.gathered
         result = await work()
       } finally {
         leave(postId, group)
       }
+      // mechanism: deliveries of a post end together
       if (group.count > 0 && !signal.aborted) await waitForGroup(group.ended.promise, { signal, maxWaitMs })
       return result
     },

@@ -43,6 +43,7 @@ export function createPublishActivities(deps: PublishActivitiesDeps) {
   const { callsInFlight, running } = deps
   const { attemptDelivery, prepareAhead } = createDeliveryAttempts({
     ...deps,
+    // mechanism: adaptive call limit
     callLimiter: createCallLimiter({ start: callsInFlight, most: callsInFlight * MOST_GROWTH }, deps.metrics),
   })
   const fanoutGroups = createFanoutGroups()
@@ -55,11 +56,7 @@ export function createPublishActivities(deps: PublishActivitiesDeps) {
   }
 
   /** @throws `retryAfter` for an expected wait or a stopping worker, and every other error */
-  async function publish(
-    input: DeliveryInput,
-    heartbeats: Heartbeats,
-    maxWaitMs = MAX_FANOUT_WAIT_MS,
-  ): Promise<DeliveryResult> {
+  async function publish(input: DeliveryInput, heartbeats: Heartbeats): Promise<DeliveryResult> {
     const cancelled = cancellationSignal()
     const io: ActivityIo = {
       ...createIo(input),
@@ -68,11 +65,9 @@ export function createPublishActivities(deps: PublishActivitiesDeps) {
       log: (event, fields) => deps.logger.warn({ ...input, ...fields }, event),
     }
     try {
-      return await fanoutGroups.run(input.postId, { signal: io.signal, maxWaitMs }, async () => {
-        const end = await attemptDelivery(input, io)
-        if (end.kind === 'retryIn') throw retryAfter(end.why, end.waitMs)
-        return end.result
-      })
+      const end = await attemptDelivery(input, io)
+      if (end.kind === 'retryIn') throw retryAfter(end.why, end.waitMs)
+      return end.result
     } catch (error) {
       throwIfRetried(error)
       if (cancelled.aborted) return { outcome: 'again', status: 'PROCESSING', revision: 0 }
@@ -92,7 +87,10 @@ export function createPublishActivities(deps: PublishActivitiesDeps) {
       return withHeartbeat<Remembered, DeliveryResult>(details, async ({ update, waitUntil }) => {
         // Its result is in the post.
         await running.find(toKey(input))?.catch(() => {})
-        return publish(input, { remembered: details ?? null, remember: update, waitUntil })
+        const signal = AbortSignal.any([cancellationSignal(), deps.draining])
+        return fanoutGroups.run(input.postId, { signal, maxWaitMs: MAX_FANOUT_WAIT_MS }, () =>
+          publish(input, { remembered: details ?? null, remember: update, waitUntil }),
+        )
       })
     },
 
@@ -102,7 +100,7 @@ export function createPublishActivities(deps: PublishActivitiesDeps) {
      * @throws when another attempt is needed
      */
     async publishBriefly(input: DeliveryInput): Promise<DeliveryResult | null> {
-      const publishing = publish(input, NO_HEARTBEATS, BRIEF_MS / 2)
+      const publishing = publish(input, NO_HEARTBEATS)
       running.add(toKey(input), publishing)
       return Promise.race([publishing, delay(BRIEF_MS, null, { ref: false })])
     },

@@ -80,6 +80,7 @@ export function createNotificationStore(connection: Connection, now: () => Date,
 
   const collection = nativeCollection<Notification>(connection, 'notifications')
 
+  // mechanism: batched notifications
   const insertBatch = batcher<boolean, NewNotification>(async (notifications, settle) => {
     const records = await toRecords(notifications)
     const refused = new Set<number>()

@@ -34,6 +34,7 @@ interface TransitionDeps {
 
 /** Applies moves to stored posts. Every change of a stored post goes through here. */
 export function createTransitions({ collection, find, now }: TransitionDeps) {
+  // mechanism: batched moves
   const enqueue = keyedBatcher<Post, RequestedMove>(applyMoves)
   const known = new Map<string, Post>()
 
@@ -52,6 +53,7 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
     settle: (index: number, result: Post | Error) => void,
   ) {
     const areKnown = requests.every(({ isKnown }) => isKnown)
+    // mechanism: posts remembered by revision
     let remembered = areKnown ? known.get(postId) : undefined
     for (;;) {
       const stored = remembered ?? (await find(postId))

@@ -106,6 +106,7 @@ export function batchLoader<T>(
   load: (ids: string[]) => Promise<T[]>,
   getId: (record: T) => string,
 ): (id: string) => Promise<T | null> {
+  // mechanism: batched reads
   return batcher<T | null, string>(async (ids, settle) => {
     const found = new Map((await load([...new Set(ids)])).map((record) => [getId(record), record]))
     ids.forEach((id, index) => settle(index, found.get(id) ?? null))

@@ -152,6 +152,7 @@ async function runUntilStale(plan: PublishPlan, untilStale: () => Promise<void>)
 }
 
 async function runPlan(plan: PublishPlan): Promise<DeliveryResult[]> {
+  // mechanism: arming by rank
   const armAt = plan.dueAt - (plan.armLeadMs ?? armLeadMs(plan.postId))
   if (Date.now() < armAt) {
     await Promise.all(plan.platforms.map((planned) => prepareAhead(plan, planned, armAt)))
@@ -183,6 +184,7 @@ async function deliver(plan: PublishPlan, planned: PlannedPlatform): Promise<Del
   const input = { postId: plan.postId, platform, round }
   const label = platformLabel(platform)
   try {
+    // mechanism: first attempt in the workflow task
     const first = planned.isBrief && patched(BRIEF_PATCH) ? await publishBriefly(input, `Publish on ${label}`) : null
     if (first) return first
     return await publishing.publishToPlatform.executeWithOptions(

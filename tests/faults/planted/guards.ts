@@ -1,6 +1,6 @@
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import type { Violation } from '../judge/evidence.ts'
-import type { Replacement } from '../source.ts'
+import type { Replacement } from '../../support/copied-source.ts'
 import type { ScenarioName } from './scenarios.ts'
 
 /** A guard of the service, the replacements that remove it, and the violation that the judge must then report. */

@@ -4,14 +4,13 @@ import { createFanoutGroups } from '../../../../src/activities/publishing/fanout
 const { signal } = new AbortController()
 const patient = { signal, maxWaitMs: 60_000 }
 
-it('the deliveries of a post start in one turn and end together', async () => {
+it('the deliveries of a post end together', async () => {
   const groups = createFanoutGroups()
   const log: string[] = []
   const slow = Promise.withResolvers<void>()
   const run = (name: string, work: Promise<void>) =>
     groups
       .run('post', patient, async () => {
-        log.push(`${name} begins`)
         await work
         log.push(`${name} has done its work`)
       })
@@ -20,7 +19,6 @@ it('the deliveries of a post start in one turn and end together', async () => {
   await expect.poll(() => log).toContain('fast has done its work')
   slow.resolve()
   await Promise.all(both)
-  expect(log.slice(0, 2)).toEqual(['fast begins', 'slow begins'])
   expect(log.indexOf('fast ends')).toBeGreaterThan(log.indexOf('slow has done its work'))
 })
 

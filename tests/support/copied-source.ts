@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import ts from 'typescript-5'
 import { PROJECT_ROOT } from '../../sandbox/options.ts'
 
-/** A change of the statement, property or argument that follows the comment `// guard: <anchor>` in `src`. */
+/** A change of the statement, property or argument that follows `// guard: <anchor>` or `// mechanism: <anchor>` in `src`. */
 export interface Replacement {
   anchor: string
   /** Returns the new code for the marked one. Returning the same code is an error. */
@@ -12,11 +12,14 @@ export interface Replacement {
 
 /**
  * Copies the service's source so that it can run, and applies the replacements.
+ * @param folders other folders to copy
  * @throws Error that names the anchor when it is missing, not unique or without effect
  */
-export function copySource(root: string, replacements: Replacement[]): string {
+export function copySource(root: string, replacements: Replacement[], folders: string[] = []): string {
   mkdirSync(root, { recursive: true })
-  cpSync(join(PROJECT_ROOT, 'src'), join(root, 'src'), { recursive: true })
+  for (const folder of ['src', ...folders]) {
+    cpSync(join(PROJECT_ROOT, folder), join(root, folder), { recursive: true })
+  }
   cpSync(join(PROJECT_ROOT, 'package.json'), join(root, 'package.json'))
   symlinkSync(join(PROJECT_ROOT, 'node_modules'), join(root, 'node_modules'))
   const paths = globSync('src/**/*.ts', { cwd: root }).map((path) => join(root, path))
@@ -27,19 +30,18 @@ export function copySource(root: string, replacements: Replacement[]): string {
 function replaceAnchored(paths: string[], { anchor, change }: Replacement): void {
   const found = paths.flatMap((path) => {
     const source = readFileSync(path, 'utf8')
-    const comments = source.matchAll(/^ *\/\/ guard: (.+)$/gm)
+    const comments = source.matchAll(/^ *\/\/ (?:guard|mechanism): (.+)$/gm)
     return [...comments]
       .filter(([, name]) => name === anchor)
       .map(({ 0: { length }, index }) => ({ path, source, end: index + length }))
   })
-  if (found.length !== 1)
-    throw new Error(`src has ${found.length} comments "// guard: ${anchor}"; exactly one is needed`)
+  if (found.length !== 1) throw new Error(`src marks "${anchor}" ${found.length} times; exactly one mark is needed`)
   const { path, source, end } = found[0]!
   const marked = findMarked(source, end)
-  if (marked === null) throw new Error(`"// guard: ${anchor}" in ${path} marks no code`)
+  if (marked === null) throw new Error(`The mark "${anchor}" in ${path} is followed by no code`)
   const code = source.slice(marked.start, marked.end)
   const changed = change(code)
-  if (changed === code) throw new Error(`The change of "// guard: ${anchor}" in ${path} has no effect on: ${code}`)
+  if (changed === code) throw new Error(`The change of "${anchor}" in ${path} has no effect on: ${code}`)
   writeFileSync(path, source.slice(0, marked.start) + changed + source.slice(marked.end))
 }
 
