@@ -9,6 +9,7 @@ import {
   Worker,
   type WorkflowBundleWithSourceMap,
 } from '@temporalio/worker'
+import { handleWhen, retry } from 'cockatiel'
 import { inject } from 'vitest'
 import { createActivities, type Activities } from '../../src/activities/index.ts'
 import { createRunningWork } from '../../src/activities/shared/running-work.ts'
@@ -68,15 +69,23 @@ export async function startSkippedTime() {
   }
 }
 
+// The SDK ends a test server that does not accept connections within 5 s, which its JVM exceeds on a busy machine.
+const startSlowly = retry(
+  handleWhen((error) => error.message.includes('did not start within')),
+  { maxAttempts: 5 },
+)
+
 /** Starts a Temporal test server that skips time while all workflows wait. */
 export function startTestServer(): Promise<TestWorkflowEnvironment> {
   Runtime.install({
     logger: new DefaultLogger('ERROR'),
     telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
   })
-  return TestWorkflowEnvironment.createTimeSkipping({
-    server: { executable: { type: 'existing-path', path: inject('testServer') } },
-  })
+  return startSlowly.execute(() =>
+    TestWorkflowEnvironment.createTimeSkipping({
+      server: { executable: { type: 'existing-path', path: inject('testServer') } },
+    }),
+  )
 }
 
 export type SkippedTime = Awaited<ReturnType<typeof startSkippedTime>>
