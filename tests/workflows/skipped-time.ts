@@ -71,7 +71,7 @@ export async function startSkippedTime() {
 
 // The SDK ends a test server that does not accept connections within 5 s, which its JVM exceeds on a busy machine.
 const startSlowly = retry(
-  handleWhen((error) => error.message.includes('did not start within')),
+  handleWhen((error) => error instanceof Error && error.message.includes('did not start within')),
   { maxAttempts: 5 },
 )
 
