@@ -48,6 +48,14 @@ export class PlatformError extends Error {
   }
 }
 
+/** A user named a server that is not public, or that this deployment does not allow. The message is for that user. */
+export class ServerNotAllowedError extends PlatformError {
+  constructor(message: string, { cause }: { cause?: unknown } = {}) {
+    super('validation', message, { certain: true, cause })
+    this.name = 'ServerNotAllowedError'
+  }
+}
+
 function inheritReason(cause: unknown): PlatformReason | null {
   return cause instanceof PlatformError ? cause.platformReason : null
 }

@@ -27,3 +27,10 @@ export function trimTrailingSlashes(address: string): string {
 export function trimFullStop(sentence: string): string {
   return trimEndWhere(sentence, (character) => character === '.' || character.trim() === '')
 }
+
+/** Invisible characters that are copied together with names and addresses. */
+const INVISIBLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
+
+export function stripInvisible(text: string): string {
+  return text.replace(INVISIBLE, '')
+}

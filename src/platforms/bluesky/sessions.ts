@@ -1,4 +1,5 @@
 import { isWebUrl } from '../../domain/shared/links.ts'
+import { stripInvisible } from '../../domain/shared/text.ts'
 import type { CallOptions, Credentials, Profile } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 import { ignoreBody } from '../shared/calls.ts'
@@ -24,8 +25,6 @@ const MAIN_PASSWORD_SCOPE = 'com.atproto.access'
 const MAIN_PASSWORD =
   'This is the main password of the Bluesky account. Create an app password in Bluesky under Settings > Privacy and security > ' +
   'App passwords, and use it instead.'
-/** Invisible characters that are copied together with a handle. */
-const INVISIBLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 
 /** Opens, renews and ends sessions, and reads profiles. */
 export function createSessions({ xrpc, reading, services }: SessionDeps) {
@@ -110,7 +109,7 @@ export function createSessions({ xrpc, reading, services }: SessionDeps) {
 }
 
 function normalizeIdentifier(identifier: string): string {
-  return identifier.replace(INVISIBLE, '').trim().replace(/^@/, '')
+  return stripInvisible(identifier).trim().replace(/^@/, '')
 }
 
 /** Problems of the account itself have their own messages; every other refusal concerns the typed-in credentials. */

@@ -1,6 +1,8 @@
-import type { Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import { buildConnector } from 'undici'
 import { SECOND } from '../../domain/shared/times.ts'
+import { NoPublicAddressError } from './public-lookup.ts'
+import type { ServerGuard } from './public-servers.ts'
 
 /** How long an unused connection stays open. Servers close idle ones soon themselves. */
 const SPARE_LIFE_MS = 5 * SECOND
@@ -10,10 +12,10 @@ const MAX_SPARES = 8
 /**
  * Opens connections ahead of need, so that a call that must be on time does not wait for TCP and TLS. It sends no extra
  * request to keep a connection warm.
+ * @param guard absent: every server is called wherever it is
  */
-export function createConnector(timeoutMs: number) {
-  // Over HTTP/1.1 each request has its own connection, so a broken connection ends only one call.
-  const open = buildConnector({ timeout: timeoutMs, allowH2: false })
+export function createConnector(timeoutMs: number, guard?: ServerGuard) {
+  const open = createOpen(timeoutMs, guard)
   const spares = new Map<string, Set<Socket>>()
   const opening = new Map<string, number>()
 
@@ -25,16 +27,22 @@ export function createConnector(timeoutMs: number) {
 
   function storeSpare(server: string, socket: Socket): void {
     const pool = getSpares(server).add(socket)
-    socket.once('close', () => pool.delete(socket))
-    setTimeout(() => pool.delete(socket) && socket.destroy(), SPARE_LIFE_MS).unref()
+    socket.once('close', () => pool.delete(socket) && dropIfEmpty(server))
+    setTimeout(() => pool.has(socket) && socket.destroy(), SPARE_LIFE_MS).unref()
     socket.unref()
   }
 
   function takeSpare(server: string): Socket | undefined {
-    const pool = getSpares(server)
-    const socket = [...pool].find((spare) => !spare.destroyed)
-    if (socket) pool.delete(socket)
+    const pool = spares.get(server)
+    const socket = [...(pool ?? [])].find((spare) => !spare.destroyed)
+    if (socket) pool!.delete(socket)
+    dropIfEmpty(server)
     return socket?.ref()
+  }
+
+  /** Users name any number of servers, so nothing is remembered about one without spare connections. */
+  function dropIfEmpty(server: string): void {
+    if (spares.get(server)?.size === 0) spares.delete(server)
   }
 
   return {
@@ -50,10 +58,12 @@ export function createConnector(timeoutMs: number) {
       const options = { protocol, hostname: url.hostname.replace(/^\[|\]$/g, ''), host, port }
       const server = toServerName(options)
       const openingCount = opening.get(server) ?? 0
-      if (getSpares(server).size + openingCount >= MAX_SPARES) return
+      if ((spares.get(server)?.size ?? 0) + openingCount >= MAX_SPARES) return
       opening.set(server, openingCount + 1)
       open(options, (error, socket) => {
-        opening.set(server, opening.get(server)! - 1)
+        const stillOpening = opening.get(server)! - 1
+        if (stillOpening > 0) opening.set(server, stillOpening)
+        else opening.delete(server)
         if (!error) storeSpare(server, socket)
       })
     },
@@ -61,6 +71,21 @@ export function createConnector(timeoutMs: number) {
     close(): void {
       for (const socket of [...spares.values()].flatMap((pool) => [...pool])) socket.destroy()
     },
+  }
+}
+
+/** Connects to trusted servers as they are, and to all others by https at a public address. */
+function createOpen(timeoutMs: number, guard: ServerGuard | undefined): buildConnector.connector {
+  // Over HTTP/1.1 each request has its own connection, so a broken connection ends only one call.
+  const options = { timeout: timeoutMs, allowH2: false }
+  const openAny = buildConnector(options)
+  if (!guard) return openAny
+  const openPublic = buildConnector({ ...options, lookup: guard.lookup })
+
+  return (server, callback) => {
+    if (guard.isTrusted(`${server.protocol}//${server.host}`)) return openAny(server, callback)
+    if (server.protocol === 'https:' && isIP(server.hostname) === 0) return openPublic(server, callback)
+    queueMicrotask(() => callback(new NoPublicAddressError(), null))
   }
 }
 

@@ -1,6 +1,7 @@
 import { Agent, request, type Dispatcher } from 'undici'
 import { SECOND } from '../../domain/shared/times.ts'
 import { createConnector } from './connector.ts'
+import type { ServerGuard } from './public-servers.ts'
 
 const CONNECT_TIMEOUT_MS = 5 * SECOND
 const TOTAL_TIMEOUT_MS = 30 * SECOND
@@ -16,6 +17,8 @@ export interface HttpClientOptions {
   /** The maximum number of connections per server. Further requests queue within their own deadline. */
   connections: number
   maxResponseBytes?: number
+  /** Required for clients that call servers named by users. Absent: every server is called wherever it is. */
+  guard?: ServerGuard
 }
 
 export interface HttpRequest {
@@ -53,7 +56,7 @@ export class HttpFailure extends Error {
  * maximum response size, and no redirects. A 3xx is an ordinary response (docs/design/security.md).
  */
 export function createHttpClient(options: HttpClientOptions) {
-  const connector = createConnector(CONNECT_TIMEOUT_MS)
+  const connector = createConnector(CONNECT_TIMEOUT_MS, options.guard)
   const agent = new Agent({
     connections: options.connections,
     connect: connector.connect,
