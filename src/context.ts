@@ -1,6 +1,7 @@
 import type { BackgroundBacklog } from './activities/publishing/sweep.ts'
 import { systemClock, type Clock } from './clock.ts'
 import { createAccountCredentials } from './commands/accounts/account-credentials.ts'
+import { createServerApplications } from './commands/accounts/server-applications.ts'
 import { createStartPushes, pushBacklog } from './commands/notifications/start-pushes.ts'
 import { createDiscardPrepared } from './commands/posts/discard-prepared.ts'
 import { mailBacklog } from './commands/notifications/queue-mail.ts'
@@ -62,6 +63,7 @@ import { createPaymentEventStore } from './store/billing/payment-events.ts'
 import { createPasswordResetStore } from './store/users/password-resets.ts'
 import { createPlatformAccountStore } from './store/accounts/platform-accounts.ts'
 import { createPlatformFacts } from './store/accounts/platform-facts.ts'
+import { createServerApplicationStore } from './store/accounts/server-applications.ts'
 import { createPostStore } from './store/posts/posts.ts'
 import { createDueMetricsStore } from './store/analytics/due-metrics.ts'
 import { createSloStore } from './store/posts/slo.ts'
@@ -133,6 +135,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   )
 
   const storage = createConfiguredStorage(config)
+  const cipher = createTokenCipher(config.TOKEN_ENCRYPTION_KEYS)
   const platforms = instrumentPlatforms(
     overrides.platforms ??
       createPlatformRegistry({
@@ -141,12 +144,12 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
         userAgent: toUserAgent(config),
         unansweredInFlightMs: config.UNANSWERED_CALL_SETTLE_MS,
         facts: createPlatformFacts(connection, now),
+        applications: createServerApplications({ store: createServerApplicationStore(connection, now), cipher }),
         media: createMediaSource(storage),
       }),
     metrics,
   )
   const mailer = createMailer({ url: config.SMTP_URL, from: config.MAIL_FROM })
-  const cipher = createTokenCipher(config.TOKEN_ENCRYPTION_KEYS)
   const credentials = createAccountCredentials({
     accounts,
     cipher,

@@ -21,6 +21,11 @@ export function createLimits(rateLimits: Pick<RateLimits, 'bucket'>, config: Con
       { name: 'bluesky_identifier', points: 20, windowMs: HOUR },
       tooManyBlueskyLogins,
     ),
+    /** Servers that a user names for a connection: each may cost calls there and a stored registration. */
+    namedServer: rateLimits.bucket(
+      { name: 'named_server', points: 30, windowMs: HOUR },
+      (wait) => `Too many connection attempts. Try again in ${wait}.`,
+    ),
     resetMail: rateLimits.bucket({ name: 'reset_mail', points: config.RESET_MAILS_PER_HOUR, windowMs: HOUR }),
     captions: rateLimits.bucket(
       { name: 'captions', points: config.CAPTIONS_PER_HOUR, windowMs: HOUR },

@@ -1,5 +1,6 @@
 import type { Config } from './schema.ts'
 import { parseList } from '../domain/shared/lists.ts'
+import { toContactUrl } from './user-agent.ts'
 import type { PlatformSettings } from '../platforms/registry.ts'
 
 /** The settings of each platform. */
@@ -21,12 +22,17 @@ function bluesky(config: Config): PlatformSettings['bluesky'] {
 }
 
 function mastodon(config: Config): PlatformSettings['mastodon'] {
-  const { MASTODON_INSTANCE_URL, MASTODON_CLIENT_ID, MASTODON_CLIENT_SECRET } = config
+  const { MASTODON_INSTANCE_URL, MASTODON_CLIENT_ID, MASTODON_CLIENT_SECRET, MASTODON_CLIENT_NAME } = config
   if (MASTODON_INSTANCE_URL === '') return null
   return {
     instanceUrl: MASTODON_INSTANCE_URL,
     clientId: MASTODON_CLIENT_ID,
     clientSecret: MASTODON_CLIENT_SECRET,
+    named: {
+      only: parseList(config.MASTODON_INSTANCES),
+      allowedPrivate: parseList(config.ALLOWED_PRIVATE_SERVERS),
+      application: { name: MASTODON_CLIENT_NAME, website: toContactUrl(config) },
+    },
   }
 }
 

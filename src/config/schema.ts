@@ -13,6 +13,20 @@ const address = (description: string, value?: string) =>
 const number = (description: string, value: number, minimum = 0) =>
   Type.Number({ description, default: value, minimum })
 const list = (description: string, value: string) => text(`${description}, separated by commas`, value)
+/** Host names; a leading dot includes all subdomains. */
+const hosts = (description: string) =>
+  Type.String({
+    description: `${description}; a leading dot includes all subdomains, separated by commas`,
+    default: '',
+    pattern: '^( *\\.?[a-z0-9][a-z0-9.-]* *(,|$))*$',
+  })
+/** Origins, such as http://127.0.0.1:3000. */
+const origins = (description: string) =>
+  Type.String({
+    description: `${description}, separated by commas`,
+    default: '',
+    pattern: '^( *https?://[A-Za-z0-9.:[\\]-]+/? *(,|$))*$',
+  })
 /** A secret has no usable default: production refuses to start without it. */
 const secret = (description: string, minLength = 32) => Type.String({ description, minLength, secret: true })
 
@@ -176,15 +190,28 @@ export const ConfigSchema = Type.Object(
     ANALYTICS_TIMEOUT_MS: number('Deadline of one metrics call', 10_000, 100),
 
     BLUESKY_ENTRY_URL: address('Server where Bluesky logins start', 'https://bsky.social'),
-    BLUESKY_ACCOUNT_HOSTS: list(
-      'Additional hosts of Bluesky accounts; a leading dot includes all subdomains',
-      '.host.bsky.network',
+    BLUESKY_ACCOUNT_HOSTS: hosts(
+      'Servers of Bluesky accounts besides the entry, by host name; empty means every public server',
     ),
+    BLUESKY_DIRECTORY_URL: address('Directory of Bluesky accounts (did:plc)', 'https://plc.directory'),
     BLUESKY_VIDEO_URL: address('Bluesky video service', 'https://video.bsky.app'),
     BLUESKY_APP_URL: address('Base address of links to published Bluesky posts', 'https://bsky.app'),
-    MASTODON_INSTANCE_URL: address('Mastodon instance of the accounts; empty disables Mastodon', ''),
-    MASTODON_CLIENT_ID: text('Application id on the instance, created once with POST /api/v1/apps', ''),
-    MASTODON_CLIENT_SECRET: text('Application secret on the instance', ''),
+    MASTODON_INSTANCE_URL: address('Mastodon instance of accounts whose user names none; empty disables Mastodon', ''),
+    MASTODON_CLIENT_ID: text('Application id on that instance, created once with POST /api/v1/apps', ''),
+    MASTODON_CLIENT_SECRET: text('Application secret on that instance', ''),
+    MASTODON_CLIENT_NAME: Type.String({
+      description:
+        'Name of this service on instances that users name, shown with every post there; unique among services',
+      default: 'postonce',
+      minLength: 1,
+      maxLength: 60,
+    }),
+    MASTODON_INSTANCES: hosts(
+      'Other Mastodon instances that users may name, by host name; empty means every public server',
+    ),
+    ALLOWED_PRIVATE_SERVERS: origins(
+      'Mastodon and Bluesky servers on private networks that users may name, as origins; only for development and tests',
+    ),
     THREADS_APP_ID: text('Application id on Threads (not on Facebook); empty disables Threads', ''),
     THREADS_APP_SECRET: text('Application secret on Threads', ''),
     THREADS_AUTHORIZE_URL: address('Threads website, for logins', 'https://threads.net'),
@@ -235,7 +262,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const problems = [...Value.Errors(ConfigSchema, filled)].map(
     (error) => `${error.path.slice(1)} ${explainProblem(error.schema)}`,
   )
-  problems.push(...findMissing(filled as Config), ...findUndecidedProxies(filled as Config))
+  problems.push(
+    ...findMissing(filled as Config),
+    ...findUndecidedProxies(filled as Config),
+    ...findPrivateServers(filled as Config),
+  )
   if (problems.length > 0) throw new ConfigError([...new Set(problems)])
   return Object.freeze(filled as Config)
 }
@@ -255,6 +286,12 @@ function findUndecidedProxies({ NODE_ENV, PUBLIC_URL, TRUSTED_PROXIES }: Config)
   return isUndecided
     ? ['TRUSTED_PROXIES must name the TLS proxy when PUBLIC_URL is https, or be "none" when the service has no proxy']
     : []
+}
+
+/** Users could reach the operator's own network through such a server. */
+function findPrivateServers({ NODE_ENV, ALLOWED_PRIVATE_SERVERS }: Config): string[] {
+  const isRefused = NODE_ENV === 'production' && ALLOWED_PRIVATE_SERVERS?.trim() !== ''
+  return isRefused ? ['ALLOWED_PRIVATE_SERVERS must be empty in production'] : []
 }
 
 const NEEDED_WITH: [keyof Config, (keyof Config)[]][] = [

@@ -88,6 +88,26 @@ export interface PlatformFacts {
   save(name: string, value: string): Promise<void>
 }
 
+/** This service as an OAuth application on one server. */
+export interface ServerApplication {
+  clientId: string
+  clientSecret: string
+  /** The redirect URI that it was registered with. */
+  redirectUri: string
+}
+
+/**
+ * The registrations of this service on servers that users named, by a name with platform and server. All processes share
+ * them; they are stored encrypted.
+ */
+export interface ServerApplications {
+  find(name: string): Promise<ServerApplication | null>
+  /** Stores a registration unless another process stored one first, and returns the stored one. */
+  add(name: string, application: ServerApplication): Promise<ServerApplication>
+  /** Removes a registration, unless it was replaced meanwhile. */
+  remove(name: string, clientId: string): Promise<void>
+}
+
 export interface CallOptions {
   /** Aborts the call at the attempt's deadline or when the worker shuts down. */
   signal: AbortSignal
@@ -149,8 +169,11 @@ export interface PlatformAdapter {
   /** Loads the modules that `prepare` needs, so that the first delivery of a process does not wait for them. */
   warmUp?(): Promise<void>
   profile(account: Credentials, options: CallOptions): Promise<Profile>
-  /** Returns the current limits of a platform whose servers set their own. Returns quickly and never fails. */
-  limits?(options: CallOptions): Promise<PostingRules>
+  /**
+   * Returns the current limits of a platform whose servers set their own. Returns quickly and never fails.
+   * @param options.server the `serviceUrl` of an account; absent: the configured server
+   */
+  limits?(options: CallOptions & { server?: string }): Promise<PostingRules>
   /** Renews the tokens. The caller runs at most one renewal per account at a time. */
   renew?(account: Credentials, options: CallOptions): Promise<Omit<Credentials, 'version'>>
   /** Absent on platforms without public counts. */
@@ -202,8 +225,12 @@ export interface RedirectConnect {
    * The callback parameter that identifies the authorization on platforms without `state` (OAuth 1.0a: `oauth_token`).
    */
   lookupParameter?: string
+  /**
+   * @param input.server the server that the user typed, on platforms with many; absent: the configured server
+   * @throws ServerNotAllowedError when that is not a public server, or not allowed here
+   */
   begin(
-    input: { state: string; redirectUri: string },
+    input: { state: string; redirectUri: string; server?: string },
     options: CallOptions,
   ): Promise<{
     /** The URL to redirect the user to. */

@@ -1,5 +1,12 @@
 import type { Platform } from '../domain/shared/platforms.ts'
-import type { DirectConnect, MediaSource, PlatformAdapter, PlatformFacts, RedirectConnect } from './contract.ts'
+import type {
+  DirectConnect,
+  MediaSource,
+  PlatformAdapter,
+  PlatformFacts,
+  RedirectConnect,
+  ServerApplications,
+} from './contract.ts'
 import { createBluesky, type BlueskyOptions } from './bluesky/adapter.ts'
 import { createFacebook, type FacebookOptions } from './facebook/adapter.ts'
 import { createInstagram, type InstagramOptions } from './instagram/adapter.ts'
@@ -17,6 +24,8 @@ interface SharedOptions {
   /** Sent as `User-Agent` with every call. */
   userAgent: string
   facts: PlatformFacts
+  /** Required for accounts on servers that users name. */
+  applications?: ServerApplications
 }
 
 /** The options of each platform; `null`: not configured in this deployment. */
@@ -38,8 +47,15 @@ interface ConnectablePlatform {
 
 /** Creates the adapters of the configured platforms. Nothing is opened before the first call. */
 export function createPlatformRegistry(options: PlatformSettings & SharedOptions) {
-  const { publishTimeoutMs, unansweredInFlightMs, media, facts, userAgent, ...settings } = options
-  const common = { publishTimeoutMs, unansweredInFlightMs, media, facts, userAgent }
+  const { publishTimeoutMs, unansweredInFlightMs, media, facts, applications, userAgent, ...settings } = options
+  const common = {
+    publishTimeoutMs,
+    unansweredInFlightMs,
+    media,
+    facts,
+    userAgent,
+    ...(applications && { applications }),
+  }
   const platforms: Partial<Record<Platform, ConnectablePlatform>> = {
     bluesky: createBluesky({ ...settings.bluesky, ...common }),
     ...(settings.mastodon && { mastodon: createMastodon({ ...settings.mastodon, ...common }) }),

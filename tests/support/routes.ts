@@ -163,6 +163,7 @@ export const ROUTES: Record<string, RouteCase> = {
   'DELETE /api/platform/bluesky/disconnect': userRoute(200),
   // In tests these platforms have no application credentials.
   'GET /api/platform/mastodon/connect': userRoute(400),
+  'POST /api/platform/mastodon/connect': userRoute(400, { instance: 'mastodon.social' }),
   'GET /api/platform/mastodon/callback': publicRoute(302),
   'GET /api/platform/mastodon/refresh': userRoute(400),
   'DELETE /api/platform/mastodon/disconnect': userRoute(200),

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { beginConnect } from '../../commands/accounts/begin-connect.ts'
 import { connectBluesky } from '../../commands/accounts/connect-bluesky.ts'
 import { loadCurrentRules } from '../../commands/posts/current-rules.ts'
@@ -14,7 +15,13 @@ import { operation } from '../openapi/operation.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentAccount, presentAccounts, presentLimits } from './present.ts'
 import { REDIRECT_PLATFORMS } from './redirect-platforms.ts'
-import { ConnectBlueskyBody, LimitsSchema, PlatformAccountSchema, PlatformAccountsSchema } from './schema.ts'
+import {
+  ConnectBlueskyBody,
+  ConnectServerBody,
+  LimitsSchema,
+  PlatformAccountSchema,
+  PlatformAccountsSchema,
+} from './schema.ts'
 
 /** Options of routes that wait for a platform: a longer deadline. */
 const WAITING = { config: { deadlineMs: 30 * SECOND } }
@@ -70,10 +77,23 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     },
   )
 
-  for (const { platform, urlField } of REDIRECT_PLATFORMS) {
+  for (const { platform, urlField, hasServers = false } of REDIRECT_PLATFORMS) {
     const label = platformLabel(platform)
     const redirectUri = buildCallbackUrl(config.PUBLIC_URL, platform)
     const cookie = createBindingCookie(redirectUri)
+    const response = { 200: success(Type.Object({ [urlField]: Type.String() })), ...errorResponses }
+    const description =
+      'Send the user to the returned URL within ten minutes. A browser must store the cookie of the response (`credentials: include`).'
+    const responseHeaders = { 200: ['Set-Cookie'] } as const
+
+    async function begin(request: FastifyRequest, reply: FastifyReply, server?: string) {
+      const { userId, sessionId } = request.user
+      const isBound = config.CONNECT_COOKIE === 'always' || isFromBrowser(request)
+      const attempt = { userId, sessionId, platform, redirectUri, server, isBound }
+      const { url, binding } = await beginConnect(context, attempt)
+      if (binding !== null) cookie.set(reply, binding)
+      return ok(`Continue on the page of ${label}`, { [urlField]: url })
+    }
 
     app.get(
       `/${platform}/connect`,
@@ -82,21 +102,37 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
         exposeHeadRoute: false,
         schema: {
           ...operation('platforms', `begin${label}Connection`, `Start connecting a ${label} account`, {
-            description:
-              'Send the user to the returned URL within ten minutes. A browser must store the cookie of the response (`credentials: include`).',
+            description,
             errors: ['PLATFORM_NOT_SUPPORTED', 'PLATFORM_UNAVAILABLE'],
-            responseHeaders: { 200: ['Set-Cookie'] },
+            responseHeaders,
           }),
-          response: { 200: success(Type.Object({ [urlField]: Type.String() })), ...errorResponses },
+          response,
         },
       },
-      async (request, reply) => {
-        const { userId, sessionId } = request.user
-        const isBound = config.CONNECT_COOKIE === 'always' || isFromBrowser(request)
-        const { url, binding } = await beginConnect(context, { userId, sessionId, platform, redirectUri, isBound })
-        if (binding !== null) cookie.set(reply, binding)
-        return ok(`Continue on the page of ${label}`, { [urlField]: url })
+      (request, reply) => begin(request, reply),
+    )
+    if (!hasServers) continue
+
+    app.post(
+      `/${platform}/connect`,
+      {
+        ...WAITING,
+        schema: {
+          ...operation(
+            'platforms',
+            `begin${label}ConnectionOnServer`,
+            `Start connecting a ${label} account on any server`,
+            {
+              description: `${description} Without a server, the default one of this deployment is used.`,
+              errors: ['PLATFORM_NOT_SUPPORTED', 'PLATFORM_UNAVAILABLE'],
+              responseHeaders,
+            },
+          ),
+          body: ConnectServerBody,
+          response,
+        },
       },
+      (request, reply) => begin(request, reply, request.body?.instance),
     )
   }
 

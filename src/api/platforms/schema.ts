@@ -11,6 +11,23 @@ export const ConnectBlueskyBody = Type.Object(
   { title: 'ConnectBluesky' },
 )
 
+/** Absent or `null`: the configured instance. */
+export const ConnectServerBody = nullable(
+  Type.Object(
+    {
+      instance: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 300,
+          description: 'Name of the server, its https address or `@user@server`; absent: the default instance',
+          examples: ['mastodon.social'],
+        }),
+      ),
+    },
+    { title: 'ConnectMastodon' },
+  ),
+)
+
 const ProfileSchema = Type.Object(
   {
     displayName: Type.String(),

@@ -4,9 +4,11 @@ import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { ConnectAttemptStore } from '../../store/accounts/connect-attempts.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { REDIRECT_LIFETIME_MS } from '../../domain/shared/redirects.ts'
-import { ServiceError } from '../../domain/shared/service-error.ts'
+import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { RedirectConnect } from '../../platforms/contract.ts'
+import { PlatformError, ServerNotAllowedError } from '../../platforms/errors.ts'
+import type { RateLimit } from '../../store/shared/rate-limits.ts'
 import { connectAttemptContext, sealAttemptSecrets } from '../shared/attempt-secrets.ts'
 import { mapPlatformOutage } from './map-platform-error.ts'
 import { hashSecret, newSecret } from '../../security/random.ts'
@@ -17,6 +19,7 @@ interface BeginConnectDeps {
   cipher: TokenCipher
   clock: Pick<Clock, 'now'>
   platforms: { redirect(platform: Platform): RedirectConnect | null }
+  limits: Record<'namedServer', Pick<RateLimit, 'take'>>
 }
 
 interface BeginConnect {
@@ -25,6 +28,8 @@ interface BeginConnect {
   platform: Platform
   /** The address to which the platform redirects the user. */
   redirectUri: string
+  /** The server that the user typed, on platforms with many; absent: the configured one. */
+  server?: string | undefined
   /** True when the caller stores the binding and presents it at the callback. */
   isBound: boolean
 }
@@ -34,19 +39,25 @@ const BEGIN_TIMEOUT_MS = 10 * SECOND
 /**
  * Starts connecting an account on the platform's own page. Only the browser that holds `binding`, if there is one, can finish.
  * Without it an attacker could hand a state to another user and get that user's account connected to the attacker's profile.
- * @throws ServiceError PLATFORM_NOT_SUPPORTED, PLATFORM_UNAVAILABLE
+ * @throws ServiceError PLATFORM_NOT_SUPPORTED, PLATFORM_UNAVAILABLE; VALIDATION_FAILED when the server is not allowed;
+ * RATE_LIMITED when the user named too many
  */
 export async function beginConnect(
   deps: BeginConnectDeps,
-  { userId, sessionId, platform, redirectUri, isBound }: BeginConnect,
+  { userId, sessionId, platform, redirectUri, server, isBound }: BeginConnect,
 ): Promise<{ url: string; binding: string | null }> {
   const redirect = deps.platforms.redirect(platform)
   if (!redirect) {
     throw new ServiceError('PLATFORM_NOT_SUPPORTED', `${platformLabel(platform)} cannot be connected here`)
   }
+  if (server !== undefined) await deps.limits.namedServer.take(userId)
   const expiresAt = new Date(deps.clock.now().getTime() + REDIRECT_LIFETIME_MS)
   const { state, nonce } = deps.connectStates.issue({ platform, redirectUri }, userId, expiresAt)
-  const { url, secrets, lookup } = await begin(redirect, platform, { state, redirectUri })
+  const { url, secrets, lookup } = await begin(redirect, platform, {
+    state,
+    redirectUri,
+    ...(server !== undefined && { server }),
+  })
   const binding = isBound ? newSecret() : null
   const owner = { _id: hashSecret(nonce), userId, platform }
   await deps.connectAttempts.insert({
@@ -70,6 +81,16 @@ async function begin(
   try {
     return await redirect.begin(input, { signal })
   } catch (error) {
+    if (input.server !== undefined && error instanceof PlatformError) throw mapServerError(error)
     throw mapPlatformOutage(platform, error, signal)
   }
+}
+
+/** All failures of the server itself are one error, so that the response does not reveal what answered. */
+function mapServerError(cause: PlatformError): ServiceError {
+  if (cause instanceof ServerNotAllowedError) {
+    return validationFailed([{ path: 'instance', code: 'SERVER_NOT_ALLOWED', message: cause.message }])
+  }
+  const message = 'The server does not answer as expected. Check its name, or try again later.'
+  return new ServiceError('PLATFORM_UNAVAILABLE', message, { cause })
 }

@@ -1,30 +1,52 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { isWebUrl } from '../../domain/shared/links.ts'
-import type { CallOptions, AuthorizedAccount, Credentials, Profile, RedirectConnect } from '../contract.ts'
+import { takeCodePoints } from '../../domain/shared/text.ts'
+import type {
+  AuthorizedAccount,
+  CallOptions,
+  Credentials,
+  Profile,
+  RedirectConnect,
+  ServerApplication,
+} from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 import { toLoginError } from '../shared/login-error.ts'
 import { toFormBody, ignoreBody } from '../shared/calls.ts'
 import { parseCount } from '../shared/counts.ts'
-import { readAccount, readToken, type Account } from './responses.ts'
+import { isRefusedAs } from '../shared/refusals.ts'
+import { readAccount, readToken, type Account, type Token } from './responses.ts'
 import type { Api } from './api.ts'
 import { toPlainText } from './html.ts'
+
+export type Client = Pick<ServerApplication, 'clientId' | 'clientSecret'>
+
+/** This service as an application on one server. */
+export interface ApplicationSource {
+  /** Returns an application that the server knows and that may redirect there. */
+  get(redirectUri: string, options: CallOptions): Promise<Client>
+  /** Returns the application without a call; `null` when there is none. */
+  find(): Promise<Client | null>
+  /** Forgets an application that the server no longer knows. */
+  forget(client: Client): Promise<void>
+}
 
 interface AccountDeps {
   api: Api
   /** The client for calls that can wait. */
   reading: Api
-  clientId: string
-  clientSecret: string
+  application: ApplicationSource
 }
 
-/** The scopes for publishing, reconciling and metrics. The application on the instance needs the same. */
+/** The scopes for publishing, reconciling and metrics. */
 export const SCOPES = ['read:accounts', 'read:statuses', 'write:statuses', 'write:media']
+const MAX_NAME_LENGTH = 255
+const MAX_DESCRIPTION_LENGTH = 5_000
+const MAX_URL_LENGTH = 2_048
 
 /** Logs in on the instance's own page (https://docs.joinmastodon.org/spec/oauth/), ends logins and reads accounts. */
-export function createAccounts({ api, reading, clientId, clientSecret }: AccountDeps) {
-  const client = { client_id: clientId, client_secret: clientSecret }
-
-  const begin: RedirectConnect['begin'] = async ({ state, redirectUri }) => {
+export function createAccounts({ api, reading, application }: AccountDeps) {
+  const begin: RedirectConnect['begin'] = async ({ state, redirectUri }, options) => {
+    const { clientId } = await application.get(redirectUri, options)
     const verifier = randomBytes(32).toString('base64url')
     const url = new URL(`${api.base}/oauth/authorize`)
     url.search = new URLSearchParams({
@@ -44,18 +66,8 @@ export function createAccounts({ api, reading, clientId, clientSecret }: Account
     if (error !== undefined || !code) {
       throw toLoginError('Mastodon', query)
     }
-    const { body: token } = await api.post(
-      '/oauth/token',
-      toFormBody({
-        grant_type: 'authorization_code',
-        code,
-        ...client,
-        redirect_uri: redirectUri,
-        code_verifier: secrets['verifier'] ?? '',
-      }),
-      readToken,
-      { signal },
-    )
+    const grant = { code, redirect_uri: redirectUri, code_verifier: secrets['verifier'] ?? '' }
+    const token = await exchange(grant, { signal })
     const granted = token.scope.split(/[\s+]+/)
     if (SCOPES.some((scope) => !granted.includes(scope) && !granted.includes(scope.split(':')[0]!))) {
       // This login is not stored, so it is revoked; a failure to revoke it changes nothing.
@@ -68,6 +80,18 @@ export function createAccounts({ api, reading, clientId, clientSecret }: Account
     }
     // Not revoked on a failure: logins with the same scopes share one token, which an older connection may use.
     return fetchAccount(token.access_token, { signal })
+  }
+
+  async function exchange(grant: Record<string, string>, { signal }: CallOptions): Promise<Token> {
+    const client = await application.find()
+    if (!client) throw unknownApplication()
+    const fields = { grant_type: 'authorization_code', ...grant, ...toClientFields(client) }
+    try {
+      return (await api.post('/oauth/token', toFormBody(fields), readToken, { signal })).body
+    } catch (error) {
+      if (isRefusedAs(error, 'application-unknown')) await application.forget(client)
+      throw error
+    }
   }
 
   async function fetchAccount(accessToken: string, options: CallOptions): Promise<AuthorizedAccount> {
@@ -84,7 +108,9 @@ export function createAccounts({ api, reading, clientId, clientSecret }: Account
   }
 
   async function revokeToken(token: string, { signal }: CallOptions): Promise<void> {
-    await api.post('/oauth/revoke', toFormBody({ ...client, token }), ignoreBody, { signal })
+    const client = await application.find()
+    if (!client) return
+    await api.post('/oauth/revoke', toFormBody({ ...toClientFields(client), token }), ignoreBody, { signal })
   }
 
   /** For local accounts `acct` does not contain the server. */
@@ -93,29 +119,19 @@ export function createAccounts({ api, reading, clientId, clientSecret }: Account
   }
 
   function toProfile(account: Account): Profile {
-    const description = toPlainText(account.note ?? '')
+    const description = takeCodePoints(toPlainText(account.note ?? ''), MAX_DESCRIPTION_LENGTH)
+    const displayName = takeCodePoints(account.display_name?.trim() ?? '', MAX_NAME_LENGTH)
     return {
-      displayName: account.display_name?.trim() || account.username,
+      displayName: displayName || account.username,
       handle: toHandle(account),
-      avatar: isWebUrl(account.avatar) ? account.avatar : null,
+      avatar: isWebUrl(account.avatar) && account.avatar.length <= MAX_URL_LENGTH ? account.avatar : null,
       ...(description !== '' && { description }),
     }
   }
 
-  /**
-   * Accounts live on the one configured instance. Their tokens are sent to no other server, not even to the previously
-   * configured one.
-   * @throws PlatformError `unauthorized`
-   */
-  function assertSameInstance({ serviceUrl }: Pick<Credentials, 'serviceUrl'>): void {
-    if (serviceUrl === api.base) return
-    throw new PlatformError('unauthorized', 'This Mastodon account is on another server', { certain: true })
-  }
-
-  const connect: RedirectConnect = { begin, complete }
   return {
-    connect,
-    assertSameInstance,
+    begin,
+    complete,
 
     /** Returns whether the account still exists and the token still belongs to it. */
     async isAccountPresent(account: Credentials, options: CallOptions): Promise<boolean> {
@@ -123,17 +139,26 @@ export function createAccounts({ api, reading, clientId, clientSecret }: Account
     },
 
     async profile(account: Credentials, options: CallOptions): Promise<Profile> {
-      assertSameInstance(account)
       return toProfile(await fetchOwnAccount(api, account.accessToken, options))
     },
 
     async followers(account: Credentials, options: CallOptions): Promise<number | null> {
-      assertSameInstance(account)
       return parseCount((await fetchOwnAccount(reading, account.accessToken, options)).followers_count)
     },
 
     async revoke(account: Credentials, options: CallOptions): Promise<void> {
-      if (account.serviceUrl === api.base) await revokeToken(account.accessToken, options)
+      await revokeToken(account.accessToken, options)
     },
   }
+}
+
+export function toClientFields({ clientId, clientSecret }: Client) {
+  return { client_id: clientId, client_secret: clientSecret }
+}
+
+function unknownApplication(): PlatformError {
+  return new PlatformError('permission', 'This server no longer knows this service: connect the account again', {
+    certain: true,
+    connectReason: 'LOGIN_REFUSED',
+  })
 }

@@ -18,9 +18,9 @@ export function parseReset(answer: Pick<HttpResponse, 'header'>): number | undef
   return Number.isNaN(at) ? undefined : at
 }
 
-/** Hashes the token, so that the key does not reveal it. */
-export function hashToken({ headers }: Pick<HttpRequest, 'headers'>): string {
+/** Hashes server and token, so that the key does not reveal the token. */
+export function hashServerAndToken({ url, headers }: Pick<HttpRequest, 'url' | 'headers'>): string {
   return createHash('sha256')
-    .update(headers?.['authorization'] ?? '')
+    .update(`${url.origin} ${headers?.['authorization'] ?? ''}`)
     .digest('base64url')
 }

@@ -8,7 +8,7 @@ import { readError } from './responses.ts'
 import { parseReset } from './call-windows.ts'
 
 /** Refusals that the adapter handles itself. */
-type Kind = 'missing' | 'media-missing' | 'media-broken'
+type Kind = 'missing' | 'media-missing' | 'media-broken' | 'application-unknown'
 
 interface Rule extends Meaning<Kind> {
   status: number
@@ -30,6 +30,7 @@ const RULES: Rule[] = [
     text: /^(invalid_client|unauthorized_client)/,
     class: 'permission',
     message: 'Mastodon no longer knows this service',
+    kind: 'application-unknown',
     connectReason: 'LOGIN_REFUSED',
   },
   { status: 401, class: 'unauthorized', message: 'Mastodon no longer accepts the login' },

@@ -1,8 +1,10 @@
 import { raceAbort } from '../../deadlines.ts'
 import { POSTING_RULES, type PostingRules, type TextLimit } from '../../domain/posts/posting-rules.ts'
-import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { CallOptions } from '../contract.ts'
-import { readInstance, type Instance } from './responses.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
+import type { CallOptions, PlatformFacts } from '../contract.ts'
+import { PlatformError } from '../errors.ts'
+import { readStoredStatements, toStatements, type InstanceStatements } from './instance-statements.ts'
+import { readInstance, readV1Instance, type Instance } from './responses.ts'
 import type { Api } from './api.ts'
 
 export interface InstanceLimits {
@@ -14,19 +16,25 @@ export interface InstanceLimits {
   honoursKeys: boolean
 }
 
+/** Where the limits of servers that users named are stored; the operator's instance needs no storage. */
+type Storage = PlatformFacts | null
+
 const LIFE_MS = HOUR
+const STORED_LIFE_MS = DAY
 const RETRY_AFTER_MS = MINUTE
 const TIMEOUT_MS = 5 * SECOND
 /** Mastodon's default. */
 const DEFAULT_IMAGE_PIXELS = 33_177_600
 
 /**
- * Reads the limits of the instance hourly. Without an answer, the previous limits or Mastodon's defaults apply. Once
- * known, callers never wait for a refresh.
+ * Reads the limits of the instance: hourly, or daily where they are stored for all processes. Without an answer, the
+ * previous limits or Mastodon's defaults apply. Once known, callers never wait for a refresh.
  */
-export function createInstanceLimits(api: Api) {
+export function createInstanceLimits(api: Api, storage: Storage = null) {
+  const factName = `mastodon/${api.base}/instance`
+  const lifeMs = storage ? STORED_LIFE_MS : LIFE_MS
   let known: InstanceLimits = {
-    ...toInstanceLimits({ version: DEFAULT_VERSION, configuration: {} }),
+    ...toInstanceLimits({ version: DEFAULT_VERSION }),
     honoursKeys: false,
   }
   let refreshAt = 0
@@ -35,15 +43,28 @@ export function createInstanceLimits(api: Api) {
 
   async function refresh(): Promise<void> {
     try {
-      const signal = AbortSignal.timeout(TIMEOUT_MS)
-      known = toInstanceLimits((await api.get('/api/v2/instance', {}, readInstance, { signal })).body)
-      refreshAt = Date.now() + LIFE_MS
-      hasAnswered = true
+      if (!hasAnswered) await load()
+      if (Date.now() < refreshAt) return
+      const read = { statements: toStatements(await fetchInstance(api)), readAt: Date.now() }
+      apply(read)
+      // In the background: the next refresh repeats it.
+      storage?.save(factName, JSON.stringify(read)).catch(() => undefined)
     } catch {
       refreshAt = Date.now() + RETRY_AFTER_MS
     } finally {
       refreshing = null
     }
+  }
+
+  async function load(): Promise<void> {
+    const stored = readStoredStatements((await storage?.find(factName)) ?? '')
+    if (stored) apply(stored)
+  }
+
+  function apply({ statements, readAt }: { statements: InstanceStatements; readAt: number }): void {
+    known = toInstanceLimits(statements)
+    refreshAt = Math.min(readAt, Date.now()) + lifeMs
+    hasAnswered = true
   }
 
   return async function current({ signal }: CallOptions): Promise<InstanceLimits> {
@@ -56,6 +77,17 @@ export function createInstanceLimits(api: Api) {
   }
 }
 
+/** Reads the document of Mastodon since 4.0, or the older one from servers without it. */
+async function fetchInstance(api: Api): Promise<Instance> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  try {
+    return (await api.get('/api/v2/instance', {}, readInstance, { signal })).body
+  } catch (error) {
+    if (!(error instanceof PlatformError && error.answered)) throw error
+    return (await api.get('/api/v1/instance', {}, readV1Instance, { signal })).body
+  }
+}
+
 /**
  * Mastodon and its forks report a plain version. Other servers of its API report one below 1, include their name
  * ("2.7.2 (compatible; Pleroma 2.6.0)"), or omit it. At least one such server accepts the idempotency key and ignores it.
@@ -65,19 +97,16 @@ const DEFAULT_VERSION = '4.0.0'
 const [DEFAULT_TEXT] = POSTING_RULES.mastodon.text
 const DEFAULT_LINK_LENGTH = 23
 
-type Configuration = Instance['configuration']
-
-function toInstanceLimits({ version = '', configuration }: Instance): InstanceLimits {
-  const { statuses = {}, media_attachments: files = {} } = configuration
+function toInstanceLimits(statements: InstanceStatements): InstanceLimits {
+  const { version, mediaTypes, descriptionLength } = statements
   const isMastodon = OWN_VERSION.test(version)
   const defaults = POSTING_RULES.mastodon
   const { image, video } = defaults.media
-  const types = files.supported_mime_types
-  const max = statuses.max_media_attachments ?? defaults.media.max
-  const imageTypes = types ? image.types.filter((type) => types.includes(type)) : image.types
+  const max = statements.maxMedia ?? defaults.media.max
+  const imageTypes = mediaTypes ? image.types.filter((type) => mediaTypes.includes(type)) : image.types
   return {
     rules: {
-      text: [toTextLimit(isMastodon, statuses)],
+      text: [toTextLimit(isMastodon, statements)],
       media: {
         ...defaults.media,
         max,
@@ -85,21 +114,21 @@ function toInstanceLimits({ version = '', configuration }: Instance): InstanceLi
         image: {
           max,
           types: imageTypes.length > 0 ? image.types : [],
-          maxBytes: files.image_size_limit ?? image.maxBytes,
+          maxBytes: statements.imageBytes ?? image.maxBytes,
         },
         video: {
           max: video.max,
-          types: types ? video.types.filter((type) => types.includes(type)) : video.types,
-          maxBytes: files.video_size_limit ?? video.maxBytes,
+          types: mediaTypes ? video.types.filter((type) => mediaTypes.includes(type)) : video.types,
+          maxBytes: statements.videoBytes ?? video.maxBytes,
         },
       },
       altText: {
-        image: files.description_limit ?? defaults.altText.image,
-        video: files.description_limit ?? defaults.altText.video,
+        image: descriptionLength ?? defaults.altText.image,
+        video: descriptionLength ?? defaults.altText.video,
       },
     },
     imageTypes,
-    imagePixels: files.image_matrix_limit ?? DEFAULT_IMAGE_PIXELS,
+    imagePixels: statements.imagePixels ?? DEFAULT_IMAGE_PIXELS,
     honoursKeys: isMastodon,
   }
 }
@@ -107,10 +136,7 @@ function toInstanceLimits({ version = '', configuration }: Instance): InstanceLi
 /** Other servers count code points and full links, or less. A text that fits this limit fits all of them. */
 function toTextLimit(
   isMastodon: boolean,
-  {
-    max_characters: max = DEFAULT_TEXT.max,
-    characters_reserved_per_url: linkLength,
-  }: NonNullable<Configuration['statuses']>,
+  { maxCharacters: max = DEFAULT_TEXT.max, charactersPerLink: linkLength }: InstanceStatements,
 ): TextLimit {
   if (!isMastodon) return { unit: 'codePoints', max }
   return {

@@ -3,7 +3,7 @@ import { fitAltText, toMediaKind } from '../../domain/posts/posting-rules.ts'
 import { HOUR, MINUTE } from '../../domain/shared/times.ts'
 import type { CallOptions, Credentials, MediaSource, OutgoingPost, Checkpoints } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { loadImage, warmUpImages } from '../shared/image-files.ts'
+import { loadImage } from '../shared/image-files.ts'
 import { createMediaLimiter } from '../shared/media-limiter.ts'
 import { createMultipartBody, createTextPart } from '../shared/multipart.ts'
 import { toLostMediaError, waitUntilProcessed } from '../shared/processing.ts'
@@ -19,6 +19,7 @@ interface MediaDeps {
   media: MediaSource
   /** How long one preparation waits for the server to process an image or video, milliseconds. */
   processingWaitMs: number
+  limiters: MediaLimiters
 }
 
 /** Servers delete unused files after about a day; older ones are uploaded again. */
@@ -44,11 +45,20 @@ interface UploadedFile {
   index: number
 }
 
+/** Creates the limits on files in progress, which all servers share. */
+export function createMediaLimiters() {
+  return {
+    limitImages: createMediaLimiter({ concurrency: IMAGES_IN_MEMORY, perUser: 1 }),
+    // A call that waits for a connection must not hold an open file, which object storage would close.
+    limitVideos: createMediaLimiter({ concurrency: MAX_VIDEOS, perUser: MAX_VIDEOS_PER_USER }),
+  }
+}
+
+export type MediaLimiters = ReturnType<typeof createMediaLimiters>
+
 /** Uploads files before the post that shows them. */
-export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps) {
-  const limitImages = createMediaLimiter({ concurrency: IMAGES_IN_MEMORY, perUser: 1 })
-  // A call that waits for a connection must not hold an open file, which object storage would close.
-  const limitVideos = createMediaLimiter({ concurrency: MAX_VIDEOS, perUser: MAX_VIDEOS_PER_USER })
+export function createMedia({ api, uploads, media, processingWaitMs, limiters }: MediaDeps) {
+  const { limitImages, limitVideos } = limiters
 
   /** Stores each file's id before the next step, so that nothing is uploaded twice needlessly. */
   async function prepare(
@@ -123,7 +133,7 @@ export function createMedia({ api, uploads, media, processingWaitMs }: MediaDeps
     }
   }
 
-  return { prepare, warmUp: warmUpImages }
+  return { prepare }
 }
 
 export function findUploadedId(checkpoints: Checkpoints, index: number): string | null {

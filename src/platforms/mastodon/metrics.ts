@@ -11,23 +11,21 @@ import { isFinalRefusal } from './errors.ts'
 
 interface MetricsDeps {
   api: Api
-  assertSameInstance(account: Credentials): void
   isAccountPresent(account: Credentials, options: CallOptions): Promise<boolean>
 }
 
 /** The maximum number of ids per call. */
-const PER_CALL = 20
+export const STATUSES_PER_CALL = 20
 const CONCURRENCY = 5
 /** How long a server without the batch endpoint is read one status at a time. */
 const SINGLE_CALLS_MS = DAY
 const STATUSES = '/api/v1/statuses'
 
 /** Reads the counts that the instance knows. It receives activity on other instances only in part. */
-export function createMetrics({ api, assertSameInstance, isAccountPresent }: MetricsDeps): PostMetrics {
+export function createMetrics({ api, isAccountPresent }: MetricsDeps): Pick<PostMetrics, 'read'> {
   let singleCallsUntil = 0
 
   async function read(ids: string[], account: Credentials, options: CallOptions) {
-    assertSameInstance(account)
     const statuses = ids.length > 1 ? await fetchStatuses(ids, account, options) : []
     const found = new Map<string, PostCounts | 'deleted'>()
     const gone: string[] = []
@@ -66,7 +64,7 @@ export function createMetrics({ api, assertSameInstance, isAccountPresent }: Met
     }
   }
 
-  return { perCall: PER_CALL, read }
+  return { read }
 }
 
 function isEndpointMissing(error: unknown): boolean {

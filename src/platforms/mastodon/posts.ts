@@ -26,19 +26,19 @@ interface PostDeps {
   search: ReturnType<typeof createSearch>
   application: ApplicationName
   limits: ReturnType<typeof createInstanceLimits>
-  assertSameInstance(account: Credentials): void
   publishTimeoutMs: number
 }
+
+const MAX_URL_LENGTH = 2_048
 
 /** Set when the server reported a status of ours that no longer exists. */
 const DELETED = 'deleted'
 
 /** Prepares and publishes posts, and reconciles unknown outcomes. */
 export function createPosts(deps: PostDeps) {
-  const { api, media, search, application, limits, assertSameInstance, publishTimeoutMs } = deps
+  const { api, media, search, application, limits, publishTimeoutMs } = deps
 
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
-    assertSameInstance(account)
     const instance = await limits(options)
     assertPostable('mastodon', post.content, instance.rules)
     await media.prepare(post, account, checkpoints, { ...options, limits: instance })
@@ -51,7 +51,6 @@ export function createPosts(deps: PostDeps) {
     delivery: DeliveryCheckpoints,
     { signal }: CallOptions,
   ): Promise<Published> {
-    assertSameInstance(account)
     const status = { status: post.content.text, media_ids: listUploadedIds(post, delivery) }
     const call = { token: account.accessToken, signal, timeoutMs: publishTimeoutMs }
     try {
@@ -92,7 +91,6 @@ export function createPosts(deps: PostDeps) {
     delivery: DeliveryCheckpoints,
     options: SearchOptions,
   ): Promise<Published | NotFoundResult> {
-    assertSameInstance(account)
     if (delivery.get(DELETED)) return 'undecidable'
     const found = await search(post, account, delivery, options)
     if (typeof found === 'string') return found
@@ -102,8 +100,8 @@ export function createPosts(deps: PostDeps) {
 
   function toPublished({ id, url }: Status, { handle }: Credentials): Published {
     const fallback = `${api.base}/@${handle.split('@')[0]}/${id}`
-    return { platformPostId: id, platformPostUrl: isWebUrl(url) ? url : fallback }
+    return { platformPostId: id, platformPostUrl: isWebUrl(url) && url.length <= MAX_URL_LENGTH ? url : fallback }
   }
 
-  return { prepare, publish, reconcile, warmUp: media.warmUp }
+  return { prepare, publish, reconcile }
 }

@@ -8,14 +8,20 @@ const nullable = <T extends TSchema>(type: T) => Type.Optional(Type.Union([type,
 /** Parsed by `parseCount`, so that an invalid count does not invalidate the whole response. */
 const count = Type.Optional(Type.Unknown())
 
+/** Ids are stored, and a hostile server chooses them. */
+const id = Type.String({ minLength: 1, maxLength: 128 })
+/** Longer than any token or client id in use, opaque or JWT. */
+const secret = Type.String({ minLength: 1, maxLength: 4_096 })
+
 /** https://docs.joinmastodon.org/entities/Token/ */
-const Token = Type.Object({ access_token: Type.String({ minLength: 1 }), scope: Type.String() })
+const Token = Type.Object({ access_token: secret, scope: Type.String() })
+export type Token = Static<typeof Token>
 export const readToken = responseReader(Token)
 
 /** https://docs.joinmastodon.org/entities/Account/ */
 const Account = Type.Object({
-  id: Type.String({ minLength: 1 }),
-  username: Type.String({ minLength: 1 }),
+  id,
+  username: Type.String({ minLength: 1, maxLength: 255 }),
   display_name: nullable(Type.String()),
   avatar: nullable(Type.String()),
   /** HTML. */
@@ -29,13 +35,17 @@ export const readAccount = responseReader(Account)
 const Application = Type.Object({ name: Type.String() })
 export const readApplication = responseReader(Application)
 
+/** https://docs.joinmastodon.org/entities/CredentialApplication/ */
+const RegisteredApplication = Type.Object({ client_id: secret, client_secret: secret })
+export const readRegisteredApplication = responseReader(RegisteredApplication)
+
 /** https://docs.joinmastodon.org/entities/MediaAttachment/ */
-const MediaAttachment = Type.Object({ id: Type.String({ minLength: 1 }) })
+const MediaAttachment = Type.Object({ id })
 export const readMediaAttachment = responseReader(MediaAttachment)
 
 /** https://docs.joinmastodon.org/entities/Status/ */
 const Status = Type.Object({
-  id: Type.String({ minLength: 1 }),
+  id,
   created_at: Type.String(),
   /** `null`: never edited. Absent on servers that do not report it. */
   edited_at: nullable(Type.String()),
@@ -53,7 +63,7 @@ export const readStatuses = responseReader(Type.Array(Status))
 
 /** A status with only its counts. Quotes are counted since 4.5. */
 const CountedStatus = Type.Object({
-  id: Type.String({ minLength: 1 }),
+  id,
   favourites_count: count,
   reblogs_count: count,
   quotes_count: count,
@@ -67,28 +77,44 @@ export const readCountedStatuses = responseReader(Type.Array(CountedStatus))
 const StatusSource = Type.Object({ text: Type.String() })
 export const readStatusSource = responseReader(StatusSource)
 
-const limit = Type.Optional(Type.Integer({ minimum: 1 }))
+/** Bounded when it is used, so that one invalid value does not invalidate the whole document. */
+const stated = Type.Optional(Type.Unknown())
+
+const Configuration = Type.Object({
+  statuses: Type.Optional(
+    Type.Object({ max_characters: stated, max_media_attachments: stated, characters_reserved_per_url: stated }),
+  ),
+  media_attachments: Type.Optional(
+    Type.Object({
+      supported_mime_types: stated,
+      image_size_limit: stated,
+      image_matrix_limit: stated,
+      video_size_limit: stated,
+      description_limit: stated,
+    }),
+  ),
+})
 
 /** https://docs.joinmastodon.org/entities/Instance/; compatible servers omit parts of it. */
-const Instance = Type.Object({
-  version: Type.Optional(Type.String()),
-  configuration: Type.Object({
-    statuses: Type.Optional(
-      Type.Object({ max_characters: limit, max_media_attachments: limit, characters_reserved_per_url: limit }),
-    ),
-    media_attachments: Type.Optional(
-      Type.Object({
-        supported_mime_types: Type.Optional(Type.Array(Type.String())),
-        image_size_limit: limit,
-        image_matrix_limit: limit,
-        video_size_limit: limit,
-        description_limit: limit,
-      }),
-    ),
-  }),
-})
+const Instance = Type.Object({ version: stated, configuration: Configuration })
 export type Instance = Static<typeof Instance>
 export const readInstance = responseReader(Instance)
+
+/** https://docs.joinmastodon.org/entities/V1_Instance/; servers without `configuration` may state `max_toot_chars`. */
+const V1Instance = Type.Object({
+  version: stated,
+  configuration: Type.Optional(Configuration),
+  max_toot_chars: stated,
+})
+const readV1 = responseReader(V1Instance)
+
+/** Reads the older document as the newer one. */
+export function readV1Instance(text: string): Instance | null {
+  const found = readV1(text)
+  if (!found) return null
+  const { version, configuration = { statuses: { max_characters: found.max_toot_chars } } } = found
+  return { version, configuration }
+}
 
 /** https://docs.joinmastodon.org/entities/Error/ */
 const MastodonError = Type.Object({ error: Type.String({ minLength: 1 }), error_description: nullable(Type.String()) })

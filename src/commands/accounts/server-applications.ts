@@ -1,0 +1,47 @@
+import { SecretUnreadableError, type RecordSecretContext } from '../../domain/shared/secrets.ts'
+import type { ServerApplication, ServerApplications } from '../../platforms/contract.ts'
+import type { TokenCipher } from '../../security/token-cipher.ts'
+import {
+  SERVER_APPLICATIONS,
+  type ServerApplicationStore,
+  type StoredApplication,
+} from '../../store/accounts/server-applications.ts'
+
+interface ServerApplicationsDeps {
+  store: ServerApplicationStore
+  cipher: TokenCipher
+}
+
+const contextOf = (id: string): RecordSecretContext => ({ collection: SERVER_APPLICATIONS, id, field: 'clientSecret' })
+
+/** Seals the secrets of applications on servers that users named. */
+export function createServerApplications({ store, cipher }: ServerApplicationsDeps): ServerApplications {
+  function open({ _id, clientId, clientSecret, redirectUri }: StoredApplication): ServerApplication {
+    return { clientId, clientSecret: cipher.open(clientSecret, contextOf(_id)), redirectUri }
+  }
+
+  /** An application whose key is gone is registered again, so it is removed. */
+  async function find(name: string): Promise<ServerApplication | null> {
+    const stored = await store.find(name)
+    try {
+      return stored && open(stored)
+    } catch (error) {
+      if (!(error instanceof SecretUnreadableError)) throw error
+      await store.remove(name, stored!.clientId)
+      return null
+    }
+  }
+
+  return {
+    find,
+
+    async add(name, application) {
+      const { clientId, clientSecret, redirectUri } = application
+      const sealed = cipher.seal(clientSecret, contextOf(name))
+      const isStored = await store.insert({ _id: name, clientId, clientSecret: sealed, redirectUri })
+      return isStored ? application : ((await find(name)) ?? application)
+    },
+
+    remove: (name, clientId) => store.remove(name, clientId),
+  }
+}
