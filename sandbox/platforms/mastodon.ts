@@ -32,6 +32,8 @@ export interface MastodonOptions extends SimulatorPlace {
   charactersPerUrl?: number
   /** The reported version; by default that of Mastodon where it honours keys, and that of another server otherwise. */
   version?: string
+  /** False for servers before 4.0, which describe themselves only in the older document. */
+  hasV2Instance?: boolean
   /** False for servers before 4.3, which return statuses one at a time. */
   showsSeveral?: boolean
   crowd?: Crowd
@@ -48,6 +50,8 @@ export interface Mastodon {
   /** Publishes as the account's owner does with the web client. */
   publishElsewhere(account: Account, text: string): Status
   rewrite(statusId: string, text: string): void
+  /** Forgets all applications, as servers do with unused ones. */
+  forgetApps(): void
   stop(): Promise<void>
 }
 
@@ -56,7 +60,13 @@ const SCOPES = ['read:accounts', 'read:statuses', 'write:statuses', 'write:media
 
 /** Starts a strict simulator of one Mastodon server behind the fault proxy. All data is under `dir`. */
 export async function startMastodon(options: MastodonOptions = {}): Promise<Mastodon> {
-  const { maxCharacters = 500, types = MEDIA_LIMITS.types, processingMs = 1_000, showsSeveral = true } = options
+  const {
+    maxCharacters = 500,
+    types = MEDIA_LIMITS.types,
+    processingMs = 1_000,
+    showsSeveral = true,
+    hasV2Instance = true,
+  } = options
   const {
     honoursKeys = true,
     namesApplication = true,
@@ -105,6 +115,7 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
         charactersPerUrl,
         version,
         showsSeveral,
+        hasV2Instance,
         namesApplication,
       }),
       fronts: { mastodon: createMastodonPlatform({ state, oauth, statuses }) },
@@ -113,6 +124,7 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
         createApp,
         publishElsewhere: statuses.publishElsewhere,
         rewrite: statuses.rewrite,
+        forgetApps: () => state.apps.values().forEach(({ clientId }) => state.apps.delete(clientId)),
       },
     }
   })

@@ -22,6 +22,7 @@ interface ServerDeps {
   charactersPerUrl: number
   version: string
   showsSeveral: boolean
+  hasV2Instance: boolean
   namesApplication: boolean
 }
 
@@ -54,7 +55,8 @@ export function createMastodonServer(deps: ServerDeps): Server {
     ['POST', /^\/oauth\/token$/, ({ params }) => oauth.issueToken(params)],
     ['POST', /^\/oauth\/revoke$/, ({ params }) => oauth.revoke(params)],
     ['GET', /^\/\.well-known\/oauth-authorization-server$/, () => ({ status: 200, body: serverMetadata() })],
-    ['GET', /^\/api\/v2\/instance$/, () => ({ status: 200, body: instance() })],
+    ['GET', /^\/api\/v2\/instance$/, () => v2Instance()],
+    ['GET', /^\/api\/v1\/instance$/, () => ({ status: 200, body: { uri: new URL(base()).host, ...instance() } })],
     ['GET', /^\/api\/v1\/apps\/verify_credentials$/, ({ token }) => ownApp(token)],
     ['GET', /^\/api\/v1\/accounts\/verify_credentials$/, ({ token }) => ownAccount(token)],
     [
@@ -146,6 +148,11 @@ export function createMastodonServer(deps: ServerDeps): Server {
       grant_types_supported: ['authorization_code', 'client_credentials'],
       code_challenge_methods_supported: ['S256'],
     }
+  }
+
+  function v2Instance(): SandboxResponse {
+    if (!deps.hasV2Instance) throw new Refusal(404, 'Not Found')
+    return { status: 200, body: instance() }
   }
 
   function instance() {

@@ -20,6 +20,8 @@ import type {
   OutgoingPost,
   PlatformFacts,
   SearchOptions,
+  ServerApplication,
+  ServerApplications,
 } from '../../../../src/platforms/contract.ts'
 import { PlatformError } from '../../../../src/platforms/errors.ts'
 
@@ -121,6 +123,21 @@ export function memoryFacts(facts = new Map<string, string>()): PlatformFacts & 
     find: async (name) => facts.get(name) ?? null,
     save: async (name, value) => void facts.set(name, value),
   }
+}
+
+/** Stored applications in a map. */
+export function memoryApplications(stored = new Map<string, ServerApplication>()) {
+  const applications: ServerApplications = {
+    find: async (name) => stored.get(name) ?? null,
+    async add(name, application) {
+      if (!stored.has(name)) stored.set(name, application)
+      return stored.get(name)!
+    },
+    async remove(name, clientId) {
+      if (stored.get(name)?.clientId === clientId) stored.delete(name)
+    },
+  }
+  return { ...applications, stored }
 }
 
 /** Search options for a call that got its response and is no longer in flight. */
