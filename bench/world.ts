@@ -76,6 +76,7 @@ export async function startWorld(profiling: Profiling | null = null): Promise<Wo
       TOKEN_ENCRYPTION_KEYS: `bench:${randomBytes(32).toString('base64')}`,
       BLUESKY_ENTRY_URL: bluesky.url,
       BLUESKY_VIDEO_URL: bluesky.url,
+      BLUESKY_DIRECTORY_URL: bluesky.url,
       RATE_LIMIT_PER_ADDRESS: '100000000',
       RATE_LIMIT_PER_USER: '100000000',
     }

@@ -87,6 +87,7 @@ serve(
     ownUrl,
     env: {
       BLUESKY_ENTRY_URL: bluesky.url,
+      BLUESKY_DIRECTORY_URL: bluesky.url,
       MASTODON_INSTANCE_URL: mastodon.url,
       MASTODON_CLIENT_ID: mastodonApp.clientId,
       MASTODON_CLIENT_SECRET: mastodonApp.clientSecret,

@@ -35,12 +35,15 @@ export function listFronts(platforms: RunningPlatform[]): [Platform, Front][] {
 }
 
 async function bluesky(dir: string, { processingMs, crowdOn = noCrowd }: Behaviour): Promise<RunningPlatform> {
-  const { url, control, video, createAccount, stop } = await startBluesky({ dir, crowd: crowdOn('bluesky') })
+  const { url, directoryUrl, control, video, createAccount, stop } = await startBluesky({
+    dir,
+    crowd: crowdOn('bluesky'),
+  })
   if (processingMs) video.processingMs = processingMs.video
   const accountOf = (name: string) => createAccount({ handle: `${name}.test` })
   return {
     fronts: { bluesky: { url, control } },
-    env: () => ({ BLUESKY_ENTRY_URL: url, BLUESKY_VIDEO_URL: url }),
+    env: () => ({ BLUESKY_ENTRY_URL: url, BLUESKY_VIDEO_URL: url, BLUESKY_DIRECTORY_URL: directoryUrl }),
     async facts(name) {
       const { handle, appPassword } = await accountOf(name)
       return { identifier: handle, appPassword }

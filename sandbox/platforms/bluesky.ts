@@ -30,6 +30,8 @@ export interface Bluesky {
   control: string
   /** URL of the server itself, without the proxy. */
   pdsUrl: string
+  /** URL of the directory with the accounts' DID documents. */
+  directoryUrl: string
   /** The behaviour of the video service. */
   video: VideoKnobs
   /** Returns the account with this handle (under `.test`), created if needed. It survives a restart. */
@@ -105,6 +107,7 @@ export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesk
     url: proxy.url,
     control: proxy.control,
     pdsUrl: thread.pdsUrl,
+    directoryUrl: thread.directoryUrl,
     video,
     createAccount,
     stop,

@@ -16,9 +16,14 @@ export function platformSettings(config: Config): PlatformSettings {
 }
 
 function bluesky(config: Config): PlatformSettings['bluesky'] {
-  const { BLUESKY_ENTRY_URL, BLUESKY_ACCOUNT_HOSTS, BLUESKY_VIDEO_URL, BLUESKY_APP_URL } = config
-  const accountHosts = parseList(BLUESKY_ACCOUNT_HOSTS)
-  return { entryUrl: BLUESKY_ENTRY_URL, accountHosts, videoUrl: BLUESKY_VIDEO_URL, appUrl: BLUESKY_APP_URL }
+  return {
+    entryUrl: config.BLUESKY_ENTRY_URL,
+    accountHosts: parseList(config.BLUESKY_ACCOUNT_HOSTS),
+    allowedPrivate: parseList(config.ALLOWED_PRIVATE_SERVERS),
+    directoryUrl: config.BLUESKY_DIRECTORY_URL,
+    videoUrl: config.BLUESKY_VIDEO_URL,
+    appUrl: config.BLUESKY_APP_URL,
+  }
 }
 
 function mastodon(config: Config): PlatformSettings['mastodon'] {

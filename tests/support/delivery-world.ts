@@ -17,7 +17,13 @@ export const NO_LIMITS = { RATE_LIMIT_PER_USER: 100_000, RATE_LIMIT_PER_ADDRESS:
 export async function startDeliveryWorld(overrides: Partial<Config> = {}, parts: { logger?: Logger } = {}) {
   const bluesky = await startBluesky()
   const context = await testContext(
-    { BLUESKY_ENTRY_URL: bluesky.url, BLUESKY_VIDEO_URL: bluesky.url, ...NO_LIMITS, ...overrides },
+    {
+      BLUESKY_ENTRY_URL: bluesky.url,
+      BLUESKY_VIDEO_URL: bluesky.url,
+      BLUESKY_DIRECTORY_URL: bluesky.directoryUrl,
+      ...NO_LIMITS,
+      ...overrides,
+    },
     parts,
   )
   await context.orchestrator.ensureSearchAttributes()

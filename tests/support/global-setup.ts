@@ -14,7 +14,7 @@ export interface TestServers {
   temporalAddress: string
   s3: { endpoint: string; accessKeyId: string; secretAccessKey: string }
   /** `url` is the fault proxy, `control` its control interface, `pdsUrl` the server behind it. Faults affect every test file. */
-  bluesky: { url: string; control: string; pdsUrl: string }
+  bluesky: { url: string; control: string; pdsUrl: string; directoryUrl: string }
 }
 
 declare module 'vitest' {
@@ -82,6 +82,11 @@ async function startServers(dir: string, stops: Stop[]): Promise<TestServers> {
     mongoUrl: mongod.url,
     temporalAddress: temporal.address,
     s3: { endpoint, accessKeyId, secretAccessKey },
-    bluesky: { url: bluesky.url, control: bluesky.control, pdsUrl: bluesky.pdsUrl },
+    bluesky: {
+      url: bluesky.url,
+      control: bluesky.control,
+      pdsUrl: bluesky.pdsUrl,
+      directoryUrl: bluesky.directoryUrl,
+    },
   }
 }

@@ -40,6 +40,7 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
     CONNECT_COOKIE: 'browsers',
     BLUESKY_ENTRY_URL: bluesky.url,
     BLUESKY_VIDEO_URL: bluesky.url,
+    BLUESKY_DIRECTORY_URL: bluesky.directoryUrl,
     // The default is ten minutes, too long for a test.
     UNANSWERED_CALL_SETTLE_MS: '30000',
   }

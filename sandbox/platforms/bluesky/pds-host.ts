@@ -33,6 +33,7 @@ export async function startPdsThread(workerData: PdsThreadInput) {
 
   return {
     pdsUrl: ready.pdsUrl,
+    directoryUrl: ready.directoryUrl,
     operator: {
       /** Returns an access token of the account with the scope of its main password. */
       accessToken: (did: Did) => ask('accessToken', did),

@@ -38,6 +38,7 @@ export interface PdsThreadAnswer {
 
 export interface PdsThreadReady {
   pdsUrl: string
+  directoryUrl: string
 }
 
 /** The upload limit of hosted accounts. */
@@ -150,7 +151,7 @@ async function main(input: PdsThreadInput): Promise<void> {
         } satisfies PdsThreadAnswer),
     )
   })
-  port.postMessage({ pdsUrl } satisfies PdsThreadReady)
+  port.postMessage({ pdsUrl, directoryUrl: plc.url } satisfies PdsThreadReady)
 }
 
 await main(workerData as PdsThreadInput)

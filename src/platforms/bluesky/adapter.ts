@@ -2,7 +2,10 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type { DirectConnect, MediaSource, PlatformAdapter } from '../contract.ts'
 import { createCallBudget } from '../shared/call-budget.ts'
 import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
+import type { ResolveName } from '../shared/public-lookup.ts'
+import { createPublicServers } from '../shared/public-servers.ts'
 import { parseCallWindows, toServerOrigin } from './call-windows.ts'
+import { createIdentities } from './identities.ts'
 import { createMetrics } from './metrics.ts'
 import { createPosts } from './posts.ts'
 import { createServiceAddresses } from './service-addresses.ts'
@@ -13,8 +16,13 @@ import { createXrpc } from './xrpc.ts'
 export interface BlueskyOptions {
   /** The server for logins. */
   entryUrl: string
-  /** Hosts besides the entry's on which accounts may live. A leading dot allows every subdomain. */
+  /** Other servers of accounts, by host name. A leading dot allows every subdomain. Empty: every public server. */
   accountHosts: string[]
+  /** Origins on private networks where accounts may be all the same. */
+  allowedPrivate?: string[]
+  /** The directory of `did:plc`; absent: all logins start at the entry. */
+  directoryUrl?: string
+  resolve?: ResolveName
   /** The service for videos that are too large for an account's own server. */
   videoUrl: string
   /** Base URL of the links to published posts. */
@@ -38,16 +46,26 @@ const BLOB_LIMIT_BYTES = 52_428_800
 /** Creates the adapter for Bluesky and other AT Protocol servers, by app password. */
 export function createBluesky(options: BlueskyOptions) {
   const { entryUrl, accountHosts, videoUrl, appUrl, publishTimeoutMs, media, userAgent } = options
+  const { allowedPrivate, directoryUrl, resolve } = options
   const { blobLimitBytes = BLOB_LIMIT_BYTES, processingWaitMs = 5 * SECOND } = options
-  const client = createHttpClient({ userAgent, connections: CALL_CONNECTIONS })
-  const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
+  const publicServers = createPublicServers({
+    configured: [entryUrl],
+    services: [videoUrl, ...(directoryUrl === undefined ? [] : [directoryUrl])],
+    only: accountHosts,
+    ...(allowedPrivate && { allowedPrivate }),
+    ...(resolve && { resolve }),
+  })
+  const { guard } = publicServers
+  const client = createHttpClient({ userAgent, connections: CALL_CONNECTIONS, guard })
+  const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS, guard })
   // A separate client, so that reading counts never delays publishing.
-  const readingClient = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
+  const readingClient = createHttpClient({ userAgent, connections: READING_CONNECTIONS, guard })
   const budget = createCallBudget({ label: 'Bluesky', parseWindows: parseCallWindows, toBudgetKey: toServerOrigin })
   const xrpc = createXrpc(client)
   const reading = createXrpc(budget.throttle(readingClient))
-  const services = createServiceAddresses({ entryUrl, accountHosts })
-  const { connect, ...sessions } = createSessions({ xrpc, reading, services })
+  const services = createServiceAddresses({ entryUrl, publicServers })
+  const identities = createIdentities({ http: client, xrpc, services, publicServers, directoryUrl })
+  const { connect, ...sessions } = createSessions({ xrpc, reading, services, identities })
   const uploads = createXrpc(uploadClient)
   const video = createVideo({ xrpc, uploads, services, media, videoUrl, blobLimitBytes, processingWaitMs })
   const posts = createPosts({ xrpc, uploads, services, media, video, appUrl, publishTimeoutMs })

@@ -6,12 +6,15 @@ import { responseReader } from '../shared/responses.ts'
 /** Parsed by `parseCount`, so that an invalid count does not invalidate the whole response. */
 const count = Type.Optional(Type.Unknown())
 
+/** Longer than any token in use; a hostile server chooses it, and it is stored. */
+const secret = Type.String({ minLength: 1, maxLength: 16_384 })
+
 /** https://docs.bsky.app/docs/api/com-atproto-server-create-session and -refresh-session */
 const Session = Type.Object({
-  did: Type.String({ pattern: '^did:' }),
-  handle: Type.String(),
-  accessJwt: Type.String({ minLength: 1 }),
-  refreshJwt: Type.String({ minLength: 1 }),
+  did: Type.String({ pattern: '^did:', maxLength: 2_048 }),
+  handle: Type.String({ maxLength: 253 }),
+  accessJwt: secret,
+  refreshJwt: secret,
   active: Type.Optional(Type.Boolean()),
   didDoc: Type.Optional(Type.Unknown()),
 })
@@ -20,14 +23,16 @@ export const readSession = responseReader(Session)
 
 /** https://www.w3.org/TR/did-core/#services, as https://atproto.com/specs/did#did-documents uses it. */
 const DidDocument = Type.Object({
+  id: Type.Optional(Type.Unknown()),
   service: Type.Array(Type.Object({ id: Type.String(), type: Type.Unknown(), serviceEndpoint: Type.Unknown() })),
 })
+export type DidDocument = Static<typeof DidDocument>
 export const readDidDocument = responseReader(DidDocument)
 
 /** https://docs.bsky.app/docs/api/app-bsky-actor-get-profile */
 const ProfileView = Type.Object({
   did: Type.String(),
-  handle: Type.String(),
+  handle: Type.String({ maxLength: 253 }),
   displayName: Type.Optional(Type.String()),
   description: Type.Optional(Type.String()),
   avatar: Type.Optional(Type.String()),

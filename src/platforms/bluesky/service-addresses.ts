@@ -1,45 +1,40 @@
+import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import type { Credentials } from '../contract.ts'
-import { readDidDocument, type Session } from './responses.ts'
+import type { PublicServers } from '../shared/public-servers.ts'
+import { readDidDocument, type DidDocument, type Session } from './responses.ts'
 
 interface ServiceOptions {
   entryUrl: string
-  /** Hosts besides the entry's that accounts may live on. A leading dot allows every subdomain. */
-  accountHosts: string[]
+  publicServers: PublicServers
 }
 
 /**
  * Chooses the server to call for an account. The owner controls the DID document, so its URL is used only for the entry
- * host or a configured host (docs/design/security.md). Otherwise the entry is called, which forwards.
+ * and for allowed public servers (docs/design/security.md). Otherwise the entry is called, which forwards.
  */
-export function createServiceAddresses({ entryUrl, accountHosts }: ServiceOptions) {
-  const entry = new URL(entryUrl)
+export function createServiceAddresses({ entryUrl, publicServers }: ServiceOptions) {
+  const entryOrigin = new URL(entryUrl).origin
 
-  function isAllowed(address: string): boolean {
-    if (!URL.canParse(address)) return false
-    const url = new URL(address)
-    if (url.origin === entry.origin) return true
-    return url.protocol === 'https:' && url.port === '' && accountHosts.some((host) => isHost(url.hostname, host))
+  /** Returns the allowed server in a DID document; `null` when it names none. */
+  function findInDocument({ service }: DidDocument): string | null {
+    const pds = service.find(({ id, type }) => id.endsWith('#atproto_pds') && type === 'AtprotoPersonalDataServer')
+    const address = typeof pds?.serviceEndpoint === 'string' ? trimTrailingSlashes(pds.serviceEndpoint) : ''
+    return publicServers.isAllowed(address) ? address : null
   }
 
   return {
     entryUrl,
+    entryOrigin,
+    findInDocument,
     /** Returns the server of a stored account. Checks the URL at every use, because it may come from another configuration. */
-    resolve: (account: Pick<Credentials, 'serviceUrl'>): string =>
-      account.serviceUrl !== undefined && isAllowed(account.serviceUrl) ? account.serviceUrl : entryUrl,
-    /** Returns the server that a new session names in its DID document. */
-    resolveForSession({ didDoc }: Pick<Session, 'didDoc'>): string {
+    resolve: ({ serviceUrl }: Pick<Credentials, 'serviceUrl'>): string =>
+      serviceUrl !== undefined && publicServers.isAllowed(serviceUrl) ? serviceUrl : entryUrl,
+    /** Returns the server that a new session names in its DID document, or else the one that opened the session. */
+    resolveForSession({ didDoc }: Pick<Session, 'didDoc'>, opener: string): string {
       const document = readDidDocument(JSON.stringify(didDoc ?? null))
-      const pds = document?.service.find(
-        ({ id, type }) => id.endsWith('#atproto_pds') && type === 'AtprotoPersonalDataServer',
-      )
-      const address = pds?.serviceEndpoint
-      return typeof address === 'string' && isAllowed(address) ? address : entryUrl
+      return (document && findInDocument(document)) ?? opener
     },
   }
 }
 
 export type ServiceAddresses = ReturnType<typeof createServiceAddresses>
-
-function isHost(hostname: string, allowed: string): boolean {
-  return allowed.startsWith('.') ? hostname.endsWith(allowed) : hostname === allowed
-}

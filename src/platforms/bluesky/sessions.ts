@@ -1,11 +1,12 @@
 import { isWebUrl } from '../../domain/shared/links.ts'
-import { stripInvisible } from '../../domain/shared/text.ts'
+import { stripInvisible, takeCodePoints } from '../../domain/shared/text.ts'
 import type { CallOptions, Credentials, Profile } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 import { ignoreBody } from '../shared/calls.ts'
 import { parseCount } from '../shared/counts.ts'
 import { readProfile, readSession, type Session } from './responses.ts'
 import { isRefusedAs } from './errors.ts'
+import type { Identities } from './identities.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
 import type { Xrpc } from './xrpc.ts'
 
@@ -14,6 +15,7 @@ interface SessionDeps {
   /** The client for calls that can wait. */
   reading: Xrpc
   services: ServiceAddresses
+  identities: Identities
 }
 
 type Secrets = Omit<Credentials, 'version'>
@@ -22,25 +24,34 @@ type Secrets = Omit<Credentials, 'version'>
 const INVALID_HANDLE = 'handle.invalid'
 /** The scope of sessions from the account's main password; app passwords have other scopes. */
 const MAIN_PASSWORD_SCOPE = 'com.atproto.access'
+/** Profiles come from the account's server and are stored. */
+const MAX_NAME_LENGTH = 255
+const MAX_DESCRIPTION_LENGTH = 5_000
+const MAX_URL_LENGTH = 2_048
 const MAIN_PASSWORD =
   'This is the main password of the Bluesky account. Create an app password in Bluesky under Settings > Privacy and security > ' +
   'App passwords, and use it instead.'
 
 /** Opens, renews and ends sessions, and reads profiles. */
-export function createSessions({ xrpc, reading, services }: SessionDeps) {
+export function createSessions({ xrpc, reading, services, identities }: SessionDeps) {
   async function connect(identifier: string, secret: string, options: CallOptions) {
-    const input = { identifier: normalizeIdentifier(identifier), password: secret.trim() }
+    const name = normalizeIdentifier(identifier)
+    const identity = await identities.find(name, options)
+    const opener = identity?.service ?? services.entryUrl
+    const input = { identifier: identity?.did ?? name, password: secret.trim() }
     const session = await xrpc
-      .procedure({ service: services.entryUrl, nsid: 'com.atproto.server.createSession', input }, readSession, options)
+      .procedure({ service: opener, nsid: 'com.atproto.server.createSession', input }, readSession, options)
       .catch(rethrowAsWrongCredentials)
+    if (identity) assertSameAccount(session, identity.did)
+    const service = services.resolveForSession(session, opener)
     if (parseClaims(session.accessJwt).scope === MAIN_PASSWORD_SCOPE) {
-      await deleteSession(services.resolveForSession(session), session.refreshJwt, options).catch(() => undefined)
+      await deleteSession(service, session.refreshJwt, options).catch(() => undefined)
       throw new PlatformError('permission', MAIN_PASSWORD, { certain: true })
     }
     if (session.active === false) {
       throw new PlatformError('blocked_by_platform', 'This Bluesky account is not active', { certain: true })
     }
-    const credentials = toSecrets(session, services.resolveForSession(session))
+    const credentials = toSecrets(session, service)
     return { credentials, profile: await fetchProfileOrHandle(credentials, options) }
   }
 
@@ -48,14 +59,15 @@ export function createSessions({ xrpc, reading, services }: SessionDeps) {
     if (account.refreshToken === undefined) {
       throw new PlatformError('unauthorized', 'The Bluesky login has expired', { certain: true })
     }
+    const opener = services.resolve(account)
     const session = await xrpc
-      .procedure(
-        { service: services.resolve(account), nsid: 'com.atproto.server.refreshSession', input: null },
-        readSession,
-        { ...options, token: account.refreshToken },
-      )
+      .procedure({ service: opener, nsid: 'com.atproto.server.refreshSession', input: null }, readSession, {
+        ...options,
+        token: account.refreshToken,
+      })
       .catch(rethrowAsLostAccount)
-    const renewed = toSecrets(session, services.resolveForSession(session))
+    assertSameAccount(session, account.accountId)
+    const renewed = toSecrets(session, services.resolveForSession(session, opener))
     return session.handle === INVALID_HANDLE ? { ...renewed, handle: account.handle } : renewed
   }
 
@@ -88,11 +100,12 @@ export function createSessions({ xrpc, reading, services }: SessionDeps) {
   async function profile(account: Secrets, options: CallOptions): Promise<Profile> {
     const view = await fetchProfileView(xrpc, account, options)
     const handle = view.handle === INVALID_HANDLE ? account.handle : view.handle
+    const displayName = takeCodePoints(view.displayName?.trim() ?? '', MAX_NAME_LENGTH)
     return {
-      displayName: view.displayName?.trim() || handle,
+      displayName: displayName || handle,
       handle,
-      avatar: isWebUrl(view.avatar) ? view.avatar : null,
-      ...(view.description !== undefined && { description: view.description }),
+      avatar: isWebUrl(view.avatar) && view.avatar.length <= MAX_URL_LENGTH ? view.avatar : null,
+      ...(view.description !== undefined && { description: takeCodePoints(view.description, MAX_DESCRIPTION_LENGTH) }),
     }
   }
 
@@ -110,6 +123,14 @@ export function createSessions({ xrpc, reading, services }: SessionDeps) {
 
 function normalizeIdentifier(identifier: string): string {
   return stripInvisible(identifier).trim().replace(/^@/, '')
+}
+
+/** A server can open sessions for its own accounts only, and a hostile one may name any. */
+function assertSameAccount({ did }: Session, expected: string): void {
+  if (did === expected) return
+  throw new PlatformError('unauthorized', 'The server of this Bluesky account opened another account', {
+    certain: true,
+  })
 }
 
 /** Problems of the account itself have their own messages; every other refusal concerns the typed-in credentials. */

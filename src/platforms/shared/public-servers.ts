@@ -12,8 +12,10 @@ import {
 import { parseServerAddress } from './server-address.ts'
 
 export interface PublicServersOptions {
-  /** URLs of the operator's choice. They are called wherever they are. */
+  /** The operator's own choice of servers with accounts. They are called wherever they are. */
   configured: readonly string[]
+  /** Other services of the operator's choice. They are called wherever they are, but users cannot name them. */
+  services?: readonly string[]
   /** Origins on private networks that users may name all the same. */
   allowedPrivate?: readonly string[]
   /** Host names that users may name; a leading dot includes all subdomains. Empty: every public server. */
@@ -39,9 +41,11 @@ const UNKNOWN_NAME = ['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA']
  * connection.
  */
 export function createPublicServers(options: PublicServersOptions) {
-  const { configured, allowedPrivate = [], only = [], resolve = resolveWithSystem } = options
+  const { configured, services = [], allowedPrivate = [], only = [], resolve = resolveWithSystem } = options
   const named = new Set(allowedPrivate.map(toOrigin))
-  const trusted = new Set([...configured.map(toOrigin), ...named])
+  /** Servers that users may name without being public. */
+  const chosen = new Set([...configured.map(toOrigin), ...named])
+  const trusted = new Set([...chosen, ...services.map(toOrigin)])
 
   const isTrusted = (origin: string) => trusted.has(origin)
 
@@ -50,12 +54,14 @@ export function createPublicServers(options: PublicServersOptions) {
     return only.length === 0 || only.some((host) => isHost(hostname, host))
   }
 
-  /** Returns the origin of a trusted server if the text is its URL. */
-  function findTrusted(typed: string): string | null {
+  /** Returns the origin of a chosen server if the text is its URL, or the host of an allowed private server. */
+  function findChosen(typed: string): string | null {
     const text = typed.trim()
+    const byHost = [...named].find((origin) => new URL(origin).host === text)
+    if (byHost !== undefined) return byHost
     if (!/^https?:\/\/[^\s@?#\\]+$/i.test(text) || !URL.canParse(text)) return null
     const { origin, pathname } = new URL(text)
-    return pathname === '/' && isTrusted(origin) ? origin : null
+    return pathname === '/' && chosen.has(origin) ? origin : null
   }
 
   /**
@@ -63,15 +69,15 @@ export function createPublicServers(options: PublicServersOptions) {
    * @throws ServerNotAllowedError
    */
   function parse(typed: string): string {
-    const origin = findTrusted(typed) ?? parseServerAddress(typed)
+    const origin = findChosen(typed) ?? parseServerAddress(typed)
     if (origin === null) throw new ServerNotAllowedError(NOT_PUBLIC)
-    if (!isTrusted(origin) && !isListed(origin)) throw new ServerNotAllowedError(NOT_LISTED)
+    if (!chosen.has(origin) && !isListed(origin)) throw new ServerNotAllowedError(NOT_LISTED)
     return origin
   }
 
   /** Returns whether a URL is the origin of a server that users may name. Makes no call. */
   function isAllowed(url: string): boolean {
-    if (isTrusted(url)) return true
+    if (chosen.has(url)) return true
     return parseServerAddress(url) === url && isListed(url)
   }
 

@@ -175,20 +175,21 @@ const signal = AbortSignal.timeout(20_000)
 const serversAt = (resolve: ResolveName, more = {}) => createPublicServers({ configured: [], resolve, ...more })
 
 describe('servers that users name', () => {
-  it('the configured server and explicitly allowed private servers are named by their URL only', () => {
+  it('the configured server is named by its URL, and an allowed private server also by its host', () => {
     const servers = createPublicServers({
       configured: ['http://mastodon.internal:3000/'],
       allowedPrivate: ['http://127.0.0.1:4000'],
     })
     expect(servers.parse(' http://127.0.0.1:4000/ ')).toBe('http://127.0.0.1:4000')
+    expect(servers.parse('127.0.0.1:4000')).toBe('http://127.0.0.1:4000')
     expect(servers.parse('http://mastodon.internal:3000')).toBe('http://mastodon.internal:3000')
     for (const typed of [
       'http://127.0.0.1:4001',
       'https://127.0.0.1:4000',
       'http://127.0.0.1:4000/x',
       'http://ann@127.0.0.1:4000',
-      '127.0.0.1:4000',
-      'mastodon.internal',
+      '127.0.0.1',
+      'mastodon.internal:3000',
     ]) {
       expect(() => servers.parse(typed)).toThrow(ServerNotAllowedError)
     }
