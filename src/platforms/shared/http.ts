@@ -56,12 +56,13 @@ export class HttpFailure extends Error {
  * maximum response size, and no redirects. A 3xx is an ordinary response (docs/design/security.md).
  */
 export function createHttpClient(options: HttpClientOptions) {
+  const maxResponseBytes = options.maxResponseBytes ?? MAX_RESPONSE_BYTES
   const connector = createConnector(CONNECT_TIMEOUT_MS, options.guard)
   const agent = new Agent({
     connections: options.connections,
     connect: connector.connect,
     allowH2: false,
-    maxResponseSize: options.maxResponseBytes ?? MAX_RESPONSE_BYTES,
+    maxResponseSize: maxResponseBytes,
   })
 
   return {
@@ -86,7 +87,7 @@ export function createHttpClient(options: HttpClientOptions) {
         })
         // undici checks the signal of a queued request only when its turn comes.
         const answer = await Promise.race([pending, rejectOnAbort(signal, () => !sent)])
-        return await readResponse(answer)
+        return await readResponse(answer, maxResponseBytes)
       } catch (error) {
         throw new HttpFailure(describeFailure(error, signal), { sent, cause: error })
       }
@@ -111,11 +112,19 @@ function rejectOnAbort(signal: AbortSignal, isQueued: () => boolean): Promise<ne
 
 class UnreadableResponse extends Error {}
 
-async function readResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<HttpResponse> {
+async function readResponse(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  maxBytes: number,
+): Promise<HttpResponse> {
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') {
     body.destroy()
     throw new UnreadableResponse(`unwanted content encoding ${String(encoding)}`)
+  }
+  // undici counts only the bytes that arrive, which may take until the deadline.
+  if (Number(headers['content-length']) > maxBytes) {
+    body.destroy()
+    throw new UnreadableResponse('a response that is announced too long')
   }
   const text = await body.text()
   return {
