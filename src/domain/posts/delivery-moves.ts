@@ -1,5 +1,4 @@
 import { failure, type Failure } from './failure.ts'
-import type { Platform } from '../shared/platforms.ts'
 import {
   toCauseFields,
   updateEntry,
@@ -10,8 +9,9 @@ import {
   needsReconciliation,
   UNCLAIMED,
   toPublishedKey,
+  toTarget,
 } from './post-entries.ts'
-import type { AttemptRef, Delivery, Move, PlatformStatus, Post, Published } from './post.ts'
+import type { AttemptRef, Delivery, Move, PlatformStatus, Post, Published, Target } from './post.ts'
 import { HOUR, MINUTE, SECOND } from '../shared/times.ts'
 
 /** Definite failures that allow another try, per round, before the delivery counts as failed. */
@@ -53,9 +53,9 @@ export interface Claim {
  * After a post's first claim it can no longer be cancelled or edited.
  * @throws ClaimRefused
  */
-export function claim(platform: Platform, wanted: Claim): Move {
+export function claim(target: Target, wanted: Claim): Move {
   return (post, now) => {
-    const entry = findOpenEntry(post, platform, wanted.round)
+    const entry = findOpenEntry(post, target, wanted.round)
     if (!entry) throw new ClaimRefused('not-deliverable')
     const { delivery } = entry
     // guard: due time
@@ -66,7 +66,7 @@ export function claim(platform: Platform, wanted: Claim): Move {
     if (delivery.nextAttemptAt !== null && delivery.nextAttemptAt > now) throw new ClaimRefused('not-yet')
     // guard: content version
     if (post.contentVersion !== wanted.contentVersion) throw new ClaimRefused('stale')
-    return updateEntry(post, platform, {
+    return updateEntry(post, target, {
       status: 'processing',
       ...toCauseFields(null),
       attemptCount: entry.attemptCount + 1,
@@ -91,18 +91,18 @@ export function claim(platform: Platform, wanted: Claim): Move {
 }
 
 /** Records that the platform accepted the post, whatever the status of the entry is by then. */
-export function accept(platform: Platform, published: Published): Move {
+export function accept(target: Target, published: Published): Move {
   return (post, now) => {
-    const entry = findEntry(post, platform)
+    const entry = findEntry(post, target)
     if (!entry || entry.status === 'completed' || entry.status === 'deleted') return post
-    const accepted = updateEntry(post, platform, {
+    const accepted = updateEntry(post, target, {
       status: 'completed',
       ...published,
       ...toCauseFields(null),
       completedAt: now,
       delivery: { ...entry.delivery, outcome: 'accepted', leaseUntil: null, nextAttemptAt: null },
     })
-    const key = toPublishedKey(platform, published.platformPostId)
+    const key = toPublishedKey(entry.platform, published.platformPostId)
     return { ...accepted, publishedKeys: [...(post.publishedKeys ?? []), key] }
   }
 }
@@ -111,9 +111,9 @@ export function accept(platform: Platform, published: Published): Move {
  * Records a definite refusal by the platform or by a rule of this service. It ends the round.
  * @throws ClaimRefused `not-due` before the post is due
  */
-export function refuse(platform: Platform, reason: Failure, from: AttemptRef): Move {
+export function refuse(target: Target, reason: Failure, from: AttemptRef): Move {
   return (post, now) => {
-    const entry = findCurrentEntry(post, platform, from)
+    const entry = findCurrentEntry(post, target, from)
     if (!entry) return post
     if (post.dueAt === null || post.dueAt > now) throw new ClaimRefused('not-due')
     return failEntry(post, entry, reason, { outcome: 'refused', now })
@@ -125,19 +125,19 @@ export function refuse(platform: Platform, reason: Failure, from: AttemptRef): M
  * The status of an unclaimed post does not change, so users can still cancel it during a platform outage.
  */
 export function defer(
-  platform: Platform,
+  target: Target,
   reason: Failure,
   from: AttemptRef,
   next: { at: Date; countsAsTry: boolean },
 ): Move {
   return (post, now) => {
-    const entry = findCurrentEntry(post, platform, from)
+    const entry = findCurrentEntry(post, target, from)
     if (!entry) return post
     const isDue = post.dueAt !== null && post.dueAt <= now
     const tries = entry.delivery.tries + (next.countsAsTry && isDue ? 1 : 0)
     if (tries >= MAX_TRIES) return failEntry(post, entry, reason, { outcome: 'refused', now })
     const called = entry.delivery.leaseUntil !== null
-    const deferred = updateEntry(post, platform, {
+    const deferred = updateEntry(post, target, {
       status: 'pending',
       ...toCauseFields(reason),
       delivery: {
@@ -157,13 +157,13 @@ export function defer(
  * Once all waits are used up, the delivery fails with `OUTCOME_UNKNOWN`.
  * @param answered true when the call that just failed got a response, so that no server is still processing it
  */
-export function markUnknown(platform: Platform, reason: Failure, from: AttemptRef, answered?: boolean): Move {
+export function markUnknown(target: Target, reason: Failure, from: AttemptRef, answered?: boolean): Move {
   return (post, now) => {
-    const entry = findCurrentEntry(post, platform, from)
+    const entry = findCurrentEntry(post, target, from)
     if (!entry) return post
     const wait = RECONCILE_WAITS_MS[entry.delivery.reconcileTries]
     if (wait === undefined) return failEntry(post, entry, toOutcomeUnknown(reason), { outcome: 'unknown', now })
-    return updateEntry(post, platform, {
+    return updateEntry(post, target, {
       status: 'processing',
       ...toCauseFields(reason),
       delivery: {
@@ -180,23 +180,23 @@ export function markUnknown(platform: Platform, reason: Failure, from: AttemptRe
 }
 
 /** Records that the platform has no trace of the earlier call, which may then be repeated with the same key. */
-export function markAbsent(platform: Platform, from: AttemptRef): Move {
-  return endReconciliation(platform, from, {})
+export function markAbsent(target: Target, from: AttemptRef): Move {
+  return endReconciliation(target, from, {})
 }
 
 /**
  * Allows a new publication after a user's retry when reconciliation cannot determine the outcome of the earlier call.
  * Drops the prepared handles and the key, because the platform may reject them as long as it remembers that call.
  */
-export function publishAgain(platform: Platform, from: AttemptRef): Move {
-  return endReconciliation(platform, from, UNCLAIMED)
+export function publishAgain(target: Target, from: AttemptRef): Move {
+  return endReconciliation(target, from, UNCLAIMED)
 }
 
-function endReconciliation(platform: Platform, from: AttemptRef, change: Partial<Delivery>): Move {
+function endReconciliation(target: Target, from: AttemptRef, change: Partial<Delivery>): Move {
   return (post, now) => {
-    const entry = findCurrentEntry(post, platform, from)
+    const entry = findCurrentEntry(post, target, from)
     if (!entry || !needsReconciliation(entry.delivery, now)) return post
-    return updateEntry(post, platform, {
+    return updateEntry(post, target, {
       status: 'pending',
       ...toCauseFields(null),
       delivery: {
@@ -215,25 +215,25 @@ function endReconciliation(platform: Platform, from: AttemptRef, change: Partial
  * Fails what a permanently lost activity left open in its round, as `OUTCOME_UNKNOWN` when a call may have been sent.
  * The lease stays, because the process that held it may still be alive.
  */
-export function giveUp(platform: Platform, reason: Failure, round: number): Move {
+export function giveUp(target: Target, reason: Failure, round: number): Move {
   return (post, now) => {
-    const entry = findOpenEntry(post, platform, round)
+    const entry = findOpenEntry(post, target, round)
     if (!entry) return post
     const { leaseUntil, outcome } = entry.delivery
     if (outcome !== 'unknown' && leaseUntil === null) return failEntry(post, entry, reason, { outcome: 'refused', now })
     const ended = failEntry(post, entry, toOutcomeUnknown(reason), { outcome: 'unknown', now })
-    return updateEntry(ended, platform, {
-      delivery: { ...findEntry(ended, platform)!.delivery, leaseUntil },
+    return updateEntry(ended, target, {
+      delivery: { ...findEntry(ended, target)!.delivery, leaseUntil },
     })
   }
 }
 
 /** Records that the platform reports the published post as deleted. */
-export function markDeleted(platform: Platform): Move {
+export function markDeleted(target: Target): Move {
   return (post) => {
-    const entry = findEntry(post, platform)
+    const entry = findEntry(post, target)
     if (!entry || entry.status === 'deleted' || !hasBegun(post)) return post
-    return updateEntry(post, platform, { status: 'deleted' })
+    return updateEntry(post, target, { status: 'deleted' })
   }
 }
 
@@ -242,11 +242,11 @@ export function markDeleted(platform: Platform): Move {
  * @throws ClaimRefused `stale` when the post was edited since, `not-deliverable` when its delivery has ended
  */
 export function saveCheckpoint(
-  platform: Platform,
+  target: Target,
   prepared: { round: number; accountId: string; contentVersion: number; name: string; value: string },
 ): Move {
   return (post) => {
-    const entry = findOpenEntry(post, platform, prepared.round)
+    const entry = findOpenEntry(post, target, prepared.round)
     if (!entry) throw new ClaimRefused('not-deliverable')
     if (post.contentVersion !== prepared.contentVersion) throw new ClaimRefused('stale')
     const { delivery } = entry
@@ -270,8 +270,8 @@ export function saveCheckpoint(
   }
 }
 
-function findCurrentEntry(post: Post, platform: Platform, from: AttemptRef): PlatformStatus | null {
-  const entry = findOpenEntry(post, platform, from.round)
+function findCurrentEntry(post: Post, target: Target, from: AttemptRef): PlatformStatus | null {
+  const entry = findOpenEntry(post, target, from.round)
   return entry && entry.delivery.attempt === from.attempt ? entry : null
 }
 
@@ -282,7 +282,7 @@ function failEntry(
   { outcome, now }: { outcome: 'refused' | 'unknown'; now: Date },
 ): Post {
   const isClaimed = entry.status === 'processing'
-  return updateEntry(post, entry.platform, {
+  return updateEntry(post, toTarget(entry), {
     status: 'failed',
     ...toCauseFields(reason),
     ...(isClaimed ? {} : { attemptCount: entry.attemptCount + 1, lastAttemptAt: now }),

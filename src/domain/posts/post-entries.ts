@@ -1,6 +1,6 @@
 import { failure, type Failure } from './failure.ts'
 import type { Platform } from '../shared/platforms.ts'
-import type { Delivery, DeliveryStatus, PlatformStatus, Post, PostStatus } from './post.ts'
+import type { Delivery, DeliveryStatus, PlatformStatus, Post, PostStatus, Target } from './post.ts'
 
 /** Returns the key that identifies a platform post across all posts. */
 export function toPublishedKey(platform: Platform, platformPostId: string): string {
@@ -83,11 +83,11 @@ export function hasBegun(post: Post): boolean {
   )
 }
 
-/** Returns the platform's entry while its delivery in this round is open, else null. */
-export function findOpenEntry(post: Post, platform: Platform, round: number): PlatformStatus | null {
+/** Returns the entry while its delivery in this round is open, else null. */
+export function findOpenEntry(post: Post, target: Target, round: number): PlatformStatus | null {
   // guard: open post
   if (post.status !== 'PENDING' && post.status !== 'SCHEDULED' && post.status !== 'PROCESSING') return null
-  const entry = findEntry(post, platform)
+  const entry = findEntry(post, target)
   if (!entry || entry.delivery.round !== round) return null
   return entry.status === 'pending' || entry.status === 'processing' ? entry : null
 }
@@ -101,8 +101,12 @@ export function hasReachedAnyPlatform({ publishedKeys, platformStatuses }: Post)
   })
 }
 
-export function findEntry(post: Post, platform: Platform): PlatformStatus | null {
-  return post.platformStatuses.find((entry) => entry.platform === platform) ?? null
+export function findEntry(post: Post, target: Target): PlatformStatus | null {
+  return post.platformStatuses.find((entry) => toTarget(entry) === target) ?? null
+}
+
+export function toTarget({ platform, target }: Pick<PlatformStatus, 'platform' | 'target'>): Target {
+  return target ?? platform
 }
 
 /** Converts a failure to the fields of an entry; all null for no failure. */
@@ -120,11 +124,11 @@ export function toFailure({ error, errorCode, platformReason }: PlatformStatus):
 }
 
 /** Returns the post with one entry changed and its status recomputed. */
-export function updateEntry(post: Post, platform: Platform, change: Partial<PlatformStatus>): Post {
+export function updateEntry(post: Post, target: Target, change: Partial<PlatformStatus>): Post {
   return rollUpPost({
     ...post,
     platformStatuses: post.platformStatuses.map((entry) =>
-      entry.platform === platform ? { ...entry, ...change } : entry,
+      toTarget(entry) === target ? { ...entry, ...change } : entry,
     ),
   })
 }

@@ -88,8 +88,13 @@ export interface Delivery {
   nextAttemptAt: Date | null
 }
 
+/** Identifies an entry of a post: the account that the user chose, or the platform for its default account. */
+export type Target = string
+
 export interface PlatformStatus {
   platform: Platform
+  /** The id of the account that the user chose; absent for the default account of the platform. */
+  target?: string
   status: DeliveryStatus
   platformPostId: string | null
   platformPostUrl: string | null

@@ -1,5 +1,6 @@
 import type { FailureCode } from './failure.ts'
 import type { PlatformReason } from './platform-reason.ts'
+import { findEntry, toTarget } from './post-entries.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { PlatformStatus, Post, PostStatus } from './post.ts'
 
@@ -43,7 +44,7 @@ const EDITABLE = ['contentVersion', 'scheduledAt', 'selectedPlatforms', 'timezon
 export function deriveEvents(before: Post, after: Post, at: Date): TimelineEvent[] {
   const events: TimelineEvent[] = EDITABLE.some((name) => after[name] !== before[name]) ? [{ at, type: 'edit' }] : []
   for (const entry of after.platformStatuses) {
-    const old = before.platformStatuses.find(({ platform }) => platform === entry.platform)
+    const old = findEntry(before, toTarget(entry))
     if (old && old !== entry) events.push(...deriveEntryEvents(old, entry, at))
   }
   if (after.status !== before.status) events.push({ at, type: 'transition', status: after.status })
