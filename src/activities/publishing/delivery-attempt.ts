@@ -4,6 +4,7 @@ import { ClaimRefused } from '../../domain/posts/delivery-moves.ts'
 import { findOpenEntry, needsReconciliation } from '../../domain/posts/post-entries.ts'
 import type { PlatformStatus } from '../../domain/posts/post.ts'
 import { longestArmLeadMs } from '../../domain/posts/publish-plan.ts'
+import { toTarget } from '../../domain/posts/targets.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials, PlatformAdapter } from '../../platforms/contract.ts'
 import type { DeliveryInput } from '../../workflows/messages/publishing.ts'
@@ -81,7 +82,7 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
   async function tryOnce(input: DeliveryInput, activity: DeliveryActivity): Promise<AttemptResult> {
     const post = await posts.find(input.postId)
     if (!post) return POST_DELETED
-    const entry = findOpenEntry(post, input.platform, input.round)
+    const entry = findOpenEntry(post, toTarget(input), input.round)
     if (!entry) return outcomes.endDelivery(post, input)
     const ref = { round: input.round, attempt: entry.delivery.attempt }
     const attempt: Attempt = { input, post, entry, activity, ref }
@@ -90,7 +91,7 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
       return outcomes.recordAccepted(attempt, remembered)
     }
     const now = clock.now()
-    if (post.dueAt === null) return { kind: 'superseded', result: toDeliveryResult(post, input.platform, 'again') }
+    if (post.dueAt === null) return { kind: 'superseded', result: toDeliveryResult(post, input, 'again') }
     // Either the post was moved and the workflow is about to cancel this activity, or the clock here is behind Temporal's. In the
     // latter case an immediate end would make the workflow start this activity again.
     const aheadMs = post.dueAt.getTime() - now.getTime()

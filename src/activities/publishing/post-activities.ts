@@ -5,6 +5,7 @@ import { giveUp } from '../../domain/posts/delivery-moves.ts'
 import { findEntry, toFailure } from '../../domain/posts/post-entries.ts'
 import { cancel } from '../../domain/posts/post-moves.ts'
 import { toPublishPlan } from '../../domain/posts/publish-plan.ts'
+import { toTarget } from '../../domain/posts/targets.ts'
 import type { DiscardPrepared } from '../../commands/posts/discard-prepared.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
@@ -38,19 +39,21 @@ export function createPostActivities({ posts, notifications, metrics, discardPre
     },
 
     /** Ends the round of a delivery whose activity has failed permanently. */
-    async giveUpDelivery({ postId, platform, round }: DeliveryInput): Promise<DeliveryResult> {
+    async giveUpDelivery(input: DeliveryInput): Promise<DeliveryResult> {
+      const { postId, platform, round } = input
+      const target = toTarget(input)
       const post = await posts.find(postId)
       if (!post) return { outcome: 'void', status: 'DELETED', revision: 0 }
       const reason = failure('INTERNAL', 'The delivery was lost inside the service')
-      const moved = await posts.transition(postId, giveUp(platform, reason, round), getRun())
-      const entry = findEntry(moved, platform)
+      const moved = await posts.transition(postId, giveUp(target, reason, round), getRun())
+      const entry = findEntry(moved, target)
       if (entry?.status === 'failed' && entry.delivery.round === round) {
         metrics.deliveryRecorded(platform, 'failed', entry.errorCode)
-        await notifications.insertOnce(postFailed(moved, platform, round, toFailure(entry) ?? reason))
+        await notifications.insertOnce(postFailed(moved, entry, toFailure(entry) ?? reason))
         const ending = postEnded(moved)
         if (ending) await notifications.insertOnce(ending)
       }
-      return toDeliveryResult(moved, platform, entry?.status === 'completed' ? 'completed' : 'failed')
+      return toDeliveryResult(moved, input, entry?.status === 'completed' ? 'completed' : 'failed')
     },
   }
 }

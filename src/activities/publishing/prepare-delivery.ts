@@ -11,7 +11,8 @@ import {
   needsReconciliation,
   findOutdatedHandles,
 } from '../../domain/posts/post-entries.ts'
-import type { Post } from '../../domain/posts/post.ts'
+
+import { toTarget } from '../../domain/posts/targets.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials, OutgoingPost, PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
@@ -81,7 +82,7 @@ export function createPrepareDelivery({
   async function prepareContent(target: DeliveryTarget, adapter: PlatformAdapter, account: Credentials): Promise<void> {
     await discardOutdated(target, adapter, account)
     await rethrowSaveErrors(createCheckpoints(target, account), (checkpoints) =>
-      adapter.prepare(toOutgoingPost(target.post, target.input), account, checkpoints, {
+      adapter.prepare(toOutgoingPost(target), account, checkpoints, {
         signal: target.activity.signal,
       }),
     )
@@ -119,7 +120,7 @@ export function createPrepareDelivery({
         const { contentVersion } = post
         await posts.transition(
           post._id,
-          saveCheckpoint(input.platform, { round, accountId, contentVersion, name, value }),
+          saveCheckpoint(toTarget(input), { round, accountId, contentVersion, name, value }),
         )
         handles.set(name, value)
       },
@@ -138,7 +139,7 @@ export function createPrepareDelivery({
     activity: PrepareDeliveryIo,
   ): Promise<(AttemptResult & { kind: 'retryIn' }) | null> {
     const post = await posts.find(input.postId)
-    const entry = post && findOpenEntry(post, input.platform, input.round)
+    const entry = post && findOpenEntry(post, toTarget(input), input.round)
     const adapter = platforms.find(input.platform)
     if (!post || !entry || !adapter || needsReconciliation(entry.delivery, clock.now())) return null
     let obstacle: Failure
@@ -158,7 +159,7 @@ export function createPrepareDelivery({
       if (decision.kind === 'defer') return retryIn(decision.waitMs, explainFailure(decision.reason, input.platform))
       obstacle = decision.reason
     }
-    await notifications.insertOnce(preparationFailed(post, input.platform, input.round, obstacle))
+    await notifications.insertOnce(preparationFailed(post, entry, obstacle))
     return null
   }
 
@@ -167,8 +168,8 @@ export function createPrepareDelivery({
 
 export type PrepareDelivery = ReturnType<typeof createPrepareDelivery>
 
-export function toOutgoingPost(post: Post, { platform }: DeliveryInput): OutgoingPost {
-  return { postId: post._id, content: resolveContent(post, platform) }
+export function toOutgoingPost({ post, entry }: Pick<DeliveryTarget, 'post' | 'entry'>): OutgoingPost {
+  return { postId: post._id, content: resolveContent(post, entry) }
 }
 
 /** Throws an error of `save` again after `work`, because an adapter may swallow or wrap it. */

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { activityInfo, ApplicationFailure, cancellationSignal, log } from '@temporalio/activity'
+import { toTarget } from '../../domain/posts/targets.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Logger } from '../../logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -121,4 +122,4 @@ export function createPublishActivities(deps: PublishActivitiesDeps) {
 
 const NO_HEARTBEATS: Heartbeats = { remembered: null, remember: () => {}, waitUntil: () => {} }
 
-const toKey = ({ postId, platform, round }: DeliveryInput): string => `${postId}/${platform}/${round}`
+const toKey = (input: DeliveryInput): string => `${input.postId}/${toTarget(input)}/${input.round}`

@@ -3,6 +3,7 @@ import type { AccountCredentials } from '../../commands/accounts/account-credent
 import { failure } from '../../domain/posts/failure.ts'
 import { giveUp, markAbsent, publishAgain, RECONCILE_WAITS_MS } from '../../domain/posts/delivery-moves.ts'
 import type { Published } from '../../domain/posts/post.ts'
+import { toTarget } from '../../domain/posts/targets.ts'
 import type { PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
@@ -43,6 +44,7 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
   return async function reconcileDelivery(attempt: Attempt, adapter: PlatformAdapter | null): Promise<AttemptResult> {
     const { input, entry, ref } = attempt
     const { platform } = input
+    const target = toTarget(input)
     const calledAt = entry.lastAttemptAt ?? entry.delivery.startedAt ?? clock.now()
     // guard: reconciliation
     const found = await findEarlierCall(attempt, adapter, calledAt)
@@ -54,7 +56,7 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
     if (next === 'absent' || next === 'anew') {
       addEvent(found === 'absent' ? 'absent' : 'unknown')
       const move = next === 'absent' ? markAbsent : publishAgain
-      await outcomes.applyMove(attempt, move(platform, ref))
+      await outcomes.applyMove(attempt, move(target, ref))
       return RELOAD
     }
     if (next === 'other-account') return giveUpDelivery('The account was changed while the post was being published.')
@@ -78,7 +80,7 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
 
     async function giveUpDelivery(why: string): Promise<AttemptResult> {
       const reason = failure('OUTCOME_UNKNOWN', why)
-      const moved = await outcomes.applyMove(attempt, giveUp(platform, reason, input.round))
+      const moved = await outcomes.applyMove(attempt, giveUp(target, reason, input.round))
       metrics.deliveryRecorded(platform, 'failed', reason.code)
       return outcomes.endDelivery(moved, input)
     }
@@ -95,7 +97,7 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
       if (account && account.accountId !== accountId) return 'other-account'
       if (!account) return 'not-connected'
       const checkpoints = { ...preparation.createCheckpoints(attempt, account), key, startedAt, isRepeat: true }
-      return await adapter.reconcile(toOutgoingPost(post, input), account, checkpoints, {
+      return await adapter.reconcile(toOutgoingPost(attempt), account, checkpoints, {
         signal,
         calledAt,
         wasAnswered: entry.delivery.answered ?? false,

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts'
 import { explainFailure, failure, type Failure } from '../../domain/posts/failure.ts'
 import { postEnded, postFailed, postPublished } from '../../domain/notifications/notifications.ts'
 import { accept, ClaimRefused, defer, EffectTaken, markUnknown, refuse } from '../../domain/posts/delivery-moves.ts'
-import type { Platform } from '../../domain/shared/platforms.ts'
+import { toTarget } from '../../domain/posts/targets.ts'
 import { findOpenEntry, findEntry, toFailure } from '../../domain/posts/post-entries.ts'
 import type { Move, Post, Published } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
@@ -39,7 +39,7 @@ export function createOutcomeRecorder({ posts, notifications, clock, metrics }: 
     const { platformPostId, platformPostUrl } = published
     let moved: Post | null
     try {
-      moved = await ignoreNotFound(applyMove(attempt, accept(input.platform, { platformPostId, platformPostUrl })))
+      moved = await ignoreNotFound(applyMove(attempt, accept(toTarget(input), { platformPostId, platformPostUrl })))
     } catch (error) {
       if (!(error instanceof EffectTaken)) throw error
       // Two equal posts were both reconciled, and the other one was first. The platform post of this one is yet to be found.
@@ -48,10 +48,10 @@ export function createOutcomeRecorder({ posts, notifications, clock, metrics }: 
     }
     metrics.deliveryRecorded(input.platform, 'accepted')
     // A post that was deleted meanwhile is published all the same, and its owner has to know.
-    await notifications.insertOnce(postPublished(moved ?? post, input.platform, platformPostUrl))
+    await notifications.insertOnce(postPublished(moved ?? post, attempt.entry, platformPostUrl))
     if (!moved) return POST_DELETED
     await notifyPostEnd(moved)
-    return { kind: 'done', result: toDeliveryResult(moved, input.platform, 'completed') }
+    return { kind: 'done', result: toDeliveryResult(moved, input, 'completed') }
   }
 
   /** Never records a refusal before the post is due: until then the user may cancel the post or fix the cause. */
@@ -61,9 +61,9 @@ export function createOutcomeRecorder({ posts, notifications, clock, metrics }: 
       await clock.sleepUntil(post.dueAt, activity.signal)
       return RELOAD
     }
-    const moved = await applyMove(attempt, refuse(input.platform, reason, ref))
+    const moved = await applyMove(attempt, refuse(toTarget(input), reason, ref))
     // The entry is still open when another attempt claimed it meanwhile. Then this refusal does not count.
-    if (findOpenEntry(moved, input.platform, input.round)) return RELOAD
+    if (findOpenEntry(moved, toTarget(input), input.round)) return RELOAD
     countOutcome(moved, input, 'failed')
     logFailure('delivery failed', attempt, reason)
     return endDelivery(moved, input)
@@ -76,7 +76,7 @@ export function createOutcomeRecorder({ posts, notifications, clock, metrics }: 
   ): Promise<AttemptResult> {
     const { input, ref } = attempt
     const at = new Date(clock.now().getTime() + wait.waitMs)
-    const moved = await applyMove(attempt, defer(input.platform, reason, ref, { at, countsAsTry: wait.countsAsTry }))
+    const moved = await applyMove(attempt, defer(toTarget(input), reason, ref, { at, countsAsTry: wait.countsAsTry }))
     logFailure('delivery deferred', attempt, reason)
     return retryWhenDue(moved, input, 'deferred', reason)
   }
@@ -84,7 +84,7 @@ export function createOutcomeRecorder({ posts, notifications, clock, metrics }: 
   /** @param answered whether the call was answered; missing when no call was made */
   async function recordUnknown(attempt: Attempt, reason: Failure, answered?: boolean): Promise<AttemptResult> {
     const { input, ref } = attempt
-    const moved = await applyMove(attempt, markUnknown(input.platform, reason, ref, answered))
+    const moved = await applyMove(attempt, markUnknown(toTarget(input), reason, ref, answered))
     logFailure('delivery outcome unknown', attempt, reason)
     return retryWhenDue(moved, input, 'unknown', reason)
   }
@@ -99,7 +99,7 @@ export function createOutcomeRecorder({ posts, notifications, clock, metrics }: 
     waitedMs: number | null = null,
   ): Promise<AttemptResult> {
     const { post, input, activity } = attempt
-    const tries = findEntry(post, input.platform)?.delivery.tries ?? 0
+    const tries = findEntry(post, toTarget(input))?.delivery.tries ?? 0
     const decision = classifyFailure(error, tries, Math.random(), waitedMs)
     if (decision.reason.code === 'INTERNAL') activity.report('delivery failed unexpectedly', error)
     if (decision.kind === 'defer') return recordDeferred(attempt, decision.reason, decision)
@@ -120,40 +120,37 @@ export function createOutcomeRecorder({ posts, notifications, clock, metrics }: 
     outcome: 'deferred' | 'unknown',
     reason: Failure,
   ): Promise<AttemptResult> {
-    const entry = findOpenEntry(moved, input.platform, input.round)
+    const entry = findOpenEntry(moved, toTarget(input), input.round)
     countOutcome(moved, input, outcome)
     if (!entry) return endDelivery(moved, input)
     const waitMs = (entry.delivery.nextAttemptAt?.getTime() ?? 0) - clock.now().getTime()
     return retryIn(waitMs, explainFailure(reason, input.platform))
   }
 
-  function countOutcome(
-    moved: Post,
-    { platform, round }: DeliveryInput,
-    outcome: 'failed' | 'deferred' | 'unknown',
-  ): void {
-    const entry = findEntry(moved, platform)
+  function countOutcome(moved: Post, input: DeliveryInput, outcome: 'failed' | 'deferred' | 'unknown'): void {
+    const { platform, round } = input
+    const entry = findEntry(moved, toTarget(input))
     if (entry?.status === 'failed') metrics.deliveryRecorded(platform, 'failed', entry.errorCode)
-    else if (findOpenEntry(moved, platform, round)) metrics.deliveryRecorded(platform, outcome)
+    else if (findOpenEntry(moved, toTarget(input), round)) metrics.deliveryRecorded(platform, outcome)
   }
 
   /** Ends the delivery of an entry that is no longer open. An earlier attempt may have died before it notified the user. */
   async function endDelivery(post: Post, input: DeliveryInput): Promise<AttemptResult> {
     await notifyEnd(post, input)
-    const status = findEntry(post, input.platform)?.status
+    const status = findEntry(post, toTarget(input))?.status
     return status === 'completed' || status === 'failed'
-      ? { kind: 'done', result: toDeliveryResult(post, input.platform, status) }
-      : { kind: 'superseded', result: toDeliveryResult(post, input.platform, 'void') }
+      ? { kind: 'done', result: toDeliveryResult(post, input, status) }
+      : { kind: 'superseded', result: toDeliveryResult(post, input, 'void') }
   }
 
-  async function notifyEnd(post: Post, { platform, round }: DeliveryInput): Promise<void> {
-    const entry = findEntry(post, platform)
-    if (!entry || entry.delivery.round !== round) return
+  async function notifyEnd(post: Post, input: DeliveryInput): Promise<void> {
+    const entry = findEntry(post, toTarget(input))
+    if (!entry || entry.delivery.round !== input.round) return
     if (entry.status === 'completed' && entry.platformPostUrl) {
-      await notifications.insertOnce(postPublished(post, platform, entry.platformPostUrl))
+      await notifications.insertOnce(postPublished(post, entry, entry.platformPostUrl))
     }
     if (entry.status === 'failed') {
-      await notifications.insertOnce(postFailed(post, platform, round, toFailure(entry) ?? UNKNOWN_FAILURE))
+      await notifications.insertOnce(postFailed(post, entry, toFailure(entry) ?? UNKNOWN_FAILURE))
     }
     await notifyPostEnd(post)
   }
@@ -165,9 +162,9 @@ export function createOutcomeRecorder({ posts, notifications, clock, metrics }: 
   }
 
   /** Makes the workflow read the post again. */
-  async function supersede({ postId, platform }: DeliveryInput): Promise<AttemptResult> {
-    const post = await posts.find(postId)
-    return post ? { kind: 'superseded', result: toDeliveryResult(post, platform, 'again') } : POST_DELETED
+  async function supersede(input: DeliveryInput): Promise<AttemptResult> {
+    const post = await posts.find(input.postId)
+    return post ? { kind: 'superseded', result: toDeliveryResult(post, input, 'again') } : POST_DELETED
   }
 
   return {
@@ -184,16 +181,20 @@ export function createOutcomeRecorder({ posts, notifications, clock, metrics }: 
 
 export type OutcomeRecorder = ReturnType<typeof createOutcomeRecorder>
 
-/** The activity result for one platform's delivery, with the reason of a failed one. */
-export function toDeliveryResult(post: Post, platform: Platform, outcome: DeliveryResult['outcome']): DeliveryResult {
-  const entry = findEntry(post, platform)
+/** The activity result of one delivery, with the reason of a failed one. */
+export function toDeliveryResult(
+  post: Post,
+  input: Pick<DeliveryInput, 'platform' | 'target'>,
+  outcome: DeliveryResult['outcome'],
+): DeliveryResult {
+  const entry = findEntry(post, toTarget(input))
   const reason = entry && toFailure(entry)
   return {
     outcome,
     status: post.status,
     revision: post.revision,
     ...(outcome === 'failed' &&
-      reason && { failure: { code: reason.code, message: explainFailure(reason, platform) } }),
+      reason && { failure: { code: reason.code, message: explainFailure(reason, input.platform) } }),
   }
 }
 

@@ -5,6 +5,7 @@ import { failure } from '../../domain/posts/failure.ts'
 import { claim, defer } from '../../domain/posts/delivery-moves.ts'
 import { findEntry } from '../../domain/posts/post-entries.ts'
 import type { AttemptRef, Published } from '../../domain/posts/post.ts'
+import { toTarget } from '../../domain/posts/targets.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials, DeliveryCheckpoints, PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
@@ -51,7 +52,7 @@ export function createSendPost(deps: SendPostDeps) {
     isArmed: boolean,
   ): Promise<AttemptResult> {
     const { input, post } = attempt
-    const timeoutMs = adapter.publishTimeoutMs?.(toOutgoingPost(post, input)) ?? deps.publishTimeoutMs
+    const timeoutMs = adapter.publishTimeoutMs?.(toOutgoingPost(attempt)) ?? deps.publishTimeoutMs
     const { serviceUrl: server = '', accountId } = account
     const destination = { platform: input.platform, server, userId: post.userId, accountId }
     const send = () => callLimiter.run(destination, () => claimAndCall(attempt, adapter, account, timeoutMs))
@@ -76,17 +77,18 @@ export function createSendPost(deps: SendPostDeps) {
     timeoutMs: number,
   ): Promise<VisibleCall> {
     const { platform, round } = input
+    const target = toTarget(input)
     // The call may have waited for capacity for a while.
     activity.signal.throwIfAborted()
     const leaseUntil = new Date(clock.now().getTime() + timeoutMs + LEASE_MARGIN_MS)
-    const move = claim(platform, {
+    const move = claim(target, {
       round,
       key: randomUUID(),
       leaseUntil,
       accountId: account.accountId,
       contentVersion: post.contentVersion,
     })
-    const { delivery } = findEntry(await outcomes.applyMove({ input, post, entry, activity, ref }, move), platform)!
+    const { delivery } = findEntry(await outcomes.applyMove({ input, post, entry, activity, ref }, move), target)!
     // guard: claimed attempt
     const claimed = { round, attempt: delivery.attempt }
     // The claim was so slow that its lease no longer covers the call.
@@ -100,7 +102,7 @@ export function createSendPost(deps: SendPostDeps) {
       isRepeat: entry.delivery.doubted && entry.delivery.key !== null,
     }
     if (isFirstCall(claimed)) metrics.publishStarted(platform, post, clock.now())
-    const outgoing = toOutgoingPost(post, input)
+    const outgoing = toOutgoingPost({ post, entry })
     const calledAt = performance.now()
     // The call may upload files, whose size decides how long it takes.
     const latency = () => (outgoing.content.mediaItems.length === 0 ? { latencyMs: performance.now() - calledAt } : {})
@@ -147,7 +149,7 @@ export function createSendPost(deps: SendPostDeps) {
     }
     // A renewal takes time, so the refusal is recorded first.
     const reason = failure(error.class, error.message, error.platformReason)
-    await outcomes.applyMove(attempt, defer(input.platform, reason, ref, { at: clock.now(), countsAsTry: false }))
+    await outcomes.applyMove(attempt, defer(toTarget(input), reason, ref, { at: clock.now(), countsAsTry: false }))
     try {
       await credentials.renew(post.userId, input.platform, account, { signal: activity.signal })
     } catch (renewalError) {

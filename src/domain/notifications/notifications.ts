@@ -3,7 +3,8 @@ import { resolveContent } from '../posts/content.ts'
 import type { Failure } from '../posts/failure.ts'
 import { isWebUrl } from '../shared/links.ts'
 import { platformLabel, type Platform } from '../shared/platforms.ts'
-import type { Post } from '../posts/post.ts'
+import type { PlatformStatus, Post } from '../posts/post.ts'
+import { toTarget } from '../posts/targets.ts'
 import { toExcerpt } from '../shared/plain-text.ts'
 import { trimFullStop } from '../shared/text.ts'
 import { formatDate, formatIsoDate, formatTime } from '../shared/times.ts'
@@ -11,6 +12,8 @@ import type { User } from '../users/user.ts'
 
 export const NOTIFICATION_TYPES = ['success', 'error', 'info', 'warning'] as const
 export type NotificationType = (typeof NOTIFICATION_TYPES)[number]
+
+type Entry = Pick<PlatformStatus, 'platform' | 'target' | 'accountId'>
 
 /** A notification to store once. `dedupeKey` identifies its event. */
 export interface NewNotification {
@@ -43,14 +46,14 @@ export function postCreated(post: Post, timezone: string): NewNotification {
  */
 export function postPublished(
   post: Pick<Post, '_id' | 'userId'> & Partial<Post>,
-  platform: Platform,
+  entry: Entry,
   platformPostUrl: string,
 ): NewNotification {
   return createPostNotification(post._id, post.userId, {
-    dedupeKey: `post-published:${post._id}:${platform}`,
+    dedupeKey: `post-published:${post._id}:${toTarget(entry)}`,
     type: 'success',
-    message: `Successfully posted on ${platform}${post.content ? quoteAfterColon(post as Post, platform) : ''}`,
-    options: { ...(post.content ? pickImage(post as Post, platform) : {}), ...toLinkOption(platformPostUrl) },
+    message: `Successfully posted on ${entry.platform}${post.content ? quoteAfterColon(post as Post, entry) : ''}`,
+    options: { ...(post.content ? pickImage(post as Post, entry) : {}), ...toLinkOption(platformPostUrl) },
   })
 }
 
@@ -77,22 +80,22 @@ const BEFORE_DUE: Partial<Record<Failure['code'], string>> = {
 }
 
 /** Reports a failed delivery, once per platform and round, with its cause and the next step. */
-export function postFailed(post: Post, platform: Platform, round: number, reason: Failure): NewNotification {
+export function postFailed(post: Post, entry: PlatformStatus, reason: Failure): NewNotification {
   return createPostNotification(post._id, post.userId, {
-    dedupeKey: `post-failed:${post._id}:${platform}:${round}`,
+    dedupeKey: `post-failed:${post._id}:${toTarget(entry)}:${entry.delivery.round}`,
     type: 'error',
-    message: `Posting${quoteExcerpt(post, platform)} on ${platformLabel(platform)} failed: ${describeCause(reason)}. ${stepAfterFailure(reason)}.`,
-    options: pickImage(post, platform),
+    message: `Posting${quoteExcerpt(post, entry)} on ${platformLabel(entry.platform)} failed: ${describeCause(reason)}. ${stepAfterFailure(reason)}.`,
+    options: pickImage(post, entry),
   })
 }
 
 /** Warns that preparation found a problem that will make the delivery fail unless the user acts. */
-export function preparationFailed(post: Post, platform: Platform, round: number, reason: Failure): NewNotification {
+export function preparationFailed(post: Post, entry: PlatformStatus, reason: Failure): NewNotification {
   return createPostNotification(post._id, post.userId, {
-    dedupeKey: `post-warning:${post._id}:${platform}:${round}:${post.contentVersion}`,
+    dedupeKey: `post-warning:${post._id}:${toTarget(entry)}:${entry.delivery.round}:${post.contentVersion}`,
     type: 'warning',
-    message: `Your scheduled post${quoteExcerpt(post, platform)} may fail on ${platformLabel(platform)}: ${describeCause(reason)}. ${stepBeforeDue(reason)}.`,
-    options: pickImage(post, platform),
+    message: `Your scheduled post${quoteExcerpt(post, entry)} may fail on ${platformLabel(entry.platform)}: ${describeCause(reason)}. ${stepBeforeDue(reason)}.`,
+    options: pickImage(post, entry),
   })
 }
 
@@ -264,19 +267,19 @@ function describeCause({ code, message }: Failure): string {
 }
 
 /** Returns the beginning of the post in quotation marks after a space; empty for a post without text. */
-function quoteExcerpt(post: Post, platform?: Platform): string {
-  const excerpt = toExcerpt(platform ? resolveContent(post, platform).text : post.content.text)
+function quoteExcerpt(post: Post, entry?: Entry): string {
+  const excerpt = toExcerpt(entry ? resolveContent(post, entry).text : post.content.text)
   return excerpt === '' ? '' : ` “${excerpt}”`
 }
 
 /** Returns `quoteExcerpt` after a colon. */
-function quoteAfterColon(post: Post, platform: Platform): string {
-  const quoted = quoteExcerpt(post, platform)
+function quoteAfterColon(post: Post, entry: Entry): string {
+  const quoted = quoteExcerpt(post, entry)
   return quoted === '' ? '' : `:${quoted}`
 }
 
-function pickImage(post: Post, platform?: Platform): { image?: string } {
-  const { mediaItems } = platform ? resolveContent(post, platform) : post.content
+function pickImage(post: Post, entry?: Entry): { image?: string } {
+  const { mediaItems } = entry ? resolveContent(post, entry) : post.content
   const first = mediaItems.find(({ mimeType }) => mimeType.startsWith('image/'))
   return first && isWebUrl(first.storageUrl) ? { image: first.storageUrl } : {}
 }

@@ -5,16 +5,23 @@ import type { Content, Post } from './post.ts'
 export function collectMediaKeys({
   content,
   platformSpecificContent,
-}: Pick<Post, 'content' | 'platformSpecificContent'>): Set<string> {
-  const contents = [content, ...Object.values(platformSpecificContent)]
+  accountSpecificContent = {},
+}: Contents): Set<string> {
+  const contents = [content, ...Object.values(platformSpecificContent), ...Object.values(accountSpecificContent)]
   return new Set(contents.flatMap(({ mediaItems = [] }) => mediaItems.map(({ storageKey }) => storageKey)))
 }
 
-/** Returns the content for one platform: an override's text and media each replace the common ones. */
-export function resolveContent(post: Pick<Post, 'content' | 'platformSpecificContent'>, platform: Platform): Content {
-  const override = post.platformSpecificContent[platform]
+/** Returns the content for one account: each part comes from the account's override, else the platform's, else the common content. */
+export function resolveContent(
+  { content, platformSpecificContent, accountSpecificContent = {} }: Contents,
+  { platform, accountId }: { platform: Platform; accountId?: string | undefined },
+): Content {
+  const ofPlatform = platformSpecificContent[platform]
+  const ofAccount = accountId === undefined ? undefined : accountSpecificContent[accountId]
   return {
-    text: override?.text ?? post.content.text,
-    mediaItems: override?.mediaItems ?? post.content.mediaItems,
+    text: ofAccount?.text ?? ofPlatform?.text ?? content.text,
+    mediaItems: ofAccount?.mediaItems ?? ofPlatform?.mediaItems ?? content.mediaItems,
   }
 }
+
+type Contents = Pick<Post, 'content' | 'platformSpecificContent' | 'accountSpecificContent'>

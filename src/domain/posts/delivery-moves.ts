@@ -9,9 +9,9 @@ import {
   needsReconciliation,
   UNCLAIMED,
   toPublishedKey,
-  toTarget,
 } from './post-entries.ts'
-import type { AttemptRef, Delivery, Move, PlatformStatus, Post, Published, Target } from './post.ts'
+import type { AttemptRef, Delivery, Move, PlatformStatus, Post, Published } from './post.ts'
+import { toTarget, type Target } from './targets.ts'
 import { HOUR, MINUTE, SECOND } from '../shared/times.ts'
 
 /** Definite failures that allow another try, per round, before the delivery counts as failed. */

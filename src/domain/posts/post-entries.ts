@@ -1,6 +1,7 @@
 import { failure, type Failure } from './failure.ts'
 import type { Platform } from '../shared/platforms.ts'
-import type { Delivery, DeliveryStatus, PlatformStatus, Post, PostStatus, Target } from './post.ts'
+import { toTarget, type Target } from './targets.ts'
+import type { Delivery, DeliveryStatus, PlatformStatus, Post, PostStatus } from './post.ts'
 
 /** Returns the key that identifies a platform post across all posts. */
 export function toPublishedKey(platform: Platform, platformPostId: string): string {
@@ -103,10 +104,6 @@ export function hasReachedAnyPlatform({ publishedKeys, platformStatuses }: Post)
 
 export function findEntry(post: Post, target: Target): PlatformStatus | null {
   return post.platformStatuses.find((entry) => toTarget(entry) === target) ?? null
-}
-
-export function toTarget({ platform, target }: Pick<PlatformStatus, 'platform' | 'target'>): Target {
-  return target ?? platform
 }
 
 /** Converts a failure to the fields of an entry; all null for no failure. */

@@ -88,13 +88,12 @@ export interface Delivery {
   nextAttemptAt: Date | null
 }
 
-/** Identifies an entry of a post: the account that the user chose, or the platform for its default account. */
-export type Target = string
-
 export interface PlatformStatus {
   platform: Platform
   /** The id of the account that the user chose; absent for the default account of the platform. */
   target?: string
+  /** The id of the account that it is published with; absent while the platform has none, and in records of older releases. */
+  accountId?: string
   status: DeliveryStatus
   platformPostId: string | null
   platformPostUrl: string | null
@@ -123,9 +122,13 @@ export interface Post {
   userId: string
   content: Content
   platformSpecificContent: Partial<Record<Platform, ContentOverride>>
+  /** Overrides by account id, which come before those of the platform; absent without any. */
+  accountSpecificContent?: Record<string, ContentOverride>
   /** Incremented by every edit of the content, and when the post may have to be published on another account. */
   contentVersion: number
   selectedPlatforms: Platform[]
+  /** Ids of accounts besides the default ones of the platforms; absent without any. */
+  selectedAccounts?: string[]
   scheduledAt: Date | null
   /** When delivery is due: `scheduledAt`, or else the time of creation or of the user's retry; null for drafts. */
   dueAt: Date | null

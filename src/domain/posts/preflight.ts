@@ -69,7 +69,7 @@ export function preflight(
   const result: Preflight = { errors: [], warnings: [], platforms: {} }
   post.selectedPlatforms.forEach((platform, index) => {
     const rules = rulesByPlatform[platform]
-    const content = resolveContent(post, platform)
+    const content = resolveContent(post, { platform })
     result.errors.push(...findContentProblems(post, platform, content, rules))
     result.warnings.push(...findWarnings(post, platform, content, rules))
     if (!connected.has(platform)) {

@@ -1,7 +1,7 @@
 import { resolveContent } from './content.ts'
 import { prepareLeadMs } from './posting-rules.ts'
 import type { Platform } from '../shared/platforms.ts'
-import type { Delivery, Post } from './post.ts'
+import type { PlatformStatus, Post } from './post.ts'
 import { SECOND } from '../shared/times.ts'
 
 /** A post as workflows see it: ids and times, never text, tokens or addresses. */
@@ -13,12 +13,14 @@ export interface PublishPlan {
   dueAt: number
   /** Absent in plans of older releases, which `armLeadMs` of the id replaces. */
   armLeadMs?: number
-  /** Platforms whose delivery is open. */
+  /** Entries whose delivery is open. */
   platforms: PlannedPlatform[]
 }
 
 export interface PlannedPlatform {
   platform: Platform
+  /** The account that the user chose; absent for the default account of the platform. */
+  target?: string
   round: number
   /** How long before `dueAt` preparation should start; 0 when the armed activity prepares in time. */
   prepareLeadMs: number
@@ -31,11 +33,12 @@ export function toPublishPlan(post: Post): PublishPlan | null {
   if (post.dueAt === null || post.status === 'DRAFT' || post.status === 'CANCELLED') return null
   const platforms = post.platformStatuses
     .filter(({ status }) => status === 'pending' || status === 'processing')
-    .map(({ platform, delivery }) => ({
-      platform,
-      round: delivery.round,
-      prepareLeadMs: prepareLeadMs(platform, resolveContent(post, platform)),
-      ...(isBrief(post, platform, delivery) && { isBrief: true as const }),
+    .map((entry) => ({
+      platform: entry.platform,
+      ...(entry.target !== undefined && { target: entry.target }),
+      round: entry.delivery.round,
+      prepareLeadMs: prepareLeadMs(entry.platform, resolveContent(post, entry)),
+      ...(isBrief(post, entry) && { isBrief: true as const }),
     }))
   if (platforms.length === 0) return null
   return {
@@ -48,8 +51,10 @@ export function toPublishPlan(post: Post): PublishPlan | null {
 }
 
 /** True for the first attempt of an immediate text. */
-function isBrief(post: Post, platform: Platform, { attempt }: Delivery): boolean {
-  return post.scheduledAt === null && attempt === 0 && resolveContent(post, platform).mediaItems.length === 0
+function isBrief(post: Post, entry: PlatformStatus): boolean {
+  return (
+    post.scheduledAt === null && entry.delivery.attempt === 0 && resolveContent(post, entry).mediaItems.length === 0
+  )
 }
 
 const SHORTEST_LEAD_MS = 3 * SECOND

@@ -1,6 +1,7 @@
 import type { FailureCode } from './failure.ts'
 import type { PlatformReason } from './platform-reason.ts'
-import { findEntry, toTarget } from './post-entries.ts'
+import { findEntry } from './post-entries.ts'
+import { toTarget } from './targets.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { PlatformStatus, Post, PostStatus } from './post.ts'
 

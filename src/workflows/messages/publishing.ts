@@ -21,10 +21,12 @@ export type PublishSignal = keyof typeof PUBLISH_SIGNALS
 /** Input of `publishPost`. */
 export type PublishPostInput = PublishPlan
 
-/** The input of activities for one platform of a post, in one round. */
+/** The input of activities for one entry of a post, in one round. */
 export interface DeliveryInput {
   postId: string
   platform: Platform
+  /** The account that the user chose; absent for the default account of the platform. */
+  target?: string
   round: number
 }
 
@@ -42,6 +44,7 @@ export interface DeliveryResult {
 
 export interface PlatformResult extends Pick<DeliveryResult, 'failure'> {
   platform: Platform
+  target?: string
   outcome: 'completed' | 'failed'
 }
 

@@ -15,7 +15,8 @@ import {
 import type { SearchAttributeUpdatePair } from '@temporalio/common'
 import type { Activities } from '../../activities/index.ts'
 import { armLeadMs, type PlannedPlatform, type PublishPlan } from '../../domain/posts/publish-plan.ts'
-import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
+import { toTarget, type Target } from '../../domain/posts/targets.ts'
+import { platformLabel } from '../../domain/shared/platforms.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
 import {
   cancelSignal,
@@ -80,7 +81,7 @@ const records = proxyLocalActivities<Activities>({
  */
 export async function publishPost(input: PublishPostInput): Promise<PublishPostResult> {
   const { postId } = input
-  const ended = new Map<Platform, PlatformResult>()
+  const ended = new Map<Target, PlatformResult>()
   let seenRevision = input.revision
   let isStale = false
   for (const signal of [cancelSignal, retrySignal, changedSignal]) {
@@ -117,8 +118,8 @@ export async function publishPost(input: PublishPostInput): Promise<PublishPostR
       const results = await runUntilStale(plan, untilStale)
       for (const [index, { outcome, failure }] of results.entries()) {
         if (outcome !== 'completed' && outcome !== 'failed') continue
-        const { platform } = plan.platforms[index]!
-        ended.set(platform, { platform, outcome, ...(failure && { failure }) })
+        const planned = plan.platforms[index]!
+        ended.set(toTarget(planned), { ...toNames(planned), outcome, ...(failure && { failure }) })
       }
       if (isStale) continue
       if (results.some(({ outcome }) => outcome === 'again')) isStale = true
@@ -167,21 +168,20 @@ async function prepareAhead(plan: PublishPlan, planned: PlannedPlatform, armAt: 
   if (prepareAt >= armAt || Date.now() >= armAt) return
   const label = platformLabel(planned.platform)
   await sleepUntil(prepareAt, `Wait until the media is prepared for ${label}`)
-  const { platform, round } = planned
   try {
     await preparing.preparePlatform.executeWithOptions(
       { summary: `Prepare the media for ${label}`, scheduleToCloseTimeout: Math.max(armAt - Date.now(), SECOND) },
-      [{ postId: plan.postId, platform, round }],
+      [toDeliveryInput(plan, planned)],
     )
   } catch (error) {
     if (isCancellation(error)) throw error
-    log.info('early preparation failed, the delivery repeats it', { platform })
+    log.info('early preparation failed, the delivery repeats it', toNames(planned))
   }
 }
 
 async function deliver(plan: PublishPlan, planned: PlannedPlatform): Promise<DeliveryResult> {
-  const { platform, round } = planned
-  const input = { postId: plan.postId, platform, round }
+  const input = toDeliveryInput(plan, planned)
+  const { platform, round } = input
   const label = platformLabel(platform)
   try {
     // mechanism: first attempt in the workflow task
@@ -202,6 +202,15 @@ async function deliver(plan: PublishPlan, planned: PlannedPlatform): Promise<Del
       records.giveUpDelivery.executeWithOptions({ summary: `Give up on ${label}` }, [input]),
     )
   }
+}
+
+function toDeliveryInput({ postId }: PublishPlan, planned: PlannedPlatform): DeliveryInput {
+  return { postId, ...toNames(planned), round: planned.round }
+}
+
+/** Returns only what is set, because histories of older releases have no target. */
+function toNames({ platform, target }: PlannedPlatform): Pick<DeliveryInput, 'platform' | 'target'> {
+  return { platform, ...(target !== undefined && { target }) }
 }
 
 /** Makes the first attempt within the workflow task. Returns null when the activity has to continue. */

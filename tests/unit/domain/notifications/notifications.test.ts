@@ -14,7 +14,7 @@ import {
 } from '../../../../src/domain/notifications/notifications.ts'
 import { createPlatformStatus, rollUpPost } from '../../../../src/domain/posts/post-entries.ts'
 import type { DeliveryStatus } from '../../../../src/domain/posts/post.ts'
-import { PLATFORMS } from '../../../../src/domain/shared/platforms.ts'
+import { PLATFORMS, type Platform } from '../../../../src/domain/shared/platforms.ts'
 import { buildEvent, buildSubscription, buildUser, syncBilling } from '../../../support/billing.ts'
 import { after, buildPost, T0 } from '../../../support/posts.ts'
 
@@ -43,7 +43,7 @@ describe('notifications of posts', () => {
   })
 
   it('a notification of a published post has its platform, link and first image', () => {
-    expect(postPublished(post, 'bluesky', 'https://bsky.app/x')).toMatchObject({
+    expect(postPublished(post, createPlatformStatus('bluesky'), 'https://bsky.app/x')).toMatchObject({
       type: 'success',
       message: 'Successfully posted on bluesky',
       reference: { type: 'post', id: post._id, model: 'Post' },
@@ -52,7 +52,11 @@ describe('notifications of posts', () => {
   })
 
   it('a post that was deleted meanwhile is reported as published without its content', () => {
-    const { message, options } = postPublished({ _id: 'post-1', userId: 'ann' }, 'mastodon', 'https://m.example/1')
+    const { message, options } = postPublished(
+      { _id: 'post-1', userId: 'ann' },
+      createPlatformStatus('mastodon'),
+      'https://m.example/1',
+    )
     expect(message).toBe('Successfully posted on mastodon')
     expect(options).toEqual({ link: 'https://m.example/1' })
   })
@@ -60,7 +64,7 @@ describe('notifications of posts', () => {
   it('notifications link only to http and https URLs', () => {
     const local = { ...image, storageUrl: 'file:///etc/passwd' }
     const odd = buildPost({ content: { text: '', mediaItems: [local] } })
-    expect(postPublished(odd, 'bluesky', 'javascript:alert(1)').options).toEqual({})
+    expect(postPublished(odd, createPlatformStatus('bluesky'), 'javascript:alert(1)').options).toEqual({})
   })
 
   it.each([
@@ -71,7 +75,7 @@ describe('notifications of posts', () => {
     ['validation', 'Create a changed post'],
     ['TOO_LATE', 'You can retry the post'],
   ] as const)('a failed delivery is reported with platform, cause and next step: %s', (code, step) => {
-    expect(postFailed(post, 'bluesky', 0, buildFailure(code))).toMatchObject({
+    expect(postFailed(post, createPlatformStatus('bluesky'), buildFailure(code))).toMatchObject({
       type: 'error',
       message: `Posting on Bluesky failed: The platform refused it. ${step}.`,
     })
@@ -83,7 +87,7 @@ describe('notifications of posts', () => {
     ['validation', 'Change the post before it is due'],
     ['INTERNAL', 'The service retries when the post is due'],
   ] as const)('an early warning names the step that can still help: %s', (code, step) => {
-    expect(preparationFailed(post, 'bluesky', 0, buildFailure(code))).toMatchObject({
+    expect(preparationFailed(post, createPlatformStatus('bluesky'), buildFailure(code))).toMatchObject({
       type: 'warning',
       message: `Your scheduled post may fail on Bluesky: The platform refused it. ${step}.`,
     })
@@ -91,7 +95,7 @@ describe('notifications of posts', () => {
 
   it('an early warning never suggests a retry', () => {
     for (const code of FAILURE_CODES) {
-      expect(preparationFailed(post, 'bluesky', 0, buildFailure(code)).message).not.toMatch(/retry/i)
+      expect(preparationFailed(post, createPlatformStatus('bluesky'), buildFailure(code)).message).not.toMatch(/retry/i)
     }
   })
 
@@ -102,14 +106,16 @@ describe('notifications of posts', () => {
       platformSpecificContent: { threads: { text: 'In other words' } },
     })
     const excerpt = `“Big news from ${'x'.repeat(45)}…”`
-    expect(postPublished(odd, 'bluesky', 'https://bsky.app/x').message).toBe(
+    expect(postPublished(odd, createPlatformStatus('bluesky'), 'https://bsky.app/x').message).toBe(
       `Successfully posted on bluesky: ${excerpt}`,
     )
-    expect(postPublished(odd, 'threads', 'https://t').message).toBe('Successfully posted on threads: “In other words”')
-    expect(postFailed(odd, 'bluesky', 0, buildFailure('TOO_LATE')).message).toContain(
+    expect(postPublished(odd, createPlatformStatus('threads'), 'https://t').message).toBe(
+      'Successfully posted on threads: “In other words”',
+    )
+    expect(postFailed(odd, createPlatformStatus('bluesky'), buildFailure('TOO_LATE')).message).toContain(
       `Posting ${excerpt} on Bluesky failed: `,
     )
-    expect(preparationFailed(odd, 'bluesky', 0, buildFailure('TOO_LATE')).message).toContain(
+    expect(preparationFailed(odd, createPlatformStatus('bluesky'), buildFailure('TOO_LATE')).message).toContain(
       `post ${excerpt} may fail on Bluesky`,
     )
   })
@@ -168,21 +174,29 @@ describe('notifications of posts', () => {
     const reason = failure('MEDIA_UNAVAILABLE', `The file ${image.originalFilename} was never uploaded, or is gone`)
     const all = [
       postCreated(post, 'UTC'),
-      postPublished(post, 'bluesky', 'https://bsky.app/x'),
-      postFailed(post, 'bluesky', 0, reason),
-      preparationFailed(post, 'bluesky', 0, reason),
+      postPublished(post, createPlatformStatus('bluesky'), 'https://bsky.app/x'),
+      postFailed(post, createPlatformStatus('bluesky'), reason),
+      preparationFailed(post, createPlatformStatus('bluesky'), reason),
       connectionExpired(post.userId, 'bluesky', 1),
     ]
     expect(JSON.stringify(all)).not.toContain('<')
-    expect(postFailed(post, 'bluesky', 0, reason).message).toMatch(
+    expect(postFailed(post, createPlatformStatus('bluesky'), reason).message).toMatch(
       /: A file of the post is missing or differs from its upload\. Upload the file/,
     )
   })
 
-  it('each platform and round has one notification', () => {
-    const keys = [0, 1].map((round) => postFailed(post, 'bluesky', round, buildFailure('transient')).dedupeKey)
-    expect(new Set([...keys, postFailed(post, 'threads', 0, buildFailure('transient')).dedupeKey])).toHaveLength(3)
-    expect(postFailed(post, 'bluesky', 0, buildFailure('validation')).dedupeKey).toBe(keys[0])
+  it('each entry and round has one notification', () => {
+    const inRound = (platform: Platform, round: number) => {
+      const entry = createPlatformStatus(platform)
+      return { ...entry, delivery: { ...entry.delivery, round } }
+    }
+    const keys = [0, 1].map((round) => postFailed(post, inRound('bluesky', round), buildFailure('transient')).dedupeKey)
+    expect(
+      new Set([...keys, postFailed(post, createPlatformStatus('threads'), buildFailure('transient')).dedupeKey]),
+    ).toHaveLength(3)
+    expect(postFailed(post, createPlatformStatus('bluesky'), buildFailure('validation')).dedupeKey).toBe(keys[0])
+    const second = { ...createPlatformStatus('bluesky'), target: 'account-2' }
+    expect(keys).not.toContain(postFailed(post, second, buildFailure('transient')).dedupeKey)
   })
 })
 

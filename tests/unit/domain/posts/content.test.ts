@@ -5,9 +5,9 @@ const item = { storageKey: 'posts/u/a.png', storageUrl: 'http://s/posts/u/a.png'
 const content = { text: 'common', mediaItems: [item] }
 
 it('a platform without an override gets the common content', () => {
-  expect(resolveContent({ content, platformSpecificContent: { threads: { text: 'other' } } }, 'bluesky')).toEqual(
-    content,
-  )
+  expect(
+    resolveContent({ content, platformSpecificContent: { threads: { text: 'other' } } }, { platform: 'bluesky' }),
+  ).toEqual(content)
 })
 
 it('an override replaces text and media separately, even with empty values', () => {
@@ -15,7 +15,20 @@ it('an override replaces text and media separately, even with empty values', () 
     content,
     platformSpecificContent: { bluesky: { text: 'own' }, threads: { mediaItems: [] }, tumblr: { text: '' } },
   }
-  expect(resolveContent(post, 'bluesky')).toEqual({ text: 'own', mediaItems: [item] })
-  expect(resolveContent(post, 'threads')).toEqual({ text: 'common', mediaItems: [] })
-  expect(resolveContent(post, 'tumblr')).toEqual({ text: '', mediaItems: [item] })
+  expect(resolveContent(post, { platform: 'bluesky' })).toEqual({ text: 'own', mediaItems: [item] })
+  expect(resolveContent(post, { platform: 'threads' })).toEqual({ text: 'common', mediaItems: [] })
+  expect(resolveContent(post, { platform: 'tumblr' })).toEqual({ text: '', mediaItems: [item] })
+})
+
+it('an override of an account comes before that of its platform, part by part', () => {
+  const post = {
+    content,
+    platformSpecificContent: { bluesky: { text: 'of the platform', mediaItems: [] } },
+    accountSpecificContent: { second: { text: 'of the account' } },
+  }
+  expect(resolveContent(post, { platform: 'bluesky', accountId: 'second' })).toEqual({
+    text: 'of the account',
+    mediaItems: [],
+  })
+  expect(resolveContent(post, { platform: 'bluesky', accountId: 'first' }).text).toBe('of the platform')
 })
