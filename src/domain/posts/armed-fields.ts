@@ -1,7 +1,10 @@
 import type { Post } from './post.ts'
 
 /** What an armed delivery depends on. The revision also changes when another platform of the post stores what it prepared. */
-export type ArmedFields = Pick<Post, '_id' | 'status' | 'dueAt' | 'contentVersion' | 'selectedPlatforms'>
+export type ArmedFields = Pick<
+  Post,
+  '_id' | 'status' | 'dueAt' | 'contentVersion' | 'selectedPlatforms' | 'selectedAccounts'
+>
 
 /** Returns true when a delivery that was armed with `before` must read its post again. */
 export function hasChangedWhileArmed(before: ArmedFields, now: ArmedFields): boolean {
@@ -9,6 +12,7 @@ export function hasChangedWhileArmed(before: ArmedFields, now: ArmedFields): boo
     now.status === 'CANCELLED' ||
     before.dueAt?.getTime() !== now.dueAt?.getTime() ||
     before.contentVersion !== now.contentVersion ||
-    before.selectedPlatforms.join() !== now.selectedPlatforms.join()
+    before.selectedPlatforms.join() !== now.selectedPlatforms.join() ||
+    before.selectedAccounts?.join() !== now.selectedAccounts?.join()
   )
 }

@@ -1,6 +1,6 @@
 import { failure, type Failure } from './failure.ts'
 import type { Platform } from '../shared/platforms.ts'
-import { toTarget, type Target } from './targets.ts'
+import { toTarget, type ChosenAccount, type Target } from './targets.ts'
 import type { Delivery, DeliveryStatus, PlatformStatus, Post, PostStatus } from './post.ts'
 
 /** Returns the key that identifies a platform post across all posts. */
@@ -40,9 +40,13 @@ export function createDelivery(): Delivery {
   }
 }
 
-export function createPlatformStatus(platform: Platform): PlatformStatus {
+export function createPlatformStatus(
+  platform: Platform,
+  account: Omit<ChosenAccount, 'platform'> = {},
+): PlatformStatus {
   return {
     platform,
+    ...account,
     status: 'pending',
     platformPostId: null,
     platformPostUrl: null,

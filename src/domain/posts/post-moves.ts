@@ -7,7 +7,8 @@ import {
   UNCLAIMED,
   rollUpPost,
 } from './post-entries.ts'
-import type { Content, Delivery, Move, PlatformStatus, Post } from './post.ts'
+import type { Content, ContentOverride, Delivery, Move, PlatformStatus, Post } from './post.ts'
+import { toTarget, type ChosenAccount } from './targets.ts'
 import { ServiceError } from '../shared/service-error.ts'
 
 export type NewPost = Pick<
@@ -16,18 +17,24 @@ export type NewPost = Pick<
   | 'userId'
   | 'content'
   | 'platformSpecificContent'
+  | 'accountSpecificContent'
   | 'selectedPlatforms'
+  | 'selectedAccounts'
   | 'scheduledAt'
   | 'dueRank'
   | 'timezone'
   | 'correlationId'
   | 'requestHash'
   | 'metadata'
-> & { draft: boolean }
+> & {
+  /** The accounts that are selected; by default, the platforms. */
+  chosen?: ChosenAccount[]
+  draft: boolean
+}
 
 /** Creates a post. `scheduledAt` determines its status; a past one means now and is stored as null. */
 export function newPost(input: NewPost, now: Date): Post {
-  const { draft, ...fields } = input
+  const { draft, chosen = toDefaults(input.selectedPlatforms), ...fields } = input
   const due = draft
     ? { scheduledAt: input.scheduledAt, dueAt: null, status: 'DRAFT' as const }
     : toSchedule(input.scheduledAt, now)
@@ -35,7 +42,7 @@ export function newPost(input: NewPost, now: Date): Post {
     ...fields,
     ...due,
     contentVersion: 0,
-    platformStatuses: input.selectedPlatforms.map(createPlatformStatus),
+    platformStatuses: chosen.map(createEntry),
     // An immediate post needs no mark: the sweeper finds it because it is overdue.
     startPending: due.status === 'SCHEDULED',
     revision: 0,
@@ -44,6 +51,10 @@ export function newPost(input: NewPost, now: Date): Post {
   }
 }
 
+const toDefaults = (platforms: Platform[]): ChosenAccount[] => platforms.map((platform) => ({ platform }))
+
+const createEntry = ({ platform, ...account }: ChosenAccount): PlatformStatus => createPlatformStatus(platform, account)
+
 function toSchedule(scheduledAt: Date | null, now: Date): Pick<Post, 'scheduledAt' | 'dueAt' | 'status'> {
   if (scheduledAt && scheduledAt > now) return { scheduledAt, dueAt: scheduledAt, status: 'SCHEDULED' }
   return { scheduledAt: null, dueAt: now, status: 'PENDING' }
@@ -51,10 +62,19 @@ function toSchedule(scheduledAt: Date | null, now: Date): Pick<Post, 'scheduledA
 
 /** Creates a draft with the content of another post, without its schedule. */
 export function copyAsDraft(post: Post, draft: Pick<NewPost, '_id' | 'metadata'>, now: Date): Post {
-  const { userId, content, platformSpecificContent, selectedPlatforms, timezone } = post
-  const fields = { userId, content, platformSpecificContent, selectedPlatforms, timezone }
+  const { userId, content, platformSpecificContent, accountSpecificContent, selectedPlatforms, selectedAccounts } = post
+  const fields = {
+    ...{ userId, content, platformSpecificContent, selectedPlatforms, timezone: post.timezone },
+    ...(accountSpecificContent && { accountSpecificContent }),
+    ...(selectedAccounts && { selectedAccounts }),
+    chosen: post.platformStatuses.map(toChosen),
+  }
   const unscheduled = { scheduledAt: null, correlationId: null, requestHash: null }
   return newPost({ ...fields, ...draft, ...unscheduled, draft: true }, now)
+}
+
+function toChosen({ platform, target, accountId }: PlatformStatus): ChosenAccount {
+  return { platform, ...(target !== undefined && { target }), ...(accountId !== undefined && { accountId }) }
 }
 
 /** Returns true when a post ended without reaching any platform and its allowance was not transferred to a duplicate yet. */
@@ -66,7 +86,11 @@ export function canTransferAllowance(post: Post): boolean {
 export interface PostChange {
   content?: Content
   platformSpecificContent?: Post['platformSpecificContent']
+  accountSpecificContent?: Record<string, ContentOverride>
   selectedPlatforms?: Platform[]
+  selectedAccounts?: string[]
+  /** The accounts that are selected; absent when the selection stays. */
+  chosen?: ChosenAccount[]
   timezone?: string
   /** Undefined keeps the time, null means now. */
   scheduledAt?: Date | null
@@ -87,21 +111,19 @@ export function edit(change: PostChange): Move {
     if (!isDraft && !(isWaiting && change.status !== 'DRAFT')) {
       throw new ServiceError('POST_NOT_EDITABLE', 'Post can no longer be edited')
     }
-    const { status, scheduledAt: newTime, dueRank, ...fields } = change
+    const { status, scheduledAt: newTime, dueRank, chosen = findChosen(post, change), ...fields } = change
     const scheduledAt = newTime === undefined ? post.scheduledAt : newTime
-    const selectedPlatforms = change.selectedPlatforms ?? post.selectedPlatforms
     const edited: Post = {
       ...post,
       ...fields,
-      selectedPlatforms,
-      platformStatuses: selectedPlatforms.map((platform) => {
-        const entry = findEntry(post, platform)
+      platformStatuses: chosen.map((account) => {
+        const entry = findEntry(post, toTarget(account))
         // Failures before the edit do not apply to the edited post.
         return entry
-          ? { ...entry, ...toCauseFields(null), delivery: { ...entry.delivery, tries: 0 } }
-          : createPlatformStatus(platform)
+          ? { ...entry, ...account, ...toCauseFields(null), delivery: { ...entry.delivery, tries: 0 } }
+          : createEntry(account)
       }),
-      contentVersion: change.content || change.platformSpecificContent ? post.contentVersion + 1 : post.contentVersion,
+      contentVersion: changesContent(change) ? post.contentVersion + 1 : post.contentVersion,
     }
     if (isDraft && (status === undefined || status === 'DRAFT')) return { ...edited, scheduledAt }
     const publishing = isDraft ? { createdAt: now } : {}
@@ -110,6 +132,13 @@ export function edit(change: PostChange): Move {
     return { ...edited, ...publishing, ...time, startPending: true }
   }
 }
+
+function findChosen({ platformStatuses }: Post, { selectedPlatforms }: PostChange): ChosenAccount[] {
+  return selectedPlatforms ? toDefaults(selectedPlatforms) : platformStatuses.map(toChosen)
+}
+
+const changesContent = ({ content, platformSpecificContent, accountSpecificContent }: PostChange): boolean =>
+  [content, platformSpecificContent, accountSpecificContent].some((part) => part !== undefined)
 
 /**
  * Cancels a post that was not claimed yet.

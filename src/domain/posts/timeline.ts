@@ -20,6 +20,8 @@ export interface TimelineEvent {
   /** The post's new status; only for a `transition`. */
   status?: PostStatus
   platform?: Platform
+  /** The account that the user chose; absent for the default account of the platform. */
+  target?: string
   result?: (typeof TIMELINE_RESULTS)[number]
   code?: FailureCode
   /** The platform's own explanation of a refusal. */
@@ -39,7 +41,13 @@ export function createFirstEvent(post: Post): TimelineEvent {
 }
 
 /** Fields that only an edit changes. */
-const EDITABLE = ['contentVersion', 'scheduledAt', 'selectedPlatforms', 'timezone'] as const satisfies (keyof Post)[]
+const EDITABLE = [
+  'contentVersion',
+  'scheduledAt',
+  'selectedPlatforms',
+  'selectedAccounts',
+  'timezone',
+] as const satisfies (keyof Post)[]
 
 /** Derives the events of a move by comparing the post before and after, so that no move can omit an event. */
 export function deriveEvents(before: Post, after: Post, at: Date): TimelineEvent[] {
@@ -53,8 +61,14 @@ export function deriveEvents(before: Post, after: Post, at: Date): TimelineEvent
 }
 
 function deriveEntryEvents(before: PlatformStatus, after: PlatformStatus, at: Date): TimelineEvent[] {
-  const { platform, delivery } = after
-  const about = { at, platform, round: delivery.round, attempt: delivery.attempt }
+  const { platform, target, delivery } = after
+  const about = {
+    at,
+    platform,
+    ...(target !== undefined && { target }),
+    round: delivery.round,
+    attempt: delivery.attempt,
+  }
   const events: TimelineEvent[] = []
   if (delivery.round > before.delivery.round) events.push({ ...about, type: 'retry' })
   if (delivery.attempt > before.delivery.attempt) events.push({ ...about, type: 'attempt' })

@@ -52,6 +52,8 @@ const platformReasonSchema = new Schema({ code: nullable(String), text: nullable
 const platformStatusSchema = new Schema(
   {
     platform: { type: String, enum: PLATFORMS, required: true },
+    target: { type: String, default: undefined },
+    accountId: { type: String, default: undefined },
     status: { type: String, enum: DELIVERY_STATUSES, required: true },
     platformPostId: nullable(String),
     platformPostUrl: nullable(String),
@@ -83,6 +85,7 @@ const timelineEventSchema = new Schema<TimelineEvent>(
     type: { type: String, enum: TIMELINE_TYPES, required: true },
     status: { type: String, enum: POST_STATUSES },
     platform: { type: String, enum: PLATFORMS },
+    target: { type: String, default: undefined },
     result: { type: String, enum: TIMELINE_RESULTS },
     code: String,
     platformReason: { type: platformReasonSchema, default: undefined },
@@ -107,8 +110,10 @@ export const postSchema = new Schema<StoredPost>(
     userId: required(String),
     content: required(contentSchema),
     platformSpecificContent: { type: Schema.Types.Mixed, default: {} },
+    accountSpecificContent: { type: Schema.Types.Mixed, default: undefined },
     contentVersion: required(Number),
     selectedPlatforms: { type: [String], enum: PLATFORMS, required: true },
+    selectedAccounts: { type: [String], default: undefined },
     scheduledAt: nullable(Date),
     dueAt: nullable(Date),
     dueRank: { type: Number, default: undefined },

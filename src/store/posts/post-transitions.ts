@@ -1,6 +1,7 @@
 import { EffectTaken } from '../../domain/posts/delivery-moves.ts'
-import type { Move, Post } from '../../domain/posts/post.ts'
+import type { Move, PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { postNotFound } from './post-not-found.ts'
+import { toTarget } from '../../domain/posts/targets.ts'
 import { deriveEvents, TIMELINE_LENGTH, type TimelineEvent } from '../../domain/posts/timeline.ts'
 import { isDuplicateKey } from '../mongo-errors.ts'
 import type { nativeCollection } from '../shared/native-collection.ts'
@@ -148,12 +149,15 @@ function applyInOrder(stored: Post, requests: RequestedMove[], at: Date) {
   return { post, results, events }
 }
 
+const isSameEntry = (one: PlatformStatus, other: PlatformStatus | undefined): boolean =>
+  other !== undefined && toTarget(one) === toTarget(other)
+
 /** The fields that a move changed, entry by entry, so that fields of other writers (`lastAnalyticsFetch`) stay untouched. */
 function findChangedFields(before: Post, after: Post): Record<string, unknown> {
   const changes: Record<string, unknown> = {}
   const sameEntries =
     before.platformStatuses.length === after.platformStatuses.length &&
-    before.platformStatuses.every((entry, index) => entry.platform === after.platformStatuses[index]?.platform)
+    before.platformStatuses.every((entry, index) => isSameEntry(entry, after.platformStatuses[index]))
   for (const name of Object.keys(after) as (keyof Post)[]) {
     if (after[name] === before[name] || (name === 'platformStatuses' && sameEntries)) continue
     changes[name] = after[name]

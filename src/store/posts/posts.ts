@@ -128,7 +128,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
       const found = new Map<string, ArmedFields>()
       for (let first = 0; first < ids.length; first += ARMED_PER_QUERY) {
         const some = ids.slice(first, first + ARMED_PER_QUERY)
-        const projection = { status: 1, dueAt: 1, contentVersion: 1, selectedPlatforms: 1 }
+        const projection = { status: 1, dueAt: 1, contentVersion: 1, selectedPlatforms: 1, selectedAccounts: 1 }
         const page = await collection()
           .find<ArmedFields>({ _id: anyOf(some) }, { projection })
           .toArray()

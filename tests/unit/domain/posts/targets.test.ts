@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { accept, claim, refuse } from '../../../../src/domain/posts/delivery-moves.ts'
+import { failure } from '../../../../src/domain/posts/failure.ts'
+import { findEntry } from '../../../../src/domain/posts/post-entries.ts'
+import { copyAsDraft, edit, retry } from '../../../../src/domain/posts/post-moves.ts'
+import { toPublishPlan } from '../../../../src/domain/posts/publish-plan.ts'
+import { deriveEvents } from '../../../../src/domain/posts/timeline.ts'
+import { hasChangedWhileArmed } from '../../../../src/domain/posts/armed-fields.ts'
+import type { Post } from '../../../../src/domain/posts/post.ts'
+import { after, buildPost, T0 } from '../../../support/posts.ts'
+
+const DEFAULT = { platform: 'bluesky', accountId: 'first' } as const
+const SECOND = { platform: 'bluesky', target: 'second', accountId: 'second' } as const
+
+const onTwoAccounts = (changes = {}): Post =>
+  buildPost({ selectedPlatforms: ['bluesky'], selectedAccounts: ['second'], chosen: [DEFAULT, SECOND], ...changes })
+
+const wanted = { round: 0, key: 'key', leaseUntil: after(T0, 10_000), accountId: 'did:plc:x', contentVersion: 0 }
+
+describe('a post for two accounts of one platform', () => {
+  it('has an entry and a planned delivery for each', () => {
+    const post = onTwoAccounts()
+    expect(post.platformStatuses).toMatchObject([DEFAULT, SECOND])
+    expect(post.platformStatuses[0]).not.toHaveProperty('target')
+    expect(toPublishPlan(post)?.platforms).toMatchObject([
+      { platform: 'bluesky' },
+      { platform: 'bluesky', target: 'second' },
+    ])
+    expect(toPublishPlan(post)?.platforms[0]).not.toHaveProperty('target')
+  })
+
+  it('ends each entry on its own, and only when both have ended', () => {
+    const post = onTwoAccounts()
+    const claimed = claim('second', wanted)(post, T0)
+    expect(findEntry(claimed, 'bluesky')).toBe(findEntry(post, 'bluesky'))
+    const accepted = accept('second', { platformPostId: '1', platformPostUrl: 'https://b/1' })(claimed, T0)
+    expect(accepted.status).toBe('PROCESSING')
+    const both = claim('bluesky', wanted)(accepted, T0)
+    const refused = refuse('bluesky', failure('validation', 'no'), { round: 0, attempt: 1 })(both, T0)
+    expect(refused.status).toBe('PARTIAL_SUCCESS')
+    expect(findEntry(refused, 'second')?.status).toBe('completed')
+    const retried = retry()(refused, T0)
+    expect(findEntry(retried, 'bluesky')?.delivery.round).toBe(1)
+    expect(findEntry(retried, 'second')).toBe(findEntry(refused, 'second'))
+  })
+
+  it('names the account in the timeline, unless it is the default one', () => {
+    const post = onTwoAccounts()
+    expect(deriveEvents(post, claim('second', wanted)(post, T0), T0)).toContainEqual(
+      expect.objectContaining({ type: 'attempt', platform: 'bluesky', target: 'second' }),
+    )
+    const ofDefault = deriveEvents(post, claim('bluesky', wanted)(post, T0), T0)
+    expect(ofDefault.find(({ type }) => type === 'attempt')).not.toHaveProperty('target')
+  })
+
+  it('keeps an entry that an edit leaves selected, and prepares it again when an account’s content changes', () => {
+    const post = onTwoAccounts({ scheduledAt: after(T0, 60_000) })
+    const without = edit({ selectedPlatforms: [], selectedAccounts: ['second'], chosen: [SECOND] })(post, T0)
+    expect(without.platformStatuses.map(({ target }) => target)).toEqual(['second'])
+    expect(hasChangedWhileArmed(post, without)).toBe(true)
+    const texts = edit({ accountSpecificContent: { second: { text: 'other' } } })(post, T0)
+    expect(texts.contentVersion).toBe(post.contentVersion + 1)
+    expect(texts.platformStatuses).toMatchObject([DEFAULT, SECOND])
+  })
+
+  it('has the same accounts when it is copied', () => {
+    const post = onTwoAccounts({ accountSpecificContent: { second: { text: 'other' } } })
+    const copy = copyAsDraft(post, { _id: 'copy', metadata: post.metadata }, T0)
+    expect(copy).toMatchObject({ selectedAccounts: ['second'], accountSpecificContent: { second: { text: 'other' } } })
+    expect(copy.platformStatuses).toMatchObject([DEFAULT, SECOND])
+  })
+})
