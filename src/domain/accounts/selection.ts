@@ -1,0 +1,64 @@
+import { toTarget, type ChosenAccount } from '../posts/targets.ts'
+import { platformLabel, type Platform } from '../shared/platforms.ts'
+import type { Problem } from '../shared/service-error.ts'
+
+/** A connected account of a user. */
+export interface SelectableAccount {
+  id: string
+  platform: Platform
+  /** Whether it is meant where only the platform is named. A platform with accounts has exactly one. */
+  isDefault: boolean
+}
+
+interface Selection {
+  selectedPlatforms: readonly Platform[]
+  selectedAccounts?: readonly string[] | undefined
+}
+
+/** Returns the accounts that a selection means, and why it is not allowed. A platform without an account is selected without one. */
+export function chooseAccounts(
+  accounts: readonly SelectableAccount[],
+  { selectedPlatforms, selectedAccounts = [] }: Selection,
+): { chosen: ChosenAccount[]; problems: Problem[] } {
+  const problems: Problem[] = []
+  const defaults = selectedPlatforms.map((platform): ChosenAccount => {
+    const account = accounts.find((one) => one.platform === platform && one.isDefault)
+    return { platform, ...(account && { accountId: account.id }) }
+  })
+  const taken = new Set(defaults.map(({ accountId }) => accountId))
+  const named = selectedAccounts.flatMap((id, index): ChosenAccount[] => {
+    const path = `selectedAccounts.${index}`
+    const account = accounts.find((one) => one.id === id)
+    if (!account) {
+      problems.push({ path, code: 'ACCOUNT_NOT_FOUND', message: `You have no connected account ${id}` })
+      return []
+    }
+    const { platform } = account
+    if (taken.has(id)) {
+      const message = `This ${platformLabel(platform)} account is selected twice: select the platform or the account`
+      problems.push({ path, code: 'ACCOUNT_SELECTED_TWICE', message, platform })
+      return []
+    }
+    taken.add(id)
+    return [{ platform, target: id, accountId: id }]
+  })
+  return { chosen: [...defaults, ...named], problems }
+}
+
+/**
+ * Returns the id of the account that an entry is published with now; null without one. An account that the user chose has no replacement.
+ * In place of a default account that is gone, the present default of the platform is used, unless another entry of the post is for it.
+ */
+export function findAccountFor(
+  entry: ChosenAccount,
+  entries: readonly ChosenAccount[],
+  accounts: readonly SelectableAccount[],
+): string | null {
+  const isConnected = (id: string | undefined) =>
+    accounts.some((one) => one.id === id && one.platform === entry.platform)
+  if (entry.target !== undefined) return isConnected(entry.target) ? entry.target : null
+  if (entry.accountId !== undefined && isConnected(entry.accountId)) return entry.accountId
+  const present = accounts.find(({ platform, isDefault }) => platform === entry.platform && isDefault)
+  const isTaken = entries.some((other) => toTarget(other) !== toTarget(entry) && other.accountId === present?.id)
+  return present && !isTaken ? present.id : null
+}
