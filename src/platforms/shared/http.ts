@@ -118,12 +118,12 @@ async function readResponse(
 ): Promise<HttpResponse> {
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') {
-    body.destroy()
+    discard(body)
     throw new UnreadableResponse(`unwanted content encoding ${String(encoding)}`)
   }
   // undici counts only the bytes that arrive, which may take until the deadline.
   if (Number(headers['content-length']) > maxBytes) {
-    body.destroy()
+    discard(body)
     throw new UnreadableResponse('a response that is announced too long')
   }
   const text = await body.text()
@@ -132,6 +132,11 @@ async function readResponse(
     header: (name) => [headers[name]].flat()[0],
     text,
   }
+}
+
+/** Ends the response. Without a listener, the error that undici emits for it would end the process. */
+function discard(body: Dispatcher.ResponseData['body']): void {
+  body.on('error', () => undefined).destroy()
 }
 
 /**

@@ -31,6 +31,8 @@ export function isPublicAddress(address: string): boolean {
   return parsed.kind() === 'ipv4' || (parsed as ipaddr.IPv6).match(GLOBAL_IPV6)
 }
 
+type LookupWithCallback = (...args: Parameters<LookupFunction>) => Promise<void>
+
 export const resolveWithSystem: ResolveName = (hostname) => resolveName(hostname, { all: true })
 
 /**
@@ -48,10 +50,14 @@ export async function resolvePublic(resolve: ResolveName, hostname: string): Pro
  * resolves differently afterwards changes nothing. Sockets do not call it for IP addresses.
  */
 export function createPublicLookup(resolve: ResolveName): LookupFunction {
-  return (hostname, { all }, callback) => {
-    resolvePublic(resolve, hostname).then(
-      (addresses) => (all ? callback(null, addresses) : callback(null, addresses[0]!.address, addresses[0]!.family)),
-      (error: NodeJS.ErrnoException) => callback(error, '', 0),
-    )
+  const look: LookupWithCallback = async (hostname, { all }, callback) => {
+    let addresses: ResolvedAddress[]
+    try {
+      addresses = await resolvePublic(resolve, hostname)
+    } catch (error) {
+      return callback(error as NodeJS.ErrnoException, '', 0)
+    }
+    return all ? callback(null, addresses) : callback(null, addresses[0]!.address, addresses[0]!.family)
   }
+  return (...args) => void look(...args)
 }
