@@ -36,19 +36,18 @@ async function createUser(context: Context): Promise<User> {
   const { _id: userId } = user
   for (const platform of INSTANT_PLATFORMS) {
     const accountId = `${platform}-${userId}`
-    await context.accounts.connect(userId, {
-      [platform]: (version: number) => ({
-        accountId,
-        handle: accountId,
-        serviceUrl: null,
-        profile: { displayName: 'Bench', handle: accountId, avatar: null },
-        auth: sealSecrets(
-          context.cipher,
-          { userId, platform, version },
-          { accountId, handle: accountId, accessToken: 'bench' },
-        ),
-      }),
+    const seal = (version: number) => ({
+      platformId: accountId,
+      handle: accountId,
+      server: null,
+      profile: { displayName: 'Bench', handle: accountId, avatar: null },
+      auth: sealSecrets(
+        context.cipher,
+        { userId, platform, version },
+        { accountId, handle: accountId, accessToken: 'bench' },
+      ),
     })
+    await context.accounts.connect(userId, { [platform]: seal }, { replace: true, limit: Infinity })
   }
   return user
 }
@@ -56,5 +55,5 @@ async function createUser(context: Context): Promise<User> {
 /** Creates an account on the Bluesky server and connects it for the user, like the route. */
 export async function connectToBluesky(context: Context, bluesky: Bluesky, user: User): Promise<void> {
   const { handle, appPassword } = await bluesky.createAccount({ handle: `b${user._id.slice(-12)}.test` })
-  await connectBluesky(context, { userId: user._id, identifier: handle, appPassword })
+  await connectBluesky(context, { userId: user._id, identifier: handle, appPassword, replace: true })
 }

@@ -62,7 +62,7 @@ export function* inventHistory(size: HistorySize, { seed = 1, end = END_OF_HISTO
 
 /** Stores the records of a user. The caller creates the user itself. */
 export async function storeHistory(connection: Connection, history: UserHistory): Promise<void> {
-  const { userId, posts, postSnapshots, accountSnapshots } = history
+  const { posts, postSnapshots, accountSnapshots } = history
   const insert = async (collection: string, records: object[]) => {
     if (records.length > 0) await connection.collection(collection).insertMany(records, { ordered: false })
   }
@@ -73,19 +73,25 @@ export async function storeHistory(connection: Connection, history: UserHistory)
     ),
     insert(POST_SNAPSHOTS, postSnapshots),
     insert(ACCOUNT_SNAPSHOTS, accountSnapshots),
-    insert('platformAccounts', [{ _id: userId, userId, ...accountsOf(history) }]),
+    insert('accounts', accountsOf(history)),
   ])
 }
 
 function accountsOf({ userId, connected, endings }: UserHistory) {
   const known = PLATFORMS.filter((platform) => connected.includes(platform) || endings[platform])
-  return Object.fromEntries(
-    known.map((platform) => {
-      const isConnected = connected.includes(platform)
-      const its = { connected: isConnected, version: 1, ...(endings[platform] && { endings: endings[platform] }) }
-      return [platform, isConnected ? { ...its, accountId: `${platform}-${userId}` } : its]
-    }),
-  )
+  return known.map((platform) => {
+    const isConnected = connected.includes(platform)
+    const its = {
+      _id: `${platform}-${userId}`,
+      userId,
+      platform,
+      connected: isConnected,
+      version: 1,
+      isDefault: isConnected,
+    }
+    const ended = endings[platform] ? { endings: endings[platform] } : {}
+    return { ...its, ...ended, ...(isConnected && { platformId: `${platform}-${userId}` }) }
+  })
 }
 
 function inventUser(size: HistorySize, timezone: string, chance: Chance, end: Date): UserHistory {

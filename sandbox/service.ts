@@ -93,7 +93,8 @@ export async function runSetup(
   env: NodeJS.ProcessEnv,
   { root = PROJECT_ROOT }: Pick<Place, 'root'> = {},
 ): Promise<void> {
-  await run(process.execPath, ['src/cli/setup.ts'], { cwd: root, env })
+  // No process of an earlier start runs any more.
+  await run(process.execPath, ['src/cli/setup.ts', '--finish-upgrade'], { cwd: root, env })
 }
 
 interface Place {

@@ -41,6 +41,7 @@ const SERVICE_ERRORS: Record<ServiceErrorCode, string> = {
   CAPTION_LIMIT_REACHED: 'The plan allows no further caption generations. `usage` and `limit` are in the body.',
   UPLOAD_QUOTA_REACHED:
     'Unused uploads take up the whole quota. Use or wait: unused uploads are removed within three days.',
+  ACCOUNT_LIMIT_REACHED: 'The plan allows no further connected account. Disconnect one, or upgrade the plan.',
   NOT_FOUND: 'The record does not exist, belongs to another user, or is not in a state that allows the request.',
   METHOD_NOT_ALLOWED: 'The path exists, but not with this HTTP method.',
   REQUEST_TIMEOUT: 'The request took too long to arrive.',
@@ -94,6 +95,7 @@ const CONNECT_FAILURES: Record<ConnectReason, string> = {
   MISSING_PERMISSION: 'A permission that publishing needs was not granted.',
   NO_PAGE: 'The login has no Facebook Page or Tumblr blog to publish on, or the user selected none.',
   ACCOUNT_ALREADY_CONNECTED: 'Another user of this service has connected the same platform account.',
+  ACCOUNT_LIMIT_REACHED: 'The plan allows no further connected account.',
   PLATFORM_UNAVAILABLE: 'The platform did not respond or failed. Try again later.',
   ATTEMPT_INVALID: 'The attempt has expired, was used, or belongs to another browser or session. Start again.',
   INTERNAL: 'An unexpected error of the service.',

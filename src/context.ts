@@ -1,5 +1,6 @@
 import type { BackgroundBacklog } from './activities/publishing/sweep.ts'
 import { systemClock, type Clock } from './clock.ts'
+import { createAccountLimit } from './commands/accounts/account-limit.ts'
 import { createAccountCredentials } from './commands/accounts/account-credentials.ts'
 import { createServerApplications } from './commands/accounts/server-applications.ts'
 import { createStartPushes, pushBacklog } from './commands/notifications/start-pushes.ts'
@@ -42,7 +43,7 @@ import {
   createPushIfConfigured,
 } from './config/clients.ts'
 import { createLimits } from './config/limits.ts'
-import { planLimits } from './config/plans.ts'
+import { accountLimits, planLimits } from './config/plans.ts'
 import { platformSettings } from './config/platforms.ts'
 import { createPlatformRegistry, type PlatformRegistry } from './platforms/registry.ts'
 import { createReadiness } from './readiness.ts'
@@ -50,6 +51,7 @@ import { toUserAgent } from './config/user-agent.ts'
 import { createAnalyticsReads } from './store/analytics/analytics-reads.ts'
 import { createAuditLog } from './store/users/audit.ts'
 import { createAddressCodeStore } from './store/users/address-codes.ts'
+import { createAccountStore } from './store/accounts/accounts.ts'
 import { createConnectAttemptStore } from './store/accounts/connect-attempts.ts'
 import { watchChanges } from './store/shared/change-stream.ts'
 import { openDatabase, type Database } from './store/shared/database.ts'
@@ -61,7 +63,6 @@ import { createMailStore } from './store/notifications/mails.ts'
 import { createNotificationStore } from './store/notifications/notifications.ts'
 import { createPaymentEventStore } from './store/billing/payment-events.ts'
 import { createPasswordResetStore } from './store/users/password-resets.ts'
-import { createPlatformAccountStore } from './store/accounts/platform-accounts.ts'
 import { createPlatformFacts } from './store/accounts/platform-facts.ts'
 import { createServerApplicationStore } from './store/accounts/server-applications.ts'
 import { createPostStore } from './store/posts/posts.ts'
@@ -106,7 +107,12 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const collection = collectionSettings(config)
   const users = createUserStore(connection)
   const sessions = createSessionStore(connection)
-  const accounts = createPlatformAccountStore(connection, now)
+  const accounts = createAccountStore({
+    database,
+    now,
+    isShared: config.SHARED_ACCOUNTS === 'on',
+    lockUser: users.raiseAnalyticsVersion,
+  })
   const mails = createMailStore(connection)
   const orchestrator = overrides.orchestrator ?? createConfiguredOrchestrator(config, { logger, metrics })
 
@@ -177,6 +183,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     users,
     sessions,
     accounts,
+    findAccountLimit: createAccountLimit({ users, limits: accountLimits(config) }),
     notifications,
     mails,
     mailer,

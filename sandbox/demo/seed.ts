@@ -2,7 +2,7 @@ import type { MediaItem, Published } from '../../src/domain/posts/post.ts'
 import { PLATFORMS, type Platform } from '../../src/domain/shared/platforms.ts'
 import { openDatabase, type Database } from '../../src/store/shared/database.ts'
 import { nativeCollection } from '../../src/store/shared/native-collection.ts'
-import { createPlatformAccountStore } from '../../src/store/accounts/platform-accounts.ts'
+import { createAccountStore, findDefault } from '../../src/store/accounts/accounts.ts'
 import { createPostStore } from '../../src/store/posts/posts.ts'
 import { ACCOUNT_SNAPSHOTS, POST_SNAPSHOTS } from '../../src/store/analytics/snapshots.ts'
 import { createUserStore, type UserStore } from '../../src/store/users/users.ts'
@@ -39,11 +39,11 @@ export async function seedDemo(
     const { _id: userId, timezone } = user
     const first = await createPostStore(database.connection, now).findByCorrelationId(userId, demoCorrelationId(0))
     if (first !== null) return
-    const connected = await createPlatformAccountStore(database.connection, now).find(userId)
+    const connected = await createAccountStore({ database, now }).listConnected(userId)
     const accounts: DemoAccounts = Object.fromEntries(
       PLATFORMS.flatMap((platform) => {
-        const account = connected?.[platform]
-        return account?.connected ? [[platform, account.accountId]] : []
+        const account = findDefault(connected, platform)
+        return account ? [[platform, account.platformId]] : []
       }),
     )
     const posts = demoPosts(collecting.now, timezone)

@@ -5,7 +5,7 @@ import { runProcess } from './run-process.ts'
 
 /**
  * `npm run setup`: creates indexes, search attributes, Schedules, and the bucket with its policy and CORS. Can be repeated at
- * any time.
+ * any time. `npm run setup -- --finish-upgrade` also moves what an older release stored, once none of its processes runs.
  */
 await runProcess(async () => {
   const config = readConfig(process.env)
@@ -15,11 +15,24 @@ await runProcess(async () => {
     await context.storage.ensureBucket([config.FRONTEND_URL, ...parseList(config.CORS_ORIGINS)])
     await createSearchAttributes(context)
     await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS, context.collection.intervalMs)
+    await upgradeAccounts(context)
     context.logger.info('Setup finished. Start the API and the worker next.')
   } finally {
     await context.close()
   }
 })
+
+/** Older releases store one account per platform, and read nothing else. */
+async function upgradeAccounts({ accounts, logger }: Pick<Context, 'accounts' | 'logger'>): Promise<void> {
+  if (process.argv.includes('--finish-upgrade')) {
+    logger.info({ users: await accounts.finishUpgrade() }, 'upgrade finished: connected accounts moved')
+    return
+  }
+  if (await accounts.isUpgradeFinished()) return
+  logger.warn(
+    'Users can have one account per platform until "npm run setup -- --finish-upgrade". Run it once no process of the older release runs.',
+  )
+}
 
 /** Creates the search attributes. Posts are published without them, so a failure does not end the setup. */
 async function createSearchAttributes({

@@ -1,6 +1,11 @@
 import type { Config } from './schema.ts'
 import type { Limits, SubscriptionPlan } from '../domain/billing/subscription.ts'
 
+/** The number of platform accounts that a user of each plan can connect. */
+export function accountLimits(config: Config): Record<SubscriptionPlan, number> {
+  return { free: config.PLAN_FREE_MAX_ACCOUNTS, pro: config.PLAN_PRO_MAX_ACCOUNTS }
+}
+
 /** The limits of new accounts and of accounts set to a plan now. Existing accounts keep the limits on their record. */
 export function planLimits(config: Config): Record<SubscriptionPlan, Limits> {
   return {

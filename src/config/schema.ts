@@ -151,6 +151,16 @@ export const ConfigSchema = Type.Object(
     PLAN_FREE_MAX_CAPTIONS: number('Caption allowance of a new Free account', 15),
     PLAN_PRO_MAX_POSTS: number('Post allowance of an account set to Pro', 60),
     PLAN_PRO_MAX_CAPTIONS: number('Caption allowance of an account set to Pro', 30),
+    PLAN_FREE_MAX_ACCOUNTS: number(
+      'Platform accounts that a Free user can connect; at least one on each platform',
+      10,
+      6,
+    ),
+    PLAN_PRO_MAX_ACCOUNTS: number('Platform accounts that a Pro user can connect', 50, 6),
+    SHARED_ACCOUNTS: Type.Union([Type.Literal('on'), Type.Literal('off')], {
+      description: '`on` lets several users connect the same platform account, each with a login of their own',
+      default: 'off',
+    }),
 
     STRIPE_SECRET_KEY: text('Stripe secret key; empty disables payments', ''),
     STRIPE_WEBHOOK_SECRETS: list('Stripe webhook signing secrets; more than one during a rotation', ''),

@@ -72,7 +72,7 @@ async function someone() {
 
   return {
     page,
-    stored: (platform: 'mastodon' | 'tumblr') => world.service.context.accounts.findConnected(userId, platform),
+    stored: (platform: 'mastodon' | 'tumblr') => world.service.context.accounts.findDefault(userId, platform),
     /** Starts to connect and leaves the platform's page open. */
     async begin(platform: 'mastodon' | 'tumblr') {
       await page.click(`button[value=${platform}]`)
@@ -159,7 +159,7 @@ describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) =>
     expect(await decide(page, name, 'allow')).toBe(`?error=${platform}_state_invalid&reason=ATTEMPT_INVALID`)
     expect(await exchanges(platform)).toBe(before)
     expect(await stored(platform)).toBeNull()
-    expect(await world.service.context.accounts.findConnected(userId, platform)).toBeNull()
+    expect(await world.service.context.accounts.findDefault(userId, platform)).toBeNull()
   })
 })
 

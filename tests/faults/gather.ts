@@ -2,9 +2,8 @@ import { Client, Connection } from '@temporalio/client'
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
 import type { mongo } from 'mongoose'
 import { openSecrets } from '../../src/commands/accounts/account-secrets.ts'
-import { PLATFORMS } from '../../src/domain/shared/platforms.ts'
 import type { TokenCipher } from '../../src/security/token-cipher.ts'
-import type { PlatformAccounts } from '../../src/store/accounts/platform-accounts.ts'
+import type { ConnectedAccount } from '../../src/store/accounts/accounts.ts'
 import type { Canary, Document, Evidence, StoredNotification, StoredPost, StoredUser } from './judge/evidence.ts'
 
 type DatabaseEvidence = Pick<Evidence, 'posts' | 'users' | 'notifications'> & { document: Document }
@@ -25,19 +24,15 @@ export async function readDatabase(db: mongo.Db): Promise<DatabaseEvidence> {
 /** Reads and decrypts the platform tokens that the service stores for these users. */
 export async function readTokens(db: mongo.Db, cipher: TokenCipher, userIds: string[]): Promise<Canary[]> {
   const stored = await db
-    .collection<PlatformAccounts>('platformAccounts')
-    .find({ userId: { $in: userIds } })
+    .collection<ConnectedAccount>('accounts')
+    .find({ userId: { $in: userIds }, connected: true })
     .toArray()
-  return stored.flatMap((accounts) =>
-    PLATFORMS.flatMap((platform) => {
-      const account = accounts[platform]
-      if (!account?.connected) return []
-      const { accessToken, tokenSecret, refreshToken } = openSecrets(cipher, accounts.userId, platform, account)
-      return Object.entries({ 'access token': accessToken, 'token secret': tokenSecret, 'refresh token': refreshToken })
-        .filter((entry): entry is [string, string] => entry[1] !== undefined)
-        .map(([name, value]) => ({ name: `the ${name} of ${platform}`, value }))
-    }),
-  )
+  return stored.flatMap((account) => {
+    const { accessToken, tokenSecret, refreshToken } = openSecrets(cipher, account)
+    return Object.entries({ 'access token': accessToken, 'token secret': tokenSecret, 'refresh token': refreshToken })
+      .filter((entry): entry is [string, string] => entry[1] !== undefined)
+      .map(([name, value]) => ({ name: `the ${name} of ${account.platform}`, value }))
+  })
 }
 
 /** Counts the posts whose workflow is still running. */

@@ -37,7 +37,7 @@ export function connecting(platform: Platform, context: Context, app: FastifyIns
       userId,
       authUrl,
       begin: () => call('GET', `/${platform}/connect`),
-      stored: () => context.accounts.findConnected(userId, platform),
+      stored: () => context.accounts.findDefault(userId, platform),
       find: () => call('GET', '/find'),
       refresh: () => call('GET', `/${platform}/refresh`),
       disconnect: () => call('DELETE', `/${platform}/disconnect`),

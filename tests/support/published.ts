@@ -2,10 +2,14 @@ import type { Context } from '../../src/context.ts'
 import type { User } from '../../src/domain/users/user.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import type { Post } from '../../src/domain/posts/post.ts'
+import type { AccountStore } from '../../src/store/accounts/accounts.ts'
 import { createAccount } from './api.ts'
 import { accountIdOf, publishedPost } from './published-post.ts'
 
 export { accountIdOf, publishedPost }
+
+/** As a connect of a frontend that knows one account per platform. */
+export const CONNECT_OPTIONS = { replace: true, limit: 100 }
 
 export async function storePosts({ database }: Context, posts: Post[]): Promise<void> {
   if (posts.length > 0) await database.connection.collection<Post>('posts').insertMany(posts)
@@ -23,15 +27,21 @@ export async function connectAccounts(context: Context, userId: string, platform
   const auth = { refreshToken: null, expiresAt: null, endsAt: null }
   for (const platform of platforms) {
     const seal = (version: number) => ({
-      accountId: accountIdOf(platform, userId),
+      platformId: accountIdOf(platform, userId),
       handle: platform,
-      serviceUrl: null,
+      server: null,
       profile: { displayName: platform, handle: platform, avatar: null },
       auth: {
         ...auth,
         accessToken: context.cipher.seal('token', { userId, platform, version, field: 'accessToken' }),
       },
     })
-    await context.accounts.connect(userId, { [platform]: seal })
+    await context.accounts.connect(userId, { [platform]: seal }, CONNECT_OPTIONS)
   }
+}
+
+/** Disconnects the default account of a platform, if there is one. */
+export async function disconnectDefault({ findDefault, disconnect }: AccountStore, userId: string, platform: Platform) {
+  const account = await findDefault(userId, platform)
+  return account ? disconnect(userId, [account._id]) : []
 }

@@ -4,6 +4,7 @@ import { PLATFORMS } from '../../src/domain/shared/platforms.ts'
 import type { Role } from '../../src/domain/users/user.ts'
 import { createAccount, type SignedIn } from './api.ts'
 import { storeNotifications } from './notifications.ts'
+import { connectAccounts } from './published.ts'
 import { createPost } from '../../src/commands/posts/create-post.ts'
 import { registerPushDevice } from '../../src/commands/notifications/push-devices.ts'
 import { newId } from '../../src/store/shared/schema.ts'
@@ -91,6 +92,17 @@ const deviceRoute: RouteCase = {
   fingerprint: (context) => context.database.connection.collection('pushDevices').find().toArray(),
 }
 
+/** The account is on a platform that is not set up in tests. */
+const accountRoute = (status: number, body?: object): RouteCase => ({
+  ...userRoute(status, body),
+  async record(context, { user }) {
+    await connectAccounts(context, user._id, ['threads'])
+    return { accountId: (await context.accounts.findDefault(user._id, 'threads'))!._id }
+  },
+  fingerprint: (context, { accountId }) =>
+    context.database.connection.collection<{ _id: string }>('accounts').findOne({ _id: accountId! }),
+})
+
 const logIn = { email: 'nobody@example.test', password: 'wrong password' }
 
 /** Every route of the API. The suite fails for a new route that is missing here. */
@@ -155,6 +167,10 @@ export const ROUTES: Record<string, RouteCase> = {
 
   'GET /api/platform/find': userRoute(200),
   'GET /api/platform/limits': userRoute(200),
+  'GET /api/platform/accounts': userRoute(200),
+  'PATCH /api/platform/accounts/:accountId': accountRoute(200, { label: 'Brand' }),
+  'POST /api/platform/accounts/:accountId/refresh': accountRoute(400),
+  'DELETE /api/platform/accounts/:accountId': accountRoute(200),
   'POST /api/platform/bluesky/connect': userRoute(400, {
     identifier: 'nobody.test',
     appPassword: 'aaaa-bbbb-cccc-dddd',

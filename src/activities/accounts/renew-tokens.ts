@@ -1,18 +1,13 @@
 import { cancellationSignal, heartbeat, log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
-import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
+import { chooseById, type AccountCredentials } from '../../commands/accounts/account-credentials.ts'
 import { EXPIRING_MS } from '../../domain/accounts/account-health.ts'
 import { connectionEnding } from '../../domain/notifications/notifications.ts'
-import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { DAY } from '../../domain/shared/times.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
-import type {
-  ConnectedAccount,
-  PlatformAccounts,
-  PlatformAccountStore,
-} from '../../store/accounts/platform-accounts.ts'
+import type { AccountStore, ConnectedAccount } from '../../store/accounts/accounts.ts'
 import type { UserStore } from '../../store/users/users.ts'
 
 /** Connections are renewed this long before they end, so that a platform outage of a few days ends none. */
@@ -21,7 +16,7 @@ const PAGE = 50
 const CONCURRENT_RENEWALS = 5
 
 export interface RenewTokensDeps {
-  accounts: Pick<PlatformAccountStore, 'listEnding' | 'findConnected'>
+  accounts: Pick<AccountStore, 'listPage' | 'findOwn'>
   credentials: AccountCredentials
   platforms: Pick<PlatformRegistry, 'find'>
   notifications: Pick<NotificationStore, 'insertOnce'>
@@ -29,7 +24,7 @@ export interface RenewTokensDeps {
   clock: Clock
 }
 
-/** The result of a page. `after` is its last user; null on the last page. */
+/** The result of a page. `after` is where the next one begins; null on the last page. */
 interface RenewedPage {
   after: string | null
   renewed: number
@@ -43,29 +38,23 @@ export function createRenewTokensActivities(deps: RenewTokensDeps) {
   return {
     async renewEndingTokens(after: string | null): Promise<RenewedPage> {
       const endsBefore = new Date(clock.now().getTime() + RENEW_BEFORE_MS)
-      const page = await accounts.listEnding({ after, endsBefore, limit: PAGE })
-      const ending = page.flatMap((owner) =>
-        PLATFORMS.filter((platform) => isEndingBefore(owner[platform], endsBefore)).map((platform) => ({
-          owner,
-          platform,
-        })),
-      )
+      const { accounts: ending, next } = await accounts.listPage(after, PAGE, endsBefore)
       const result = { renewed: 0, warned: 0 }
       for (let first = 0; first < ending.length; first += CONCURRENT_RENEWALS) {
         const outcomes = await Promise.all(
-          ending.slice(first, first + CONCURRENT_RENEWALS).map(({ owner, platform }) => renewOrWarn(owner, platform)),
+          ending.slice(first, first + CONCURRENT_RENEWALS).map((account) => renewOrWarn(account)),
         )
         for (const outcome of outcomes) if (outcome) result[outcome] += 1
         heartbeat(result)
       }
-      return { ...result, after: page.length < PAGE ? null : page.at(-1)!.userId }
+      return { ...result, after: next }
     },
   }
 
-  async function renewOrWarn(owner: PlatformAccounts, platform: Platform): Promise<'renewed' | 'warned' | null> {
-    const { userId } = owner
-    if (platforms.find(platform)?.renew) await renew(userId, platform)
-    const account = await accounts.findConnected(userId, platform)
+  async function renewOrWarn(before: ConnectedAccount): Promise<'renewed' | 'warned' | null> {
+    const { _id, userId, platform } = before
+    if (platforms.find(platform)?.renew) await renew(before)
+    const account = await accounts.findOwn(userId, _id)
     if (account?.health.status !== 'active') return null
     const { endsAt } = account.auth
     if (endsAt !== null && endsAt.getTime() - clock.now().getTime() <= EXPIRING_MS) {
@@ -74,23 +63,20 @@ export function createRenewTokensActivities(deps: RenewTokensDeps) {
         ? 'warned'
         : null
     }
-    return account.version === owner[platform]?.version ? null : 'renewed'
+    return account.version === before.version ? null : 'renewed'
   }
 
   /** A refusal marks the connection expired and notifies the user. A transient failure is retried the next day. */
-  async function renew(userId: string, platform: Platform): Promise<void> {
+  async function renew({ _id, userId, platform }: ConnectedAccount): Promise<void> {
     const signal = cancellationSignal()
+    const choose = chooseById(_id)
     try {
-      const current = await credentials.get(userId, platform, { signal, minLifeMs: -Infinity })
-      if (current) await credentials.renew(userId, platform, current, { signal })
+      const current = await credentials.get(userId, platform, { signal, choose, minLifeMs: -Infinity })
+      if (current) await credentials.renew(userId, platform, current, { signal, choose })
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof PlatformError)) throw error
       log.warn('token renewal failed', { userId, platform, class: error.class })
     }
   }
-}
-
-function isEndingBefore(account: PlatformAccounts[Platform], before: Date): account is ConnectedAccount {
-  return account?.connected === true && account.auth.endsAt !== null && account.auth.endsAt <= before
 }

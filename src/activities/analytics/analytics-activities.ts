@@ -3,7 +3,7 @@ import type { AgeClass } from '../../domain/analytics/collection.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
 import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
-import type { PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
+import type { AccountStore } from '../../store/accounts/accounts.ts'
 import {
   parseConnectionId,
   type CollectedBatch,
@@ -36,7 +36,7 @@ export interface AnalyticsDeps
   extends
     Omit<CollectPostsDeps, 'callAccount' | 'followers' | 'collection'>,
     Omit<CollectFollowersDeps, 'callAccount' | 'accounts' | 'deadLetters'> {
-  accounts: Pick<PlatformAccountStore, 'findConnected' | 'listAll'>
+  accounts: Pick<AccountStore, 'findDefault' | 'listPage'>
   credentials: AccountCredentials
   deadLetters: Pick<DeadLetterStore, 'add' | 'find' | 'remove'>
   collection: CollectionSettings

@@ -1,4 +1,4 @@
-import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
+import type { AccountCredentials, ChooseAccount } from '../../commands/accounts/account-credentials.ts'
 import { withFreshLogin } from '../../commands/accounts/fresh-login.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { CallOptions, Credentials, PlatformAdapter } from '../../platforms/contract.ts'
@@ -22,6 +22,7 @@ type AccountCall<T> = (adapter: PlatformAdapter, account: Credentials, options: 
  */
 export function createCallAccount({ credentials, platforms, callLimiter, timeoutMs }: CallAccountDeps) {
   /**
+   * @param options.choose chooses the account; by default, the default account
    * @returns null when the platform is not connected or not set up
    * @throws PlatformError, CapacityExceeded
    */
@@ -29,14 +30,14 @@ export function createCallAccount({ credentials, platforms, callLimiter, timeout
     userId: string,
     platform: Platform,
     call: AccountCall<T>,
-    signal: AbortSignal,
+    { signal, choose }: { signal: AbortSignal; choose?: ChooseAccount },
   ): Promise<T | null> {
     const adapter = platforms.find(platform)
-    const account = adapter && (await credentials.get(userId, platform, { signal }))
+    const account = adapter && (await credentials.get(userId, platform, { signal, choose }))
     if (!adapter || !account) return null
     return await withFreshLogin(
       credentials,
-      { userId, platform, account, signal },
+      { userId, platform, account, choose, signal },
       { call: (login) => callWith(adapter, login), isRefused: isUnauthorized },
     )
 

@@ -2,31 +2,29 @@ import { cancellationSignal } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
-import type { PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
+import type { AccountStore } from '../../store/accounts/accounts.ts'
 import type { FollowersPage, Pauses } from '../../workflows/messages/analytics.ts'
 import type { CollectFollowers } from './collect-followers.ts'
 
-const OWNERS_PER_PAGE = 50
+const ACCOUNTS_PER_PAGE = 100
 const MAX_CONCURRENT_CALLS = 5
 
 interface CollectFollowersPageDeps {
-  accounts: Pick<PlatformAccountStore, 'listAll'>
+  accounts: Pick<AccountStore, 'listPage'>
   clock: Clock
-  followers: Pick<CollectFollowers, 'listSupported' | 'collect'>
+  followers: Pick<CollectFollowers, 'isSupported' | 'collect'>
 }
 
 /** Collects the follower counts of one page of accounts. */
 export function createCollectFollowersPage({ accounts, clock, followers }: CollectFollowersPageDeps) {
-  /** @param after the last user of the page before; null at the beginning */
+  /** @param after where the page begins; null at the beginning */
   return async function collectFollowersPage(
     after: string | null,
     pauses: Pauses,
     platforms: readonly Platform[],
   ): Promise<FollowersPage> {
-    const owners = await accounts.listAll(after, OWNERS_PER_PAGE)
-    const due = owners.flatMap((owner) =>
-      followers.listSupported(owner, platforms).map((platform) => ({ userId: owner.userId, platform })),
-    )
+    const page = await accounts.listPage(after, ACCOUNTS_PER_PAGE)
+    const due = page.accounts.filter((account) => followers.isSupported(account, platforms))
     const done: FollowersPage = { next: null, pauses: { ...pauses }, taken: 0, skipped: 0, failed: 0, paused: 0 }
     for (const chunk of splitIntoChunks(due, MAX_CONCURRENT_CALLS)) {
       await Promise.all(
@@ -41,6 +39,6 @@ export function createCollectFollowersPage({ accounts, clock, followers }: Colle
         }),
       )
     }
-    return { ...done, next: owners.length < OWNERS_PER_PAGE ? null : owners.at(-1)!.userId }
+    return { ...done, next: page.next }
   }
 }

@@ -6,7 +6,7 @@ import { DAY, MINUTE } from '../../domain/shared/times.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
-import type { PlatformAccounts, PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
+import type { AccountStore, ConnectedAccount } from '../../store/accounts/accounts.ts'
 import type { SnapshotWriter } from '../../store/analytics/snapshot-writer.ts'
 import type { SnapshotStore } from '../../store/analytics/snapshots.ts'
 import type { UserStore } from '../../store/users/users.ts'
@@ -20,7 +20,7 @@ const UNKNOWN_VALID_MS = 15 * MINUTE
 const MAX_UNKNOWN = 1_000
 
 export interface CollectFollowersDeps {
-  accounts: Pick<PlatformAccountStore, 'findConnected'>
+  accounts: Pick<AccountStore, 'findDefault'>
   users: Pick<UserStore, 'findById'>
   platforms: Pick<PlatformRegistry, 'find'>
   snapshots: Pick<SnapshotStore, 'latestFollowers'>
@@ -52,7 +52,7 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
       userId,
       platform,
       async (adapter, account, options) => adapter.followers?.(account, options) ?? null,
-      signal,
+      { signal },
     )
     if (count === null) return null
     const slot = toSlot(takenAt, DAY)
@@ -64,7 +64,7 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
   async function findLatest(userId: string, platform: Platform) {
     const [latest, account] = await Promise.all([
       snapshots.latestFollowers(userId, platform),
-      accounts.findConnected(userId, platform),
+      accounts.findDefault(userId, platform),
     ])
     const isOfOtherAccount = latest !== null && account !== null && latest.takenAt < account.connectedAt
     return { latest: isOfOtherAccount ? null : latest, version: account?.version }
@@ -76,12 +76,9 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
   }
 
   return {
-    /** The platforms of an account that report a follower count. */
-    listSupported: (owner: PlatformAccounts, wanted: readonly Platform[]): Platform[] =>
-      wanted.filter((platform) => {
-        const account = owner[platform]
-        return account?.connected && account.health.status !== 'expired' && platforms.find(platform)?.followers
-      }),
+    /** Returns whether the follower count of an account is collected: of default accounts, on platforms that report it. */
+    isSupported: ({ platform, isDefault, health }: ConnectedAccount, wanted: readonly Platform[]): boolean =>
+      isDefault && wanted.includes(platform) && health.status !== 'expired' && !!platforms.find(platform)?.followers,
 
     /**
      * Returns today's count, or reads it now; null when it is not available. Post metrics are collected without it.

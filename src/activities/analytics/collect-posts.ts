@@ -1,5 +1,6 @@
 import { log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
+import { chooseByPlatformId } from '../../commands/accounts/account-credentials.ts'
 import { deriveMetrics, type PostCounts } from '../../domain/analytics/analytics.ts'
 import { listDueBounds, canBeDeleted, type AgeClass } from '../../domain/analytics/collection.ts'
 import { markDeleted } from '../../domain/posts/delivery-moves.ts'
@@ -49,19 +50,20 @@ const NOTHING: CollectedBatch = { saved: 0, deleted: 0, skipped: 0, failed: 0, e
 export function createCollectPosts(deps: CollectPostsDeps) {
   const { published, users, platforms, clock, collection, callAccount, followers, snapshotWriter } = deps
 
-  /** Reads the counts of the posts that were published on the connected account. Another account cannot read them. */
+  /** Reads the counts of posts with the accounts that they were published on. Other accounts cannot read them. */
   async function readCounts(userId: string, platform: Platform, wanted: WantedPost[], signal: AbortSignal) {
-    return callAccount(
-      userId,
-      platform,
-      async (adapter, account, options) => {
-        const own = wanted.filter(({ accountId }) => accountId === account.accountId)
-        if (own.length === 0 || !adapter.metrics) return new Map<string, PostCounts | 'deleted'>()
-        const ids = own.map(({ platformPostId }) => platformPostId)
-        return adapter.metrics.read(ids, account, options)
-      },
-      signal,
-    )
+    const counts = new Map<string, PostCounts | 'deleted'>()
+    for (const [accountId, own] of Map.groupBy(wanted, (post) => post.accountId)) {
+      const ids = own.map(({ platformPostId }) => platformPostId)
+      const read = await callAccount(
+        userId,
+        platform,
+        async (adapter, account, options) => (await adapter.metrics?.read(ids, account, options)) ?? null,
+        { signal, choose: chooseByPlatformId(accountId) },
+      )
+      for (const [id, count] of read ?? []) counts.set(id, count)
+    }
+    return counts
   }
 
   async function markPostDeleted(postId: string, platform: Platform): Promise<void> {
@@ -91,7 +93,7 @@ export function createCollectPosts(deps: CollectPostsDeps) {
     const rows: Parameters<SnapshotWriter['savePosts']>[1] = []
     let deleted = 0
     for (const { postId, platformPostId, completedAt } of wanted) {
-      const counts = countsById?.get(platformPostId)
+      const counts = countsById.get(platformPostId)
       if (counts === 'deleted') {
         if (!canBeDeleted(completedAt, collection.deletionGraceMs, takenAt)) continue
         await markPostDeleted(postId, platform)

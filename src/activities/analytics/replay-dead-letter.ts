@@ -1,12 +1,12 @@
 import { cancellationSignal } from '@temporalio/activity'
 import type { Platform } from '../../domain/shared/platforms.ts'
-import type { PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
+import type { AccountStore } from '../../store/accounts/accounts.ts'
 import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
 import type { CollectFollowers } from './collect-followers.ts'
 import type { RefreshMetrics } from './refresh-metrics.ts'
 
 interface ReplayDeadLetterDeps {
-  accounts: Pick<PlatformAccountStore, 'findConnected'>
+  accounts: Pick<AccountStore, 'findDefault'>
   deadLetters: Pick<DeadLetterStore, 'find' | 'remove'>
   followers: Pick<CollectFollowers, 'collect'>
   refreshMetrics: RefreshMetrics
@@ -29,7 +29,7 @@ export function createReplayDeadLetter({ accounts, deadLetters, followers, refre
   }
 
   async function replayAccount(userId: string, platform: Platform): Promise<boolean> {
-    if (!(await accounts.findConnected(userId, platform))) return true
+    if (!(await accounts.findDefault(userId, platform))) return true
     return (await followers.collect(userId, platform, cancellationSignal(), true)).kind === 'taken'
   }
 }

@@ -11,7 +11,6 @@ import {
   needsReconciliation,
   findOutdatedHandles,
 } from '../../domain/posts/post-entries.ts'
-
 import { toTarget } from '../../domain/posts/targets.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials, OutgoingPost, PlatformAdapter } from '../../platforms/contract.ts'
@@ -23,6 +22,7 @@ import type { PostStore } from '../../store/posts/posts.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import type { DeliveryInput } from '../../workflows/messages/publishing.ts'
 import { retryIn, type AttemptResult, type DeliveryTarget, type PrepareDeliveryIo } from './attempt.ts'
+import { chooseForEntry } from './delivery-account.ts'
 import { isPostDeleted } from './record-outcome.ts'
 import { classifyFailure } from './retry-policy.ts'
 
@@ -59,11 +59,12 @@ export function createPrepareDelivery({
     const { signal } = target.activity
     const startedAt = clock.now()
     if (await isDisabled(userId)) return ACCOUNT_DISABLED
-    const account = await credentials.get(userId, platform, { signal })
+    const choose = chooseForEntry(target)
+    const account = await credentials.get(userId, platform, { signal, choose })
     if (!account) return failure('PLATFORM_NOT_CONNECTED', 'The platform is not connected')
     return await withFreshLogin(
       credentials,
-      { userId, platform, account, signal },
+      { userId, platform, account, choose, signal },
       { call: prepareWith, isRefused: isUnauthorized },
     )
 

@@ -10,6 +10,7 @@ import { isDatabaseOutage } from '../../store/mongo-errors.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { RELOAD, type Attempt, type AttemptResult } from './attempt.ts'
+import { chooseForEarlierCall } from './delivery-account.ts'
 import { toOutgoingPost, type PrepareDelivery } from './prepare-delivery.ts'
 import { isPostDeleted, type OutcomeRecorder } from './record-outcome.ts'
 
@@ -93,7 +94,10 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
     if (key === null || startedAt === null) return 'absent'
     if (!adapter) return 'undecidable'
     try {
-      const account = await credentials.get(post.userId, input.platform, { signal })
+      const account = await credentials.get(post.userId, input.platform, {
+        signal,
+        choose: chooseForEarlierCall(attempt),
+      })
       if (account && account.accountId !== accountId) return 'other-account'
       if (!account) return 'not-connected'
       const checkpoints = { ...preparation.createCheckpoints(attempt, account), key, startedAt, isRepeat: true }

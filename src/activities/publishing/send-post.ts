@@ -14,6 +14,7 @@ import type { Metrics } from '../../telemetry/metrics.ts'
 import { CapacityExceeded, type CallLimiter } from '../shared/call-limiter.ts'
 import { RELOAD, type Attempt, type AttemptResult } from './attempt.ts'
 import { isUnauthorized, toOutgoingPost, type PrepareDelivery } from './prepare-delivery.ts'
+import { chooseForEntry } from './delivery-account.ts'
 import type { OutcomeRecorder } from './record-outcome.ts'
 import { createSendPriority } from './send-priority.ts'
 
@@ -151,7 +152,10 @@ export function createSendPost(deps: SendPostDeps) {
     const reason = failure(error.class, error.message, error.platformReason)
     await outcomes.applyMove(attempt, defer(toTarget(input), reason, ref, { at: clock.now(), countsAsTry: false }))
     try {
-      await credentials.renew(post.userId, input.platform, account, { signal: activity.signal })
+      await credentials.renew(post.userId, input.platform, account, {
+        signal: activity.signal,
+        choose: chooseForEntry(attempt),
+      })
     } catch (renewalError) {
       activity.signal.throwIfAborted()
       if (isDatabaseOutage(renewalError)) throw renewalError

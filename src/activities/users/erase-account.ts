@@ -3,12 +3,11 @@ import type { Context } from '../../context.ts'
 import { endSession, openSecretsIfReadable } from '../../commands/accounts/account-secrets.ts'
 import { cancelPost } from '../../commands/posts/cancel-post.ts'
 import { endPayments, hasPayments } from '../../commands/billing/end-payments.ts'
-import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { listUserFolders } from '../../domain/media/storage-keys.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { ConnectedAccount } from '../../store/accounts/platform-accounts.ts'
+import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
 import { backgroundWorkflowId } from '../../workflows/background-work.ts'
 import { publishPostWorkflowId } from '../../workflows/messages/publishing.ts'
 import { retryAfter } from '../shared/retry-after.ts'
@@ -149,21 +148,19 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
   /** Revokes each login at its platform, then removes it here. A login that cannot be revoked is removed all the same. */
   async function endConnections(userId: string): Promise<void> {
     await deps.connectAttempts.removeAllOf(userId)
-    const connected = await accounts.find(userId)
     let isAllEnded = true
-    for (const platform of PLATFORMS) {
-      const account = connected?.[platform]
-      if (!account?.connected) continue
-      if (await tryRevoke(userId, platform, account)) await accounts.disconnect(userId, platform)
+    for (const account of await accounts.listConnected(userId)) {
+      if (await tryRevoke(account)) await accounts.disconnect(userId, [account._id])
       else isAllEnded = false
     }
     if (!isAllEnded) throw new Error('A platform did not revoke a login')
     await accounts.removeAllOf(userId)
   }
 
-  async function tryRevoke(userId: string, platform: Platform, account: ConnectedAccount): Promise<boolean> {
+  async function tryRevoke(account: ConnectedAccount): Promise<boolean> {
+    const { userId, platform } = account
     const adapter = deps.platforms.find(platform)
-    const secrets = openSecretsIfReadable(deps.cipher, userId, platform, account)
+    const secrets = openSecretsIfReadable(deps.cipher, account)
     if (!secrets || !adapter?.revoke || (await endSession(adapter, secrets))) return true
     if (activityInfo().attempt < REVOKE_TRIES) return false
     log.warn('platform login not revoked', { userId, platform })

@@ -6,7 +6,7 @@ import { countFollowers, buildGrowth, type Endings } from '../../domain/analytic
 import { buildHeatmap, buildOverview, rankPlatforms } from '../../domain/analytics/performance.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
-import type { PlatformAccounts } from '../../store/accounts/platform-accounts.ts'
+import type { Account } from '../../store/accounts/accounts.ts'
 import type { RequestUser } from '../shared/identity.ts'
 import { createResponseCache } from './response-cache.ts'
 import { presentRanked } from './present.ts'
@@ -59,7 +59,7 @@ export function createAnalyticsReader({ accounts, analytics, clock }: AnalyticsR
       const { userId } = user
       const window = toWindow(user, query)
       const [connected, { pairs, publishedPosts, followers }] = await Promise.all([
-        accounts.find(userId),
+        accounts.list(userId),
         analytics.comparedPairs(userId, window),
       ])
       return {
@@ -79,7 +79,7 @@ export function createAnalyticsReader({ accounts, analytics, clock }: AnalyticsR
     growth: cached('growth', async (user, query: PlatformQuery) => {
       const days = listDays(toWindow(user, query), user.timezone)
       const [connected, counts] = await Promise.all([
-        accounts.find(user.userId),
+        accounts.list(user.userId),
         analytics.followerCounts(toScope(user, query), days),
       ])
       return buildGrowth(days, counts, listEndings(connected))
@@ -105,10 +105,15 @@ function toScope({ userId }: AnalyticsUser, { platform = null }: { platform?: Pl
   return { userId, platform }
 }
 
-function listConnectedPlatforms(accounts: PlatformAccounts | null): Set<Platform> {
-  return new Set(PLATFORMS.filter((platform) => accounts?.[platform]?.connected))
+function listConnectedPlatforms(accounts: Account[]): Set<Platform> {
+  return new Set(accounts.filter(({ connected }) => connected).map(({ platform }) => platform))
 }
 
-function listEndings(accounts: PlatformAccounts | null): Endings {
-  return Object.fromEntries(PLATFORMS.map((platform) => [platform, accounts?.[platform]?.endings ?? []]))
+function listEndings(accounts: Account[]): Endings {
+  return Object.fromEntries(
+    PLATFORMS.map((platform) => [
+      platform,
+      accounts.filter((account) => account.platform === platform).flatMap(({ endings = [] }) => endings),
+    ]),
+  )
 }

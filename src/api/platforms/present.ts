@@ -1,25 +1,33 @@
 import { toAccountHealth } from '../../domain/accounts/account-health.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { MAX_UPLOAD_BYTES, type MediaKind, type PlatformRules } from '../../domain/posts/posting-rules.ts'
-import type { ConnectedAccount, PlatformAccount, PlatformAccounts } from '../../store/accounts/platform-accounts.ts'
+import { findDefault, type ConnectedAccount } from '../../store/accounts/accounts.ts'
 import { toInstant } from '../shared/schemas/common.ts'
-import type { PresentedAccount } from './schema.ts'
+import type { AccountView, PresentedAccount } from './schema.ts'
 
 /** Response fields that only this platform has. */
 const OWN_FIELDS: Partial<Record<Platform, (account: ConnectedAccount) => Partial<PresentedAccount>>> = {
-  bluesky: ({ accountId, handle }) => ({ did: accountId, handle }),
-  mastodon: ({ accountId, serviceUrl }) => ({ accountId, ...(serviceUrl !== null && { instanceUrl: serviceUrl }) }),
+  bluesky: ({ platformId, handle }) => ({ did: platformId, handle }),
+  mastodon: ({ platformId, server }) => ({ accountId: platformId, ...(server !== null && { instanceUrl: server }) }),
   tumblr: ({ handle }) => ({ blogHostname: `${handle}.tumblr.com` }),
 }
 
 /** Converts an account for clients, without its secrets. */
-export function presentAccount(platform: Platform, account: PlatformAccount | undefined, now: Date): PresentedAccount {
-  if (!account?.connected) return { connected: false }
-  const { accountId, profile, health, auth, connectedAt } = account
+export function presentAccount(account: ConnectedAccount | null, now: Date): PresentedAccount {
+  if (!account) return { connected: false }
+  return { connected: true, ...presentConnection(account, now), ...OWN_FIELDS[account.platform]?.(account) }
+}
+
+/** Converts one of several accounts for clients. */
+export function presentOwnAccount(account: ConnectedAccount, now: Date): AccountView {
+  const { _id, platform, server, isDefault, label = null } = account
+  return { _id, platform, ...presentConnection(account, now), server, isDefault, label }
+}
+
+function presentConnection({ platformId, profile, health, auth, connectedAt }: ConnectedAccount, now: Date) {
   const { status, needsReconnection, lastError, checkedAt, expiresAt } = toAccountHealth(health, auth.endsAt, now)
   return {
-    connected: true,
-    platformId: accountId,
+    platformId,
     profile: {
       displayName: profile.displayName,
       handle: profile.handle,
@@ -28,12 +36,12 @@ export function presentAccount(platform: Platform, account: PlatformAccount | un
     },
     health: { status, needsReconnection, lastError, checkedAt: toInstant(checkedAt), expiresAt: toInstant(expiresAt) },
     connectedAt: connectedAt.toISOString(),
-    ...OWN_FIELDS[platform]?.(account),
   }
 }
 
-export function presentAccounts(accounts: PlatformAccounts | null, now: Date): Record<Platform, PresentedAccount> {
-  return mapPlatforms((platform) => presentAccount(platform, accounts?.[platform], now))
+/** The default account of each platform. */
+export function presentDefaults(accounts: ConnectedAccount[], now: Date): Record<Platform, PresentedAccount> {
+  return mapPlatforms((platform) => presentAccount(findDefault(accounts, platform), now))
 }
 
 export function presentLimits(rules: PlatformRules) {

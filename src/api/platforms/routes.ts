@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
+import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { beginConnect } from '../../commands/accounts/begin-connect.ts'
 import { connectBluesky } from '../../commands/accounts/connect-bluesky.ts'
@@ -13,10 +13,12 @@ import { SECOND } from '../../domain/shared/times.ts'
 import { isFromBrowser, createBindingCookie } from '../shared/binding-cookie.ts'
 import { operation } from '../openapi/operation.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
-import { presentAccount, presentAccounts, presentLimits } from './present.ts'
+import { accountRoutes } from './account-routes.ts'
+import { presentAccount, presentDefaults, presentLimits } from './present.ts'
 import { REDIRECT_PLATFORMS } from './redirect-platforms.ts'
 import {
   ConnectBlueskyBody,
+  ConnectQuery,
   ConnectServerBody,
   LimitsSchema,
   PlatformAccountSchema,
@@ -40,7 +42,8 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
         response: { 200: success(PlatformAccountsSchema), ...errorResponses },
       },
     },
-    async ({ user }) => ok('Platform accounts found', presentAccounts(await accounts.find(user.userId), clock.now())),
+    async ({ user }) =>
+      ok('Platform accounts found', presentDefaults(await accounts.listConnected(user.userId), clock.now())),
   )
 
   app.get(
@@ -63,17 +66,23 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
           errors: [
             'PLATFORM_CREDENTIALS_INVALID',
             'ACCOUNT_ALREADY_CONNECTED',
+            'ACCOUNT_LIMIT_REACHED',
             'RECONNECT_REQUIRED',
             'PLATFORM_UNAVAILABLE',
           ],
         }),
         body: ConnectBlueskyBody,
+        querystring: ConnectQuery,
         response: { 200: success(PlatformAccountSchema), ...errorResponses },
       },
     },
-    async ({ user, body }) => {
-      const account = await connectBluesky(context, { userId: user.userId, ...body })
-      return ok('Bluesky connected', presentAccount('bluesky', account, clock.now()))
+    async ({ user, body, query }) => {
+      const account = await connectBluesky(context, {
+        ...body,
+        userId: user.userId,
+        replace: query.replace !== 'false',
+      })
+      return ok('Bluesky connected', presentAccount(account, clock.now()))
     },
   )
 
@@ -86,10 +95,15 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
       'Send the user to the returned URL within ten minutes. A browser must store the cookie of the response (`credentials: include`).'
     const responseHeaders = { 200: ['Set-Cookie'] } as const
 
-    async function begin(request: FastifyRequest, reply: FastifyReply, server?: string) {
+    async function begin(
+      request: FastifyRequest<{ Querystring: Static<typeof ConnectQuery> }>,
+      reply: FastifyReply,
+      server?: string,
+    ) {
       const { userId, sessionId } = request.user
       const isBound = config.CONNECT_COOKIE === 'always' || isFromBrowser(request)
-      const attempt = { userId, sessionId, platform, redirectUri, server, isBound }
+      const replace = request.query.replace !== 'false'
+      const attempt = { userId, sessionId, platform, redirectUri, server, replace, isBound }
       const { url, binding } = await beginConnect(context, attempt)
       if (binding !== null) cookie.set(reply, binding)
       return ok(`Continue on the page of ${label}`, { [urlField]: url })
@@ -106,6 +120,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
             errors: ['PLATFORM_NOT_SUPPORTED', 'PLATFORM_UNAVAILABLE'],
             responseHeaders,
           }),
+          querystring: ConnectQuery,
           response,
         },
       },
@@ -129,12 +144,15 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
             },
           ),
           body: ConnectServerBody,
+          querystring: ConnectQuery,
           response,
         },
       },
       (request, reply) => begin(request, reply, request.body?.instance),
     )
   }
+
+  await app.register(accountRoutes, { context })
 
   for (const platform of CONNECTABLE_PLATFORMS) {
     const label = platformLabel(platform)
@@ -155,7 +173,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
       },
       async ({ user }) => {
         const account = await refreshPlatform(context, user.userId, platform)
-        return ok(`${label} refreshed`, presentAccount(platform, account, clock.now()))
+        return ok(`${label} refreshed`, presentAccount(account, clock.now()))
       },
     )
 

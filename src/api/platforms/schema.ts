@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { ACCOUNT_HEALTH_STATUSES } from '../../domain/accounts/account-health.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
-import { Instant, nullable, stringEnum } from '../shared/schemas/common.ts'
+import { Instant, nullable, PlatformName, stringEnum } from '../shared/schemas/common.ts'
 
 export const ConnectBlueskyBody = Type.Object(
   {
@@ -10,6 +10,15 @@ export const ConnectBlueskyBody = Type.Object(
   },
   { title: 'ConnectBluesky' },
 )
+
+export const ConnectQuery = Type.Object({
+  replace: Type.Optional(
+    stringEnum(['true', 'false'], {
+      description:
+        '`false` adds an account that is not connected yet; by default it takes the place of the default account of the platform',
+    }),
+  ),
+})
 
 /** Absent or `null`: the configured instance. */
 export const ConnectServerBody = nullable(
@@ -64,6 +73,32 @@ export const PlatformAccountSchema = Type.Object(
     blogHostname: Type.Optional(Type.String({ description: 'Only for tumblr' })),
   },
   { title: 'PlatformConnection' },
+)
+
+/** One of several accounts. */
+export const AccountSchema = Type.Object(
+  {
+    _id: Type.String(),
+    platform: PlatformName,
+    platformId: Type.String({ description: "The account's id on the platform" }),
+    server: nullable(Type.String({ description: "URL of the account's server, on platforms with many" })),
+    profile: ProfileSchema,
+    health: HealthSchema,
+    connectedAt: Instant,
+    isDefault: Type.Boolean({ description: 'Whether this account is meant where only the platform is named' }),
+    label: nullable(Type.String({ description: "The user's own name for the account" })),
+  },
+  { title: 'Account' },
+)
+
+export type AccountView = Static<typeof AccountSchema>
+
+export const AccountChange = Type.Object(
+  {
+    isDefault: Type.Optional(Type.Literal(true, { description: 'Makes this account the default of its platform' })),
+    label: Type.Optional(nullable(Type.String({ maxLength: 100, description: '`null` or spaces remove it' }))),
+  },
+  { title: 'AccountChange' },
 )
 
 export type PresentedAccount = Static<typeof PlatformAccountSchema>

@@ -11,12 +11,12 @@ import { PlatformError } from '../../platforms/errors.ts'
 import type { Database } from '../../store/shared/database.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
-import type { AccountVersion } from '../../store/accounts/platform-account-records.ts'
-import type { ConnectedAccount, PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
+import type { AccountVersion } from '../../store/accounts/account-records.ts'
+import { findDefault, type AccountStore, type ConnectedAccount } from '../../store/accounts/accounts.ts'
 import { endSession, openSecrets, sealSecrets } from './account-secrets.ts'
 
 interface AccountCredentialsDeps {
-  accounts: PlatformAccountStore
+  accounts: AccountStore
   cipher: TokenCipher
   adapters: { find(platform: Platform): PlatformAdapter | null }
   notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
@@ -26,7 +26,24 @@ interface AccountCredentialsDeps {
   renewalTimeoutMs?: number
 }
 
-interface GetOptions extends CallOptions {
+/** Chooses one of the user's accounts on the platform; null when it is not connected. */
+export type ChooseAccount = (accounts: readonly ConnectedAccount[], platform: Platform) => ConnectedAccount | null
+
+export function chooseById(id: string): ChooseAccount {
+  return (accounts) => accounts.find(({ _id }) => _id === id) ?? null
+}
+
+export function chooseByPlatformId(platformId: string | null): ChooseAccount {
+  return (accounts, platform) =>
+    accounts.find((one) => one.platform === platform && one.platformId === platformId) ?? null
+}
+
+interface AccountOptions extends CallOptions {
+  /** By default, the default account. */
+  choose?: ChooseAccount | undefined
+}
+
+interface GetOptions extends AccountOptions {
   /** Tokens with a shorter remaining life are renewed first. */
   minLifeMs?: number
 }
@@ -62,9 +79,9 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
    */
   async function get(userId: string, platform: Platform, options: GetOptions): Promise<Credentials | null> {
     options.signal.throwIfAborted()
-    const account = await accounts.findConnected(userId, platform)
+    const account = await find(userId, platform, options.choose)
     if (!account) return null
-    const current = await openAccount(userId, platform, account)
+    const current = await openAccount(account)
     const lifeMs = current.expiresAt ? current.expiresAt.getTime() - clock.now().getTime() : Infinity
     if (lifeMs >= (options.minLifeMs ?? 10 * MINUTE) || !adapters.find(platform)?.renew) return current
     try {
@@ -84,12 +101,12 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     userId: string,
     platform: Platform,
     refused: Credentials,
-    { signal }: CallOptions,
+    { signal, choose }: AccountOptions,
   ): Promise<Credentials> {
     const name = `${userId}/${platform}/${refused.version}`
     let flight = flights.get(name)
     if (!flight) {
-      flight = renewOnce(userId, platform, refused.version).finally(() => flights.delete(name))
+      flight = renewOnce({ userId, platform, version: refused.version }, choose).finally(() => flights.delete(name))
       flights.set(name, flight)
     }
     return await raceAbort(flight, signal)
@@ -120,11 +137,20 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     }
   }
 
+  async function find(
+    userId: string,
+    platform: Platform,
+    choose: ChooseAccount = findDefault,
+  ): Promise<ConnectedAccount | null> {
+    return choose(await accounts.listConnected(userId), platform)
+  }
+
   /** Runs on its own deadline, not on a caller's: once the platform was called, its answer has to be saved. */
-  async function renewOnce(userId: string, platform: Platform, version: number): Promise<Credentials> {
-    const account = await accounts.findConnected(userId, platform)
-    if (!account || account.version !== version) return await openCurrent(userId, platform, account)
-    const current = await openAccount(userId, platform, account)
+  async function renewOnce(refused: AccountVersion, choose: ChooseAccount | undefined): Promise<Credentials> {
+    const { userId, platform, version } = refused
+    const account = await find(userId, platform, choose)
+    if (!account || account.version !== version) return await openCurrent(platform, account)
+    const current = await openAccount(account)
     const adapter = adapters.find(platform)
     if (!adapter?.renew) {
       const reason = `${platformLabel(platform)} requires a new login`
@@ -136,16 +162,14 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     const holder = randomUUID()
     const until = fromNow(renewalTimeoutMs + LEASE_MARGIN_MS)
     // guard: renewal lease
-    if (!(await accounts.takeLease({ userId, platform, version }, holder, until))) {
-      return await waitForOtherRenewal(userId, platform, version)
-    }
+    if (!(await accounts.takeLease(refused, holder, until))) return await waitForOtherRenewal(refused, choose)
     try {
       const renewed = await renewWithDeadline(until.getTime() - LEASE_MARGIN_MS - clock.now().getTime(), (signal) =>
         adapter.renew!(current, { signal }),
       )
-      return await saveRenewed(userId, platform, version, renewed)
+      return await saveRenewed(refused, renewed, choose)
     } catch (error) {
-      await recordFailure({ userId, platform, version }, holder, error)
+      await recordFailure(refused, holder, error)
       throw error
     }
   }
@@ -162,27 +186,35 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
   }
 
   async function saveRenewed(
-    userId: string,
-    platform: Platform,
-    version: number,
+    before: AccountVersion,
     renewed: Secrets,
+    choose: ChooseAccount | undefined,
   ): Promise<Credentials> {
-    const auth = sealSecrets(cipher, { userId, platform, version: version + 1 }, renewed)
-    const { handle, serviceUrl = null } = renewed
-    if (await accounts.saveRenewed({ userId, platform, version }, { handle, serviceUrl, auth })) {
-      return { ...renewed, version: version + 1 }
+    const { userId, platform } = before
+    const { handle, serviceUrl: server = null } = renewed
+    const version = await accounts.nextVersion(userId, platform)
+    const auth = sealSecrets(cipher, { userId, platform, version }, renewed)
+    try {
+      if (await accounts.saveRenewed(before, { handle, server, auth }, version)) return { ...renewed, version }
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error
+      // Another account of the platform has got this version meanwhile.
+      return await saveRenewed(before, renewed, choose)
     }
-    const account = await accounts.findConnected(userId, platform)
-    if (!account) await endSession(adapters.find(platform), { ...renewed, version: version + 1 })
-    return await openCurrent(userId, platform, account)
+    const account = await find(userId, platform, choose)
+    if (!account) await endSession(adapters.find(platform), { ...renewed, version })
+    return await openCurrent(platform, account)
   }
 
   /** Waits until the lease holder has finished. Never renews: a caller that finds no result fails and may retry. */
-  async function waitForOtherRenewal(userId: string, platform: Platform, version: number): Promise<Credentials> {
+  async function waitForOtherRenewal(
+    { userId, platform, version }: AccountVersion,
+    choose: ChooseAccount | undefined,
+  ): Promise<Credentials> {
     for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 2, LONGEST_POLL_MS)) {
-      const account = await accounts.findConnected(userId, platform)
+      const account = await find(userId, platform, choose)
       if (!account || account.version !== version || account.health.status === 'expired') {
-        return await openCurrent(userId, platform, account)
+        return await openCurrent(platform, account)
       }
       const lease = account.refreshLease
       const leftMs = lease ? lease.until.getTime() - clock.now().getTime() : 0
@@ -191,21 +223,18 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     }
   }
 
-  async function openCurrent(
-    userId: string,
-    platform: Platform,
-    account: ConnectedAccount | null,
-  ): Promise<Credentials> {
+  async function openCurrent(platform: Platform, account: ConnectedAccount | null): Promise<Credentials> {
     if (!account) throw reconnectRequired(`${platformLabel(platform)} is no longer connected`)
-    return await openAccount(userId, platform, account)
+    return await openAccount(account)
   }
 
-  async function openAccount(userId: string, platform: Platform, account: ConnectedAccount): Promise<Credentials> {
+  async function openAccount(account: ConnectedAccount): Promise<Credentials> {
+    const { userId, platform } = account
     const { status, lastError } = account.health
     if (status === 'expired')
       throw reconnectRequired(lastError ?? `The ${platformLabel(platform)} connection has expired`)
     try {
-      return openSecrets(cipher, userId, platform, account)
+      return openSecrets(cipher, account)
     } catch (error) {
       if (!(error instanceof SecretUnreadableError)) throw error
       const reason = `The stored ${platformLabel(platform)} login can no longer be read`

@@ -3,7 +3,7 @@ import { SecretUnreadableError, type SecretContext } from '../../domain/shared/s
 import { SECOND } from '../../domain/shared/times.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { Credentials, PlatformAdapter } from '../../platforms/contract.ts'
-import type { ConnectedAccount, PlatformAccountStore, SealedAuth } from '../../store/accounts/platform-accounts.ts'
+import type { AccountStore, ConnectedAccount, SealedAuth } from '../../store/accounts/accounts.ts'
 
 const REVOKE_TIMEOUT_MS = 5 * SECOND
 
@@ -24,9 +24,7 @@ export function sealSecrets(cipher: TokenCipher, owner: Owner, secrets: Omit<Cre
 /** @throws SecretUnreadableError */
 export function openSecrets(
   cipher: TokenCipher,
-  userId: string,
-  platform: Platform,
-  { accountId, handle, serviceUrl, version, auth }: ConnectedAccount,
+  { userId, platform, platformId: accountId, handle, server, version, auth }: ConnectedAccount,
 ): Credentials {
   const owner = { userId, platform, version }
   const { accessToken, tokenSecret, refreshToken, expiresAt, endsAt } = auth
@@ -37,7 +35,7 @@ export function openSecrets(
     accessToken: cipher.open(accessToken, { ...owner, field: 'accessToken' }),
     ...(tokenSecret !== undefined && { tokenSecret: cipher.open(tokenSecret, { ...owner, field: 'tokenSecret' }) }),
     ...(refreshToken !== null && { refreshToken: cipher.open(refreshToken, { ...owner, field: 'refreshToken' }) }),
-    ...(serviceUrl !== null && { serviceUrl }),
+    ...(server !== null && { serviceUrl: server }),
     ...(expiresAt && { expiresAt }),
     ...(endsAt && { endsAt }),
   }
@@ -69,7 +67,7 @@ export async function endSession(adapter: PlatformAdapter | null, credentials: C
 }
 
 interface EndUnusedDeps {
-  accounts: Pick<PlatformAccountStore, 'findHolder'>
+  accounts: Pick<AccountStore, 'findHolders'>
   cipher: TokenCipher
   platforms: { find(platform: Platform): PlatformAdapter | null }
 }
@@ -84,11 +82,12 @@ export async function endUnusedSession(
   credentials: Credentials,
 ): Promise<void> {
   try {
-    const holder = await accounts.findHolder(platform, credentials.accountId)
-    const held = holder && openSecrets(cipher, holder.userId, platform, holder.account)
-    // Two Bluesky sessions created within one second can have equal access tokens, but never equal refresh tokens.
-    const { accessToken, refreshToken } = credentials
-    if (held?.accessToken === accessToken && held.refreshToken === refreshToken) return
+    for (const holder of await accounts.findHolders(platform, credentials.accountId)) {
+      const held = openSecrets(cipher, holder)
+      // Two Bluesky sessions created within one second can have equal access tokens, but never equal refresh tokens.
+      const { accessToken, refreshToken } = credentials
+      if (held.accessToken === accessToken && held.refreshToken === refreshToken) return
+    }
   } catch {
     return
   }

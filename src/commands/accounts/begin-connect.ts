@@ -30,6 +30,8 @@ interface BeginConnect {
   redirectUri: string
   /** The server that the user typed, on platforms with many; absent: the configured one. */
   server?: string | undefined
+  /** Whether a new account takes the place of the platform's default account, or else is added. */
+  replace: boolean
   /** True when the caller stores the binding and presents it at the callback. */
   isBound: boolean
 }
@@ -44,7 +46,7 @@ const BEGIN_TIMEOUT_MS = 10 * SECOND
  */
 export async function beginConnect(
   deps: BeginConnectDeps,
-  { userId, sessionId, platform, redirectUri, server, isBound }: BeginConnect,
+  { userId, sessionId, platform, redirectUri, server, replace, isBound }: BeginConnect,
 ): Promise<{ url: string; binding: string | null }> {
   const redirect = deps.platforms.redirect(platform)
   if (!redirect) {
@@ -63,6 +65,7 @@ export async function beginConnect(
   await deps.connectAttempts.insert({
     ...owner,
     sessionId,
+    ...(!replace && { adds: true }),
     secrets: sealAttemptSecrets(deps.cipher, connectAttemptContext(owner), secrets),
     bindingHash: binding === null ? null : hashSecret(binding),
     ...(lookup !== undefined && { lookupHash: hashSecret(lookup) }),

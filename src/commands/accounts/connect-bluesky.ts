@@ -4,17 +4,16 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { AuthorizedAccount, DirectConnect } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
-import type { ConnectedAccount } from '../../store/accounts/platform-accounts.ts'
+import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
 import { mapPlatformError } from './map-platform-error.ts'
-import { storeConnection, type StoreConnectionDeps } from './store-connection.ts'
+import { storeConnection, type ConnectingUser, type StoreConnectionDeps } from './store-connection.ts'
 
 interface ConnectBlueskyDeps extends StoreConnectionDeps {
   limits: Record<'blueskyGuess' | 'blueskyUser' | 'blueskyIdentifier', Pick<RateLimit, 'take' | 'refund'>>
   platforms: StoreConnectionDeps['platforms'] & { direct(platform: 'bluesky'): DirectConnect | null }
 }
 
-interface ConnectBluesky {
-  userId: string
+interface ConnectBluesky extends ConnectingUser {
   /** Handle, with or without a leading `@`, or email address. */
   identifier: string
   appPassword: string
@@ -23,9 +22,9 @@ interface ConnectBluesky {
 const LOGIN_TIMEOUT_MS = 10 * SECOND
 
 /**
- * Logs in at Bluesky and stores the session. An earlier connection of the user is replaced, and its session ended.
+ * Logs in at Bluesky and stores the session. Sessions of connections that it replaces are ended.
  * @throws ServiceError PLATFORM_CREDENTIALS_INVALID, PLATFORM_UNAVAILABLE; ACCOUNT_ALREADY_CONNECTED when another user here has
- * the Bluesky account; RATE_LIMITED before the platform is called, so that the service cannot be used to guess passwords
+ * the Bluesky account; ACCOUNT_LIMIT_REACHED; RATE_LIMITED before the platform is called, so that the service cannot be used to guess passwords
  */
 export async function connectBluesky(deps: ConnectBlueskyDeps, input: ConnectBluesky): Promise<ConnectedAccount> {
   const refundGuess = await takeGuess(deps, input)
@@ -38,7 +37,7 @@ export async function connectBluesky(deps: ConnectBlueskyDeps, input: ConnectBlu
     throw error
   }
   await refundGuess()
-  return await storeConnection(deps, input.userId, 'bluesky', connection)
+  return await storeConnection(deps, input, 'bluesky', connection)
 }
 
 /**

@@ -64,7 +64,7 @@ export async function finishConnect(deps: FinishConnectDeps, input: FinishConnec
   try {
     const signal = AbortSignal.timeout(COMPLETE_TIMEOUT_MS)
     const connection = await redirect.complete({ query, redirectUri, secrets }, { signal })
-    await storeConnection(deps, attempt.userId, platform, connection)
+    await storeConnection(deps, { userId: attempt.userId, replace: !attempt.adds }, platform, connection)
     return { outcome: 'connected', reason: null }
   } catch (cause) {
     const outcome = isRefusal(cause) ? 'auth_failed' : 'connect_failed'
@@ -127,7 +127,8 @@ function isRefusal(error: unknown): error is PlatformError {
 
 function toConnectReason(error: unknown): ConnectReason {
   if (error instanceof PlatformError) return error.connectReason
-  return error instanceof ServiceError && error.code === 'ACCOUNT_ALREADY_CONNECTED' ? error.code : 'INTERNAL'
+  if (!(error instanceof ServiceError)) return 'INTERNAL'
+  return error.code === 'ACCOUNT_ALREADY_CONNECTED' || error.code === 'ACCOUNT_LIMIT_REACHED' ? error.code : 'INTERNAL'
 }
 
 /** A callback with an error carries no login, whatever else it contains (RFC 6749 section 4.1.2.1). */

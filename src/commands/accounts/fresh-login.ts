@@ -1,12 +1,14 @@
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { Credentials } from '../../platforms/contract.ts'
 import type { PlatformError } from '../../platforms/errors.ts'
-import type { AccountCredentials } from './account-credentials.ts'
+import type { AccountCredentials, ChooseAccount } from './account-credentials.ts'
 
 interface StoredLogin {
   userId: string
   platform: Platform
   account: Credentials
+  /** Chose `account`; by default, the default account. */
+  choose?: ChooseAccount | undefined
   signal: AbortSignal
 }
 
@@ -23,7 +25,7 @@ interface LoginCall<T> {
  */
 export async function withFreshLogin<T>(
   credentials: Pick<AccountCredentials, 'renew' | 'markExpired'>,
-  { userId, platform, account, signal }: StoredLogin,
+  { userId, platform, account, choose, signal }: StoredLogin,
   { call, isRefused }: LoginCall<T>,
 ): Promise<T> {
   try {
@@ -31,7 +33,7 @@ export async function withFreshLogin<T>(
   } catch (error) {
     if (!isRefused(error)) throw error
   }
-  const renewed = await credentials.renew(userId, platform, account, { signal })
+  const renewed = await credentials.renew(userId, platform, account, { signal, choose })
   try {
     return await call(renewed)
   } catch (error) {

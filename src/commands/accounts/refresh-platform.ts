@@ -4,12 +4,12 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials, PlatformAdapter, Profile } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
-import type { ConnectedAccount, PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
-import type { AccountCredentials } from './account-credentials.ts'
+import { findDefault, type AccountStore, type ConnectedAccount } from '../../store/accounts/accounts.ts'
+import { chooseById, type AccountCredentials, type ChooseAccount } from './account-credentials.ts'
 import { mapPlatformError } from './map-platform-error.ts'
 
 interface RefreshPlatformDeps {
-  accounts: Pick<PlatformAccountStore, 'findConnected' | 'saveProfile' | 'markBroken'>
+  accounts: Pick<AccountStore, 'listConnected' | 'saveProfile' | 'markBroken'>
   credentials: AccountCredentials
   platforms: { find(platform: Platform): PlatformAdapter | null }
 }
@@ -28,30 +28,50 @@ export async function refreshPlatform(
   platform: Platform,
 ): Promise<ConnectedAccount> {
   const companions = listWithCompanions(platform).filter((one) => one !== platform)
-  const refreshing = refreshAccount(deps, userId, platform)
+  const refreshing = refresh(deps, { userId, platform, choose: findDefault })
   // The response waits for all of them, so that its reader sees every result.
-  await Promise.allSettled([refreshing, ...companions.map((one) => refreshAccount(deps, userId, one))])
+  await Promise.allSettled([
+    refreshing,
+    ...companions.map((one) => refresh(deps, { userId, platform: one, choose: findDefault })),
+  ])
   return await refreshing
 }
 
-async function refreshAccount(
+/**
+ * Like `refreshPlatform`, for one account.
+ * @throws ServiceError NOT_FOUND, RECONNECT_REQUIRED, PLATFORM_UNAVAILABLE
+ */
+export async function refreshAccount(
   deps: RefreshPlatformDeps,
   userId: string,
-  platform: Platform,
+  accountId: string,
 ): Promise<ConnectedAccount> {
+  const account = (await deps.accounts.listConnected(userId)).find(({ _id }) => _id === accountId)
+  if (!account) throw accountNotFound()
+  return refresh(deps, { userId, platform: account.platform, choose: chooseById(accountId) })
+}
+
+interface RefreshedAccount {
+  userId: string
+  platform: Platform
+  choose: ChooseAccount
+}
+
+async function refresh(deps: RefreshPlatformDeps, refreshed: RefreshedAccount): Promise<ConnectedAccount> {
   const { accounts } = deps
+  const { userId, platform, choose } = refreshed
   const adapter = deps.platforms.find(platform)
   if (!adapter) throw notConnected(platform)
   const signal = AbortSignal.timeout(REFRESH_TIMEOUT_MS)
   try {
-    const restored = await restoreSession(deps, adapter, userId, signal)
+    const restored = await restoreSession(deps, adapter, refreshed, signal)
     if (!restored) throw notConnected(platform)
     const profile = await fetchProfile(deps, adapter, { userId, used: restored }, signal)
     await accounts.saveProfile({ userId, platform, version: restored.version }, profile)
   } catch (error) {
     throw mapPlatformError(platform, error, signal)
   }
-  const account = await accounts.findConnected(userId, platform)
+  const account = choose(await accounts.listConnected(userId), platform)
   if (!account) throw notConnected(platform)
   return account
 }
@@ -59,14 +79,14 @@ async function refreshAccount(
 async function restoreSession(
   { credentials }: RefreshPlatformDeps,
   adapter: PlatformAdapter,
-  userId: string,
+  { userId, choose }: RefreshedAccount,
   signal: AbortSignal,
 ): Promise<Credentials | null> {
   // Ignores the remaining life: a stored token may work for hours after the user revoked the app password.
-  const current = await credentials.get(userId, adapter.platform, { signal, minLifeMs: -Infinity })
+  const current = await credentials.get(userId, adapter.platform, { signal, choose, minLifeMs: -Infinity })
   // Long-lived tokens without a session are renewed only near their end; the platform may refuse it earlier.
   if (!current?.refreshToken || !adapter.renew) return current
-  return await credentials.renew(userId, adapter.platform, current, { signal })
+  return await credentials.renew(userId, adapter.platform, current, { signal, choose })
 }
 
 async function fetchProfile(
@@ -86,6 +106,10 @@ async function fetchProfile(
     }
     throw error
   }
+}
+
+export function accountNotFound(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'Account not found')
 }
 
 function notConnected(platform: Platform): ServiceError {

@@ -2,19 +2,15 @@ import { PLATFORMS, platformLabel, type Platform } from '../../domain/shared/pla
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { AuthorizedAccount, PlatformAdapter, RedirectResult } from '../../platforms/contract.ts'
-import type {
-  ConnectedAccount,
-  PlatformAccount,
-  PlatformAccountStore,
-  Seal,
-} from '../../store/accounts/platform-accounts.ts'
+import type { AccountStore, ConnectedAccount, Seal } from '../../store/accounts/accounts.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import { toConnectionId } from '../../workflows/messages/analytics.ts'
 import { endUnusedSession, openSecretsIfReadable, sealSecrets } from './account-secrets.ts'
 
 export interface StoreConnectionDeps {
-  accounts: Pick<PlatformAccountStore, 'connect' | 'findHolder'>
+  accounts: Pick<AccountStore, 'connect' | 'findHolders'>
+  findAccountLimit(userId: string): Promise<number>
   posts: Pick<PostStore, 'invalidatePrepared'>
   users: Pick<UserStore, 'raiseAnalyticsVersion'>
   cipher: TokenCipher
@@ -22,58 +18,61 @@ export interface StoreConnectionDeps {
   orchestrator: Pick<PublishOrchestrator, 'startWork'>
 }
 
+/** What a user connects. */
+export interface ConnectingUser {
+  userId: string
+  /** Whether a new account takes the place of the platform's default account, or else is added. */
+  replace: boolean
+}
+
 /**
- * Stores accounts that the user has just proven to own, all of them or none. Earlier connections of the user are replaced and
- * their sessions ended, and posts prepared for them are prepared again. Follower counts are collected in the background.
- * @throws ServiceError ACCOUNT_ALREADY_CONNECTED when another user here has an account; the new sessions are ended then
+ * Stores accounts that the user has just proven to own, all of them or none. A connected account gets its new login. Sessions of earlier
+ * logins are ended, and posts prepared with them are prepared again. Follower counts are collected in the background.
+ * @throws ServiceError ACCOUNT_ALREADY_CONNECTED when another user here has an account, ACCOUNT_LIMIT_REACHED; the new sessions are ended then
  */
 export async function storeConnection(
   deps: StoreConnectionDeps,
-  userId: string,
+  user: ConnectingUser,
   platform: Platform,
   { companions, ...connection }: RedirectResult,
 ): Promise<ConnectedAccount> {
   const { posts, users, cipher } = deps
+  const { userId } = user
   const connections: Connections = { [platform]: connection, ...companions }
-  const { accounts, replaced } = await connect(deps, userId, connections)
-  const account = accounts[platform] as ConnectedAccount
+  const { accounts, replaced } = await connect(deps, user, connections)
   await users.raiseAnalyticsVersion(userId)
-  startFollowerCounts(deps, userId, accounts)
+  startFollowerCounts(deps, accounts)
+  const account = accounts.find((one) => one.platform === platform)!
   if (replaced.length === 0) return account
   await posts.invalidatePrepared(userId)
-  for (const { platform: replacedPlatform, account: before } of replaced) {
-    const unused = openSecretsIfReadable(cipher, userId, replacedPlatform, before)
-    if (unused) await endUnusedSession(deps, replacedPlatform, unused)
+  for (const before of replaced) {
+    const unused = openSecretsIfReadable(cipher, before)
+    if (unused) await endUnusedSession(deps, before.platform, unused)
   }
   return account
 }
 
 /** Starts the first follower counts without waiting. It cannot fail: the daily run counts when Temporal does not answer. */
-function startFollowerCounts(
-  { orchestrator, platforms }: StoreConnectionDeps,
-  userId: string,
-  accounts: Partial<Record<Platform, PlatformAccount>>,
-): void {
-  for (const platform of PLATFORMS) {
-    const account = accounts[platform]
-    if (!account?.connected || !platforms.find(platform)?.followers) continue
+function startFollowerCounts({ orchestrator, platforms }: StoreConnectionDeps, accounts: ConnectedAccount[]): void {
+  for (const { userId, platform, version } of accounts) {
+    if (!platforms.find(platform)?.followers) continue
     const summary = `Followers of a new connection to ${platformLabel(platform)}`
-    const connectionId = toConnectionId(userId, platform, account.version)
+    const connectionId = toConnectionId(userId, platform, version)
     void orchestrator.startWork('collectFollowers', connectionId, { summary, fairnessKey: userId })
   }
 }
 
 type Connections = Partial<Record<Platform, AuthorizedAccount | null>>
 
-async function connect(deps: StoreConnectionDeps, userId: string, connections: Connections) {
-  const { accounts, cipher } = deps
+async function connect(deps: StoreConnectionDeps, { userId, replace }: ConnectingUser, connections: Connections) {
+  const { accounts, cipher, findAccountLimit } = deps
   const seals: Partial<Record<Platform, Seal | null>> = {}
   for (const platform of PLATFORMS) {
     const connection = connections[platform]
     if (connection !== undefined) seals[platform] = connection && sealFor(cipher, userId, platform, connection)
   }
   try {
-    return await accounts.connect(userId, seals)
+    return await accounts.connect(userId, seals, { replace, limit: await findAccountLimit(userId) })
   } catch (error) {
     for (const platform of PLATFORMS) {
       const connection = connections[platform]
@@ -89,11 +88,11 @@ function sealFor(
   platform: Platform,
   { credentials, profile }: AuthorizedAccount,
 ): Seal {
-  const { accountId, handle, serviceUrl = null } = credentials
+  const { accountId: platformId, handle, serviceUrl: server = null } = credentials
   return (version) => ({
-    accountId,
+    platformId,
+    server,
     handle,
-    serviceUrl,
     profile,
     auth: sealSecrets(cipher, { userId, platform, version }, credentials),
   })

@@ -3,7 +3,7 @@ import type { FirstAnswer, Post } from '../../domain/posts/post.ts'
 import { preflight, findSchedulingProblem } from '../../domain/posts/preflight.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
-import type { PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
+import type { AccountStore } from '../../store/accounts/accounts.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import { newId } from '../../store/shared/schema.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
@@ -17,7 +17,7 @@ export interface CreatePostDeps extends CurrentRulesDeps {
   posts: PostStore
   storePost: StorePost
   startQueue: Pick<StartQueue, 'add'>
-  accounts: Pick<PlatformAccountStore, 'connectedPlatforms'>
+  accounts: Pick<AccountStore, 'connectedPlatforms'>
   storage: Pick<ObjectStorage, 'publicUrl'>
   clock: Clock
 }

@@ -5,7 +5,7 @@ import type { Platform } from '../../domain/shared/platforms.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Logger } from '../../logger.ts'
 import type { PlatformAdapter } from '../../platforms/contract.ts'
-import type { AccountCredentials } from '../accounts/account-credentials.ts'
+import { chooseByPlatformId, type AccountCredentials } from '../accounts/account-credentials.ts'
 
 interface DiscardPreparedDeps {
   credentials: Pick<AccountCredentials, 'get'>
@@ -29,8 +29,12 @@ export function createDiscardPrepared({ credentials, platforms, clock, logger }:
       const adapter = platforms.find(platform)
       if (!adapter?.discard) return
       const signal = AbortSignal.timeout(DISCARD_TIMEOUT_MS)
-      const account = await credentials.get(userId, platform, { signal, minLifeMs: 0 })
-      if (account?.accountId !== delivery.accountId) return
+      const account = await credentials.get(userId, platform, {
+        signal,
+        choose: chooseByPlatformId(delivery.accountId),
+        minLifeMs: 0,
+      })
+      if (!account) return
       await adapter.discard({ get: (name) => delivery.handles[name] }, account, { signal })
     } catch (error) {
       logger.warn({ err: error, postId: _id, platform }, 'discarding prepared content failed')

@@ -8,7 +8,7 @@ import type { Problem } from '../../domain/shared/service-error.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
-import type { PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
+import type { AccountStore } from '../../store/accounts/accounts.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UploadStore } from '../../store/media/uploads.ts'
 import type { UserStore } from '../../store/users/users.ts'
@@ -28,7 +28,7 @@ import {
 
 export interface UpdatePostDeps extends NotifyWorkflowDeps, CurrentRulesDeps {
   posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart' | 'countScheduled'>
-  accounts: Pick<PlatformAccountStore, 'connectedPlatforms'>
+  accounts: Pick<AccountStore, 'connectedPlatforms'>
   notifications: Pick<NotificationStore, 'insertOnce'>
   users: Pick<UserStore, 'findTimezones'>
   storage: Pick<ObjectStorage, 'publicUrl'>

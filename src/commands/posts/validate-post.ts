@@ -1,12 +1,12 @@
 import type { Clock } from '../../clock.ts'
 import { preflight, findSchedulingProblem, type Preflight } from '../../domain/posts/preflight.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
-import type { PlatformAccountStore } from '../../store/accounts/platform-accounts.ts'
+import type { AccountStore } from '../../store/accounts/accounts.ts'
 import { loadCurrentRules, type CurrentRulesDeps } from './current-rules.ts'
 import { readWholePost, type WholePostInput } from './post-input.ts'
 
 export interface ValidatePostDeps extends CurrentRulesDeps {
-  accounts: Pick<PlatformAccountStore, 'connectedPlatforms'>
+  accounts: Pick<AccountStore, 'connectedPlatforms'>
   storage: Pick<ObjectStorage, 'publicUrl'>
   clock: Clock
 }

@@ -4,7 +4,7 @@ import type { Problem } from '../shared/service-error.ts'
 
 /** A connected account of a user. */
 export interface SelectableAccount {
-  id: string
+  _id: string
   platform: Platform
   /** Whether it is meant where only the platform is named. A platform with accounts has exactly one. */
   isDefault: boolean
@@ -23,12 +23,12 @@ export function chooseAccounts(
   const problems: Problem[] = []
   const defaults = selectedPlatforms.map((platform): ChosenAccount => {
     const account = accounts.find((one) => one.platform === platform && one.isDefault)
-    return { platform, ...(account && { accountId: account.id }) }
+    return { platform, ...(account && { accountId: account._id }) }
   })
   const taken = new Set(defaults.map(({ accountId }) => accountId))
   const named = selectedAccounts.flatMap((id, index): ChosenAccount[] => {
     const path = `selectedAccounts.${index}`
-    const account = accounts.find((one) => one.id === id)
+    const account = accounts.find((one) => one._id === id)
     if (!account) {
       problems.push({ path, code: 'ACCOUNT_NOT_FOUND', message: `You have no connected account ${id}` })
       return []
@@ -46,19 +46,20 @@ export function chooseAccounts(
 }
 
 /**
- * Returns the id of the account that an entry is published with now; null without one. An account that the user chose has no replacement.
- * In place of a default account that is gone, the present default of the platform is used, unless another entry of the post is for it.
+ * Returns the account that an entry is published with now; null without one. An account that the user chose has no replacement. In place of
+ * a default account that is gone, the present default of the platform is used, unless another entry of the post is for it.
  */
-export function findAccountFor(
+export function findAccountFor<A extends SelectableAccount>(
   entry: ChosenAccount,
   entries: readonly ChosenAccount[],
-  accounts: readonly SelectableAccount[],
-): string | null {
-  const isConnected = (id: string | undefined) =>
-    accounts.some((one) => one.id === id && one.platform === entry.platform)
-  if (entry.target !== undefined) return isConnected(entry.target) ? entry.target : null
-  if (entry.accountId !== undefined && isConnected(entry.accountId)) return entry.accountId
+  accounts: readonly A[],
+): A | null {
+  const find = (id: string | undefined) =>
+    accounts.find((one) => one._id === id && one.platform === entry.platform) ?? null
+  if (entry.target !== undefined) return find(entry.target)
+  const recorded = find(entry.accountId)
+  if (recorded) return recorded
   const present = accounts.find(({ platform, isDefault }) => platform === entry.platform && isDefault)
-  const isTaken = entries.some((other) => toTarget(other) !== toTarget(entry) && other.accountId === present?.id)
-  return present && !isTaken ? present.id : null
+  const isTaken = entries.some((other) => toTarget(other) !== toTarget(entry) && other.accountId === present?._id)
+  return present && !isTaken ? present : null
 }

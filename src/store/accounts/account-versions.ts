@@ -1,48 +1,25 @@
-import mongoose, { type ClientSession, type Model } from 'mongoose'
-import type { Platform } from '../../domain/shared/platforms.ts'
-import type {
-  AccountProfile,
-  AccountVersion,
-  ConnectedAccount,
-  PlatformAccounts,
-  RenewedConnection,
-} from './platform-account-records.ts'
+import mongoose, { type ClientSession } from 'mongoose'
+import type { AccountProfile, AccountVersion, RenewedConnection, UpdateVersion } from './account-records.ts'
 
 interface AccountVersionsDeps {
-  model: Model<PlatformAccounts>
+  update: UpdateVersion
   now(): Date
-}
-
-interface WriteOptions {
-  /** Further conditions on the document. */
-  condition?: object
-  session?: ClientSession | undefined
 }
 
 /**
  * Writes that apply only while the account still has the version of its secrets that they were made for. Each returns whether it
  * applied, so a late renewal or refusal never touches an account that was reconnected or disconnected meanwhile.
  */
-export function createAccountVersions({ model, now }: AccountVersionsDeps) {
-  async function update(
-    { userId, platform, version }: AccountVersion,
-    fields: Fields,
-    { condition, session }: WriteOptions = {},
-  ): Promise<boolean> {
-    const { matchedCount } = await model.updateOne(
-      { userId, [`${platform}.connected`]: true, [`${platform}.version`]: version, ...condition },
-      { $set: prefixFields(platform, fields) },
-      { ...(session && { session }) },
-    )
-    return matchedCount === 1
-  }
-
+export function createAccountVersions({ update, now }: AccountVersionsDeps) {
   return {
-    /** Saves renewed secrets, sealed for `version + 1`. */
-    saveRenewed: (account: AccountVersion, renewed: RenewedConnection): Promise<boolean> =>
+    /**
+     * Saves renewed secrets, sealed for the new version.
+     * @throws a duplicate key error when another account has got that version meanwhile
+     */
+    saveRenewed: (account: AccountVersion, renewed: RenewedConnection, version: number): Promise<boolean> =>
       update(account, {
         ...renewed,
-        version: account.version + 1,
+        version,
         health: { status: 'active', lastError: null, checkedAt: now() },
         refreshLease: null,
       }),
@@ -63,7 +40,7 @@ export function createAccountVersions({ model, now }: AccountVersionsDeps) {
       update(
         account,
         { health: { status, lastError: reason, checkedAt: now() }, refreshLease: null },
-        { condition: { [`${account.platform}.health.status`]: mongoose.trusted({ $ne: status }) }, session },
+        { condition: { 'health.status': mongoose.trusted({ $ne: status }) }, session },
       ),
 
     /**
@@ -71,13 +48,13 @@ export function createAccountVersions({ model, now }: AccountVersionsDeps) {
      * once the connection has expired: a process that read the account before that must not call the platform again.
      */
     takeLease: (account: AccountVersion, holder: string, until: Date): Promise<boolean> => {
-      const { platform, version } = account
+      const { version } = account
       const condition = {
-        [`${platform}.health.status`]: mongoose.trusted({ $ne: 'expired' }),
+        'health.status': mongoose.trusted({ $ne: 'expired' }),
         $or: [
-          { [`${platform}.refreshLease`]: null },
-          { [`${platform}.refreshLease.version`]: mongoose.trusted({ $ne: version }) },
-          { [`${platform}.refreshLease.until`]: mongoose.trusted({ $lte: now() }) },
+          { refreshLease: null },
+          { 'refreshLease.version': mongoose.trusted({ $ne: version }) },
+          { 'refreshLease.until': mongoose.trusted({ $lte: now() }) },
         ],
       }
       return update(account, { refreshLease: { version, holder, until } }, { condition })
@@ -88,13 +65,7 @@ export function createAccountVersions({ model, now }: AccountVersionsDeps) {
       update(
         account,
         { refreshLease: { version: account.version, holder: null, until } },
-        { condition: { [`${account.platform}.refreshLease.holder`]: holder } },
+        { condition: { 'refreshLease.holder': holder } },
       ),
   }
-}
-
-type Fields = Partial<Omit<ConnectedAccount, 'connected' | 'accountId' | 'connectedAt'>>
-
-function prefixFields(platform: Platform, fields: Fields): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [`${platform}.${name}`, value]))
 }

@@ -10,6 +10,8 @@ export interface ConnectAttempt extends RedirectAttempt {
   /** The session that started the attempt; the attempt ends with it. */
   sessionId: string
   platform: Platform
+  /** True when a new account is added; absent when it takes the place of the default account. */
+  adds?: boolean
 }
 
 /** The parts of a callback that identify its attempt. Every given part has to match. */
@@ -28,6 +30,7 @@ export function createConnectAttemptStore(connection: Connection) {
       userId: required(String),
       sessionId: required(String),
       platform: { type: String, enum: PLATFORMS, required: true },
+      adds: { type: Boolean, default: undefined },
     },
   })
 

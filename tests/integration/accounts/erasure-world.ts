@@ -11,6 +11,7 @@ import type { User } from '../../../src/domain/users/user.ts'
 import { hashKey } from '../../../src/store/shared/rate-limits.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import { signIn, type SignedIn } from '../../support/api.ts'
+import { CONNECT_OPTIONS } from '../../support/published.ts'
 import { storeNotifications } from '../../support/notifications.ts'
 import { buildPost } from '../../support/posts.ts'
 import { allKeys, recordsByCollection } from '../../support/traces.ts'
@@ -79,15 +80,14 @@ async function storeSnapshots(context: Context, userId: string, postId: string):
 }
 
 export function connect({ accounts, cipher }: Context, userId: string, login: Secrets) {
-  return accounts.connect(userId, {
-    bluesky: (version) => ({
-      accountId: login.accountId,
-      handle: login.handle,
-      serviceUrl: login.serviceUrl ?? null,
-      profile: { displayName: 'Alice', handle: login.handle, avatar: null },
-      auth: sealSecrets(cipher, { userId, platform: 'bluesky', version }, login),
-    }),
+  const seal = (version: number) => ({
+    platformId: login.accountId,
+    handle: login.handle,
+    server: login.serviceUrl ?? null,
+    profile: { displayName: 'Alice', handle: login.handle, avatar: null },
+    auth: sealSecrets(cipher, { userId, platform: 'bluesky', version }, login),
   })
+  return accounts.connect(userId, { bluesky: seal }, CONNECT_OPTIONS)
 }
 
 export const upload = ({ storage }: Pick<Context, 'storage'>, key: string) =>

@@ -3,19 +3,19 @@ import { newId } from '../../../src/store/shared/schema.ts'
 import { rotatingPlatform, startProcess } from './world.ts'
 
 describe('platform accounts', () => {
-  it('a user has one account document, even when first connections are concurrent', async () => {
+  it('a platform has one account, even when first connections are concurrent', async () => {
     const platform = rotatingPlatform()
     const { connect, accounts, raw } = await startProcess(platform.adapter)
     const userId = newId()
     const stored = await Promise.all(Array.from({ length: 8 }, () => connect(userId, platform.login())))
     expect(stored.map(({ version }) => version).toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
-    expect((await accounts.findConnected(userId, 'bluesky'))?.version).toBe(8)
-    expect((await raw(userId))?.['bluesky'].version).toBe(8)
+    expect((await accounts.listConnected(userId)).map(({ version }) => version)).toEqual([8])
+    expect((await raw(userId)).filter(({ isDefault }) => isDefault)).toMatchObject([{ version: 8 }])
   })
 
   it('versions never repeat across disconnecting and reconnecting', async () => {
     const platform = rotatingPlatform()
-    const { connect, accounts, credentials } = await startProcess(platform.adapter)
+    const { connect, credentials, disconnect } = await startProcess(platform.adapter)
     const userId = newId()
     const signal = new AbortController().signal
     const versions: number[] = []
@@ -24,9 +24,9 @@ describe('platform accounts', () => {
       versions.push(account.version)
       const used = await credentials.get(userId, 'bluesky', { signal })
       versions.push((await credentials.renew(userId, 'bluesky', used!, { signal })).version)
-      await accounts.disconnect(userId, 'bluesky')
+      await disconnect(userId)
     }
-    expect(versions).toEqual([1, 2, 4, 5, 7, 8])
+    expect(versions).toEqual([1, 2, 3, 4, 5, 6])
   })
 
   it('an expired connection gives no lease, even to a process that read it before', async () => {
@@ -50,7 +50,7 @@ describe('platform accounts', () => {
 
   it('a platform account belongs to one user until that user disconnects', async () => {
     const platform = rotatingPlatform()
-    const { connect, accounts } = await startProcess(platform.adapter)
+    const { connect, accounts, disconnect } = await startProcess(platform.adapter)
     const secrets = platform.login()
     const users = [newId(), newId(), newId()]
     const results = await Promise.allSettled(users.map((userId) => connect(userId, secrets)))
@@ -61,12 +61,12 @@ describe('platform accounts', () => {
       { code: 'ACCOUNT_ALREADY_CONNECTED' },
     ])
     const other = users.find((userId) => userId !== owner)!
-    expect(await accounts.findConnected(other, 'bluesky')).toBeNull()
+    expect(await accounts.findDefault(other, 'bluesky')).toBeNull()
 
     await connect(owner, secrets)
-    await accounts.disconnect(owner, 'bluesky')
+    await disconnect(owner)
     await connect(other, secrets)
-    expect((await accounts.findConnected(other, 'bluesky'))?.accountId).toBe(secrets.accountId)
+    expect((await accounts.findDefault(other, 'bluesky'))?.platformId).toBe(secrets.accountId)
   })
 
   it('accounts connected together are stored together or not at all', async () => {
@@ -83,7 +83,7 @@ describe('platform accounts', () => {
     expect(await accounts.connectedPlatforms(other)).toEqual(new Set())
 
     const { replaced } = await connectTogether(owner, { facebook: otherPage, instagram: null })
-    expect(replaced.map((one) => one.platform)).toEqual(['instagram', 'facebook'])
+    expect(replaced.map((one) => one.platform).toSorted()).toEqual(['facebook', 'instagram'])
     expect(await accounts.connectedPlatforms(owner)).toEqual(new Set(['facebook']))
     await connectTogether(other, { facebook: page, instagram: picture })
     expect(await accounts.connectedPlatforms(other)).toEqual(new Set(['instagram', 'facebook']))
@@ -91,41 +91,43 @@ describe('platform accounts', () => {
 
   it('many users can have no account on a platform', async () => {
     const platform = rotatingPlatform()
-    const { connect, accounts } = await startProcess(platform.adapter)
+    const { connect, accounts, disconnect } = await startProcess(platform.adapter)
     for (const userId of [newId(), newId()]) {
       await connect(userId, platform.login())
-      await accounts.disconnect(userId, 'bluesky')
+      await disconnect(userId)
       expect(await accounts.connectedPlatforms(userId)).toEqual(new Set())
     }
   })
 
   it('a disconnected account keeps only its version and the time of its end', async () => {
     const platform = rotatingPlatform()
-    const { connect, accounts, raw } = await startProcess(platform.adapter)
+    const { connect, accounts, raw, disconnect } = await startProcess(platform.adapter)
     const userId = newId()
     const secrets = platform.login()
-    await connect(userId, secrets)
+    const { _id } = await connect(userId, secrets)
     expect(await accounts.connectedPlatforms(userId)).toEqual(new Set(['bluesky']))
-    expect((await accounts.disconnect(userId, 'bluesky'))?.accountId).toBe(secrets.accountId)
-    expect((await raw(userId))?.['bluesky']).toEqual({ connected: false, version: 2, endings: [expect.any(Date)] })
-    expect(await accounts.disconnect(userId, 'bluesky')).toBeNull()
-    expect((await raw(userId))?.['bluesky']).toEqual({ connected: false, version: 2, endings: [expect.any(Date)] })
+    expect(await disconnect(userId)).toMatchObject([{ platformId: secrets.accountId }])
+    const record = { _id, userId, platform: 'bluesky', connected: false, version: 1, isDefault: false }
+    expect(await raw(userId)).toEqual([{ ...record, endings: [expect.any(Date)] }])
+    expect(await disconnect(userId)).toEqual([])
+    expect(await raw(userId)).toEqual([{ ...record, endings: [expect.any(Date)] }])
   })
 
   it('a reconnect of the same account is not recorded as a change of account', async () => {
     const platform = rotatingPlatform()
-    const { connect, accounts, raw } = await startProcess(platform.adapter)
+    const { connect, raw, disconnect } = await startProcess(platform.adapter)
     const userId = newId()
-    const endings = async () => ((await raw(userId))?.['bluesky'] as { endings?: Date[] } | undefined)?.endings
+    const endings = async () => (await raw(userId)).flatMap((record) => (record['endings'] as Date[] | undefined) ?? [])
     const secrets = platform.login()
     await connect(userId, secrets)
     await connect(userId, { ...platform.login(), accountId: secrets.accountId })
-    expect(await endings()).toBeUndefined()
+    expect(await endings()).toEqual([])
     await connect(userId, { ...platform.login(), accountId: `another-${userId}` })
     expect(await endings()).toEqual([expect.any(Date)])
-    await accounts.disconnect(userId, 'bluesky')
-    await connect(userId, secrets)
+    await disconnect(userId)
+    const again = await connect(userId, secrets)
     expect(await endings()).toEqual([expect.any(Date), expect.any(Date)])
+    expect(again.endings).toEqual([expect.any(Date)])
   })
 
   it('a profile is saved only for the version it was read with', async () => {
@@ -142,6 +144,6 @@ describe('platform accounts', () => {
         { ...profile, displayName: 'Late' },
       ),
     ).toBe(false)
-    expect((await accounts.findConnected(userId, 'bluesky'))?.profile.displayName).toBe('Alice')
+    expect((await accounts.findDefault(userId, 'bluesky'))?.profile.displayName).toBe('Alice')
   })
 })

@@ -41,7 +41,7 @@ async function worldWith(adapter: PlatformAdapter) {
     renewAll,
     warningsOf: async (userId: string) =>
       (await process.notifications.listOf(userId, 10)).map(({ message }) => message),
-    endOf: async (userId: string) => (await process.accounts.findConnected(userId, 'bluesky'))?.auth.endsAt,
+    endOf: async (userId: string) => (await process.accounts.findDefault(userId, 'bluesky'))?.auth.endsAt,
   }
 }
 
@@ -86,7 +86,7 @@ describe('connections that are about to expire', () => {
       throw new PlatformError('transient', 'The platform is away', { certain: true })
     })
     expect(await world.renewAll()).toMatchObject({ renewed: 0, warned: 0 })
-    expect((await world.accounts.findConnected(userId, 'bluesky'))?.health.status).toBe('active')
+    expect((await world.accounts.findDefault(userId, 'bluesky'))?.health.status).toBe('active')
   })
 
   it('a connection expires when the platform refuses the renewal, with one notification', async () => {
@@ -99,7 +99,7 @@ describe('connections that are about to expire', () => {
     })
     await world.renewAll()
     await world.renewAll()
-    expect((await world.accounts.findConnected(userId, 'bluesky'))?.health.status).toBe('expired')
+    expect((await world.accounts.findDefault(userId, 'bluesky'))?.health.status).toBe('expired')
     expect(await world.warningsOf(userId)).toEqual([
       'Your Bluesky connection has expired. Reconnect the account in settings.',
     ])

@@ -8,12 +8,9 @@ import type { CallOptions, Credentials, PlatformAdapter } from '../../../src/pla
 import { PlatformError } from '../../../src/platforms/errors.ts'
 import { openDatabase } from '../../../src/store/shared/database.ts'
 import { createNotificationStore } from '../../../src/store/notifications/notifications.ts'
-import {
-  createPlatformAccountStore,
-  type ConnectedAccount,
-  type Seal,
-} from '../../../src/store/accounts/platform-accounts.ts'
+import { createAccountStore, type ConnectedAccount, type Seal } from '../../../src/store/accounts/accounts.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
+import { disconnectDefault } from '../../support/published.ts'
 import { testConfig } from '../../support/servers.ts'
 
 const config = testConfig()
@@ -37,7 +34,7 @@ export async function startProcess(
   const clock = options.clock ?? systemClock
   const database = await openDatabase(config.MONGODB_URL)
   onTestFinished(() => database.close())
-  const accounts = createPlatformAccountStore(database.connection, clock.now)
+  const accounts = createAccountStore({ database, now: clock.now })
   const notifications = createNotificationStore(database.connection, clock.now)
   await database.createIndexes()
   const credentials = createAccountCredentials({
@@ -50,38 +47,41 @@ export async function startProcess(
     ...(options.renewalTimeoutMs !== undefined && { renewalTimeoutMs: options.renewalTimeoutMs }),
   })
 
-  function connectTogether(userId: string, secrets: Partial<Record<Platform, Secrets | null>>) {
+  function connectTogether(userId: string, secrets: Partial<Record<Platform, Secrets | null>>, replace = true) {
     const seals: Partial<Record<Platform, Seal | null>> = {}
     for (const platform of PLATFORMS) {
       const own = secrets[platform]
       if (own === null) seals[platform] = null
       if (!own) continue
       seals[platform] = (version) => ({
-        accountId: own.accountId,
+        platformId: own.accountId,
         handle: own.handle,
-        serviceUrl: own.serviceUrl ?? null,
+        server: own.serviceUrl ?? null,
         profile: { displayName: 'Alice', handle: own.handle, avatar: null },
         auth: sealSecrets(cipher, { userId, platform, version }, own),
       })
     }
-    return accounts.connect(userId, seals)
+    return accounts.connect(userId, seals, { replace, limit: 10 })
   }
 
   return {
     accounts,
     notifications,
     credentials,
-    /** The stored document as it is in the database. */
-    raw: (userId: string) => database.connection.collection('platformAccounts').findOne({ userId }),
+    /** The stored records as they are in the database, in the order of their versions. */
+    raw: (userId: string) => database.connection.collection('accounts').find({ userId }).sort({ version: 1 }).toArray(),
 
     /** Accounts of other tests, for functions that read all accounts. */
-    forgetAll: () => database.connection.collection('platformAccounts').deleteMany({}),
+    forgetAll: () => database.connection.collection('accounts').deleteMany({}),
 
     async connect(userId: string, secrets: Secrets): Promise<ConnectedAccount> {
       const { accounts: stored } = await connectTogether(userId, { bluesky: secrets })
-      return stored.bluesky as ConnectedAccount
+      return stored[0]!
     },
     connectTogether,
+
+    /** Disconnects the default Bluesky account. */
+    disconnect: async (userId: string) => disconnectDefault(accounts, userId, 'bluesky'),
   }
 }
 

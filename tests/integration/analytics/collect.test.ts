@@ -5,7 +5,7 @@ import { toSlot } from '../../../src/domain/analytics/collection.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
 import type { DuePage, DuePlace } from '../../../src/workflows/messages/analytics.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
-import { connectedUser, publishedPost, storePosts } from '../../support/published.ts'
+import { connectedUser, disconnectDefault, publishedPost, storePosts } from '../../support/published.ts'
 import { idOn, later, startScriptedCollection, trouble } from './scripted-collection.ts'
 
 const { context, platforms, lines, activities, run, listRun, collectRun, published, ...collection } =
@@ -268,7 +268,7 @@ describe('a post', () => {
       .collection<{ _id: string }>('users')
       .updateOne({ _id: userId }, { $set: { isDisabled: true } })
     const cut = await published(['bluesky'])
-    await context.accounts.disconnect(cut.userId, 'bluesky')
+    await disconnectDefault(context.accounts, cut.userId, 'bluesky')
     expect(await collectRun()).toMatchObject([{ skipped: 1 }, { skipped: 1 }])
     expect(platforms.calls).toEqual([])
     expect(await collectRun()).toEqual([])

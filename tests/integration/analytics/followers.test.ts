@@ -11,7 +11,7 @@ const { context, platforms, activities, run, collectRun, published, versionOf, l
   await startScriptedCollection()
 afterEach(async () => {
   await clear()
-  await context.database.connection.collection('platformAccounts').deleteMany({})
+  await context.database.connection.collection('accounts').deleteMany({})
 })
 afterAll(() => context.close())
 
@@ -54,8 +54,8 @@ it('an account that was connected after the daily run gets its own follower coun
   const { _id: userId } = await connectedUser(context, ['bluesky'])
   expect(await collectFollowers()).toMatchObject({ taken: 1 })
   await context.database.connection
-    .collection('platformAccounts')
-    .updateOne({ userId }, { $set: { 'bluesky.connectedAt': later(MINUTE)() } })
+    .collection('accounts')
+    .updateOne({ userId, platform: 'bluesky' }, { $set: { connectedAt: later(MINUTE)() } })
   platforms.scriptFor('bluesky').followers = 7
   expect(await collectFollowers({ now: later(2 * MINUTE) })).toMatchObject({ taken: 1 })
   expect(await collectFollowers({ now: later(3 * MINUTE) })).toMatchObject({ taken: 0 })

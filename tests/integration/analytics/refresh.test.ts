@@ -4,7 +4,7 @@ import { HOUR, SECOND } from '../../../src/domain/shared/times.ts'
 import { createOrchestrator, type PublishOrchestrator } from '../../../src/integrations/temporal/orchestrator.ts'
 import { startWorkers } from '../../../src/worker/create-workers.ts'
 import type { RefreshOutcome } from '../../../src/workflows/messages/analytics.ts'
-import { publishedPost, storePosts } from '../../support/published.ts'
+import { disconnectDefault, publishedPost, storePosts } from '../../support/published.ts'
 import { snapshotsIn, startMastodonWorld, type MastodonWorld } from './mastodon-world.ts'
 
 let world: MastodonWorld
@@ -65,7 +65,7 @@ it('a refresh returns the stored counts as not fresh when the account is disconn
   const [{ _id }] = posts as [(typeof posts)[0]]
   expect(await refresh(userId, _id)).toMatchObject({ fresh: true })
   await world.context.rateLimits.clearAllOf([userId])
-  await world.context.accounts.disconnect(userId, 'mastodon')
+  await disconnectDefault(world.context.accounts, userId, 'mastodon')
   expect(await refresh(userId, _id)).toMatchObject({ fresh: false, snapshot: { postId: _id } })
 })
 

@@ -12,7 +12,7 @@ afterAll(() => context.close())
 
 describe('a refusal by a platform', () => {
   const health = async (userId: string, platform: Platform) =>
-    (await context.accounts.findConnected(userId, platform))!.health.status
+    (await context.accounts.findDefault(userId, platform))!.health.status
   const warnings = async (userId: string) =>
     (await context.notifications.listOf(userId, 10)).map(({ message }) => message)
 

@@ -59,10 +59,10 @@ it('the Schedule collects metrics every 15 minutes, some seconds into the slot, 
 it('renewTokens renews an expiring Bluesky session', async () => {
   const { userId } = await world.user()
   const { connection } = world.context.database
-  const accounts = connection.collection('platformAccounts')
-  await accounts.updateOne({ userId }, { $set: { 'bluesky.auth.endsAt': new Date(Date.now() + 5 * DAY) } })
+  const accounts = connection.collection('accounts')
+  await accounts.updateOne({ userId, platform: 'bluesky' }, { $set: { 'auth.endsAt': new Date(Date.now() + 5 * DAY) } })
   expect(await runSchedule('renewTokens')).toEqual({ renewed: 1, warned: 0 })
-  const account = await world.context.accounts.findConnected(userId, 'bluesky')
+  const account = await world.context.accounts.findDefault(userId, 'bluesky')
   expect(account!.auth.endsAt!.getTime()).toBeGreaterThan(Date.now() + 60 * DAY)
   expect(account!.version).toBe(2)
 })
@@ -72,9 +72,9 @@ async function expiringThreadsUser() {
   const user = await connecting('threads', world.context, world.app).someone()
   const { id } = threads.createAccount({ username: unique('t').replace(/\W/g, '') })
   await user.connect(id)
-  const accounts = world.context.database.connection.collection('platformAccounts')
+  const accounts = world.context.database.connection.collection('accounts')
   const endsAt = new Date(Date.now() + 5 * DAY)
-  await accounts.updateOne({ userId: user.userId }, { $set: { 'threads.auth.endsAt': endsAt } })
+  await accounts.updateOne({ userId: user.userId, platform: 'threads' }, { $set: { 'auth.endsAt': endsAt } })
   return { ...user, accountId: id, endsAt }
 }
 

@@ -51,8 +51,8 @@ const SCENES = {
   resolveHandle: (user: RaceUser) => publish(user, wishFor(`@${user.account.handle} hello`)),
   uploadBlob: publishImage,
   async refreshSession(user: RaceUser) {
-    const accounts = world.context.database.connection.collection('platformAccounts')
-    await accounts.updateOne({ userId: user.userId }, { $set: { 'bluesky.auth.expiresAt': new Date(0) } })
+    const accounts = world.context.database.connection.collection('accounts')
+    await accounts.updateOne({ userId: user.userId, platform: 'bluesky' }, { $set: { 'auth.expiresAt': new Date(0) } })
     return publish(user)
   },
   async getRecord(user: RaceUser) {

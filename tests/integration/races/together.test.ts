@@ -121,7 +121,7 @@ describe.concurrent('20 posts due at the same time', () => {
     [
       'at its end',
       ({ userId }: RaceUser) =>
-        collection('platformAccounts').updateOne({ userId }, { $set: { 'bluesky.auth.expiresAt': EVER } }),
+        collection('accounts').updateOne({ userId, platform: 'bluesky' }, { $set: { 'auth.expiresAt': EVER } }),
     ],
   ])(
     '20 posts due with an access token %s make a single refresh over two workers, and all are published',

@@ -87,8 +87,8 @@ async function someone() {
     dialogUrl: user.authUrl,
     tokenOf,
     stored: async () => {
-      const accounts = await context.accounts.find(user.userId)
-      return [accounts?.facebook?.connected ?? false, accounts?.instagram?.connected ?? false]
+      const platforms = await context.accounts.connectedPlatforms(user.userId)
+      return [platforms.has('facebook'), platforms.has('instagram')]
     },
     /** Opens the login page and presses a button. */
     connect: async (personId: string, keptBack?: KeptBack, decision?: 'allow' | 'deny') =>
@@ -148,7 +148,7 @@ describe('connecting Facebook and Instagram', () => {
     expect(tokens[0]).not.toBe(tokens[1])
     const { connection } = context.database
     const stored = [
-      await connection.collection('platformAccounts').findOne({ userId: user.userId }),
+      await connection.collection('accounts').find({ userId: user.userId }).toArray(),
       await connection.collection('connectAttempts').find({ userId: user.userId }).toArray(),
     ]
     for (const text of [JSON.stringify(stored), (await user.find()).text, (await user.refresh()).text]) {

@@ -88,7 +88,7 @@ describe('connecting a Mastodon account', () => {
     const { accessToken } = (await context.credentials.get(user.userId, 'mastodon', { signal }))!
     const { connection } = context.database
     const stored = [
-      await connection.collection('platformAccounts').findOne({ userId: user.userId }),
+      await connection.collection('accounts').find({ userId: user.userId }).toArray(),
       await connection.collection('connectAttempts').find({ userId: user.userId }).toArray(),
     ]
     for (const text of [JSON.stringify(stored), (await user.find()).text, (await user.refresh()).text]) {
@@ -149,7 +149,7 @@ describe('connecting a Mastodon account', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => follow(callback)))
     expect(answers.toSorted()).toEqual([...Array<string>(19).fill(STATE_INVALID), CONNECTED])
     expect(await requestsTo('/oauth/token')).toBe(before + 1)
-    expect(await user.stored()).toMatchObject({ accountId: account.id, version: 1 })
+    expect(await user.stored()).toMatchObject({ platformId: account.id, version: 1 })
   })
 
   it('a reconnect does not revoke the only token that Mastodon has issued', async () => {
@@ -172,7 +172,7 @@ describe('connecting a Mastodon account', () => {
     const first = (await context.credentials.get(user.userId, 'mastodon', { signal }))!
     const second = newAccount()
     expect(await user.connect(second.id)).toBe(CONNECTED)
-    expect(await user.stored()).toMatchObject({ accountId: second.id, version: 2 })
+    expect(await user.stored()).toMatchObject({ platformId: second.id, version: 2 })
     await expect(context.platforms.find('mastodon')!.profile(first, { signal })).rejects.toMatchObject({
       class: 'unauthorized',
     })

@@ -88,7 +88,7 @@ async function someone(app = world.app, config = world.context.config) {
     who,
     call,
     begin,
-    stored: () => world.context.accounts.findConnected(userId, 'mastodon'),
+    stored: () => world.context.accounts.findDefault(userId, 'mastodon'),
     found: async () => (await call('GET', '/find')).json().data.mastodon,
     /** Connects an account from start to end. */
     async connect(accountId?: string) {
@@ -388,7 +388,7 @@ describe('GET /api/platform/mastodon/callback', () => {
       const calls = platform.tokenCalls()
       expect(await callBack(queryOf(platform.consent(page)))).toBe(STATE_INVALID)
       expect(platform.tokenCalls()).toBe(calls)
-      expect((await user.stored())?.accountId).toBe(first.accountId)
+      expect((await user.stored())?.platformId).toBe(first.accountId)
     })
 
     it.each<[string, (own: string, other: string) => Callback]>([
@@ -521,7 +521,7 @@ describe('GET /api/platform/mastodon/callback', () => {
     expect(platform.tokenCalls()).toBe(before + 1)
     expect(answers.filter((answer) => answer === CONNECTED)).toHaveLength(1)
     expect(answers.filter((answer) => answer === STATE_INVALID)).toHaveLength(19)
-    expect(await user.stored()).toMatchObject({ accountId, version: 1 })
+    expect(await user.stored()).toMatchObject({ platformId: accountId, version: 1 })
   })
 
   it('a callback redirects even while the service is unavailable', async () => {
@@ -563,7 +563,7 @@ describe('connecting an account', () => {
     const before = (await world.context.posts.find(data.postId))!
     const second = await user.connect()
     expect(platform.revoked).toContain(first!.accessToken)
-    expect(await user.stored()).toMatchObject({ accountId: second, version: 2 })
+    expect(await user.stored()).toMatchObject({ platformId: second, version: 2 })
     expect((await world.context.posts.find(data.postId))!.contentVersion).toBe(before.contentVersion + 1)
   })
 
@@ -582,7 +582,7 @@ describe('connecting an account', () => {
     const ended = platform.revoked.length
     expect(await callBack(queryOf(platform.consent((await other.begin()).page, accountId)))).toBe(CONNECT_FAILED)
     expect(await other.stored()).toBeNull()
-    expect(await owner.stored()).toMatchObject({ accountId, version: 1 })
+    expect(await owner.stored()).toMatchObject({ platformId: accountId, version: 1 })
     expect(platform.revoked).toHaveLength(ended + 1)
     const signal = AbortSignal.timeout(SECOND)
     const kept = await world.context.credentials.get(owner.userId, 'mastodon', { signal })

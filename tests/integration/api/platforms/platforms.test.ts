@@ -59,7 +59,7 @@ async function signIn() {
     refresh: () => call('GET', '/bluesky/refresh'),
     disconnect: () => call('DELETE', '/bluesky/disconnect'),
     find: async () => (await call('GET', '/find')).body.data,
-    stored: () => context.accounts.findConnected(user._id, 'bluesky'),
+    stored: () => context.accounts.findDefault(user._id, 'bluesky'),
   }
 }
 
@@ -119,15 +119,16 @@ describe('GET /api/platform/find', () => {
   it('a connection is reported as expiring in its last seven days', async () => {
     const user = await connected()
     const account = (await user.stored())!
-    const { handle, serviceUrl, auth } = account
+    const { handle, server, auth } = account
     const endsAt = new Date(Date.now() + 6 * DAY)
     await context.accounts.saveRenewed(
       { userId: user.userId, platform: 'bluesky', version: account.version },
       {
         handle,
-        serviceUrl,
+        server,
         auth: { ...auth, endsAt },
       },
+      account.version + 1,
     )
     expect((await user.find()).bluesky.health).toMatchObject({
       status: 'expiring',
@@ -183,7 +184,7 @@ describe('POST /api/platform/bluesky/connect', () => {
     const credentials = (await context.credentials.get(user.userId, 'bluesky', {
       signal: new AbortController().signal,
     }))!
-    const raw = await context.database.connection.collection('platformAccounts').findOne({ userId: user.userId })
+    const raw = await context.database.connection.collection('accounts').find({ userId: user.userId }).toArray()
     const stored = JSON.stringify(raw)
     expect(credentials.accessToken).toMatch(/^ey.+\..+\..+$/)
     expect(stored).toContain('v1.test.')
@@ -300,8 +301,8 @@ describe('POST /api/platform/bluesky/connect', () => {
       did: 'did:plc:stranger',
     })
     expect(status).toBe(200)
-    expect(await user.stored()).toMatchObject({ version: 1, accountId: account.did })
-    expect(await context.accounts.find(stranger)).toBeNull()
+    expect(await user.stored()).toMatchObject({ version: 1, platformId: account.did })
+    expect(await context.accounts.list(stranger)).toEqual([])
   })
 
   it.each([

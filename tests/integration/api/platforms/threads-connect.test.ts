@@ -76,7 +76,7 @@ describe('connecting a Threads account', () => {
   it('the token is left out of responses and encrypted in the database', async () => {
     const user = await connected()
     const token = await user.tokenOf()
-    const stored = await context.database.connection.collection('platformAccounts').findOne({ userId: user.userId })
+    const stored = await context.database.connection.collection('accounts').find({ userId: user.userId }).toArray()
     for (const text of [JSON.stringify(stored), (await user.find()).text, (await user.refresh()).text]) {
       expect(text).not.toContain(token)
     }

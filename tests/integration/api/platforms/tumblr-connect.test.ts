@@ -110,7 +110,7 @@ describe('connecting a Tumblr account', () => {
     const requestToken = new URL(begun).searchParams.get('oauth_token')!
     const { connection } = context.database
     const stored = [
-      await connection.collection('platformAccounts').findOne({ userId: user.userId }),
+      await connection.collection('accounts').find({ userId: user.userId }).toArray(),
       await connection.collection('connectAttempts').find({ userId: user.userId }).toArray(),
     ]
     for (const text of [JSON.stringify(stored), (await user.find()).text, (await user.refresh()).text]) {
@@ -203,14 +203,14 @@ describe('connecting a Tumblr account', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => follow(callback)))
     expect(answers.toSorted()).toEqual([...Array<string>(19).fill(STATE_INVALID), CONNECTED])
     expect(await requestsTo(ACCESS_TOKEN)).toBe(before + 1)
-    expect(await user.stored()).toMatchObject({ accountId: blog.uuid, version: 1 })
+    expect(await user.stored()).toMatchObject({ platformId: blog.uuid, version: 1 })
   })
 
   it('connecting another blog switches to it', async () => {
     const user = await connected()
     const second = newBlog()
     expect(await user.connect(second.loginId)).toBe(CONNECTED)
-    expect(await user.stored()).toMatchObject({ accountId: second.uuid, version: 2 })
+    expect(await user.stored()).toMatchObject({ platformId: second.uuid, version: 2 })
     expect(await user.refresh()).toMatchObject({ status: 200, body: { data: { platformId: second.uuid } } })
   })
 })
@@ -230,8 +230,11 @@ describe('a connected Tumblr account', () => {
   it('disconnecting removes the account with its secrets', async () => {
     const user = await connected()
     expect(await user.disconnect()).toMatchObject({ status: 200, body: { data: { connected: false } } })
-    const document = await context.database.connection.collection('platformAccounts').findOne({ userId: user.userId })
-    expect(document!['tumblr']).toEqual({ connected: false, version: 2, endings: [expect.any(Date)] })
+    const [record] = await context.database.connection.collection('accounts').find({ userId: user.userId }).toArray()
+    expect(record).toEqual({
+      ...{ _id: expect.any(String), userId: user.userId, platform: 'tumblr', connected: false },
+      ...{ version: 1, isDefault: false, endings: [expect.any(Date)] },
+    })
     expect(await user.refresh()).toMatchObject({ status: 400, body: { code: 'PLATFORM_NOT_CONNECTED' } })
   })
 })

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { Connection, WorkflowClient } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { NewConnection } from '../../../../src/store/accounts/platform-accounts.ts'
+import type { NewConnection } from '../../../../src/store/accounts/accounts.ts'
 import { createOrchestrator } from '../../../../src/integrations/temporal/orchestrator.ts'
 import { publishPostWorkflowId } from '../../../../src/workflows/messages/publishing.ts'
 import { inAnHour, postBody, postsWorld, type PostsWorld } from '../../../support/posts-api.ts'
+import { CONNECT_OPTIONS } from '../../../support/published.ts'
 
 let world: PostsWorld
 let temporal: Connection
@@ -117,13 +118,13 @@ describe('creating a post', () => {
     const auth = { accessToken: 'sealed', refreshToken: null, expiresAt: null, endsAt: null }
     const profile = { displayName: 'Ann', handle: 'ann.test', avatar: null }
     const connection: NewConnection = {
-      accountId: `did:plc:${ann.userId}`,
+      platformId: `did:plc:${ann.userId}`,
       handle: 'ann.test',
-      serviceUrl: null,
+      server: null,
       profile,
       auth,
     }
-    await world.context.accounts.connect(ann.userId, { bluesky: () => connection })
+    await world.context.accounts.connect(ann.userId, { bluesky: () => connection }, CONNECT_OPTIONS)
     const { body } = await ann.call('POST', '/', postBody())
     expect(body.data.warnings).toEqual([])
   })

@@ -1,16 +1,20 @@
 import { expect, it } from 'vitest'
-import { presentAccount, presentAccounts } from '../../../../src/api/platforms/present.ts'
+import { presentAccount, presentDefaults, presentOwnAccount } from '../../../../src/api/platforms/present.ts'
 import { PLATFORMS } from '../../../../src/domain/shared/platforms.ts'
-import type { ConnectedAccount } from '../../../../src/store/accounts/platform-accounts.ts'
+import type { ConnectedAccount } from '../../../../src/store/accounts/accounts.ts'
 
 const now = new Date('2026-03-01T12:00:00Z')
 
 const account: ConnectedAccount = {
+  _id: 'a',
+  userId: 'u',
+  platform: 'bluesky',
+  isDefault: true,
   connected: true,
   version: 7,
-  accountId: 'did:plc:alice',
+  platformId: 'did:plc:alice',
   handle: 'alice.test',
-  serviceUrl: 'https://pds.test',
+  server: 'https://pds.test',
   profile: { displayName: 'Alice', handle: 'alice.test', avatar: 'https://pds.test/a.png', description: 'Hello' },
   health: { status: 'active', lastError: null, checkedAt: now },
   connectedAt: now,
@@ -19,7 +23,7 @@ const account: ConnectedAccount = {
 }
 
 it('an account response has only the listed fields, even if the response schema allowed more', () => {
-  expect(presentAccount('bluesky', account, now)).toStrictEqual({
+  expect(presentAccount(account, now)).toStrictEqual({
     connected: true,
     platformId: 'did:plc:alice',
     did: 'did:plc:alice',
@@ -37,19 +41,26 @@ it('an account response has only the listed fields, even if the response schema 
 })
 
 it('a Mastodon account has its own fields', () => {
-  const { handle: _, did: __, ...shared } = presentAccount('bluesky', account, now)
-  expect(presentAccount('mastodon', { ...account, serviceUrl: 'https://mastodon.test' }, now)).toStrictEqual({
+  const { handle: _, did: __, ...shared } = presentAccount(account, now)
+  expect(presentAccount({ ...account, platform: 'mastodon', server: 'https://mastodon.test' }, now)).toStrictEqual({
     ...shared,
-    accountId: account.accountId,
+    accountId: account.platformId,
     instanceUrl: 'https://mastodon.test',
   })
 })
 
-it('a disconnected or unknown account shows only that it is not connected', () => {
-  const accounts = { _id: 'a', userId: 'u', bluesky: { connected: false, version: 8 } as const }
-  for (const stored of [accounts, null]) {
-    expect(presentAccounts(stored, now)).toStrictEqual(
-      Object.fromEntries(PLATFORMS.map((platform) => [platform, { connected: false }])),
-    )
-  }
+it('each platform shows its default account, and that it is not connected without one', () => {
+  const other = { ...account, _id: 'b', isDefault: false, handle: 'other.test' }
+  expect(presentDefaults([other, account], now)).toStrictEqual({
+    ...Object.fromEntries(PLATFORMS.map((platform) => [platform, { connected: false }])),
+    bluesky: presentAccount(account, now),
+  })
+})
+
+it('one of several accounts shows its server, its label and whether it is the default', () => {
+  const { connected: _c, did: _d, handle: _h, ...shared } = presentAccount(account, now)
+  expect(presentOwnAccount({ ...account, label: 'Brand' }, now)).toStrictEqual({
+    ...shared,
+    ...{ _id: 'a', platform: 'bluesky', server: 'https://pds.test', isDefault: true, label: 'Brand' },
+  })
 })

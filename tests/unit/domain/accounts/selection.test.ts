@@ -4,7 +4,11 @@ import { chooseAccounts, findAccountFor, type SelectableAccount } from '../../..
 import { toTarget } from '../../../../src/domain/posts/targets.ts'
 import { PLATFORMS, type Platform } from '../../../../src/domain/shared/platforms.ts'
 
-const account = (id: string, platform: Platform, isDefault = false): SelectableAccount => ({ id, platform, isDefault })
+const account = (_id: string, platform: Platform, isDefault = false): SelectableAccount => ({
+  _id,
+  platform,
+  isDefault,
+})
 const OURS = [account('b1', 'bluesky', true), account('b2', 'bluesky'), account('m1', 'mastodon', true)]
 
 describe('the accounts of a post', () => {
@@ -20,7 +24,7 @@ describe('the accounts of a post', () => {
   })
 
   it.each([
-    ['an account of somebody else', ['x'], 'ACCOUNT_NOT_FOUND', 'selectedAccounts.0'],
+    ['an account of another user', ['x'], 'ACCOUNT_NOT_FOUND', 'selectedAccounts.0'],
     ['the default account of a selected platform', ['b1'], 'ACCOUNT_SELECTED_TWICE', 'selectedAccounts.0'],
     ['an account twice', ['b2', 'b2'], 'ACCOUNT_SELECTED_TWICE', 'selectedAccounts.1'],
   ])('refuses %s', (_what, selectedAccounts, code, path) => {
@@ -31,11 +35,11 @@ describe('the accounts of a post', () => {
   it('a chosen account has no replacement, and a default one is replaced by the present default', () => {
     const { chosen } = chooseAccounts(OURS, { selectedPlatforms: ['bluesky'], selectedAccounts: ['b2'] })
     const [byDefault, named] = chosen as [(typeof chosen)[0], (typeof chosen)[0]]
-    expect(findAccountFor(byDefault, chosen, OURS)).toBe('b1')
+    expect(findAccountFor(byDefault, chosen, OURS)?._id).toBe('b1')
     const later = [account('b3', 'bluesky', true)]
-    expect(findAccountFor(byDefault, chosen, later)).toBe('b3')
+    expect(findAccountFor(byDefault, chosen, later)?._id).toBe('b3')
     expect(findAccountFor(named, chosen, later)).toBeNull()
-    expect(findAccountFor({ platform: 'bluesky' }, [], OURS)).toBe('b1')
+    expect(findAccountFor({ platform: 'bluesky' }, [], OURS)?._id).toBe('b1')
   })
 
   it('a default entry is not published with an account that another entry is for', () => {
@@ -46,9 +50,9 @@ describe('the accounts of a post', () => {
   it('no two entries are ever published with one account, whatever is disconnected or becomes the default', () => {
     const accounts = fc
       .uniqueArray(
-        fc.record({ id: fc.constantFrom(...'abcdef'), platform: fc.constantFrom(...PLATFORMS.slice(0, 2)) }),
+        fc.record({ _id: fc.constantFrom(...'abcdef'), platform: fc.constantFrom(...PLATFORMS.slice(0, 2)) }),
         {
-          selector: ({ id }) => id,
+          selector: ({ _id }) => _id,
         },
       )
       .map((all) =>
@@ -61,7 +65,7 @@ describe('the accounts of a post', () => {
       fc.property(accounts, accounts, fc.subarray([...'abcdef']), (before, after, selectedAccounts) => {
         const selectedPlatforms = PLATFORMS.slice(0, 2)
         const { chosen } = chooseAccounts(before, { selectedPlatforms, selectedAccounts })
-        const ids = chosen.map((entry) => findAccountFor(entry, chosen, after)).filter((id) => id !== null)
+        const ids = chosen.flatMap((entry) => findAccountFor(entry, chosen, after)?._id ?? [])
         expect(new Set(ids).size).toBe(ids.length)
         expect(new Set(chosen.map(toTarget)).size).toBe(chosen.length)
       }),

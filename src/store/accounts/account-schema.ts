@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose'
 import { PLATFORMS } from '../../domain/shared/platforms.ts'
-import type { PlatformAccounts } from './platform-account-records.ts'
 import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
+import type { Account } from './account-records.ts'
 
 const optional = <T>(type: T) => ({ type, default: undefined })
 
@@ -39,36 +39,30 @@ const leaseSchema = new Schema(
   subdocumentOptions,
 )
 
-const accountSchema = new Schema(
-  {
-    connected: required(Boolean),
-    version: required(Number),
-    accountId: String,
-    handle: String,
-    serviceUrl: String,
-    profile: optional(profileSchema),
-    health: optional(healthSchema),
-    connectedAt: Date,
-    auth: optional(authSchema),
-    refreshLease: optional(leaseSchema),
-    endings: { type: [Date], default: undefined },
-  },
-  subdocumentOptions,
-)
-
-export const accountsSchema = new Schema<PlatformAccounts>(
+export const accountSchema = new Schema<Account>(
   {
     _id: required(String),
     userId: required(String),
-    ...Object.fromEntries(PLATFORMS.map((platform) => [platform, optional(accountSchema)])),
+    platform: { type: String, enum: PLATFORMS, required: true },
+    connected: required(Boolean),
+    version: required(Number),
+    isDefault: required(Boolean),
+    label: optional(String),
+    platformId: optional(String),
+    server: optional(String),
+    handle: optional(String),
+    profile: optional(profileSchema),
+    health: optional(healthSchema),
+    connectedAt: optional(Date),
+    auth: optional(authSchema),
+    refreshLease: optional(leaseSchema),
+    exclusiveId: optional(String),
+    endings: { type: [Date], default: undefined },
   },
   { ...schemaOptions, timestamps: false },
 )
 
-accountsSchema.index({ userId: 1 }, { unique: true })
-for (const platform of PLATFORMS) {
-  accountsSchema.index(
-    { [`${platform}.accountId`]: 1 },
-    { unique: true, partialFilterExpression: { [`${platform}.accountId`]: { $type: 'string' } } },
-  )
-}
+accountSchema.index({ userId: 1, platform: 1, version: 1 }, { unique: true })
+accountSchema.index({ userId: 1, platform: 1 }, { unique: true, partialFilterExpression: { isDefault: true } })
+accountSchema.index({ exclusiveId: 1 }, { unique: true, partialFilterExpression: { exclusiveId: { $type: 'string' } } })
+accountSchema.index({ platformId: 1 }, { partialFilterExpression: { platformId: { $type: 'string' } } })

@@ -1,0 +1,105 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { disconnectAccount } from '../../commands/accounts/disconnect-platform.ts'
+import { accountNotFound, refreshAccount } from '../../commands/accounts/refresh-platform.ts'
+import type { Context } from '../../context.ts'
+import { PLATFORMS } from '../../domain/shared/platforms.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import { operation } from '../openapi/operation.ts'
+import { IdParam } from '../shared/schemas/common.ts'
+import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
+import { presentOwnAccount } from './present.ts'
+import { AccountChange, AccountSchema, PlatformAccountSchema } from './schema.ts'
+
+/** Options of routes that wait for a platform: a longer deadline. */
+const WAITING = { config: { deadlineMs: 30 * SECOND } }
+
+/** All accounts of the signed-in user, who may have several on a platform. */
+export const accountRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
+  const { accounts, clock } = context
+  const params = IdParam('accountId')
+
+  app.get(
+    '/accounts',
+    {
+      schema: {
+        ...operation('platforms', 'listAccounts', 'List all connected accounts of the user', {
+          description: 'In the order of the platforms, the default account of each first.',
+        }),
+        response: { 200: success(Type.Array(AccountSchema)), ...errorResponses },
+      },
+    },
+    async ({ user }) => {
+      const connected = await accounts.listConnected(user.userId)
+      const sorted = connected.toSorted(
+        (one, other) =>
+          PLATFORMS.indexOf(one.platform) - PLATFORMS.indexOf(other.platform) ||
+          Number(other.isDefault) - Number(one.isDefault) ||
+          one.connectedAt.getTime() - other.connectedAt.getTime(),
+      )
+      return ok(
+        'Accounts found',
+        sorted.map((account) => presentOwnAccount(account, clock.now())),
+      )
+    },
+  )
+
+  app.patch(
+    '/accounts/:accountId',
+    {
+      schema: {
+        ...operation('platforms', 'updateAccount', 'Make an account the default of its platform, or give it a label'),
+        params,
+        body: AccountChange,
+        response: { 200: success(AccountSchema), ...errorResponses },
+      },
+    },
+    async ({ user, params: { accountId }, body: { isDefault, label } }) => {
+      const change = { ...(isDefault && { isDefault }), ...(label !== undefined && { label: label?.trim() || null }) }
+      if (!(await accounts.updateOwn(user.userId, accountId, change))) throw accountNotFound()
+      return ok('Account updated', await present(user.userId, accountId))
+    },
+  )
+
+  app.post(
+    '/accounts/:accountId/refresh',
+    {
+      ...WAITING,
+      schema: {
+        ...operation('platforms', 'refreshAccount', 'Check the connection of an account and update its profile', {
+          errors: ['PLATFORM_NOT_CONNECTED', 'RECONNECT_REQUIRED', 'PLATFORM_UNAVAILABLE'],
+        }),
+        params,
+        response: { 200: success(AccountSchema), ...errorResponses },
+      },
+    },
+    async ({ user, params: { accountId } }) => {
+      const account = await refreshAccount(context, user.userId, accountId)
+      return ok('Account refreshed', presentOwnAccount(account, clock.now()))
+    },
+  )
+
+  app.delete(
+    '/accounts/:accountId',
+    {
+      ...WAITING,
+      schema: {
+        ...operation('platforms', 'disconnectAccount', 'Disconnect an account', {
+          description: 'Another account of its platform becomes the default one.',
+        }),
+        params,
+        response: { 200: success(PlatformAccountSchema), ...errorResponses },
+      },
+    },
+    async ({ user, params: { accountId } }) => {
+      await disconnectAccount(context, user.userId, accountId)
+      return ok('Account disconnected', { connected: false })
+    },
+  )
+
+  async function present(userId: string, accountId: string) {
+    const account = await accounts.findOwn(userId, accountId)
+    if (!account) throw accountNotFound()
+    return presentOwnAccount(account, clock.now())
+  }
+}

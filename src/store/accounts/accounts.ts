@@ -1,0 +1,208 @@
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import type { Platform } from '../../domain/shared/platforms.ts'
+import { anyOf, batchLoader } from '../shared/batching.ts'
+import { alreadyConnected, type Connected, type Connections, type ConnectOptions } from './account-changes.ts'
+import { isConnected, type Account, type ConnectedAccount, type Seal, type UpdateVersion } from './account-records.ts'
+import { accountSchema } from './account-schema.ts'
+import { createAccountVersions } from './account-versions.ts'
+import { accountCollection, ACCOUNTS, createAccountWrites } from './account-writes.ts'
+import { createOlderAccounts } from './older-accounts.ts'
+import type { ClientSession } from 'mongoose'
+import type { Database } from '../shared/database.ts'
+
+export type { Account, ConnectedAccount, NewConnection, Seal, SealedAuth } from './account-records.ts'
+
+interface AccountStoreDeps {
+  database: Pick<Database, 'connection' | 'transaction'>
+  now(): Date
+  /** Whether several users may connect the same account. */
+  isShared?: boolean
+  /** Called in each transaction that changes which accounts a user has, so that such changes conflict with each other. */
+  lockUser?(userId: string, session: ClientSession): Promise<unknown>
+}
+
+interface AccountPage {
+  accounts: ConnectedAccount[]
+  /** Where the next page begins; null on the last page. */
+  next: string | null
+}
+
+/** Begins the places of pages of accounts that older releases stored. */
+const OLDER = 'older/'
+
+/** Stores connected accounts. Every write besides connecting and disconnecting is conditional on the version of the secrets. */
+export function createAccountStore({ database, now, isShared = false, lockUser = async () => {} }: AccountStoreDeps) {
+  const { connection } = database
+  const model = connection.model<Account>('Account', accountSchema, ACCOUNTS)
+  const collection = accountCollection(connection)
+  const older = createOlderAccounts({ database, now, isShared })
+  const records = createAccountWrites({ database, now, isShared, lockUser })
+
+  const load = batchLoader<{ userId: string; accounts: Account[] }>(
+    async (userIds) => [...Map.groupBy(await readAll(userIds), ({ userId }) => userId)].map(toGroup),
+    ({ userId }) => userId,
+  )
+
+  async function readAll(userIds: string[]): Promise<Account[]> {
+    const read = () =>
+      collection()
+        .find({ userId: anyOf(userIds) })
+        .toArray()
+    if (await older.areGone()) return read()
+    // In this order, a user whose accounts are moved meanwhile is found in both places rather than in none.
+    const notMoved = await older.list(userIds)
+    const accounts = await read()
+    const moved = new Set(accounts.map(({ userId }) => userId))
+    return [...accounts, ...notMoved.filter(({ userId }) => !moved.has(userId))]
+  }
+
+  /** All accounts that the user ever connected. */
+  const list = async (userId: string): Promise<Account[]> => (await load(userId))?.accounts ?? []
+
+  const listConnected = async (userId: string): Promise<ConnectedAccount[]> => (await list(userId)).filter(isConnected)
+
+  const updateRecord: UpdateVersion = async (version, fields, { condition, session } = {}) => {
+    const { userId, platform } = version
+    const { matchedCount } = await model.updateOne(
+      { userId, platform, version: version.version, connected: true, ...condition },
+      { $set: fields },
+      { ...(session && { session }) },
+    )
+    return matchedCount === 1
+  }
+
+  /** Accounts only move from the older form, so the record is tried last. */
+  const update: UpdateVersion = async (...args) =>
+    (!(await older.areGone()) && (await older.update(...args))) || (await updateRecord(...args))
+
+  /** Runs a change that older releases could not understand. */
+  async function changeRecords<T>(userId: string, change: () => Promise<T>): Promise<T> {
+    await moveIfAllowed(userId)
+    return change()
+  }
+
+  async function moveIfAllowed(userId: string): Promise<void> {
+    if (await older.areGone()) return
+    if (!(await older.mayMove())) {
+      const message = 'This is available once the operator has finished an upgrade. Try again later.'
+      throw new ServiceError('SERVICE_UNAVAILABLE', message)
+    }
+    await older.move(userId)
+  }
+
+  /** The index of the records does not include the accounts of users that are not moved yet. */
+  async function refuseNotMovedHolders(userId: string, connections: Connections): Promise<void> {
+    if (isShared) return
+    for (const [platform, seal] of Object.entries(connections) as [Platform, Seal | null][]) {
+      const holders = seal ? await older.findHolders(platform, seal(0).platformId) : []
+      if (holders.some((holder) => holder.userId !== userId)) throw alreadyConnected(platform)
+    }
+  }
+
+  return {
+    list,
+    listConnected,
+
+    /** Finds the account that is meant where only the platform is named. */
+    findDefault: async (userId: string, platform: Platform): Promise<ConnectedAccount | null> =>
+      findDefault(await listConnected(userId), platform),
+
+    async findOwn(userId: string, id: string): Promise<ConnectedAccount | null> {
+      return (await listConnected(userId)).find(({ _id }) => _id === id) ?? null
+    },
+
+    /** Finds the connections of a platform account, by any user. */
+    async findHolders(platform: Platform, platformId: string): Promise<ConnectedAccount[]> {
+      const olderHolders = (await older.areGone()) ? [] : await older.findHolders(platform, platformId)
+      // The query needs the type to match the partial index.
+      const filter = { platform, platformId: { $eq: platformId, $type: 'string' as const } }
+      return [...olderHolders, ...(await collection().find(filter).toArray()).filter(isConnected)]
+    },
+
+    /** A page of connected accounts. `endsBefore`: only connections that end by then; no index is used, because it runs once a day. */
+    async listPage(after: string | null, limit: number, endsBefore?: Date): Promise<AccountPage> {
+      const isWanted = ({ auth }: ConnectedAccount) =>
+        endsBefore === undefined || (auth.endsAt !== null && auth.endsAt <= endsBefore)
+      if ((after === null || after.startsWith(OLDER)) && !(await older.areGone())) {
+        const page = await older.listPage(after?.slice(OLDER.length) ?? null, limit)
+        if (page) return { accounts: page.accounts.filter(isConnected).filter(isWanted), next: OLDER + page.last }
+      }
+      const accounts = await collection()
+        .find({
+          ...(after !== null && !after.startsWith(OLDER) && { _id: { $gt: after } }),
+          connected: true,
+          ...(endsBefore && { 'auth.endsAt': { $lte: endsBefore } }),
+        })
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray()
+      return { accounts: accounts.filter(isConnected), next: accounts.length < limit ? null : accounts.at(-1)!._id }
+    },
+
+    /** The platforms on which the user has connected an account. */
+    connectedPlatforms: async (userId: string): Promise<Set<Platform>> =>
+      new Set((await listConnected(userId)).map(({ platform }) => platform)),
+
+    /** The version for new secrets of one of these accounts. */
+    async nextVersion(userId: string, platform: Platform): Promise<number> {
+      const versions = (await list(userId)).filter((one) => one.platform === platform).map(({ version }) => version)
+      return Math.max(0, ...versions) + 1
+    },
+
+    /**
+     * Stores accounts that the user has proven to own, all or none.
+     * @throws ServiceError ACCOUNT_ALREADY_CONNECTED when an account belongs to another user; ACCOUNT_LIMIT_REACHED; SERVICE_UNAVAILABLE while
+     * only one account per platform can be stored
+     */
+    async connect(userId: string, connections: Connections, options: ConnectOptions): Promise<Connected> {
+      if (await older.areGone()) return records.connect(userId, connections, options)
+      if (options.replace) {
+        const connected = await older.connect(userId, connections)
+        if (connected) return connected
+      }
+      await refuseNotMovedHolders(userId, connections)
+      return changeRecords(userId, () => records.connect(userId, connections, options))
+    },
+
+    /**
+     * Removes connections and their secrets.
+     * @returns the removed connections
+     */
+    async disconnect(userId: string, ids: readonly string[]): Promise<ConnectedAccount[]> {
+      if (await older.areGone()) return records.disconnect(userId, ids)
+      const removed = await older.disconnect(userId, ids)
+      return removed ?? changeRecords(userId, () => records.disconnect(userId, ids))
+    },
+
+    /**
+     * Changes what the user decides about an account.
+     * @returns false when the user has no such connected account
+     */
+    updateOwn: (userId: string, id: string, choice: { isDefault?: true; label?: string | null }): Promise<boolean> =>
+      changeRecords(userId, () => records.updateOwn(userId, id, choice)),
+
+    /** Deletes every connection and the record of earlier ones. */
+    async removeAllOf(userId: string): Promise<void> {
+      await older.removeAllOf(userId)
+      await collection().deleteMany({ userId })
+    },
+
+    /** Moves what older releases stored, once none of their processes runs. Returns the number of users. */
+    finishUpgrade: () => older.finish(),
+
+    /** False while accounts may be stored as older releases do. */
+    isUpgradeFinished: (): Promise<boolean> => older.areGone(),
+
+    ...createAccountVersions({ update, now }),
+  }
+}
+
+export type AccountStore = ReturnType<typeof createAccountStore>
+
+export function findDefault(accounts: readonly Account[], platform: Platform): ConnectedAccount | null {
+  return accounts.filter(isConnected).find((one) => one.platform === platform && one.isDefault) ?? null
+}
+
+function toGroup([userId, accounts]: [string, Account[]]) {
+  return { userId, accounts }
+}
