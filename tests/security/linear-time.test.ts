@@ -133,6 +133,7 @@ const MODULES: {
       trimEndWhere: (given: string) => text.trimEndWhere(given, (character) => character.trim() === ''),
       trimTrailingSlashes: text.trimTrailingSlashes,
       trimFullStop: text.trimFullStop,
+      stripInvisible: text.stripInvisible,
     },
   },
   {
