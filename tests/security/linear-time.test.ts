@@ -31,6 +31,7 @@ import * as textDifference from '../../src/platforms/shared/text-difference.ts'
 import { retryAfterMs } from '../../src/platforms/shared/retry-after.ts'
 import * as tumblrContent from '../../src/platforms/tumblr/content.ts'
 import { MAX_GROWTH, worstGrowth } from '../support/growth.ts'
+import { toPreflightTarget } from '../support/preflight-target.ts'
 import { HOSTILE_TEXTS, LONGEST_TEXT } from '../support/hostile-texts.ts'
 
 type Run = (text: string) => unknown
@@ -85,8 +86,8 @@ const MODULES: {
     calls: {
       preflight: (given: string) =>
         preflight.preflight(
-          { content: content(given), platformSpecificContent: {}, selectedPlatforms: [...PLATFORMS] },
-          new Set(),
+          { content: content(given), platformSpecificContent: {} },
+          PLATFORMS.map((platform) => toPreflightTarget(platform, { isConnected: false })),
         ),
       checkContent: (given: string) => preflight.checkContent('tumblr', content(given), POSTING_RULES.tumblr),
       checkText: (given: string) => preflight.checkText('threads', content(given), POSTING_RULES.threads),

@@ -11,6 +11,9 @@ export interface PostStatusData {
   status: string
   platformStatuses: {
     platform: string
+    accountId: string | null
+    accountName: string | null
+    server: string | null
     status: string
     platformPostId: string | null
     platformPostUrl: string | null

@@ -10,6 +10,7 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials, DeliveryCheckpoints, PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
+import { describeAccount } from '../../commands/accounts/describe-account.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { CapacityExceeded, type CallLimiter } from '../shared/call-limiter.ts'
 import { RELOAD, type Attempt, type AttemptResult } from './attempt.ts'
@@ -87,6 +88,7 @@ export function createSendPost(deps: SendPostDeps) {
       key: randomUUID(),
       leaseUntil,
       accountId: account.accountId,
+      account: describeAccount(post.userId, platform, account),
       contentVersion: post.contentVersion,
     })
     const { delivery } = findEntry(await outcomes.applyMove({ input, post, entry, activity, ref }, move), target)!

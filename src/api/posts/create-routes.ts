@@ -67,8 +67,11 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
       },
     },
     async ({ body, user }) => {
-      const { valid, errors, warnings, platforms } = await validatePost(context, user.userId, body)
-      return ok(valid ? 'Post is valid' : 'Post is not valid', { valid, errors, warnings, platforms })
+      const { valid, errors, warnings, platforms, accounts } = await validatePost(context, user.userId, body)
+      return ok(valid ? 'Post is valid' : 'Post is not valid', {
+        ...{ valid, errors, warnings, platforms },
+        ...(Object.keys(accounts).length > 0 && { accounts }),
+      })
     },
   )
 }

@@ -8,7 +8,7 @@ import { operation } from '../openapi/operation.ts'
 import { IdParam } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentCreatedPost, toPostSource } from './present.ts'
-import { CancelledPost, CreatedPost, DeletedPost, RetriedPost } from './schemas/post.ts'
+import { CancelledPost, CreatedPost, DeletedPost, RetriedPost, RetryBody } from './schemas/post.ts'
 
 const PostId = IdParam('postId')
 
@@ -43,11 +43,12 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
           errors: ['NO_FAILED_PLATFORMS', 'POST_IN_PROGRESS', 'POST_DUPLICATED'],
         }),
         params: PostId,
+        body: RetryBody,
         response: { 200: success(RetriedPost), ...errorResponses },
       },
     },
-    async ({ params: { postId }, user, log }) => {
-      const retryingPlatforms = await retryPost(context, user.userId, postId)
+    async ({ params: { postId }, body, user, log }) => {
+      const retryingPlatforms = await retryPost(context, { userId: user.userId, postId, accountIds: body?.accounts })
       log.info({ postId, platforms: retryingPlatforms }, 'post retried')
       return ok('Post retry started successfully', { postId, retryingPlatforms })
     },

@@ -9,8 +9,8 @@ import {
   type Post,
 } from '../../domain/posts/post.ts'
 import { explainFailure } from '../../domain/posts/failure.ts'
-import type { Platform } from '../../domain/shared/platforms.ts'
 import { findOpenEntry, toFailure } from '../../domain/posts/post-entries.ts'
+import { toTarget } from '../../domain/posts/targets.ts'
 import type { TimelineEvent } from '../../domain/posts/timeline.ts'
 import type { ListedPost } from '../../store/posts/shorten-posts.ts'
 import type { PostSnapshot } from '../../store/analytics/snapshots.ts'
@@ -27,7 +27,11 @@ export function presentPost(post: Post): PostView {
     userId: post.userId,
     content: presentContent(post.content),
     selectedPlatforms: post.selectedPlatforms,
+    ...(post.selectedAccounts?.length && { selectedAccounts: post.selectedAccounts }),
     platformSpecificContent: presentOverrides(post.platformSpecificContent),
+    ...(Object.keys(post.accountSpecificContent ?? {}).length > 0 && {
+      accountSpecificContent: presentOverrides(post.accountSpecificContent!),
+    }),
     scheduledAt: toInstant(post.scheduledAt),
     timezone: post.timezone,
     status: post.status,
@@ -93,9 +97,12 @@ export function presentTimeline(postId: string, events: TimelineEvent[]): PostTi
 
 function presentPlatformStatus(post: Post, entry: PlatformStatus): PlatformStatusView {
   const reason = toFailure(entry)
-  const isOpen = findOpenEntry(post, entry.platform, entry.delivery.round) !== null
+  const isOpen = findOpenEntry(post, toTarget(entry), entry.delivery.round) !== null
   return {
     platform: entry.platform,
+    accountId: entry.accountId ?? null,
+    accountName: entry.accountName ?? null,
+    server: entry.server ?? null,
     status: entry.status,
     platformPostId: entry.platformPostId,
     platformPostUrl: entry.platformPostUrl,
@@ -113,16 +120,16 @@ function presentContent(content: Content): PostView['content'] {
   return { text: content.text, mediaItems: content.mediaItems.map(presentMediaItem) }
 }
 
-function presentOverrides(overrides: Post['platformSpecificContent']): PostView['platformSpecificContent'] {
+function presentOverrides(overrides: Record<string, ContentOverride>) {
   return Object.fromEntries(
-    (Object.entries(overrides) as [Platform, ContentOverride][]).map(([platform, { text, mediaItems }]) => [
-      platform,
+    Object.entries(overrides).map(([name, { text, mediaItems }]) => [
+      name,
       {
         ...(text === undefined ? {} : { text }),
         ...(mediaItems ? { mediaItems: mediaItems.map(presentMediaItem) } : {}),
       },
     ]),
-  ) as PostView['platformSpecificContent']
+  )
 }
 
 function presentMediaItem({

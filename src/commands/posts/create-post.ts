@@ -3,21 +3,19 @@ import type { FirstAnswer, Post } from '../../domain/posts/post.ts'
 import { preflight, findSchedulingProblem } from '../../domain/posts/preflight.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
-import type { AccountStore } from '../../store/accounts/accounts.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import { newId } from '../../store/shared/schema.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import type { Clock } from '../../clock.ts'
-import { loadCurrentRules, type CurrentRulesDeps } from './current-rules.ts'
+import { loadPostAccounts, type PostAccountsDeps } from './post-accounts.ts'
 import type { StartQueue } from './start-queue.ts'
 import type { StorePost } from './store-post.ts'
 import { readWholePost, refuseProblem, refuseProblems, type WholePostInput } from './post-input.ts'
 
-export interface CreatePostDeps extends CurrentRulesDeps {
+export interface CreatePostDeps extends PostAccountsDeps {
   posts: PostStore
   storePost: StorePost
   startQueue: Pick<StartQueue, 'add'>
-  accounts: Pick<AccountStore, 'connectedPlatforms'>
   storage: Pick<ObjectStorage, 'publicUrl'>
   clock: Clock
 }
@@ -83,16 +81,18 @@ async function buildPost(deps: CreatePostDeps, { userId, input, source, idempote
   refuseProblems(problems)
   const draft = input.status === 'DRAFT'
   const { scheduledAt = null } = value
-  const [connected, rules, dueRank] = await Promise.all([
-    deps.accounts.connectedPlatforms(userId),
-    loadCurrentRules(deps, value.selectedPlatforms),
+  const [accounts, dueRank] = await Promise.all([
+    loadPostAccounts(deps, userId, value),
     scheduledAt && !draft ? deps.posts.countScheduled(scheduledAt) : undefined,
   ])
-  const checked = preflight(value, connected, rules)
+  const { chosen } = accounts
+  refuseProblems(accounts.problems)
+  const checked = preflight(value, accounts.toTargets(chosen))
   if (!draft) refuseProblems(checked.errors)
   const post = newPost(
     {
       ...value,
+      chosen,
       _id: newId(),
       userId,
       scheduledAt,

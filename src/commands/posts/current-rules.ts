@@ -1,5 +1,5 @@
 import type { Platform } from '../../domain/shared/platforms.ts'
-import { POSTING_RULES, type PlatformRules } from '../../domain/posts/posting-rules.ts'
+import { POSTING_RULES, type PlatformRules, type PostingRules } from '../../domain/posts/posting-rules.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { PlatformAdapter } from '../../platforms/contract.ts'
 
@@ -10,19 +10,22 @@ export interface CurrentRulesDeps {
 /** The longest wait for a platform's current limits; after it the default limits apply. */
 const LONGEST_WAIT_MS = SECOND
 
-/** Returns the rules of all platforms, with the current limits of the wanted ones. */
-export async function loadCurrentRules(
+/** Returns the current rules for posts of an account on this server; without one, on the configured server. */
+export async function loadRules(
   { platforms }: CurrentRulesDeps,
-  wanted: readonly Platform[],
-): Promise<PlatformRules> {
+  platform: Platform,
+  server?: string,
+): Promise<PostingRules> {
+  const limits = platforms.find(platform)?.limits
+  if (!limits) return POSTING_RULES[platform]
   const signal = AbortSignal.timeout(LONGEST_WAIT_MS)
-  const withLimits = wanted.flatMap((platform) => {
-    const limits = platforms.find(platform)?.limits
-    return limits ? [{ platform, limits }] : []
-  })
-  if (withLimits.length === 0) return POSTING_RULES
+  return limits({ signal, ...(server !== undefined && { server }) })
+}
+
+/** Returns the current rules of these platforms, and the default rules of all others. */
+export async function loadCurrentRules(deps: CurrentRulesDeps, wanted: readonly Platform[]): Promise<PlatformRules> {
   const current = await Promise.all(
-    withLimits.map(async ({ platform, limits }) => [platform, await limits({ signal })] as const),
+    wanted.map(async (platform) => [platform, await loadRules(deps, platform)] as const),
   )
   return { ...POSTING_RULES, ...Object.fromEntries(current) }
 }

@@ -1,6 +1,6 @@
 import type { NewPost, PostChange } from '../../domain/posts/post-moves.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
-import type { Content, ContentOverride, MediaItem, Post } from '../../domain/posts/post.ts'
+import type { Content, ContentOverride, MediaItem } from '../../domain/posts/post.ts'
 import { SCHEDULED_IN_PAST } from '../../domain/posts/preflight.ts'
 import { describeTooLargeFile, MAX_UPLOAD_BYTES, toMediaKind } from '../../domain/posts/posting-rules.ts'
 import { findSizeProblems } from '../../domain/posts/post-size.ts'
@@ -21,7 +21,11 @@ export interface ContentInput {
 export interface PostInput {
   content?: ContentInput
   selectedPlatforms?: Platform[]
+  /** Ids of accounts besides the default ones of the platforms. */
+  selectedAccounts?: string[]
   platformSpecificContent?: Partial<Record<Platform, ContentInput>>
+  /** By account id. */
+  accountSpecificContent?: Record<string, ContentInput>
   /** With an offset, or wall time in `timezone`. Null means now. */
   scheduledAt?: string | null
   timezone?: string
@@ -44,7 +48,15 @@ const DEFAULT_TIMEZONE = 'UTC'
 /** The furthest schedule that is accepted; it also catches mistyped years. */
 const FURTHEST_SCHEDULE_MS = 100 * 365 * DAY
 
-type Fields = Pick<NewPost, 'content' | 'selectedPlatforms' | 'platformSpecificContent' | 'timezone'>
+type Fields = Pick<
+  NewPost,
+  | 'content'
+  | 'selectedPlatforms'
+  | 'selectedAccounts'
+  | 'platformSpecificContent'
+  | 'accountSpecificContent'
+  | 'timezone'
+>
 
 interface Read<T> {
   value: T
@@ -58,15 +70,17 @@ export function readWholePost(
   context: InputContext,
 ): Read<Fields & { scheduledAt?: Date | null }> {
   const { value, ...findings } = readChange({ timezone: DEFAULT_TIMEZONE, ...input }, DEFAULT_TIMEZONE, context)
-  const { content, platformSpecificContent = {}, timezone = DEFAULT_TIMEZONE, ...rest } = value
+  const { content, platformSpecificContent = {}, accountSpecificContent, timezone = DEFAULT_TIMEZONE, ...rest } = value
   return {
     ...findings,
-    problems: [...findings.problems, ...findSizeProblems(value)],
+    problems: [...findings.problems, ...findSelectionProblems(input), ...findSizeProblems(value)],
     value: {
       ...('scheduledAt' in rest ? { scheduledAt: rest.scheduledAt ?? null } : {}),
       content: { text: input.content.text, mediaItems: content?.mediaItems ?? [] },
       selectedPlatforms: input.selectedPlatforms,
+      ...(input.selectedAccounts?.length && { selectedAccounts: input.selectedAccounts }),
       platformSpecificContent,
+      ...(accountSpecificContent && { accountSpecificContent }),
       timezone,
     },
   }
@@ -85,9 +99,23 @@ export function readChange(input: PostInput, storedTimezone: string, context: In
   const value: GivenFields = {}
   if (input.content) value.content = readContent(input.content, 'content', context, problems)
   if (input.platformSpecificContent) {
-    value.platformSpecificContent = readOverrides(input.platformSpecificContent, context, problems)
+    value.platformSpecificContent = readOverrides(
+      input.platformSpecificContent,
+      'platformSpecificContent',
+      context,
+      problems,
+    )
+  }
+  if (input.accountSpecificContent) {
+    value.accountSpecificContent = readOverrides(
+      input.accountSpecificContent,
+      'accountSpecificContent',
+      context,
+      problems,
+    )
   }
   if (input.selectedPlatforms) value.selectedPlatforms = input.selectedPlatforms
+  if (input.selectedAccounts) value.selectedAccounts = input.selectedAccounts
   const timezone = readTimezone(input.timezone, problems)
   if (timezone !== undefined) value.timezone = timezone
   if (input.scheduledAt !== undefined) {
@@ -137,15 +165,27 @@ function readScheduledAt(value: string | null, timezone: string, now: Date, prob
 }
 
 function readOverrides(
-  input: Partial<Record<Platform, ContentInput>>,
+  input: Record<string, ContentInput>,
+  field: 'platformSpecificContent' | 'accountSpecificContent',
   context: InputContext,
   problems: Problem[],
-): Post['platformSpecificContent'] {
-  const overrides: Post['platformSpecificContent'] = {}
-  for (const [platform, override] of Object.entries(input) as [Platform, ContentInput][]) {
-    overrides[platform] = readContent(override, `platformSpecificContent.${platform}`, context, problems)
-  }
-  return overrides
+): Record<string, ContentOverride> {
+  return Object.fromEntries(
+    Object.entries(input).map(([name, override]) => [
+      name,
+      readContent(override, `${field}.${name}`, context, problems),
+    ]),
+  )
+}
+
+/** A post needs a platform or an account. */
+export function findSelectionProblems({
+  selectedPlatforms,
+  selectedAccounts = [],
+}: Pick<PostInput, 'selectedPlatforms'> & { selectedAccounts?: string[] | undefined }): Problem[] {
+  if (selectedPlatforms?.length !== 0 || selectedAccounts.length > 0) return []
+  const message = 'selectedPlatforms must have at least 1 entry. Add one.'
+  return [{ path: 'selectedPlatforms', code: 'TOO_SHORT', message }]
 }
 
 function readContent(input: ContentInput, path: string, context: InputContext, problems: Problem[]): ContentOverride {

@@ -1,6 +1,6 @@
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { postEnded } from '../../domain/notifications/notifications.ts'
-import { retry } from '../../domain/posts/post-moves.ts'
+import { isRetried, retry } from '../../domain/posts/post-moves.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
@@ -14,20 +14,30 @@ export interface RetryPostDeps extends NotifyWorkflowDeps {
   discardPrepared: DiscardPrepared
 }
 
+interface RetryPostRequest {
+  userId: string
+  postId: string
+  /** Retries only deliveries to these accounts; absent: every failed one. */
+  accountIds?: string[] | undefined
+}
+
 /**
- * Retries every failed platform of a post.
+ * Retries failed platforms of a post.
  * @returns the retried platforms
  * @throws ServiceError NOT_FOUND, NO_FAILED_PLATFORMS, POST_IN_PROGRESS
  */
-export async function retryPost(deps: RetryPostDeps, userId: string, postId: string): Promise<Platform[]> {
+export async function retryPost(
+  deps: RetryPostDeps,
+  { userId, postId, accountIds }: RetryPostRequest,
+): Promise<Platform[]> {
   const found = await deps.posts.findOwned(userId, postId)
   if (!found) throw postNotFound()
   let before: Post = found
   let retrying: PlatformStatus[] = []
   const post = await deps.posts.transition(postId, (current, now) => {
     before = current
-    retrying = current.platformStatuses.filter(({ status }) => status === 'failed')
-    return retry()(current, now)
+    retrying = current.platformStatuses.filter((entry) => isRetried(entry, accountIds))
+    return retry(accountIds)(current, now)
   })
   // A worker that was killed at the end of the last round may not have stored this notification, and the post no longer shows
   // it.
@@ -39,5 +49,5 @@ export async function retryPost(deps: RetryPostDeps, userId: string, postId: str
     retrying.filter(({ delivery }) => !delivery.doubted),
   )
   await notifyWorkflow(deps, post, 'retry')
-  return retrying.map(({ platform }) => platform)
+  return [...new Set(retrying.map(({ platform }) => platform))]
 }

@@ -1,22 +1,24 @@
 import type { Clock } from '../../clock.ts'
 import { collectMediaKeys } from '../../domain/posts/content.ts'
-import { edit, type PostChange } from '../../domain/posts/post-moves.ts'
+import { findEntry } from '../../domain/posts/post-entries.ts'
+import { edit, toChosen, type PostChange } from '../../domain/posts/post-moves.ts'
 import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { findSizeProblems } from '../../domain/posts/post-size.ts'
+import { toTarget } from '../../domain/posts/targets.ts'
 import { preflight, SCHEDULED_IN_PAST, findSchedulingProblem } from '../../domain/posts/preflight.ts'
 import type { Problem } from '../../domain/shared/service-error.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
-import type { AccountStore } from '../../store/accounts/accounts.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UploadStore } from '../../store/media/uploads.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import { loadCurrentRules, type CurrentRulesDeps } from './current-rules.ts'
+import { loadPostAccounts, type PostAccountsDeps } from './post-accounts.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
 import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
 import { buildCreatedNotifications } from './post-created.ts'
 import {
+  findSelectionProblems,
   readChange,
   readWholePost,
   refuseProblem,
@@ -26,9 +28,8 @@ import {
   type WholePostInput,
 } from './post-input.ts'
 
-export interface UpdatePostDeps extends NotifyWorkflowDeps, CurrentRulesDeps {
+export interface UpdatePostDeps extends NotifyWorkflowDeps, PostAccountsDeps {
   posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart' | 'countScheduled'>
-  accounts: Pick<AccountStore, 'connectedPlatforms'>
   notifications: Pick<NotificationStore, 'insertOnce'>
   users: Pick<UserStore, 'findTimezones'>
   storage: Pick<ObjectStorage, 'publicUrl'>
@@ -56,12 +57,18 @@ export async function updatePost(
   if (!stored) throw postNotFound()
   const inputContext = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
   const { toChange, warnings: timeWarnings } = parseUpdate(update, stored.timezone, inputContext)
-  const { scheduledAt = stored.scheduledAt } = toChange(stored)
-  const [rules, connected, dueRank] = await Promise.all([
-    loadCurrentRules(deps, update.input.selectedPlatforms ?? stored.selectedPlatforms),
-    deps.accounts.connectedPlatforms(userId),
+  const { scheduledAt = stored.scheduledAt, selectedPlatforms, selectedAccounts } = toChange(stored)
+  const selection = {
+    selectedPlatforms: selectedPlatforms ?? stored.selectedPlatforms,
+    selectedAccounts: selectedAccounts ?? stored.selectedAccounts,
+  }
+  const [accounts, dueRank] = await Promise.all([
+    loadPostAccounts(deps, userId, selection),
     scheduledAt ? deps.posts.countScheduled(scheduledAt) : undefined,
   ])
+  // An account may have been disconnected since it was selected, which is only a warning.
+  const isSelected = selectedPlatforms !== undefined || selectedAccounts !== undefined
+  if (isSelected) refuseProblems([...findSelectionProblems(selection), ...accounts.problems])
 
   let before: PlatformStatus[] = []
   let mediaBefore = new Set<string>()
@@ -69,13 +76,18 @@ export async function updatePost(
   const post = await deps.posts.transition(postId, (current, now) => {
     before = current.platformStatuses
     mediaBefore = collectMediaKeys(current)
-    const change = { ...toChange(current), ...(dueRank !== undefined && { dueRank }) }
+    const change = {
+      ...toChange(current),
+      ...(isSelected && { chosen: accounts.chosen }),
+      ...(dueRank !== undefined && { dueRank }),
+    }
     const edited = edit(change)(current, now)
-    const checked = preflight(edited, connected, rules)
+    const checked = preflight(edited, accounts.toTargets(edited.platformStatuses.map(toChosen)))
     const losesTime = edited.status === 'PENDING' && current.status === 'DRAFT' && isPast(current.scheduledAt, now)
     const timing = losesTime && update.input.scheduledAt === undefined ? [SCHEDULED_IN_PAST] : timeWarnings
     // Posts stored by older versions may be larger; the limit applies when their texts change.
-    if (change.content || change.platformSpecificContent) refuseProblems(findSizeProblems(edited))
+    if (change.content || change.platformSpecificContent || change.accountSpecificContent)
+      refuseProblems(findSizeProblems(edited))
     if (edited.status !== 'DRAFT') refuseProblems(checked.errors)
     refuseProblem(findSchedulingProblem(update.input.status, edited, timing))
     warnings = [...timing, ...checked.warnings]
@@ -90,7 +102,7 @@ export async function updatePost(
   // The delivery checks what was prepared for a platform that stays.
   void deps.discardPrepared(
     post,
-    before.filter(({ platform }) => !post.selectedPlatforms.includes(platform)),
+    before.filter((entry) => findEntry(post, toTarget(entry)) === null),
   )
   // Requested on every update and stored once, so that a later update or the sweeper repairs a crash in between.
   for (const created of await buildCreatedNotifications(deps, [post])) await deps.notifications.insertOnce(created)
@@ -113,7 +125,9 @@ function parseUpdate(
   if (update.kind === 'replace') {
     const { value, problems, warnings } = readWholePost(update.input, inputContext)
     refuseProblems(problems)
-    return { toChange: () => ({ ...value, ...wanted }), warnings }
+    // What the whole body leaves out is removed.
+    const removed = { selectedAccounts: [], accountSpecificContent: {} }
+    return { toChange: () => ({ ...removed, ...value, ...wanted }), warnings }
   }
   const { value, problems, warnings } = readChange(update.input, storedTimezone, inputContext)
   refuseProblems(problems)

@@ -1,12 +1,10 @@
 import type { Clock } from '../../clock.ts'
 import { preflight, findSchedulingProblem, type Preflight } from '../../domain/posts/preflight.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
-import type { AccountStore } from '../../store/accounts/accounts.ts'
-import { loadCurrentRules, type CurrentRulesDeps } from './current-rules.ts'
+import { loadPostAccounts, type PostAccountsDeps } from './post-accounts.ts'
 import { readWholePost, type WholePostInput } from './post-input.ts'
 
-export interface ValidatePostDeps extends CurrentRulesDeps {
-  accounts: Pick<AccountStore, 'connectedPlatforms'>
+export interface ValidatePostDeps extends PostAccountsDeps {
   storage: Pick<ObjectStorage, 'publicUrl'>
   clock: Clock
 }
@@ -19,16 +17,13 @@ export async function validatePost(
 ): Promise<Preflight & { valid: boolean }> {
   const inputContext = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
   const { value, problems, warnings } = readWholePost(input, inputContext)
-  const [connected, rules] = await Promise.all([
-    deps.accounts.connectedPlatforms(userId),
-    loadCurrentRules(deps, value.selectedPlatforms),
-  ])
-  const checked = preflight(value, connected, rules)
+  const accounts = await loadPostAccounts(deps, userId, value)
+  const checked = preflight(value, accounts.toTargets(accounts.chosen))
   const unscheduled = findSchedulingProblem(
     input.status,
     { status: value.scheduledAt ? 'SCHEDULED' : 'PENDING' },
     warnings,
   )
-  const errors = [...problems, ...(unscheduled ? [unscheduled] : []), ...checked.errors]
+  const errors = [...problems, ...accounts.problems, ...(unscheduled ? [unscheduled] : []), ...checked.errors]
   return { ...checked, errors, warnings: [...warnings, ...checked.warnings], valid: errors.length === 0 }
 }

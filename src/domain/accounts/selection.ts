@@ -8,9 +8,11 @@ export interface SelectableAccount {
   platform: Platform
   /** Whether it is meant where only the platform is named. A platform with accounts has exactly one. */
   isDefault: boolean
+  handle?: string
+  server?: string | null
 }
 
-interface Selection {
+export interface Selection {
   selectedPlatforms: readonly Platform[]
   selectedAccounts?: readonly string[] | undefined
 }
@@ -23,7 +25,7 @@ export function chooseAccounts(
   const problems: Problem[] = []
   const defaults = selectedPlatforms.map((platform): ChosenAccount => {
     const account = accounts.find((one) => one.platform === platform && one.isDefault)
-    return { platform, ...(account && { accountId: account._id }) }
+    return { platform, ...(account && describe(account)) }
   })
   const taken = new Set(defaults.map(({ accountId }) => accountId))
   const named = selectedAccounts.flatMap((id, index): ChosenAccount[] => {
@@ -40,9 +42,13 @@ export function chooseAccounts(
       return []
     }
     taken.add(id)
-    return [{ platform, target: id, accountId: id }]
+    return [{ platform, target: id, ...describe(account) }]
   })
   return { chosen: [...defaults, ...named], problems }
+}
+
+function describe({ _id, handle, server }: SelectableAccount): Omit<ChosenAccount, 'platform' | 'target'> {
+  return { accountId: _id, ...(handle !== undefined && { accountName: handle }), ...(server && { server }) }
 }
 
 /**

@@ -43,7 +43,10 @@ export interface Claim {
   /** Idempotency key. Only the first claim sets it; later claims reuse the stored one. */
   key: string
   leaseUntil: Date
+  /** The account's id on the platform. */
   accountId: string
+  /** Our id, the handle and the server of the account. */
+  account?: Pick<PlatformStatus, 'accountId' | 'accountName' | 'server'>
   /** Version of the prepared content. A claim for any other version is stale. */
   contentVersion: number
 }
@@ -68,6 +71,7 @@ export function claim(target: Target, wanted: Claim): Move {
     if (post.contentVersion !== wanted.contentVersion) throw new ClaimRefused('stale')
     return updateEntry(post, target, {
       status: 'processing',
+      ...wanted.account,
       ...toCauseFields(null),
       attemptCount: entry.attemptCount + 1,
       lastAttemptAt: now,

@@ -73,8 +73,14 @@ export function copyAsDraft(post: Post, draft: Pick<NewPost, '_id' | 'metadata'>
   return newPost({ ...fields, ...draft, ...unscheduled, draft: true }, now)
 }
 
-function toChosen({ platform, target, accountId }: PlatformStatus): ChosenAccount {
-  return { platform, ...(target !== undefined && { target }), ...(accountId !== undefined && { accountId }) }
+export function toChosen({ platform, target, accountId, accountName, server }: PlatformStatus): ChosenAccount {
+  return {
+    platform,
+    ...(target !== undefined && { target }),
+    ...(accountId !== undefined && { accountId }),
+    ...(accountName !== undefined && { accountName }),
+    ...(server !== undefined && { server }),
+  }
 }
 
 /** Returns true when a post ended without reaching any platform and its allowance was not transferred to a duplicate yet. */
@@ -154,13 +160,13 @@ export function cancel(): Move {
 }
 
 /**
- * Starts a new round for every failed platform. A platform whose earlier call may have been accepted keeps its idempotency key
+ * Starts a new round for every failed platform, or of those that are published with these accounts. A platform whose earlier call may have been accepted keeps its idempotency key
  * until reconciliation cannot determine the outcome.
  * @throws ServiceError NO_FAILED_PLATFORMS, POST_IN_PROGRESS, POST_DUPLICATED
  */
-export function retry(): Move {
+export function retry(accountIds?: readonly string[]): Move {
   return (post, now) => {
-    if (!post.platformStatuses.some(({ status }) => status === 'failed')) {
+    if (!post.platformStatuses.some((entry) => isRetried(entry, accountIds))) {
       throw new ServiceError('NO_FAILED_PLATFORMS', 'No failed platforms to retry')
     }
     if (post.status === 'PROCESSING') {
@@ -180,10 +186,15 @@ export function retry(): Move {
       dueAt: now,
       startPending: true,
       platformStatuses: post.platformStatuses.map((entry) =>
-        entry.status === 'failed' ? startNextRound(entry) : entry,
+        isRetried(entry, accountIds) ? startNextRound(entry) : entry,
       ),
     })
   }
+}
+
+/** Returns whether a retry of these accounts, or of all, includes the entry. */
+export function isRetried({ status, accountId }: PlatformStatus, accountIds?: readonly string[]): boolean {
+  return status === 'failed' && (!accountIds || (accountId !== undefined && accountIds.includes(accountId)))
 }
 
 function startNextRound(entry: PlatformStatus): PlatformStatus {

@@ -6,12 +6,16 @@ import type { Problem } from '../shared/service-error.ts'
 /** UTF-8 bytes of all texts and descriptions of a post: one text of maximal length in any script, plus shorter ones. */
 export const MAX_POST_TEXT_BYTES = 400_000
 
-/** Returns a problem when the texts and descriptions for all platforms together are too large to store. */
+/** Returns a problem when the texts and descriptions for all platforms and accounts together are too large to store. */
 export function findSizeProblems(
-  post: { content?: ContentOverride } & Partial<Pick<Post, 'platformSpecificContent'>>,
+  post: { content?: ContentOverride } & Partial<Pick<Post, 'platformSpecificContent' | 'accountSpecificContent'>>,
 ): Problem[] {
-  const { content, platformSpecificContent = {} } = post
-  const contents = [content, ...PLATFORMS.map((platform) => platformSpecificContent[platform])]
+  const { content, platformSpecificContent = {}, accountSpecificContent = {} } = post
+  const contents = [
+    content,
+    ...PLATFORMS.map((platform) => platformSpecificContent[platform]),
+    ...Object.values(accountSpecificContent),
+  ]
   const bytes = contents.reduce((sum, part) => sum + (part ? countTextBytes(part) : 0), 0)
   if (bytes <= MAX_POST_TEXT_BYTES) return []
   const message = `The texts and descriptions of this post have ${bytes} bytes in total, and at most ${MAX_POST_TEXT_BYTES} are allowed. Shorten them.`

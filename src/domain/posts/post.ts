@@ -94,6 +94,9 @@ export interface PlatformStatus {
   target?: string
   /** The id of the account that it is published with; absent while the platform has none, and in records of older releases. */
   accountId?: string
+  /** The handle and the server of that account. */
+  accountName?: string
+  server?: string
   status: DeliveryStatus
   platformPostId: string | null
   platformPostUrl: string | null

@@ -7,15 +7,14 @@ import {
   measureText,
   toMediaKind,
   findPixelProblem,
-  POSTING_RULES,
   type MediaKind,
-  type PlatformRules,
   type PostingRules,
   type TextPart,
   type TextLimit,
   type TextUnit,
 } from './posting-rules.ts'
 import type { Problem } from '../shared/service-error.ts'
+import type { ChosenAccount } from './targets.ts'
 
 /** Measurements of a post for one platform. `length` uses the platform's unit and stops at ten times `limit`. */
 export interface PlatformReport {
@@ -27,10 +26,21 @@ export interface PlatformReport {
 export interface Preflight {
   errors: Problem[]
   warnings: Problem[]
+  /** The default accounts, by platform. */
   platforms: Partial<Record<Platform, PlatformReport>>
+  /** The accounts that the user chose, by id. */
+  accounts: Record<string, PlatformReport>
 }
 
-export type PreflightInput = Pick<Post, 'content' | 'platformSpecificContent' | 'selectedPlatforms'>
+export type PreflightInput = Pick<Post, 'content' | 'platformSpecificContent' | 'accountSpecificContent'>
+
+/** An account that a post is for, with the rules of its server. */
+export interface PreflightTarget extends ChosenAccount {
+  /** The path in the request that selects it. */
+  path: string
+  isConnected: boolean
+  rules: PostingRules
+}
 
 /** Warns about a past time, which means now and is stored as null. */
 export const SCHEDULED_IN_PAST: Problem = {
@@ -60,30 +70,34 @@ export function findSchedulingProblem(
   }
 }
 
-/** Checks the content of each selected platform against its rules, and returns all problems together. */
-export function preflight(
-  post: PreflightInput,
-  connected: ReadonlySet<Platform>,
-  rulesByPlatform: PlatformRules = POSTING_RULES,
-): Preflight {
-  const result: Preflight = { errors: [], warnings: [], platforms: {} }
-  post.selectedPlatforms.forEach((platform, index) => {
-    const rules = rulesByPlatform[platform]
-    const content = resolveContent(post, { platform })
-    result.errors.push(...findContentProblems(post, platform, content, rules))
-    result.warnings.push(...findWarnings(post, platform, content, rules))
-    if (!connected.has(platform)) {
-      const message = `${platformLabel(platform)} is not connected. Connect it before the post is due.`
-      result.warnings.push({ path: `selectedPlatforms.${index}`, code: 'PLATFORM_NOT_CONNECTED', message, platform })
+/** Checks the content for each account against the rules of its server, and returns all problems together. */
+export function preflight(post: PreflightInput, targets: readonly PreflightTarget[]): Preflight {
+  const result: Preflight = { errors: [], warnings: [], platforms: {}, accounts: {} }
+  for (const chosen of targets) {
+    const { platform, target, path, isConnected, rules } = chosen
+    const content = resolveContent(post, chosen)
+    result.errors.push(...findContentProblems(post, chosen, content))
+    result.warnings.push(...findWarnings(post, chosen, content))
+    if (!isConnected) {
+      const what = target === undefined ? platformLabel(platform) : `This ${platformLabel(platform)} account`
+      const message = `${what} is not connected. Connect it before the post is due.`
+      result.warnings.push({ path, code: 'PLATFORM_NOT_CONNECTED', message, ...toPlace(chosen) })
     }
     const [main] = rules.text
-    result.platforms[platform] = {
+    const report = {
       length: measureText(content.text, main).length,
       limit: main.max,
       media: content.mediaItems.length,
     }
-  })
+    if (target === undefined) result.platforms[platform] = report
+    else result.accounts[target] = report
+  }
   return result
+}
+
+/** The fields of a problem that name the platform, and the account if the user chose it. */
+function toPlace({ platform, target }: ChosenAccount): Pick<Problem, 'platform' | 'accountId'> {
+  return { platform, ...(target !== undefined && { accountId: target }) }
 }
 
 /** Checks content against one platform's rules. Adapters call it again before publishing, because rules may be newer than a post. */
@@ -91,17 +105,13 @@ export function checkContent(platform: Platform, content: Content, rules: Postin
   return [...checkText(platform, content, rules), ...checkMedia(platform, content, rules)]
 }
 
-function findContentProblems(
-  post: PreflightInput,
-  platform: Platform,
-  content: Content,
-  rules: PostingRules,
-): Problem[] {
+function findContentProblems(post: PreflightInput, chosen: PreflightTarget, content: Content): Problem[] {
+  const { platform, rules } = chosen
   const problem = (part: keyof Content, code: string, message: string): Problem => ({
-    path: toPath(post, platform, part),
+    path: toPath(post, chosen, part),
     code,
     message,
-    platform,
+    ...toPlace(chosen),
   })
   return [
     ...checkText(platform, content, rules).map(({ code, message }) => problem('text', code, message)),
@@ -195,19 +205,21 @@ function findExceededMediaLimit(counts: Record<MediaKind, number>, media: Postin
 }
 
 /** Returns what will be published differently from what the user wrote. */
-function findWarnings(post: PreflightInput, platform: Platform, content: Content, rules: PostingRules): Problem[] {
+function findWarnings(post: PreflightInput, chosen: PreflightTarget, content: Content): Problem[] {
   return content.mediaItems.flatMap(({ altText = '', mimeType }, index) => {
-    const max = rules.altText[toMediaKind(mimeType)]
+    const max = chosen.rules.altText[toMediaKind(mimeType)]
     if (max === null || countText(altText, 'codePoints') <= max) return []
-    const message = `The description is cut to ${max} characters on ${platformLabel(platform)}`
-    return [
-      { path: `${toPath(post, platform, 'mediaItems')}.${index}.altText`, code: 'ALT_TEXT_CUT', message, platform },
-    ]
+    const message = `The description is cut to ${max} characters on ${platformLabel(chosen.platform)}`
+    const path = `${toPath(post, chosen, 'mediaItems')}.${index}.altText`
+    return [{ path, code: 'ALT_TEXT_CUT', message, ...toPlace(chosen) }]
   })
 }
 
-/** Returns the path in the request of the content part that the platform receives. */
-function toPath(post: PreflightInput, platform: Platform, part: keyof Content): string {
+/** Returns the path in the request of the content part that the account receives. */
+function toPath(post: PreflightInput, { platform, accountId }: ChosenAccount, part: keyof Content): string {
+  if (accountId !== undefined && post.accountSpecificContent?.[accountId]?.[part] !== undefined) {
+    return `accountSpecificContent.${accountId}.${part}`
+  }
   const isOverridden = post.platformSpecificContent[platform]?.[part] !== undefined
   return isOverridden ? `platformSpecificContent.${platform}.${part}` : `content.${part}`
 }

@@ -10,6 +10,10 @@ export interface ChosenAccount {
   target?: string
   /** The id of the account; absent while the platform has none. */
   accountId?: string
+  /** The handle of the account when it was chosen. */
+  accountName?: string
+  /** The URL of the account's server, on platforms with many. */
+  server?: string
 }
 
 export function toTarget({ platform, target }: { platform: Platform; target?: string }): Target {

@@ -68,6 +68,8 @@ export interface Problem {
   /** Complete sentences: the problem, then the remedy. */
   message: string
   platform?: string
+  /** The account, where the user chose it. */
+  accountId?: string
 }
 
 interface ServiceErrorOptions {

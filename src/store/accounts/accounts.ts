@@ -83,11 +83,15 @@ export function createAccountStore({ database, now, isShared = false, lockUser =
 
   async function moveIfAllowed(userId: string): Promise<void> {
     if (await older.areGone()) return
-    if (!(await older.mayMove())) {
-      const message = 'This is available once the operator has finished an upgrade. Try again later.'
-      throw new ServiceError('SERVICE_UNAVAILABLE', message)
-    }
+    await assertSeveralAllowed()
     await older.move(userId)
+  }
+
+  /** @throws ServiceError SERVICE_UNAVAILABLE while processes of an older release may run, which know one account per platform */
+  async function assertSeveralAllowed(): Promise<void> {
+    if ((await older.areGone()) || (await older.mayMove())) return
+    const message = 'This is available once the operator has finished an upgrade. Try again later.'
+    throw new ServiceError('SERVICE_UNAVAILABLE', message)
   }
 
   /** The index of the records does not include the accounts of users that are not moved yet. */
@@ -102,6 +106,7 @@ export function createAccountStore({ database, now, isShared = false, lockUser =
   return {
     list,
     listConnected,
+    assertSeveralAllowed,
 
     /** Finds the account that is meant where only the platform is named. */
     findDefault: async (userId: string, platform: Platform): Promise<ConnectedAccount | null> =>

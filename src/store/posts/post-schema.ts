@@ -54,6 +54,8 @@ const platformStatusSchema = new Schema(
     platform: { type: String, enum: PLATFORMS, required: true },
     target: { type: String, default: undefined },
     accountId: { type: String, default: undefined },
+    accountName: { type: String, default: undefined },
+    server: { type: String, default: undefined },
     status: { type: String, enum: DELIVERY_STATUSES, required: true },
     platformPostId: nullable(String),
     platformPostUrl: nullable(String),

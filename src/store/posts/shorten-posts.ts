@@ -31,6 +31,7 @@ export function shortenLargePosts(limit: number) {
       $set: {
         content: whenLarge(excerpt, '$content'),
         platformSpecificContent: whenLarge({ $literal: {} }, '$platformSpecificContent'),
+        accountSpecificContent: { $cond: ['$isShortened', '$$REMOVE', '$accountSpecificContent'] },
       },
     },
   ]

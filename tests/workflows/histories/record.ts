@@ -166,7 +166,7 @@ async function recordPosts(userId: string): Promise<void> {
   const partial = await create(13)
   refusing.add(partial)
   await record('one-platform-refused', partial)
-  await retryPost(context, userId, partial)
+  await retryPost(context, { userId, postId: partial })
   await record('retried', partial)
 
   const image = { storageKey: `posts/${userId}/00000000-0000-4000-8000-000000000000.png`, mimeType: 'image/png' }

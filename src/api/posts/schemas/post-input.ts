@@ -5,6 +5,9 @@ import { PlatformName, stringEnum } from '../../shared/schemas/common.ts'
 import { ProblemSchema } from '../../shared/schemas/envelope.ts'
 import { mediaItemFields } from './fields.ts'
 
+/** Accounts that a post names. */
+const MAX_ACCOUNTS = 50
+
 const MediaItemInput = Type.Object(mediaItemFields, { title: 'MediaItemInput' })
 
 const mediaItemsInput = Type.Array(MediaItemInput, {
@@ -38,10 +41,22 @@ const OverridesInput = Type.Partial(
 )
 
 const selectedPlatforms = Type.Array(PlatformName, {
-  minItems: 1,
   maxItems: PLATFORMS.length,
   uniqueItems: true,
+  description: 'Publishes on the default account of each. At least one platform or account is required.',
   examples: [['bluesky']],
+})
+
+const selectedAccounts = Type.Array(Type.String({ maxLength: 100 }), {
+  maxItems: MAX_ACCOUNTS,
+  uniqueItems: true,
+  description: 'Ids of further accounts to publish on (`GET /api/platform/accounts`)',
+})
+
+const AccountOverridesInput = Type.Record(Type.String({ pattern: '^[0-9a-f]{24}$' }), OverrideInput, {
+  additionalProperties: false,
+  maxProperties: MAX_ACCOUNTS,
+  description: 'Per account id, replaces the same part of `platformSpecificContent` and `content`',
 })
 
 const scheduledAt = Type.Union([Type.String({ maxLength: 100 }), Type.Null()], {
@@ -66,7 +81,9 @@ const correlationId = Type.String({
 const wholePost = {
   content: Type.Object({ text: textInput, mediaItems: Type.Optional(mediaItemsInput) }),
   selectedPlatforms,
+  selectedAccounts: Type.Optional(selectedAccounts),
   platformSpecificContent: Type.Optional(OverridesInput),
+  accountSpecificContent: Type.Optional(AccountOverridesInput),
   scheduledAt: Type.Optional(scheduledAt),
   timezone: Type.Optional(
     Type.String({ ...timezoneOptions, default: 'UTC', description: 'IANA timezone; the default is UTC' }),
@@ -92,7 +109,9 @@ export const PatchPostBody = Type.Partial(
   Type.Object({
     content: Type.Object({ text: Type.Optional(textInput), mediaItems: Type.Optional(mediaItemsInput) }),
     selectedPlatforms,
+    selectedAccounts,
     platformSpecificContent: OverridesInput,
+    accountSpecificContent: AccountOverridesInput,
     scheduledAt,
     timezone: Type.String(timezoneOptions),
     status,
@@ -110,21 +129,21 @@ export const IdempotencyHeaders = Type.Object({
   ),
 })
 
+const Report = Type.Object({
+  length: Type.Integer({
+    description: 'Text length as the platform counts it. Counting stops at ten times `limit`.',
+  }),
+  limit: Type.Integer(),
+  media: Type.Integer({ description: 'Number of media items' }),
+})
+
 export const ValidationReport = Type.Object(
   {
     valid: Type.Boolean(),
     errors: Type.Array(ProblemSchema),
     warnings: Type.Array(ProblemSchema),
-    platforms: Type.Record(
-      Type.String(),
-      Type.Object({
-        length: Type.Integer({
-          description: 'Text length as the platform counts it. Counting stops at ten times `limit`.',
-        }),
-        limit: Type.Integer(),
-        media: Type.Integer({ description: 'Number of media items' }),
-      }),
-    ),
+    platforms: Type.Record(Type.String(), Report),
+    accounts: Type.Optional(Type.Record(Type.String(), Report, { description: 'By id, of `selectedAccounts`' })),
   },
   { title: 'ValidationReport' },
 )

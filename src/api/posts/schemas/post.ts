@@ -19,6 +19,9 @@ const Content = Type.Object({ text: Type.String(), mediaItems: Type.Array(MediaI
 export const PlatformStatusSchema = Type.Object(
   {
     platform: PlatformName,
+    accountId: nullable(Type.String({ description: 'Id of the account; null while the platform has none' })),
+    accountName: nullable(Type.String({ description: 'Handle of the account when it was chosen or last used' })),
+    server: nullable(Type.String({ description: "URL of the account's server, on platforms with many" })),
     status: stringEnum<DeliveryStatus>(DELIVERY_STATUSES, { title: 'DeliveryStatus' }),
     platformPostId: nullable(Type.String()),
     platformPostUrl: nullable(Type.String()),
@@ -54,7 +57,13 @@ export const PostSchema = Type.Object(
     userId: Type.String(),
     content: Content,
     selectedPlatforms: Type.Array(PlatformName),
+    selectedAccounts: Type.Optional(Type.Array(Type.String())),
     platformSpecificContent: Overrides,
+    accountSpecificContent: Type.Optional(
+      Type.Record(Type.String(), Type.Partial(Content, { title: 'PostContentOverride' }), {
+        description: 'Overrides by account id',
+      }),
+    ),
     scheduledAt: nullable(Instant),
     timezone: Type.String(),
     status: Status,
@@ -101,6 +110,18 @@ export const UpdatedPost = Type.Object({ ...CreatedPost.properties }, { title: '
 export const DeletedPost = Type.Object({ postId: Type.String() })
 
 export const CancelledPost = Type.Object({ postId: Type.String(), status: Status })
+
+/** Absent or `null`: every failed platform. */
+export const RetryBody = nullable(
+  Type.Object(
+    {
+      accounts: Type.Optional(
+        Type.Array(Type.String({ maxLength: 100 }), { maxItems: 50, description: 'Retries only on these accounts' }),
+      ),
+    },
+    { title: 'RetryPost' },
+  ),
+)
 
 export const RetriedPost = Type.Object({ postId: Type.String(), retryingPlatforms: Type.Array(PlatformName) })
 

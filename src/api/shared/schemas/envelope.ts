@@ -11,6 +11,7 @@ export const ProblemSchema = Type.Object(
     code: Type.String({ examples: ['PLATFORM_NOT_CONNECTED'] }),
     message: Type.String(),
     platform: Type.Optional(Type.String()),
+    accountId: Type.Optional(Type.String()),
   },
   { title: 'Problem' },
 )

@@ -49,6 +49,9 @@ describe('GET /api/posts', () => {
             platformStatuses: [
               {
                 platform: 'bluesky',
+                accountId: null,
+                accountName: null,
+                server: null,
                 status: 'pending',
                 platformPostId: null,
                 platformPostUrl: null,

@@ -7,19 +7,21 @@ import {
 } from '../../../../src/domain/posts/preflight.ts'
 import { PLATFORMS, type Platform } from '../../../../src/domain/shared/platforms.ts'
 import { POSTING_RULES } from '../../../../src/domain/posts/posting-rules.ts'
+import { toPreflightTarget } from '../../../support/preflight-target.ts'
 
-const ALL = new Set(PLATFORMS)
 const media = (count: number, mimeType = 'image/jpeg') =>
   Array.from({ length: count }, () => ({ storageKey: 'k', storageUrl: 'u', mimeType }))
 
-function check(platform: Platform, content: Partial<PreflightInput['content']>, more: Partial<PreflightInput> = {}) {
-  const post = {
-    content: { text: 'x', mediaItems: [], ...content },
-    selectedPlatforms: [platform],
-    platformSpecificContent: {},
-    ...more,
-  }
-  return preflight(post, ALL)
+function check(
+  platforms: Platform | Platform[],
+  content: Partial<PreflightInput['content']>,
+  more: Partial<PreflightInput> = {},
+) {
+  const post = { content: { text: 'x', mediaItems: [], ...content }, platformSpecificContent: {}, ...more }
+  return preflight(
+    post,
+    [platforms].flat().map((platform) => toPreflightTarget(platform)),
+  )
 }
 const codes = (...args: Parameters<typeof check>) => check(...args).errors.map(({ code }) => code)
 
@@ -199,10 +201,9 @@ describe('text and media together', () => {
 
   it('preflight checks the content of each platform and reports its path in the request', () => {
     const result = check(
-      'bluesky',
+      ['bluesky', 'mastodon', 'threads'],
       { text: 'a'.repeat(400), mediaItems: media(5) },
       {
-        selectedPlatforms: ['bluesky', 'mastodon', 'threads'],
         platformSpecificContent: { bluesky: { text: 'short' }, mastodon: { text: 'b'.repeat(501), mediaItems: [] } },
       },
     )
@@ -218,11 +219,7 @@ describe('text and media together', () => {
   })
 
   it('preflight reports every problem of every platform together', () => {
-    const result = check(
-      'bluesky',
-      { text: 'a'.repeat(3_000), mediaItems: media(5) },
-      { selectedPlatforms: ['bluesky', 'mastodon'] },
-    )
+    const result = check(['bluesky', 'mastodon'], { text: 'a'.repeat(3_000), mediaItems: media(5) })
     expect(result.errors.map(({ code, platform }) => [platform, code])).toEqual([
       ['bluesky', 'TEXT_TOO_LONG'],
       ['bluesky', 'TOO_MANY_MEDIA'],
@@ -233,14 +230,52 @@ describe('text and media together', () => {
 })
 
 it('a platform that is not connected causes a warning and no error', () => {
-  const post = {
-    content: { text: 'x', mediaItems: [] },
-    platformSpecificContent: {},
-    selectedPlatforms: ['bluesky', 'threads'] as Platform[],
-  }
-  expect(preflight(post, new Set<Platform>(['bluesky']))).toMatchObject({
+  const post = { content: { text: 'x', mediaItems: [] }, platformSpecificContent: {} }
+  const targets = [
+    toPreflightTarget('bluesky'),
+    toPreflightTarget('threads', { path: 'selectedPlatforms.1', isConnected: false }),
+  ]
+  expect(preflight(post, targets)).toMatchObject({
     errors: [],
     warnings: [{ path: 'selectedPlatforms.1', code: 'PLATFORM_NOT_CONNECTED', platform: 'threads' }],
+  })
+})
+
+describe('accounts that the user chose', () => {
+  const account = 'a'.repeat(24)
+  const target = toPreflightTarget('bluesky', { target: account, accountId: account, path: 'selectedAccounts.0' })
+
+  it('an account has its own text, which replaces that of its platform', () => {
+    const post = {
+      content: { text: 'x', mediaItems: [] },
+      platformSpecificContent: { bluesky: { text: 'short', mediaItems: media(5) } },
+      accountSpecificContent: { [account]: { text: 'a'.repeat(301) } },
+    }
+    const result = preflight(post, [toPreflightTarget('bluesky'), target])
+    expect(result.errors.map(({ path, code, accountId }) => [path, code, accountId])).toEqual([
+      ['platformSpecificContent.bluesky.mediaItems', 'TOO_MANY_MEDIA', undefined],
+      [`accountSpecificContent.${account}.text`, 'TEXT_TOO_LONG', account],
+      ['platformSpecificContent.bluesky.mediaItems', 'TOO_MANY_MEDIA', account],
+    ])
+    expect(result.platforms).toEqual({ bluesky: { length: 5, limit: 300, media: 5 } })
+    expect(result.accounts).toEqual({ [account]: { length: 301, limit: 300, media: 5 } })
+  })
+
+  it('an account is checked against the rules of its server', () => {
+    const { mastodon } = POSTING_RULES
+    const [main] = mastodon.text
+    const rules = { ...mastodon, text: [{ ...main, max: 5_000 }] as typeof mastodon.text }
+    const post = { content: { text: 'a'.repeat(501), mediaItems: [] }, platformSpecificContent: {} }
+    const large = toPreflightTarget('mastodon', { target: account, accountId: account, rules })
+    const { errors } = preflight(post, [toPreflightTarget('mastodon'), large])
+    expect(errors.map(({ code, accountId }) => [code, accountId])).toEqual([['TEXT_TOO_LONG', undefined]])
+  })
+
+  it('the warning about an account that is not connected names the account', () => {
+    const post = { content: { text: 'x', mediaItems: [] }, platformSpecificContent: {} }
+    expect(preflight(post, [{ ...target, isConnected: false }]).warnings).toEqual([
+      expect.objectContaining({ path: 'selectedAccounts.0', code: 'PLATFORM_NOT_CONNECTED', accountId: account }),
+    ])
   })
 })
 
