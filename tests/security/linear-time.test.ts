@@ -229,7 +229,7 @@ const MODULES: {
           around,
         ),
     },
-    exempt: ['refuseProblem', 'refuseProblems'],
+    exempt: ['refuseProblem', 'refuseProblems', 'findSelectionProblems'],
   },
   {
     file: 'src/platforms/bluesky/facets.ts',

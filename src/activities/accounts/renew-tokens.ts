@@ -2,6 +2,7 @@ import { cancellationSignal, heartbeat, log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
 import { chooseById, type AccountCredentials } from '../../commands/accounts/account-credentials.ts'
 import { EXPIRING_MS } from '../../domain/accounts/account-health.ts'
+import { nameAmongSeveral } from '../../domain/accounts/selection.ts'
 import { connectionEnding } from '../../domain/notifications/notifications.ts'
 import { DAY } from '../../domain/shared/times.ts'
 import { PlatformError } from '../../platforms/errors.ts'
@@ -16,7 +17,7 @@ const PAGE = 50
 const CONCURRENT_RENEWALS = 5
 
 export interface RenewTokensDeps {
-  accounts: Pick<AccountStore, 'listPage' | 'findOwn'>
+  accounts: Pick<AccountStore, 'findOwn' | 'listConnected' | 'listPage'>
   credentials: AccountCredentials
   platforms: Pick<PlatformRegistry, 'find'>
   notifications: Pick<NotificationStore, 'insertOnce'>
@@ -59,9 +60,9 @@ export function createRenewTokensActivities(deps: RenewTokensDeps) {
     const { endsAt } = account.auth
     if (endsAt !== null && endsAt.getTime() - clock.now().getTime() <= EXPIRING_MS) {
       const timezone = (await users.findTimezones([userId])).get(userId) ?? 'UTC'
-      return (await notifications.insertOnce(connectionEnding({ userId, platform, timezone }, endsAt)))
-        ? 'warned'
-        : null
+      const accountName = nameAmongSeveral(await accounts.listConnected(userId), account)
+      const warning = connectionEnding({ userId, platform, accountId: _id, accountName, timezone }, endsAt)
+      return (await notifications.insertOnce(warning)) ? 'warned' : null
     }
     return account.version === before.version ? null : 'renewed'
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
 import { raceAbort } from '../../deadlines.ts'
+import { nameAmongSeveral } from '../../domain/accounts/selection.ts'
 import { connectionExpired } from '../../domain/notifications/notifications.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { SecretUnreadableError } from '../../domain/shared/secrets.ts'
@@ -120,7 +121,8 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     expire(userId, platform, used.version, reason)
 
   async function expire(userId: string, platform: Platform, version: number, reason: string): Promise<boolean> {
-    const records = await notifications.toRecords([connectionExpired(userId, platform, version)])
+    const accountName = nameAmongSeveral(await accounts.listConnected(userId), { platform, version })
+    const records = await notifications.toRecords([connectionExpired({ userId, platform, version, accountName })])
     try {
       const changed = await database.transaction(async (session) => {
         if (!(await accounts.markBroken({ userId, platform, version }, { status: 'expired', reason }, session)))

@@ -51,6 +51,15 @@ function describe({ _id, handle, server }: SelectableAccount): Omit<ChosenAccoun
   return { accountId: _id, ...(handle !== undefined && { accountName: handle }), ...(server && { server }) }
 }
 
+/** Returns the handle of an account that is not the user's only one on its platform; undefined for the only one. */
+export function nameAmongSeveral(
+  accounts: readonly { platform: Platform; version: number; handle: string }[],
+  { platform, version }: { platform: Platform; version: number },
+): string | undefined {
+  const onPlatform = accounts.filter((account) => account.platform === platform)
+  return onPlatform.length > 1 ? onPlatform.find((account) => account.version === version)?.handle : undefined
+}
+
 /**
  * Returns the account that an entry is published with now; null without one. An account that the user chose has no replacement. In place of
  * a default account that is gone, the present default of the platform is used, unless another entry of the post is for it.

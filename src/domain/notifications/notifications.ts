@@ -13,7 +13,7 @@ import type { User } from '../users/user.ts'
 export const NOTIFICATION_TYPES = ['success', 'error', 'info', 'warning'] as const
 export type NotificationType = (typeof NOTIFICATION_TYPES)[number]
 
-type Entry = Pick<PlatformStatus, 'platform' | 'target' | 'accountId'>
+type Entry = Pick<PlatformStatus, 'platform' | 'target' | 'accountId' | 'accountName'>
 
 /** A notification to store once. `dedupeKey` identifies its event. */
 export interface NewNotification {
@@ -52,7 +52,7 @@ export function postPublished(
   return createPostNotification(post._id, post.userId, {
     dedupeKey: `post-published:${post._id}:${toTarget(entry)}`,
     type: 'success',
-    message: `Successfully posted on ${entry.platform}${post.content ? quoteAfterColon(post as Post, entry) : ''}`,
+    message: `Successfully posted on ${entry.platform}${nameAccount(post, entry)}${post.content ? quoteAfterColon(post as Post, entry) : ''}`,
     options: { ...(post.content ? pickImage(post as Post, entry) : {}), ...toLinkOption(platformPostUrl) },
   })
 }
@@ -84,7 +84,7 @@ export function postFailed(post: Post, entry: PlatformStatus, reason: Failure): 
   return createPostNotification(post._id, post.userId, {
     dedupeKey: `post-failed:${post._id}:${toTarget(entry)}:${entry.delivery.round}`,
     type: 'error',
-    message: `Posting${quoteExcerpt(post, entry)} on ${platformLabel(entry.platform)} failed: ${describeCause(reason)}. ${stepAfterFailure(reason)}.`,
+    message: `Posting${quoteExcerpt(post, entry)} on ${describePlace(post, entry)} failed: ${describeCause(reason)}. ${stepAfterFailure(reason)}.`,
     options: pickImage(post, entry),
   })
 }
@@ -94,7 +94,7 @@ export function preparationFailed(post: Post, entry: PlatformStatus, reason: Fai
   return createPostNotification(post._id, post.userId, {
     dedupeKey: `post-warning:${post._id}:${toTarget(entry)}:${entry.delivery.round}:${post.contentVersion}`,
     type: 'warning',
-    message: `Your scheduled post${quoteExcerpt(post, entry)} may fail on ${platformLabel(entry.platform)}: ${describeCause(reason)}. ${stepBeforeDue(reason)}.`,
+    message: `Your scheduled post${quoteExcerpt(post, entry)} may fail on ${describePlace(post, entry)}: ${describeCause(reason)}. ${stepBeforeDue(reason)}.`,
     options: pickImage(post, entry),
   })
 }
@@ -117,35 +117,44 @@ export function postEnded(post: Post): NewNotification | null {
 function describeEnding(post: Post): Pick<NewNotification, 'type' | 'message'> | null {
   const { status, platformStatuses: entries } = post
   const failed = entries.filter((entry) => entry.status === 'failed')
-  const labels = failed.map(({ platform }) => platformLabel(platform)).join(', ')
+  const labels = failed.map((entry) => describePlace(post, entry)).join(', ')
+  const places = entries.some(({ target }) => target !== undefined) ? 'accounts' : 'platforms'
   switch (status) {
     case 'COMPLETED':
       return {
         type: 'success',
-        message: `Your post${quoteExcerpt(post)} was published on all ${entries.length} platforms.`,
+        message: `Your post${quoteExcerpt(post)} was published on all ${entries.length} ${places}.`,
       }
     case 'PARTIAL_SUCCESS': {
-      const count = `${entries.length - failed.length} of ${entries.length} platforms`
+      const count = `${entries.length - failed.length} of ${entries.length} ${places}`
       const message = `Your post${quoteExcerpt(post)} was published on ${count} and failed on ${labels}. Open the post to see why.`
       return { type: 'warning', message }
     }
     case 'FAILED':
       return {
         type: 'error',
-        message: `Your post${quoteExcerpt(post)} failed on all ${entries.length} platforms. Open the post to see why.`,
+        message: `Your post${quoteExcerpt(post)} failed on all ${entries.length} ${places}. Open the post to see why.`,
       }
     default:
       return null
   }
 }
 
+interface Connection {
+  userId: string
+  platform: Platform
+  /** The handle of the account where the user has several on the platform. */
+  accountName?: string | undefined
+}
+
 /** Reports that a connection has expired, once per version of its credentials. */
-export function connectionExpired(userId: string, platform: Platform, credentialVersion: number): NewNotification {
+export function connectionExpired(connection: Connection & { version: number }): NewNotification {
+  const { userId, platform, version } = connection
   return {
     userId,
-    dedupeKey: `connection-expired:${userId}:${platform}:${credentialVersion}`,
+    dedupeKey: `connection-expired:${userId}:${platform}:${version}`,
     type: 'warning',
-    message: `Your ${platformLabel(platform)} connection has expired. Reconnect the account in settings.`,
+    message: `Your ${describeConnection(connection)} has expired. Reconnect the account in settings.`,
     reference: { type: 'platform', id: platform, model: 'PlatformAccount' },
     options: {},
   }
@@ -156,14 +165,15 @@ export function connectionExpired(userId: string, platform: Platform, credential
  * @param timezone of the user
  */
 export function connectionEnding(
-  { userId, platform, timezone }: { userId: string; platform: Platform; timezone: string },
+  connection: Connection & { accountId: string; timezone: string },
   endsAt: Date,
 ): NewNotification {
+  const { userId, platform, accountId, timezone } = connection
   return {
     userId,
-    dedupeKey: `connection-ending:${userId}:${platform}:${formatIsoDate(endsAt)}`,
+    dedupeKey: `connection-ending:${accountId}:${formatIsoDate(endsAt)}`,
     type: 'warning',
-    message: `Your ${platformLabel(platform)} connection ends on ${formatDate(endsAt, timezone)}. Reconnect the account in settings before then.`,
+    message: `Your ${describeConnection(connection)} ends on ${formatDate(endsAt, timezone)}. Reconnect the account in settings before then.`,
     reference: { type: 'platform', id: platform, model: 'PlatformAccount' },
     options: {},
   }
@@ -264,6 +274,22 @@ function stepBeforeDue({ code }: Failure): string {
 function describeCause({ code, message }: Failure): string {
   if (code === 'MEDIA_UNAVAILABLE') return 'A file of the post is missing or differs from its upload'
   return trimFullStop(message)
+}
+
+/** Returns the name of the entry's account in parentheses after a space; empty where the platform alone says which account it is. */
+function nameAccount({ platformStatuses = [] }: Partial<Post>, { platform, target, accountName = '' }: Entry): string {
+  const isOnlyOne = target === undefined && platformStatuses.filter((one) => one.platform === platform).length < 2
+  const name = isOnlyOne ? '' : toExcerpt(accountName)
+  return name === '' ? '' : ` (${name})`
+}
+
+function describePlace(post: Post, entry: Entry): string {
+  return `${platformLabel(entry.platform)}${nameAccount(post, entry)}`
+}
+
+function describeConnection({ platform, accountName = '' }: Connection): string {
+  const name = toExcerpt(accountName)
+  return `${platformLabel(platform)} connection${name === '' ? '' : ` of ${name}`}`
 }
 
 /** Returns the beginning of the post in quotation marks after a space; empty for a post without text. */

@@ -224,7 +224,7 @@ async function recordPeople(userId: string): Promise<void> {
   await recordEnd('mail-sent', backgroundWorkflowId('sendMail', sent!._id))
 
   await registerPushDevice(context, { userId, token: RECORDED_TOKEN, platform: 'ios' })
-  await context.notifications.insertOnce(connectionExpired(userId, 'mastodon', 1))
+  await context.notifications.insertOnce(connectionExpired({ userId, platform: 'mastodon', version: 1 }))
   const [told] = await context.notifications.listOf(userId, 1)
   await context.orchestrator.startWork('deliverPush', told!._id, { summary: 'A push message', fairnessKey: userId })
   await recordEnd('push-delivered', backgroundWorkflowId('deliverPush', told!._id))

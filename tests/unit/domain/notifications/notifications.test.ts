@@ -3,6 +3,7 @@ import { FAILURE_CODES, failure, type FailureCode } from '../../../../src/domain
 import type { BillingEvent } from '../../../../src/domain/billing/billing-update.ts'
 import {
   billingChanged,
+  connectionEnding,
   connectionExpired,
   planChanged,
   postCreated,
@@ -170,6 +171,46 @@ describe('notifications of posts', () => {
     })
   })
 
+  describe('posts for several accounts', () => {
+    const onBluesky = (accountName: string, target?: string) =>
+      createPlatformStatus('bluesky', { accountName, ...(target && { target }) })
+    const entries = [
+      onBluesky('ann.test'),
+      onBluesky('<i>brand.test</i>', 'account-2'),
+      createPlatformStatus('threads'),
+    ]
+    const several = { ...post, platformStatuses: entries }
+
+    it('the account is named where the platform alone does not say which one it is', () => {
+      const places = entries.map((entry) => postFailed(several, entry, buildFailure('TOO_LATE')).message)
+      expect(places.map((message) => /on (.*) failed/.exec(message)![1])).toEqual([
+        'Bluesky (ann.test)',
+        'Bluesky (brand.test)',
+        'Threads',
+      ])
+      expect(postPublished(several, entries[1]!, 'https://bsky.app/x').message).toBe(
+        'Successfully posted on bluesky (brand.test)',
+      )
+      expect(
+        connectionExpired({ userId: 'u', platform: 'bluesky', version: 1, accountName: 'ann.test' }).message,
+      ).toMatch('Your Bluesky connection of ann.test has expired.')
+    })
+
+    it('the end of the post counts accounts and names those that failed', () => {
+      const statuses = ['completed', 'failed', 'completed'] as const
+      const platformStatuses = entries.map((entry, index) => ({ ...entry, status: statuses[index]! }))
+      expect(postEnded(rollUpPost({ ...several, platformStatuses }))!.message).toBe(
+        'Your post was published on 2 of 3 accounts and failed on Bluesky (brand.test). Open the post to see why.',
+      )
+    })
+
+    it('connections that end on the same day each have a warning', () => {
+      const ending = (accountId: string) =>
+        connectionEnding({ userId: 'u', platform: 'threads', accountId, timezone: 'UTC' }, new Date(0)).dedupeKey
+      expect(ending('a')).not.toBe(ending('b'))
+    })
+  })
+
   it('notifications contain no markup and no file names', () => {
     const reason = failure('MEDIA_UNAVAILABLE', `The file ${image.originalFilename} was never uploaded, or is gone`)
     const all = [
@@ -177,7 +218,7 @@ describe('notifications of posts', () => {
       postPublished(post, createPlatformStatus('bluesky'), 'https://bsky.app/x'),
       postFailed(post, createPlatformStatus('bluesky'), reason),
       preparationFailed(post, createPlatformStatus('bluesky'), reason),
-      connectionExpired(post.userId, 'bluesky', 1),
+      connectionExpired({ userId: post.userId, platform: 'bluesky', version: 1, accountName: '<b>ann</b>' }),
     ]
     expect(JSON.stringify(all)).not.toContain('<')
     expect(postFailed(post, createPlatformStatus('bluesky'), reason).message).toMatch(
