@@ -43,7 +43,7 @@ const daysFor = (history: UserHistory, now: Date) => listDays(month(history, now
 const READS: Record<string, Read> = {
   overview: {
     path: () => '/api/analytics/overview',
-    aggregation: (history, now) => comparedPairs(history.userId, month(history, now)),
+    aggregation: (history, now) => comparedPairs({ userId: history.userId, platform: null }, month(history, now)),
   },
   timeline: {
     path: () => '/api/analytics/timeline',
@@ -59,11 +59,11 @@ const READS: Record<string, Read> = {
   },
   platforms: {
     path: () => '/api/analytics/platforms',
-    aggregation: (history, now) => latestPairs(history.userId, month(history, now)),
+    aggregation: (history, now) => latestPairs({ userId: history.userId, platform: null }, month(history, now)),
   },
   heatmap: {
     path: () => '/api/analytics/heatmap',
-    aggregation: (history, now) => latestPairs(history.userId, month(history, now)),
+    aggregation: (history, now) => latestPairs({ userId: history.userId, platform: null }, month(history, now)),
   },
   'one post': {
     isCached: false,

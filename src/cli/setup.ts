@@ -1,3 +1,4 @@
+import { finishUpgrade } from '../commands/accounts/finish-upgrade.ts'
 import { readConfig } from '../config/schema.ts'
 import { createContext, type Context } from '../context.ts'
 import { parseList } from '../domain/shared/lists.ts'
@@ -23,12 +24,14 @@ await runProcess(async () => {
 })
 
 /** Older releases store one account per platform, and read nothing else. */
-async function upgradeAccounts({ accounts, logger }: Pick<Context, 'accounts' | 'logger'>): Promise<void> {
-  if (process.argv.includes('--finish-upgrade')) {
-    logger.info({ users: await accounts.finishUpgrade() }, 'upgrade finished: connected accounts moved')
+async function upgradeAccounts(context: Context): Promise<void> {
+  const { accounts, logger } = context
+  const isRequested = process.argv.includes('--finish-upgrade')
+  if (isRequested || (await accounts.isUpgradeFinished())) {
+    const users = await finishUpgrade(context)
+    if (isRequested) logger.info({ users }, 'upgrade finished: connected accounts moved')
     return
   }
-  if (await accounts.isUpgradeFinished()) return
   logger.warn(
     'Users can have one account per platform until "npm run setup -- --finish-upgrade". Run it once no process of the older release runs.',
   )

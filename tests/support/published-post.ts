@@ -1,6 +1,7 @@
 import { toPublishedKey } from '../../src/domain/posts/post-entries.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
-import type { Post } from '../../src/domain/posts/post.ts'
+import type { PlatformStatus, Post } from '../../src/domain/posts/post.ts'
+import type { ConnectedAccount } from '../../src/store/accounts/accounts.ts'
 import { newId } from '../../src/store/shared/schema.ts'
 import { buildPost } from './posts.ts'
 
@@ -35,3 +36,17 @@ export function publishedPost({
 
 /** Returns the id of the account that `connectedUser` connects on the platform. */
 export const accountIdOf = (platform: Platform, userId: string): string => `${platform}-account-of-${userId}`
+
+/** Adds an entry that was published on an account which the user chose for the post. */
+export function alsoPublishedOn(post: Post, { _id, platform, platformId }: ConnectedAccount): Post {
+  const [first] = post.platformStatuses as [PlatformStatus]
+  const platformPostId = `${platform}-${newId()}`
+  const delivery = { ...first.delivery, accountId: platformId }
+  const entry = { ...first, platform, target: _id, accountId: _id, platformPostId, delivery }
+  return {
+    ...post,
+    selectedAccounts: [...(post.selectedAccounts ?? []), _id],
+    platformStatuses: [...post.platformStatuses, entry],
+    publishedKeys: [...(post.publishedKeys ?? []), toPublishedKey(platform, platformPostId)],
+  }
+}

@@ -2,7 +2,7 @@ import type { Context } from '../../src/context.ts'
 import type { User } from '../../src/domain/users/user.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import type { Post } from '../../src/domain/posts/post.ts'
-import type { AccountStore } from '../../src/store/accounts/accounts.ts'
+import type { AccountStore, ConnectedAccount } from '../../src/store/accounts/accounts.ts'
 import { createAccount } from './api.ts'
 import { accountIdOf, publishedPost } from './published-post.ts'
 
@@ -24,20 +24,31 @@ export async function connectedUser(context: Context, platforms: Platform[]): Pr
 
 /** Connects such accounts for an existing user. */
 export async function connectAccounts(context: Context, userId: string, platforms: readonly Platform[]): Promise<void> {
-  const auth = { refreshToken: null, expiresAt: null, endsAt: null }
-  for (const platform of platforms) {
-    const seal = (version: number) => ({
-      platformId: accountIdOf(platform, userId),
-      handle: platform,
-      server: null,
-      profile: { displayName: platform, handle: platform, avatar: null },
-      auth: {
-        ...auth,
-        accessToken: context.cipher.seal('token', { userId, platform, version, field: 'accessToken' }),
-      },
-    })
-    await context.accounts.connect(userId, { [platform]: seal }, CONNECT_OPTIONS)
-  }
+  for (const platform of platforms) await connectAccount(context, userId, { platform }, CONNECT_OPTIONS)
+}
+
+/** Adds such an account beside those that the user has on the platform. */
+export const addAccount = (context: Context, userId: string, account: { platform: Platform; platformId: string }) =>
+  connectAccount(context, userId, account, { ...CONNECT_OPTIONS, replace: false })
+
+async function connectAccount(
+  { accounts, cipher }: Context,
+  userId: string,
+  { platform, platformId = accountIdOf(platform, userId) }: { platform: Platform; platformId?: string },
+  options: typeof CONNECT_OPTIONS,
+): Promise<ConnectedAccount> {
+  const seal = (version: number) => ({
+    platformId,
+    handle: platform,
+    server: null,
+    profile: { displayName: platform, handle: platform, avatar: null },
+    auth: {
+      accessToken: cipher.seal('token', { userId, platform, version, field: 'accessToken' }),
+      ...{ refreshToken: null, expiresAt: null, endsAt: null },
+    },
+  })
+  const connected = await accounts.connect(userId, { [platform]: seal }, options)
+  return connected.accounts[0]!
 }
 
 /** Disconnects the default account of a platform, if there is one. */

@@ -10,6 +10,8 @@ interface PlatformScript {
   /** The counts of other ids; null means that the response omits them. */
   default: Partial<PostCounts> | null
   followers: number | null
+  /** The followers of accounts, by the platform's id; of other accounts it is `followers`. */
+  followersOf: Map<string, number>
   /** The errors that the next metrics calls throw, in order; `null` lets one call succeed. */
   troubles: (Error | null)[]
   /** The errors that the next follower calls throw, in order. */
@@ -28,7 +30,7 @@ export function createScriptedPlatforms(
   metrics: Partial<Record<Platform, number>>,
   renew: Partial<Record<Platform, PlatformAdapter['renew']>> = {},
 ) {
-  const calls: { platform: Platform; ids: string[]; token: string }[] = []
+  const calls: { platform: Platform; ids: string[]; token: string; accountId: string }[] = []
   const followerCalls: Platform[] = []
   const scripts = new Map<Platform, PlatformScript>()
   const adapters = new Map<Platform, PlatformAdapter>()
@@ -38,6 +40,7 @@ export function createScriptedPlatforms(
       counts: new Map(),
       default: { likes: 1 },
       followers: 100,
+      followersOf: new Map(),
       troubles: [],
       followerTroubles: [],
     }
@@ -48,8 +51,8 @@ export function createScriptedPlatforms(
       const trouble = script.troubles.shift()
       if (trouble) throw trouble
     }
-    const read = async (ids: string[], { accessToken }: Credentials) => {
-      calls.push({ platform, ids, token: accessToken })
+    const read = async (ids: string[], { accessToken, accountId }: Credentials) => {
+      calls.push({ platform, ids, token: accessToken, accountId })
       await throwScripted()
       const found = new Map<string, PostCounts | 'deleted'>()
       for (const id of ids) {
@@ -66,11 +69,11 @@ export function createScriptedPlatforms(
       profile: unexpected,
       ...(renew[platform] && { renew: renew[platform] }),
       ...(perCall > 0 && { metrics: { perCall, read } }),
-      async followers() {
+      async followers({ accountId }) {
         followerCalls.push(platform)
         const trouble = script.followerTroubles.shift()
         if (trouble) throw trouble
-        return script.followers
+        return script.followersOf.get(accountId) ?? script.followers
       },
     })
   }

@@ -1,7 +1,7 @@
 import { cancellationSignal } from '@temporalio/activity'
 import type { AgeClass } from '../../domain/analytics/collection.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
-import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
+import { chooseByIdOrDefault, type AccountCredentials } from '../../commands/accounts/account-credentials.ts'
 import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
 import type { AccountStore } from '../../store/accounts/accounts.ts'
 import {
@@ -34,9 +34,9 @@ export interface CollectionSettings {
 
 export interface AnalyticsDeps
   extends
-    Omit<CollectPostsDeps, 'callAccount' | 'followers' | 'collection'>,
+    Omit<CollectPostsDeps, 'callAccount' | 'followers' | 'collection' | 'accounts'>,
     Omit<CollectFollowersDeps, 'callAccount' | 'accounts' | 'deadLetters'> {
-  accounts: Pick<AccountStore, 'findDefault' | 'listPage'>
+  accounts: Pick<AccountStore, 'listConnected' | 'listPage'>
   credentials: AccountCredentials
   deadLetters: Pick<DeadLetterStore, 'add' | 'find' | 'remove'>
   collection: CollectionSettings
@@ -67,8 +67,8 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
       runActivity(() => collectPosts(batch, cancellationSignal())),
 
     /** @returns whether there is a new snapshot */
-    refreshPostMetrics: (postId: string, platform: Platform): Promise<boolean> =>
-      runActivity(async () => (await refreshMetrics(postId, platform))?.saved === 1),
+    refreshPostMetrics: (postId: string, platform: Platform, target?: string): Promise<boolean> =>
+      runActivity(async () => (await refreshMetrics(postId, platform, target))?.saved === 1),
 
     /** @param after the last user of the page before; null at the beginning */
     collectFollowersPage: (
@@ -83,8 +83,10 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
      */
     collectFollowers: (connectionId: string): Promise<'taken' | 'skipped' | 'failed'> =>
       runActivity(async () => {
-        const { userId, platform } = parseConnectionId(connectionId)
-        const result = await followers.collect(userId, platform, cancellationSignal())
+        const { userId, platform, accountId } = parseConnectionId(connectionId)
+        const account = chooseByIdOrDefault(accountId)(await deps.accounts.listConnected(userId), platform)
+        if (!account) return 'skipped'
+        const result = await followers.collect(account, cancellationSignal())
         if (result.kind === 'paused') throw retryAfter('Calls to the platform are paused', result.waitMs || undefined)
         return result.kind
       }),

@@ -28,10 +28,11 @@ export function createCollectFollowersPage({ accounts, clock, followers }: Colle
     const done: FollowersPage = { next: null, pauses: { ...pauses }, taken: 0, skipped: 0, failed: 0, paused: 0 }
     for (const chunk of splitIntoChunks(due, MAX_CONCURRENT_CALLS)) {
       await Promise.all(
-        chunk.map(async ({ userId, platform }) => {
+        chunk.map(async (account) => {
+          const { platform } = account
           const now = clock.now().getTime()
           if ((done.pauses[platform] ?? 0) > now) return void (done.paused += 1)
-          const result = await followers.collect(userId, platform, cancellationSignal())
+          const result = await followers.collect(account, cancellationSignal())
           if (result.kind === 'paused') {
             done.pauses[platform] = Math.max(done.pauses[platform] ?? 0, now + result.waitMs)
           }

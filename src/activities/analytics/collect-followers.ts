@@ -1,5 +1,6 @@
 import { log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
+import { chooseById } from '../../commands/accounts/account-credentials.ts'
 import { toSlot } from '../../domain/analytics/collection.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { DAY, MINUTE } from '../../domain/shared/times.ts'
@@ -20,7 +21,7 @@ const UNKNOWN_VALID_MS = 15 * MINUTE
 const MAX_UNKNOWN = 1_000
 
 export interface CollectFollowersDeps {
-  accounts: Pick<AccountStore, 'findDefault'>
+  accounts: Pick<AccountStore, 'listConnected'>
   users: Pick<UserStore, 'findById'>
   platforms: Pick<PlatformRegistry, 'find'>
   snapshots: Pick<SnapshotStore, 'latestFollowers'>
@@ -45,53 +46,52 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
   }
 
   /** Reads the count from the platform and stores it; null when the platform does not report it. */
-  async function readAndSave(userId: string, platform: Platform, signal: AbortSignal): Promise<number | null> {
+  async function readAndSave(account: ConnectedAccount, signal: AbortSignal): Promise<number | null> {
+    const { _id: accountId, userId, platform } = account
     if (!platforms.find(platform)?.followers) return null
     const takenAt = clock.now()
     const count = await callAccount(
       userId,
       platform,
-      async (adapter, account, options) => adapter.followers?.(account, options) ?? null,
-      { signal },
+      async (adapter, login, options) => adapter.followers?.(login, options) ?? null,
+      { signal, choose: chooseById(accountId) },
     )
     if (count === null) return null
     const slot = toSlot(takenAt, DAY)
-    await snapshotWriter.saveFollowers({ userId, platform, slot, takenAt, followers: count })
+    const connected = await accounts.listConnected(userId)
+    const isOnly = connected.every((other) => other.platform !== platform || other._id === accountId)
+    await snapshotWriter.saveFollowers({ userId, platform, accountId, isOnly, slot, takenAt, followers: count })
     return count
   }
 
-  /** The last count of the account that is connected now. Counts of an earlier account are ignored. */
-  async function findLatest(userId: string, platform: Platform) {
-    const [latest, account] = await Promise.all([
-      snapshots.latestFollowers(userId, platform),
-      accounts.findDefault(userId, platform),
-    ])
-    const isOfOtherAccount = latest !== null && account !== null && latest.takenAt < account.connectedAt
-    return { latest: isOfOtherAccount ? null : latest, version: account?.version }
+  /** The last count since the account was connected. */
+  async function findLatest({ _id, userId, platform, connectedAt }: ConnectedAccount) {
+    const latest = await snapshots.latestFollowers(userId, platform, _id)
+    return latest && latest.takenAt >= connectedAt ? latest : null
   }
 
-  async function isCollectedToday(userId: string, platform: Platform): Promise<boolean> {
-    const { latest } = await findLatest(userId, platform)
+  async function isCollectedToday(account: ConnectedAccount): Promise<boolean> {
+    const latest = await findLatest(account)
     return latest !== null && latest.slot >= toSlot(clock.now(), DAY)
   }
 
   return {
-    /** Returns whether the follower count of an account is collected: of default accounts, on platforms that report it. */
-    isSupported: ({ platform, isDefault, health }: ConnectedAccount, wanted: readonly Platform[]): boolean =>
-      isDefault && wanted.includes(platform) && health.status !== 'expired' && !!platforms.find(platform)?.followers,
+    /** Returns whether the follower count of an account is collected, which not every platform reports. */
+    isSupported: ({ platform, health }: ConnectedAccount, wanted: readonly Platform[]): boolean =>
+      wanted.includes(platform) && health.status !== 'expired' && !!platforms.find(platform)?.followers,
 
     /**
      * Returns today's count, or reads it now; null when it is not available. Post metrics are collected without it.
      * @throws PlatformError for a rate limit, and errors other than PlatformError
      */
-    async findCurrent(userId: string, platform: Platform, signal: AbortSignal): Promise<number | null> {
-      const { latest, version } = await findLatest(userId, platform)
+    async findCurrent(account: ConnectedAccount, signal: AbortSignal): Promise<number | null> {
+      const latest = await findLatest(account)
       if (latest && latest.takenAt.getTime() >= clock.now().getTime() - FOLLOWERS_VALID_MS) return latest.followers
-      const connectionId = `${userId}/${platform}/${version}`
+      const connectionId = `${account._id}/${account.version}`
       if ((unknownUntil.get(connectionId) ?? 0) > clock.now().getTime()) return null
       let count: number | null = null
       try {
-        count = await readAndSave(userId, platform, signal)
+        count = await readAndSave(account, signal)
       } catch (error) {
         if (!(error instanceof PlatformError) || error.class === 'rate_limited') throw error
       }
@@ -104,17 +104,13 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
      * @param isForced collects again although there is a snapshot of today
      * @throws errors of the database, and the reason of an aborted signal
      */
-    async collect(
-      userId: string,
-      platform: Platform,
-      signal: AbortSignal,
-      isForced = false,
-    ): Promise<CollectFollowersResult> {
-      if (!isForced && (await isCollectedToday(userId, platform))) return { kind: 'skipped' }
+    async collect(account: ConnectedAccount, signal: AbortSignal, isForced = false): Promise<CollectFollowersResult> {
+      const { _id, userId, platform, isDefault } = account
+      if (!isForced && (await isCollectedToday(account))) return { kind: 'skipped' }
       const owner = await users.findById(userId)
       if (!owner || owner.isDisabled) return { kind: 'skipped' }
       try {
-        return { kind: (await readAndSave(userId, platform, signal)) === null ? 'skipped' : 'taken' }
+        return { kind: (await readAndSave(account, signal)) === null ? 'skipped' : 'taken' }
       } catch (error) {
         signal.throwIfAborted()
         const collectionFailure = classifyCollectionFailure(error, platform)
@@ -123,7 +119,7 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
         if (collectionFailure.kind === 'dead-letter') {
           if (collectionFailure.isUnexpected) log.error('follower collection failed unexpectedly', { error })
           await deps.deadLetters.add(
-            [{ type: 'account', postId: null, userId, platform }],
+            [{ type: 'account', postId: null, userId, platform, accountId: isDefault ? null : _id }],
             collectionFailure.reason,
             clock.now(),
           )

@@ -1,13 +1,16 @@
 import { log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
+import { describeAccount } from '../../commands/accounts/describe-account.ts'
 import { chooseByPlatformId } from '../../commands/accounts/account-credentials.ts'
 import { deriveMetrics, type PostCounts } from '../../domain/analytics/analytics.ts'
 import { listDueBounds, canBeDeleted, type AgeClass } from '../../domain/analytics/collection.ts'
 import { markDeleted } from '../../domain/posts/delivery-moves.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
+import type { Target } from '../../domain/posts/targets.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
+import type { AccountStore } from '../../store/accounts/accounts.ts'
 import type { Database } from '../../store/shared/database.ts'
 import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
@@ -24,6 +27,7 @@ export interface CollectPostsDeps {
   database: Pick<Database, 'transaction'>
   published: DueMetricsStore
   posts: Pick<PostStore, 'transition'>
+  accounts: Pick<AccountStore, 'listConnected'>
   users: Pick<UserStore, 'findById'>
   platforms: Pick<PlatformRegistry, 'find'>
   deadLetters: Pick<DeadLetterStore, 'add'>
@@ -40,35 +44,46 @@ interface WantedPost {
   postId: string
   platformPostId: string
   completedAt: Date
-  /** The account that it was published on. */
-  accountId: string | null
+  /** The account, if the user chose it for the post. */
+  target: string | undefined
+  /** The platform's id of the account that it was published on. */
+  publishedBy: string | null
+}
+
+/** The counts of a post, and the account that read them. */
+interface ReadCounts {
+  counts: PostCounts | 'deleted'
+  accountId: string
 }
 
 const NOTHING: CollectedBatch = { saved: 0, deleted: 0, skipped: 0, failed: 0, end: 'done' }
 
 /** Collects the metrics of posts of one account, in as few calls as its platform allows. */
 export function createCollectPosts(deps: CollectPostsDeps) {
-  const { published, users, platforms, clock, collection, callAccount, followers, snapshotWriter } = deps
+  const { published, accounts, users, platforms, clock, collection, callAccount, followers, snapshotWriter } = deps
 
   /** Reads the counts of posts with the accounts that they were published on. Other accounts cannot read them. */
   async function readCounts(userId: string, platform: Platform, wanted: WantedPost[], signal: AbortSignal) {
-    const counts = new Map<string, PostCounts | 'deleted'>()
-    for (const [accountId, own] of Map.groupBy(wanted, (post) => post.accountId)) {
+    const countsById = new Map<string, ReadCounts>()
+    for (const [publishedBy, own] of Map.groupBy(wanted, (post) => post.publishedBy)) {
       const ids = own.map(({ platformPostId }) => platformPostId)
       const read = await callAccount(
         userId,
         platform,
-        async (adapter, account, options) => (await adapter.metrics?.read(ids, account, options)) ?? null,
-        { signal, choose: chooseByPlatformId(accountId) },
+        async (adapter, account, options) => {
+          const { accountId } = describeAccount(userId, platform, account)
+          return { accountId, counts: await adapter.metrics?.read(ids, account, options) }
+        },
+        { signal, choose: chooseByPlatformId(publishedBy) },
       )
-      for (const [id, count] of read ?? []) counts.set(id, count)
+      for (const [id, counts] of read?.counts ?? []) countsById.set(id, { counts, accountId: read!.accountId })
     }
-    return counts
+    return countsById
   }
 
-  async function markPostDeleted(postId: string, platform: Platform): Promise<void> {
+  async function markPostDeleted(postId: string, target: Target): Promise<void> {
     try {
-      await deps.posts.transition(postId, markDeleted(platform))
+      await deps.posts.transition(postId, markDeleted(target))
     } catch (error) {
       if (!isPostDeleted(error)) throw error
     }
@@ -79,38 +94,46 @@ export function createCollectPosts(deps: CollectPostsDeps) {
     const { userId, platform, postIds } = batch
     const slot = new Date(batch.slot)
     const found = await published.find(postIds)
-    const wanted = found.flatMap((post) => toWantedPosts(post, userId, platform, isForced ? null : slot))
+    const wanted = found.flatMap((post) => toWantedPosts(post, batch, isForced ? null : slot))
     if (wanted.length === 0) return NOTHING
     const ids = wanted.map(({ postId }) => postId)
     const owner = await users.findById(userId)
     if (!owner || owner.isDisabled || !platforms.find(platform)?.metrics) {
-      await published.markSlotDone(platform, ids, slot)
+      await published.markSlotDone(batch, ids, slot)
       return { ...NOTHING, skipped: ids.length }
     }
     const takenAt = clock.now()
-    const followerCount = await followers.findCurrent(userId, platform, signal)
+    const followerCounts = new Map<string | null, number | null>()
+    for (const publishedBy of new Set(wanted.map((post) => post.publishedBy))) {
+      const account = chooseByPlatformId(publishedBy)(await accounts.listConnected(userId), platform)
+      followerCounts.set(publishedBy, account && (await followers.findCurrent(account, signal)))
+    }
     const countsById = await readCounts(userId, platform, wanted, signal)
     const rows: Parameters<SnapshotWriter['savePosts']>[1] = []
     let deleted = 0
-    for (const { postId, platformPostId, completedAt } of wanted) {
-      const counts = countsById.get(platformPostId)
+    for (const { postId, platformPostId, completedAt, target, publishedBy } of wanted) {
+      const { counts, accountId = null } = countsById.get(platformPostId) ?? {}
       if (counts === 'deleted') {
         if (!canBeDeleted(completedAt, collection.deletionGraceMs, takenAt)) continue
-        await markPostDeleted(postId, platform)
+        await markPostDeleted(postId, target ?? platform)
         deleted += 1
       } else if (counts) {
+        const followerCount = followerCounts.get(publishedBy) ?? null
         const derived = deriveMetrics(counts, followerCount)
-        rows.push({ postId, completedAt, ...counts, ...derived, followerCountAtSnapshot: followerCount })
+        const entry = { postId, target: target ?? null, accountId, completedAt }
+        rows.push({ ...entry, ...counts, ...derived, followerCountAtSnapshot: followerCount })
       }
     }
-    const saved = await snapshotWriter.savePosts({ userId, platform, slot, takenAt }, rows, deleted > 0)
+    const fetchDetails = { userId, platform, publishedBy: batch.publishedBy, slot, takenAt }
+    const saved = await snapshotWriter.savePosts(fetchDetails, rows, deleted > 0)
     const missing = wanted.length - deleted - saved
-    if (missing > 0) await published.markSlotDone(platform, ids, slot)
+    if (missing > 0) await published.markSlotDone(batch, ids, slot)
     return { ...NOTHING, saved, deleted, skipped: missing }
   }
 
   /** Turns a failure at the platform into the result of the batch. */
-  async function handleFailure(error: unknown, { userId, platform, postIds, slot }: DueBatch): Promise<CollectedBatch> {
+  async function handleFailure(error: unknown, batch: DueBatch): Promise<CollectedBatch> {
+    const { userId, platform, postIds, slot } = batch
     const collectionFailure = classifyCollectionFailure(error, platform)
     const skipped = { ...NOTHING, skipped: postIds.length }
     // Skipped posts stay due.
@@ -124,15 +147,19 @@ export function createCollectPosts(deps: CollectPostsDeps) {
       }
       // The other due posts of the account would fail the same way in this run.
       for (const bounds of listDueBounds(collection.ages, [platform], clock.now()))
-        await published.markDueDone(userId, bounds)
-      await published.markSlotDone(platform, postIds, new Date(slot))
+        await published.markDueDone(userId, batch, bounds)
+      await published.markSlotDone(batch, postIds, new Date(slot))
       return { ...skipped, end: 'account' }
     }
     if (collectionFailure.isUnexpected) log.error('metrics collection failed unexpectedly', { error })
+    const found = await published.find(postIds)
+    const wanted = found.flatMap((post) => toWantedPosts(post, batch, null))
     // A post that its owner deletes meanwhile gets no dead letter.
     await deps.database.transaction(async (session) => {
-      const stillPublished = await published.recordFetch(platform, postIds, { slot: new Date(slot) }, session)
-      const letters = [...stillPublished].map((postId) => ({ type: 'post' as const, postId, userId, platform }))
+      const stillPublished = await published.recordFetch(batch, postIds, { slot: new Date(slot) }, session)
+      const letters = wanted
+        .filter(({ postId }) => stillPublished.has(postId))
+        .map(({ postId, target = null }) => ({ type: 'post' as const, postId, userId, platform, accountId: target }))
       await deps.deadLetters.add(letters, collectionFailure.reason, clock.now(), session)
     })
     return { ...NOTHING, failed: postIds.length }
@@ -168,11 +195,19 @@ export function createCollectPosts(deps: CollectPostsDeps) {
 
 export type CollectPosts = ReturnType<typeof createCollectPosts>
 
-function toWantedPosts(post: PublishedPost, userId: string, platform: Platform, slot: Date | null): WantedPost[] {
-  const entry = post.platformStatuses.find((one) => one.platform === platform)
-  if (post.userId !== userId || entry?.status !== 'completed') return []
-  const { platformPostId, completedAt, metricsSlot } = entry
-  if (platformPostId === null || completedAt === null) return []
-  if (slot && metricsSlot && metricsSlot >= slot) return []
-  return [{ postId: post._id, platformPostId, completedAt, accountId: entry.delivery.accountId }]
+function toWantedPosts(
+  { _id, userId, platformStatuses }: PublishedPost,
+  batch: DueBatch,
+  slot: Date | null,
+): WantedPost[] {
+  if (userId !== batch.userId) return []
+  const own = platformStatuses.filter(
+    ({ platform, delivery }) =>
+      platform === batch.platform && (batch.publishedBy === undefined || delivery.accountId === batch.publishedBy),
+  )
+  return own.flatMap(({ status, platformPostId, completedAt, metricsSlot, target, delivery }): WantedPost[] => {
+    if (status !== 'completed' || platformPostId === null || completedAt === null) return []
+    if (slot && metricsSlot && metricsSlot >= slot) return []
+    return [{ postId: _id, platformPostId, completedAt, target, publishedBy: delivery.accountId }]
+  })
 }

@@ -86,19 +86,19 @@ export function createListDueMetrics({ published, platforms, clock, ages }: List
   }
 
   function groupByAccount(posts: PublishedPost[], bounds: DueBounds): DueAccount[] {
-    const found = new Map<string, { userId: string; platform: Platform; postIds: string[] }>()
+    const found = new Map<string, Omit<DueAccount, 'batches'> & { postIds: string[] }>()
     for (const { _id, userId, platformStatuses } of posts) {
       for (const entry of platformStatuses.filter((one) => isDue(one, bounds))) {
-        const name = `${userId}/${entry.platform}`
-        const account = found.get(name) ?? { userId, platform: entry.platform, postIds: [] }
+        const publishedBy = entry.delivery.accountId
+        const name = JSON.stringify([userId, entry.platform, publishedBy])
+        const account = found.get(name) ?? { userId, platform: entry.platform, publishedBy, postIds: [] }
         account.postIds.push(_id)
         found.set(name, account)
       }
     }
-    return [...found.values()].map(({ userId, platform, postIds }) => ({
-      userId,
-      platform,
-      batches: splitIntoChunks(postIds, computeBatchSize(platforms.find(platform)?.metrics?.perCall ?? 1)),
+    return [...found.values()].map(({ postIds, ...account }) => ({
+      ...account,
+      batches: splitIntoChunks(postIds, computeBatchSize(platforms.find(account.platform)?.metrics?.perCall ?? 1)),
     }))
   }
 }

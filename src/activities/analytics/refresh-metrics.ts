@@ -13,16 +13,24 @@ interface RefreshMetricsDeps {
   collectPosts: CollectPosts
 }
 
-/** Collects the metrics of one post on one platform, whether or not they are due. */
+/** Collects the metrics of one post on one account, whether or not they are due. */
 export function createRefreshMetrics({ published, clock, ages, collectPosts }: RefreshMetricsDeps) {
-  /** @returns null when the post is not, or no longer, published there */
-  return async function refreshMetrics(postId: string, platform: Platform): Promise<CollectedBatch | null> {
+  /**
+   * @param target the account, if the user chose it for the post
+   * @returns null when the post is not, or no longer, published there
+   */
+  return async function refreshMetrics(
+    postId: string,
+    platform: Platform,
+    target?: string,
+  ): Promise<CollectedBatch | null> {
     const [post] = await published.find([postId])
-    const entry = post?.platformStatuses.find((one) => one.platform === platform)
+    const entry = post?.platformStatuses.find((one) => one.platform === platform && one.target === target)
     if (!post || entry?.status !== 'completed' || !entry.completedAt) return null
     const { completedAt, metricsSlot } = entry
     const slot = resolveSlot(ages, { completedAt, ...(metricsSlot && { metricsSlot }) }, clock.now()).getTime()
-    return collectPosts({ userId: post.userId, platform, postIds: [postId], slot }, cancellationSignal(), true)
+    const batch = { userId: post.userId, platform, publishedBy: entry.delivery.accountId, postIds: [postId], slot }
+    return collectPosts(batch, cancellationSignal(), true)
   }
 }
 

@@ -1,12 +1,12 @@
 import { cancellationSignal } from '@temporalio/activity'
-import type { Platform } from '../../domain/shared/platforms.ts'
+import { chooseByIdOrDefault } from '../../commands/accounts/account-credentials.ts'
 import type { AccountStore } from '../../store/accounts/accounts.ts'
-import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
+import type { DeadLetter, DeadLetterStore } from '../../store/analytics/dead-letters.ts'
 import type { CollectFollowers } from './collect-followers.ts'
 import type { RefreshMetrics } from './refresh-metrics.ts'
 
 interface ReplayDeadLetterDeps {
-  accounts: Pick<AccountStore, 'findDefault'>
+  accounts: Pick<AccountStore, 'listConnected'>
   deadLetters: Pick<DeadLetterStore, 'find' | 'remove'>
   followers: Pick<CollectFollowers, 'collect'>
   refreshMetrics: RefreshMetrics
@@ -17,19 +17,20 @@ export function createReplayDeadLetter({ accounts, deadLetters, followers, refre
   return async function replayDeadLetter(letterId: string): Promise<'done' | 'failed' | 'gone'> {
     const letter = await deadLetters.find(letterId)
     if (!letter) return 'gone'
-    const { userId, platform, postId } = letter
-    const isDone = postId === null ? await replayAccount(userId, platform) : await replayPost(postId, platform)
+    const isDone = letter.postId === null ? await replayAccount(letter) : await replayPost(letter.postId, letter)
     if (isDone) await deadLetters.remove(letterId)
     return isDone ? 'done' : 'failed'
   }
 
-  async function replayPost(postId: string, platform: Platform): Promise<boolean> {
-    const result = await refreshMetrics(postId, platform)
+  async function replayPost(postId: string, { platform, accountId }: DeadLetter): Promise<boolean> {
+    const result = await refreshMetrics(postId, platform, accountId ?? undefined)
     return result === null || result.saved + result.deleted === 1
   }
 
-  async function replayAccount(userId: string, platform: Platform): Promise<boolean> {
-    if (!(await accounts.findDefault(userId, platform))) return true
-    return (await followers.collect(userId, platform, cancellationSignal(), true)).kind === 'taken'
+  async function replayAccount({ userId, platform, accountId }: DeadLetter): Promise<boolean> {
+    const connected = await accounts.listConnected(userId)
+    const account = chooseByIdOrDefault(accountId)(connected, platform)
+    if (!account) return true
+    return (await followers.collect(account, cancellationSignal(), true)).kind === 'taken'
   }
 }

@@ -1,12 +1,14 @@
+import { accountNotFound } from '../../commands/accounts/refresh-platform.ts'
 import type { Context } from '../../context.ts'
 import type { Period, Ranking, Window } from '../../domain/analytics/analytics.ts'
 import { listDays, toPeriodWindow } from '../../domain/analytics/calendar.ts'
 import { buildEngagementTimeline } from '../../domain/analytics/engagement.ts'
-import { countFollowers, buildGrowth, type Endings } from '../../domain/analytics/growth.ts'
+import { attributeCounts, countFollowers, buildGrowth, type Endings } from '../../domain/analytics/growth.ts'
 import { buildHeatmap, buildOverview, rankPlatforms } from '../../domain/analytics/performance.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
+import type { Scope } from '../../store/analytics/analytics-pipelines.ts'
 import type { RequestUser } from '../shared/identity.ts'
 import { createResponseCache } from './response-cache.ts'
 import { presentRanked } from './present.ts'
@@ -18,6 +20,8 @@ const MAX_AGE_MS = MINUTE
 
 interface PeriodQuery {
   period: Period
+  /** The id of an account. */
+  account?: string
 }
 
 interface PlatformQuery extends PeriodQuery {
@@ -54,17 +58,28 @@ export function createAnalyticsReader({ accounts, analytics, clock }: AnalyticsR
   const toWindow = ({ timezone }: AnalyticsUser, { period }: PeriodQuery): Window =>
     toPeriodWindow(period, now(), timezone)
 
+  /** @throws ServiceError NOT_FOUND for an account that is not connected */
+  async function toScope({ userId }: AnalyticsUser, { platform, account }: PlatformQuery): Promise<Scope> {
+    if (account === undefined) return { userId, platform: platform ?? null }
+    const found = (await accounts.listConnected(userId)).find(({ _id }) => _id === account)
+    if (!found) throw accountNotFound()
+    const { platformId } = found
+    return { userId, platform: platform ?? null, account: { accountId: account, platform: found.platform, platformId } }
+  }
+
   return {
     overview: cached('overview', async (user, query: PeriodQuery) => {
-      const { userId } = user
       const window = toWindow(user, query)
-      const [connected, { pairs, publishedPosts, followers }] = await Promise.all([
-        accounts.list(userId),
-        analytics.comparedPairs(userId, window),
+      const scope = await toScope(user, query)
+      const [known, { pairs, publishedPosts, followers }] = await Promise.all([
+        accounts.list(user.userId),
+        analytics.comparedPairs(scope, window),
       ])
+      const endings = listEndings(known)
+      const platforms = scope.account ? new Set([scope.account.platform]) : listConnectedPlatforms(known)
       return {
         ...buildOverview(pairs, publishedPosts),
-        followers: countFollowers(listConnectedPlatforms(connected), followers, listEndings(connected)),
+        followers: countFollowers(platforms, attributeCounts(followers, listDefaults(known), endings), endings),
         period: { start: window.start.toISOString(), end: window.end.toISOString() },
       }
     }),
@@ -72,48 +87,48 @@ export function createAnalyticsReader({ accounts, analytics, clock }: AnalyticsR
     timeline: cached('timeline', async (user, query: PlatformQuery) => {
       const window = toWindow(user, query)
       const days = listDays(window, user.timezone)
-      const { pairs, completions } = await analytics.timelinePairs(toScope(user, query), window, days)
+      const { pairs, completions } = await analytics.timelinePairs(await toScope(user, query), window, days)
       return buildEngagementTimeline(days, pairs, completions)
     }),
 
     growth: cached('growth', async (user, query: PlatformQuery) => {
       const days = listDays(toWindow(user, query), user.timezone)
-      const [connected, counts] = await Promise.all([
-        accounts.list(user.userId),
-        analytics.followerCounts(toScope(user, query), days),
-      ])
-      return buildGrowth(days, counts, listEndings(connected))
+      const scope = await toScope(user, query)
+      const [known, counts] = await Promise.all([accounts.list(user.userId), analytics.followerCounts(scope, days)])
+      const endings = listEndings(known)
+      return buildGrowth(days, attributeCounts(counts, listDefaults(known), endings), endings)
     }),
 
     top: cached('top', async (user, query: TopQuery) => {
       const { sortBy, limit } = query
-      const ranked = await analytics.topPairs(toScope(user, query), toWindow(user, query), sortBy, limit)
+      const ranked = await analytics.topPairs(await toScope(user, query), toWindow(user, query), sortBy, limit)
       return ranked.map(presentRanked)
     }),
 
     platforms: cached('platforms', async (user, query: PeriodQuery) =>
-      rankPlatforms(await analytics.latestPairs(user.userId, toWindow(user, query))),
+      rankPlatforms(await analytics.latestPairs(await toScope(user, query), toWindow(user, query))),
     ),
 
     heatmap: cached('heatmap', async (user, query: PeriodQuery) =>
-      buildHeatmap(await analytics.latestPairs(user.userId, toWindow(user, query)), user.timezone),
+      buildHeatmap(await analytics.latestPairs(await toScope(user, query), toWindow(user, query)), user.timezone),
     ),
   }
-}
-
-function toScope({ userId }: AnalyticsUser, { platform = null }: { platform?: Platform | null }) {
-  return { userId, platform }
 }
 
 function listConnectedPlatforms(accounts: Account[]): Set<Platform> {
   return new Set(accounts.filter(({ connected }) => connected).map(({ platform }) => platform))
 }
 
+/** The default account of each platform. */
+function listDefaults(accounts: Account[]): Partial<Record<Platform, string>> {
+  return Object.fromEntries(accounts.filter(({ isDefault }) => isDefault).map(({ platform, _id }) => [platform, _id]))
+}
+
 function listEndings(accounts: Account[]): Endings {
-  return Object.fromEntries(
-    PLATFORMS.map((platform) => [
-      platform,
-      accounts.filter((account) => account.platform === platform).flatMap(({ endings = [] }) => endings),
-    ]),
-  )
+  const ofPlatforms = PLATFORMS.map((platform) => [
+    platform,
+    accounts.filter((account) => account.platform === platform).flatMap(({ endings = [] }) => endings),
+  ])
+  const ofAccounts = accounts.map(({ _id, endings = [] }) => [_id, endings])
+  return Object.fromEntries([...ofPlatforms, ...ofAccounts])
 }

@@ -9,9 +9,10 @@ export function presentRanked(pair: RankedPair): TopPost {
     null,
   )
   return {
-    _id: `${pair.postId}:${pair.platform}`,
+    _id: `${pair.postId}:${pair.target ?? pair.platform}`,
     postId: pair.postId,
     platform: pair.platform,
+    ...(pair.target && { accountId: pair.target }),
     snapshotAt: pair.takenAt.toISOString(),
     metrics: { likes, shares, comments, impressions, reach, saved },
     derived: { totalEngagement, engagementRate, virality },

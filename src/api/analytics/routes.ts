@@ -20,6 +20,8 @@ import {
   TopQuery,
 } from './schema.ts'
 
+const ACCOUNT_ERRORS = { errors: ['NOT_FOUND'] } as const
+
 /** Analytics of the signed-in user. */
 export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const reader = createAnalyticsReader(context)
@@ -28,7 +30,7 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     '/overview',
     {
       schema: {
-        ...operation('analytics', 'getOverview', 'Get totals, followers and platform performance'),
+        ...operation('analytics', 'getOverview', 'Get totals, followers and platform performance', ACCOUNT_ERRORS),
         querystring: PeriodQuery,
         response: { 200: success(Overview), ...errorResponses },
       },
@@ -40,7 +42,7 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     '/timeline',
     {
       schema: {
-        ...operation('analytics', 'getTimeline', 'Get daily engagement'),
+        ...operation('analytics', 'getTimeline', 'Get daily engagement', ACCOUNT_ERRORS),
         querystring: PlatformQuery,
         response: { 200: success(Timeline), ...errorResponses },
       },
@@ -52,7 +54,7 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     '/growth',
     {
       schema: {
-        ...operation('analytics', 'getFollowerGrowth', 'Get daily follower counts'),
+        ...operation('analytics', 'getFollowerGrowth', 'Get daily follower counts', ACCOUNT_ERRORS),
         querystring: PlatformQuery,
         response: { 200: success(Growth), ...errorResponses },
       },
@@ -64,7 +66,12 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     '/posts/top',
     {
       schema: {
-        ...operation('analytics', 'getTopPosts', 'Get the top posts; posts without the metric come last'),
+        ...operation(
+          'analytics',
+          'getTopPosts',
+          'Get the top posts; posts without the metric come last',
+          ACCOUNT_ERRORS,
+        ),
         querystring: TopQuery,
         response: { 200: success(TopPosts), ...errorResponses },
       },
@@ -79,7 +86,7 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     '/platforms',
     {
       schema: {
-        ...operation('analytics', 'getPlatformPerformance', 'Get totals per platform, best first'),
+        ...operation('analytics', 'getPlatformPerformance', 'Get totals per platform, best first', ACCOUNT_ERRORS),
         querystring: PeriodQuery,
         response: { 200: success(PlatformList), ...errorResponses },
       },
@@ -91,7 +98,7 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     '/heatmap',
     {
       schema: {
-        ...operation('analytics', 'getHeatmap', 'Get engagement by weekday and hour'),
+        ...operation('analytics', 'getHeatmap', 'Get engagement by weekday and hour', ACCOUNT_ERRORS),
         querystring: PeriodQuery,
         response: { 200: success(Heatmap), ...errorResponses },
       },
@@ -112,13 +119,12 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
         response: { 200: success(RefreshedMetrics), ...errorResponses },
       },
     },
-    async ({ user: { userId }, params: { postId }, query: { platform } }) => {
-      const { snapshot, fresh } = await refreshMetrics(context, { userId, postId, platform })
-      const analytics = presentSnapshots(await context.analytics.latestOfPosts([postId]))
+    async ({ user: { userId }, params: { postId }, query: { platform, account: accountId } }) => {
+      const { snapshot, fresh } = await refreshMetrics(context, { userId, postId, platform, accountId })
       return ok('Post analytics fetched', {
         platform,
         snapshot: snapshot && presentSnapshot(snapshot),
-        analytics,
+        ...presentSnapshots(await context.analytics.latestOfPosts([postId])),
         fresh,
       })
     },

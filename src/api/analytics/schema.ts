@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import { PERIODS, RANKINGS, type Period, type Ranking } from '../../domain/analytics/analytics.ts'
 import { PostSchema } from '../posts/schemas/post.ts'
 import { byPlatform, Instant, nullable, stringEnum, pageFields, PlatformName } from '../shared/schemas/common.ts'
-import { derivedFields, metricFields, SnapshotSchema } from '../shared/schemas/snapshot.ts'
+import { AccountSnapshots, derivedFields, metricFields, SnapshotSchema } from '../shared/schemas/snapshot.ts'
 
 const period = stringEnum<Period>(PERIODS, {
   title: 'Period',
@@ -10,11 +10,16 @@ const period = stringEnum<Period>(PERIODS, {
   description: "Days in the user's timezone: today and the 6 or 29 days before",
 })
 
-export const PeriodQuery = Type.Object({ period })
-export const PlatformQuery = Type.Object({ period, platform: Type.Optional(PlatformName) })
+const account = Type.Optional(
+  Type.String({ maxLength: 100, description: 'Id of a connected account; without it, all accounts' }),
+)
+
+export const PeriodQuery = Type.Object({ period, account })
+export const PlatformQuery = Type.Object({ period, platform: Type.Optional(PlatformName), account })
 export const TopQuery = Type.Object({
   period,
   platform: Type.Optional(PlatformName),
+  account,
   sortBy: stringEnum<Ranking>(RANKINGS, { default: 'totalEngagement' }),
   limit: { ...pageFields.limit, default: 5 },
 })
@@ -23,14 +28,33 @@ const Count = Type.Integer()
 const Rate = nullable(Type.Number({ description: 'Engagement as a fraction of the followers' }))
 const Day = Type.String({ format: 'date', description: "A day in the user's timezone" })
 
+const performanceFields = {
+  totalEngagement: Count,
+  totalPosts: Type.Integer({ description: 'A post counts once per account' }),
+  avgEngagementRate: Rate,
+}
+
 const Performance = Type.Object(
   {
     _id: PlatformName,
-    totalEngagement: Count,
-    totalPosts: Type.Integer({ description: 'A post counts once per platform' }),
-    avgEngagementRate: Rate,
+    ...performanceFields,
+    accounts: Type.Optional(
+      Type.Array(
+        Type.Object({
+          accountId: nullable(Type.String({ description: 'Null for posts of releases that did not record it' })),
+          ...performanceFields,
+        }),
+        { description: 'Best first, where the posts are from several accounts' },
+      ),
+    ),
   },
   { title: 'PlatformPerformance' },
+)
+
+const FollowersByAccount = Type.Optional(
+  Type.Record(Type.String(), Count, {
+    description: 'Followers by account id, where several accounts of a platform are counted',
+  }),
 )
 
 export const PlatformList = Type.Array(Performance, { description: 'Best first; platforms without posts are omitted' })
@@ -49,6 +73,7 @@ export const Overview = Type.Object(
     followers: Type.Object({
       total: nullable(Type.Integer({ description: 'Sum of the known counts; null when none is known' })),
       breakdown: byPlatform(nullable(Count)),
+      accounts: FollowersByAccount,
     }),
     platformPerformance: PlatformList,
     period: Type.Object({ start: Instant, end: Instant }, { description: 'From the start of the first day until now' }),
@@ -68,18 +93,23 @@ export const Timeline = Type.Array(
   { description: 'Engagement gained per day' },
 )
 
-export const Growth = Type.Array(Type.Object({ _id: Day, totalFollowers: Count, breakdown: byPlatform(Count) }), {
-  description: 'Days with a known count',
-})
+export const Growth = Type.Array(
+  Type.Object({ _id: Day, totalFollowers: Count, breakdown: byPlatform(Count), accounts: FollowersByAccount }),
+  { description: 'Days with a known count' },
+)
 
 const { content, platformSpecificContent, platformStatuses, createdAt, isShortened } = PostSchema.properties
 
 export const TopPosts = Type.Array(
   Type.Object(
     {
-      _id: Type.String({ description: '`<postId>:<platform>`; a post is listed once per platform' }),
+      _id: Type.String({
+        description:
+          '`<postId>:<platform>`, or `<postId>:<accountId>` for an account that the post names; a post is listed once per account',
+      }),
       postId: Type.String(),
       platform: PlatformName,
+      accountId: Type.Optional(Type.String({ description: 'The account, if the post names it' })),
       snapshotAt: Instant,
       metrics: Type.Object(metricFields),
       derived: Type.Object(derivedFields),
@@ -105,13 +135,19 @@ export const Heatmap = Type.Array(
   { description: 'Every hour of the week' },
 )
 
-export const RefreshQuery = Type.Object({ platform: PlatformName })
+export const RefreshQuery = Type.Object({
+  platform: PlatformName,
+  account: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Id of the account, where the post has several on the platform' }),
+  ),
+})
 
 export const RefreshedMetrics = Type.Object(
   {
     platform: PlatformName,
     snapshot: nullable(SnapshotSchema),
     analytics: byPlatform(SnapshotSchema, { description: 'The latest snapshot by platform' }),
+    accountAnalytics: AccountSnapshots,
     fresh: Type.Boolean({
       description: 'False when the platform returned no new counts in time, and the snapshot is an older one',
     }),

@@ -48,7 +48,7 @@ export function presentListedPost(post: ListedPost, metrics: Map<string, PostSna
   return {
     ...presentPost(post),
     ...(post.isShortened ? { isShortened: true } : {}),
-    ...(metrics ? { analytics: presentSnapshots(metrics.get(post._id) ?? []) } : {}),
+    ...(metrics && presentSnapshots(metrics.get(post._id) ?? [])),
   }
 }
 

@@ -64,7 +64,7 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
         findOwnedPost(user.userId, params.postId),
         context.analytics.latestOfPosts([params.postId]),
       ])
-      return ok('Post fetched successfully', { post: presentPost(post), analytics: presentSnapshots(snapshots) })
+      return ok('Post fetched successfully', { post: presentPost(post), ...presentSnapshots(snapshots) })
     },
   )
 

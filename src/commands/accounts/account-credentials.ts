@@ -34,6 +34,11 @@ export function chooseById(id: string): ChooseAccount {
   return (accounts) => accounts.find(({ _id }) => _id === id) ?? null
 }
 
+/** Chooses the account with this id, or without one the default account. */
+export function chooseByIdOrDefault(id: string | null | undefined): ChooseAccount {
+  return typeof id === 'string' ? chooseById(id) : findDefault
+}
+
 export function chooseByPlatformId(platformId: string | null): ChooseAccount {
   return (accounts, platform) =>
     accounts.find((one) => one.platform === platform && one.platformId === platformId) ?? null

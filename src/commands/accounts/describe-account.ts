@@ -8,7 +8,7 @@ export function describeAccount(
   userId: string,
   platform: Platform,
   { accountId, handle, serviceUrl }: Credentials,
-): Pick<PlatformStatus, 'accountId' | 'accountName' | 'server'> {
+): Pick<PlatformStatus, 'accountName' | 'server'> & { accountId: string } {
   const server = serviceUrl ?? null
   return {
     accountId: toAccountId(userId, { platform, platformId: accountId, server }),

@@ -54,10 +54,11 @@ export async function storeConnection(
 
 /** Starts the first follower counts without waiting. It cannot fail: the daily run counts when Temporal does not answer. */
 function startFollowerCounts({ orchestrator, platforms }: StoreConnectionDeps, accounts: ConnectedAccount[]): void {
-  for (const { userId, platform, version } of accounts) {
+  for (const account of accounts) {
+    const { userId, platform } = account
     if (!platforms.find(platform)?.followers) continue
     const summary = `Followers of a new connection to ${platformLabel(platform)}`
-    const connectionId = toConnectionId(userId, platform, version)
+    const connectionId = toConnectionId(account)
     void orchestrator.startWork('collectFollowers', connectionId, { summary, fairnessKey: userId })
   }
 }

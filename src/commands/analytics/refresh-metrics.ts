@@ -31,6 +31,8 @@ interface Refresh {
   userId: string
   postId: string
   platform: Platform
+  /** The account, where the post has several on the platform. */
+  accountId?: string | undefined
 }
 
 /**
@@ -44,19 +46,23 @@ export async function refreshMetrics(
   refresh: Refresh,
 ): Promise<{ snapshot: PostSnapshot | null; fresh: boolean }> {
   const { posts, snapshots, orchestrator, limits, clock } = deps
-  const { userId, postId, platform } = refresh
+  const { userId, postId, platform, accountId } = refresh
   const post = await posts.findOwned(userId, postId)
   if (!post) throw postNotFound()
-  const entry = findEntry(post, platform)
+  const own = post.platformStatuses.filter((one) => one.platform === platform)
+  const entry =
+    accountId === undefined
+      ? findEntry(post, platform)
+      : own.find((one) => [one.target, one.accountId].includes(accountId))
   if (entry?.status !== 'completed' || entry.platformPostId === null) {
     throw new ServiceError('BAD_REQUEST', `The post is not published on ${platformLabel(platform)}`)
   }
   await limits.analyticsRefresh.take(userId)
   const requestedAt = clock.now()
-  const outcome = await orchestrator.refreshMetrics(postId, platform, LONGEST_WAIT_MS)
+  const outcome = await orchestrator.refreshMetrics({ postId, platform, target: entry.target }, LONGEST_WAIT_MS)
   if (outcome === 'failed') await returnAllowance(deps, userId)
-  if (outcome === 'unknown') void returnAllowanceLater(deps, refresh, requestedAt)
-  return { snapshot: await snapshots.latest(postId, platform), fresh: outcome === 'fresh' }
+  if (outcome === 'unknown') void returnAllowanceLater(deps, { ...refresh, target: entry.target }, requestedAt)
+  return { snapshot: await snapshots.latest(postId, platform, entry.target), fresh: outcome === 'fresh' }
 }
 
 async function returnAllowance({ limits }: RefreshMetricsDeps, userId: string): Promise<void> {
@@ -67,11 +73,15 @@ async function returnAllowance({ limits }: RefreshMetricsDeps, userId: string): 
  * Returns the allowance once the refresh has certainly ended without a snapshot. If this process stops earlier, the allowance
  * stays used.
  */
-async function returnAllowanceLater(deps: RefreshMetricsDeps, refresh: Refresh, requestedAt: Date): Promise<void> {
+async function returnAllowanceLater(
+  deps: RefreshMetricsDeps,
+  refresh: Refresh & { target: string | undefined },
+  requestedAt: Date,
+): Promise<void> {
   const { snapshots, clock, draining, logger } = deps
   try {
     await clock.sleepUntil(new Date(requestedAt.getTime() + REFRESH_TIMEOUT_MS), draining)
-    const latest = await snapshots.latest(refresh.postId, refresh.platform)
+    const latest = await snapshots.latest(refresh.postId, refresh.platform, refresh.target)
     if (!latest || latest.takenAt < requestedAt) await returnAllowance(deps, refresh.userId)
   } catch (error) {
     if (!draining.aborted) logger.warn({ err: error, userId: refresh.userId }, 'refresh allowance return failed')

@@ -4,17 +4,22 @@ import { PLATFORMS, type Platform } from '../shared/platforms.ts'
 
 export interface FollowerCount {
   platform: Platform
+  /** The counted account; unknown in counts of older releases. */
+  accountId?: string | null | undefined
   takenAt: Date
   followers: number
 }
 
-/** Times at which a platform's account was disconnected or replaced by another. */
-export type Endings = Partial<Record<Platform, Date[]>>
+/** Times at which accounts were disconnected or replaced by another, by account id and for each platform. */
+export type Endings = Partial<Record<string, Date[]>>
 
 export interface GrowthDay {
   _id: string
   totalFollowers: number
+  /** The sum of the accounts of each platform. */
   breakdown: Partial<Record<Platform, number>>
+  /** Followers by account id, where several accounts of a platform are counted. */
+  accounts?: Record<string, number>
 }
 
 /** The last count of a day. `day` is the index in `days`; the last count before the first day has a negative one. */
@@ -25,19 +30,27 @@ export type DailyCount = FollowerCount & { day: number }
  * Days without any known count are omitted, because 0 would be wrong.
  */
 export function buildGrowth(days: CalendarDay[], counts: DailyCount[], endings: Endings): GrowthDay[] {
-  const latest = new Map<Platform, FollowerCount>()
+  const latest = new Map<string, FollowerCount>()
   const applyCounts = (isWanted: (day: number) => boolean) => {
-    for (const count of counts) if (isWanted(count.day)) latest.set(count.platform, count)
+    for (const count of counts) {
+      const key = toAccountKey(count)
+      const known = latest.get(key)
+      if (isWanted(count.day) && !(known && known.takenAt > count.takenAt)) latest.set(key, count)
+    }
   }
   applyCounts((day) => day < 0)
   return days.flatMap(({ date, start }, index) => {
-    for (const [platform, count] of latest) {
-      if (hasEnded(count, endings, start)) latest.delete(platform)
+    for (const [key, count] of latest) {
+      if (hasEnded(count, endings, start)) latest.delete(key)
     }
     applyCounts((day) => day === index)
     if (latest.size === 0) return []
-    const breakdown = collectByPlatform((platform) => latest.get(platform)?.followers)
-    return { _id: date, totalFollowers: sumFollowers(breakdown) ?? 0, breakdown }
+    const counted = [...latest.values()]
+    const breakdown = collectByPlatform((platform) => {
+      const mine = counted.filter((count) => count.platform === platform)
+      return mine.length === 0 ? undefined : sumOf(mine)
+    })
+    return { _id: date, totalFollowers: sumFollowers(breakdown) ?? 0, breakdown, ...listByAccount(counted) }
   })
 }
 
@@ -46,21 +59,50 @@ export interface Followers {
   total: number | null
   /** Count by platform; null where it is not known yet. */
   breakdown: Partial<Record<Platform, number | null>>
+  /** Count by account id, where several accounts of a platform are counted. */
+  accounts?: Record<string, number>
 }
 
 /** Returns the followers of the connected accounts by their latest counts. */
 export function countFollowers(connected: ReadonlySet<Platform>, latest: FollowerCount[], endings: Endings): Followers {
+  const current = latest.filter((count) => !hasEnded(count, endings))
   const breakdown = collectByPlatform((platform) => {
     if (!connected.has(platform)) return undefined
-    const count = latest.find((one) => one.platform === platform)
-    return count && !hasEnded(count, endings) ? count.followers : null
+    const mine = current.filter((count) => count.platform === platform)
+    return mine.length === 0 ? null : sumOf(mine)
   })
-  return { total: sumFollowers(breakdown), breakdown }
+  return { total: sumFollowers(breakdown), breakdown, ...listByAccount(current) }
 }
 
+/**
+ * Returns the counts with an account each where it is known: counts of older releases belong to the only account that a platform had.
+ * @param owners the default account of each platform
+ */
+export function attributeCounts<C extends FollowerCount>(
+  counts: readonly C[],
+  owners: Partial<Record<Platform, string>>,
+  endings: Endings,
+): C[] {
+  return counts.map((count) => {
+    const owner = owners[count.platform]
+    return count.accountId || !owner || hasEnded(count, endings) ? count : { ...count, accountId: owner }
+  })
+}
+
+/** Returns the followers by account, if a platform has several counted accounts. */
+function listByAccount(counts: readonly FollowerCount[]): { accounts?: Record<string, number> } {
+  const known = counts.flatMap(({ accountId, followers }) => (accountId ? [[accountId, followers] as const] : []))
+  const hasSeveral = new Set(counts.map(({ platform }) => platform)).size < counts.length
+  return hasSeveral ? { accounts: Object.fromEntries(known) } : {}
+}
+
+const toAccountKey = ({ platform, accountId }: FollowerCount): string => accountId ?? platform
+
+const sumOf = (counts: readonly FollowerCount[]): number => counts.reduce((sum, { followers }) => sum + followers, 0)
+
 /** Returns true when the counted account was disconnected or replaced after the count (and before `before`, if given). */
-function hasEnded({ platform, takenAt }: FollowerCount, endings: Endings, before?: Date): boolean {
-  return (endings[platform] ?? []).some((at) => at >= takenAt && (!before || at < before))
+function hasEnded({ platform, accountId, takenAt }: FollowerCount, endings: Endings, before?: Date): boolean {
+  return (endings[accountId ?? platform] ?? []).some((at) => at >= takenAt && (!before || at < before))
 }
 
 function collectByPlatform<T>(getValue: (platform: Platform) => T | undefined): Partial<Record<Platform, T>> {

@@ -7,6 +7,8 @@ import type { Platform } from '../shared/platforms.ts'
 export interface PairMetrics {
   postId: string
   platform: Platform
+  /** The account that published it; unknown in snapshots of older releases. */
+  accountId?: string | null
   completedAt: Date
   totalEngagement: number | null
   engagementRate: number | null
@@ -14,24 +16,45 @@ export interface PairMetrics {
   reach: number | null
 }
 
-export interface PlatformPerformance {
-  _id: Platform
+interface Performance {
   totalEngagement: number
-  /** Published posts; a post counts once per platform. */
+  /** Published posts; a post counts once per account. */
   totalPosts: number
   avgEngagementRate: number | null
 }
 
+export interface PlatformPerformance extends Performance {
+  _id: Platform
+  /** Best first, where the posts are from several accounts. */
+  accounts?: (Performance & { accountId: string | null })[]
+}
+
 /** Summarizes the platforms, the one with the most engagement first. */
 export function rankPlatforms(pairs: PairMetrics[]): PlatformPerformance[] {
-  const platforms = [...Map.groupBy(pairs, ({ platform }) => platform)].map(([platform, platformPairs]) => ({
-    _id: platform,
-    totalEngagement: sumOrZero(platformPairs.map(({ totalEngagement }) => totalEngagement)),
-    totalPosts: platformPairs.length,
-    avgEngagementRate: averageKnown(platformPairs.map(({ engagementRate }) => engagementRate)),
-  }))
-  return platforms.toSorted(
-    (one, other) => other.totalEngagement - one.totalEngagement || (one._id < other._id ? -1 : 1),
+  const platforms = [...Map.groupBy(pairs, ({ platform }) => platform)].map(([_id, own]) => {
+    const accounts = rank(
+      [...Map.groupBy(own, ({ accountId }) => accountId ?? null)].map(([accountId, those]) => ({
+        accountId,
+        ...measure(those),
+      })),
+      ({ accountId }) => accountId ?? '',
+    )
+    return { _id, ...measure(own), ...(accounts.length > 1 && { accounts }) }
+  })
+  return rank(platforms, ({ _id }) => _id)
+}
+
+function measure(pairs: PairMetrics[]): Performance {
+  return {
+    totalEngagement: sumOrZero(pairs.map(({ totalEngagement }) => totalEngagement)),
+    totalPosts: pairs.length,
+    avgEngagementRate: averageKnown(pairs.map(({ engagementRate }) => engagementRate)),
+  }
+}
+
+function rank<P extends Performance>(rows: P[], getName: (row: P) => string): P[] {
+  return rows.toSorted(
+    (one, other) => other.totalEngagement - one.totalEngagement || (getName(one) < getName(other) ? -1 : 1),
   )
 }
 

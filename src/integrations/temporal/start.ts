@@ -16,6 +16,13 @@ interface StartOptions {
   onUnknownAttributes: (error: unknown) => void
 }
 
+interface RefreshTarget {
+  postId: string
+  platform: Platform
+  /** The account, if the user chose it for the post. */
+  target?: string | undefined
+}
+
 /** Starts workflows and signals running ones. */
 export function createStarts(client: TemporalClient, { onUnknownAttributes }: StartOptions) {
   const { workflows, bounded, acknowledged } = client
@@ -79,9 +86,9 @@ export function createStarts(client: TemporalClient, { onUnknownAttributes }: St
      * Fetches the metrics of a post now, or joins the run that does. Returns `unknown`, and never throws, when the outcome is not
      * known within `waitMs`.
      */
-    async refreshMetrics(postId: string, platform: Platform, waitMs: number): Promise<RefreshOutcome> {
+    async refreshMetrics({ postId, platform, target }: RefreshTarget, waitMs: number): Promise<RefreshOutcome> {
       const until = Date.now() + waitMs
-      const workflowId = refreshWorkflowId(postId, platform)
+      const workflowId = refreshWorkflowId(postId, platform, target)
       const start = () =>
         workflows.start('refreshMetrics', {
           workflowId,
@@ -90,7 +97,7 @@ export function createStarts(client: TemporalClient, { onUnknownAttributes }: St
           workflowIdReusePolicy: 'ALLOW_DUPLICATE',
           workflowRunTimeout: REFRESH_TIMEOUT_MS,
           staticSummary: `Fresh metrics from ${platformLabel(platform)}`,
-          args: [postId, platform],
+          args: target === undefined ? [postId, platform] : [postId, platform, target],
         })
       if (!(await acknowledged(start, waitMs))) return 'unknown'
       try {

@@ -192,8 +192,8 @@ export function createAccountStore({ database, now, isShared = false, lockUser =
       await collection().deleteMany({ userId })
     },
 
-    /** Moves what older releases stored, once none of their processes runs. Returns the number of users. */
-    finishUpgrade: () => older.finish(),
+    /** Moves what older releases stored, once none of their processes runs. See `finish` of the older accounts. */
+    finishUpgrade: older.finish,
 
     /** False while accounts may be stored as older releases do. */
     isUpgradeFinished: (): Promise<boolean> => older.areGone(),

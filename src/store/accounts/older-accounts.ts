@@ -201,14 +201,16 @@ export function createOlderAccounts({ database, now, isShared }: OlderAccountsDe
 
     /**
      * Moves all documents to records, after the last process of an older release has stopped. It may be interrupted and repeated.
+     * @param beforeMove is called with the accounts of each user, maybe several times
      * @returns the number of moved users
      */
-    async finish(): Promise<number> {
+    async finish(beforeMove: (accounts: Account[]) => Promise<void> = async () => {}): Promise<number> {
       if (await areGone()) return 0
       await states().updateOne({ _id: 'accounts' }, { $set: { areRecords: true } }, { upsert: true })
       let moved = 0
-      for await (const { userId } of documents().find({}, { projection: { userId: 1 } })) {
-        await move(userId)
+      for await (const document of documents().find()) {
+        await beforeMove(toAccounts(document))
+        await move(document.userId)
         moved += 1
       }
       await states().updateOne({ _id: 'accounts' }, { $set: { isMoved: true } })

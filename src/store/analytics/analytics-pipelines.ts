@@ -10,18 +10,24 @@ export interface Aggregation {
   stages: Record<string, unknown>[]
 }
 
-/** The user and the platform of the snapshots; null means all platforms. */
+/** The user, the platform and the account of the snapshots; null means all. */
 export interface Scope {
   userId: string
   platform: Platform | null
+  account?: { accountId: string; platform: Platform; platformId: string } | null
 }
 
 type Fields = Record<string, unknown>
 
-const PAIR = { postId: '$postId', platform: '$platform' }
-const PAIR_OF_ID = { postId: '$_id.postId', platform: '$_id.platform' }
+/** Only posts for accounts that the user chose have a target. */
+const PAIR = { postId: '$postId', platform: '$platform', target: { $ifNull: ['$target', null] } }
+const PAIR_OF_ID = { postId: '$_id.postId', platform: '$_id.platform', target: '$_id.target' }
+/** The account of a follower count; null in counts of older releases. */
+const COUNTED = { platform: '$platform', accountId: { $ifNull: ['$accountId', null] } }
+const COUNTED_OF_ID = { platform: '$_id.platform', accountId: '$_id.accountId' }
 const LAST_DIGIT_OF_ID = 23
-const COMPLETED = { completedAt: { $max: '$completedAt' } }
+const COMPLETED = { completedAt: { $max: '$completedAt' }, accountId: { $max: '$accountId' } }
+const ACCOUNT = { accountId: { $ifNull: ['$accountId', null] } }
 
 /** The fields that are summed, and the fields that are shown. */
 const SUMMED = ['totalEngagement', 'engagementRate', 'impressions', 'reach'] as const
@@ -38,13 +44,13 @@ const SHOWN = [
 ] as const
 
 /** The latest snapshot in the window of every pair of post and platform. */
-export function latestPairs(userId: string, { start }: Window): Aggregation {
+export function latestPairs(scope: Scope, { start }: Window): Aggregation {
   return {
     collection: POST_SNAPSHOTS,
     stages: [
-      matchSince({ userId, platform: null }, start),
+      matchSince(scope, start),
       { $group: { _id: PAIR, ...COMPLETED, latest: selectNewest(SUMMED) } },
-      { $project: { _id: 0, ...PAIR_OF_ID, completedAt: 1, ...pickFields('latest', SUMMED) } },
+      { $project: { _id: 0, ...PAIR_OF_ID, ...ACCOUNT, completedAt: 1, ...pickFields('latest', SUMMED) } },
     ],
   }
 }
@@ -56,7 +62,7 @@ export function topPairs(scope: Scope, { start }: Window, sortBy: Ranking, limit
     stages: [
       matchSince(scope, start),
       { $group: { _id: PAIR, ...COMPLETED, latest: selectNewest(SHOWN) } },
-      { $sort: { [`latest.${sortBy}`]: -1, completedAt: -1, '_id.postId': -1, '_id.platform': 1 } },
+      { $sort: { [`latest.${sortBy}`]: -1, completedAt: -1, '_id.postId': -1, '_id.platform': 1, '_id.target': 1 } },
       { $limit: limit },
       {
         $lookup: {
@@ -68,7 +74,7 @@ export function topPairs(scope: Scope, { start }: Window, sortBy: Ranking, limit
         },
       },
       { $unwind: '$post' },
-      { $project: { _id: 0, ...PAIR_OF_ID, post: 1, ...pickFields('latest', ['takenAt', ...SHOWN]) } },
+      { $project: { _id: 0, ...PAIR_OF_ID, ...ACCOUNT, post: 1, ...pickFields('latest', ['takenAt', ...SHOWN]) } },
     ],
   }
 }
@@ -91,30 +97,36 @@ export function timelinePairs(scope: Scope, { start }: Window, days: CalendarDay
 }
 
 /** Counts completed deliveries from the posts: snapshots come later, and not from every platform. */
-function countCompletions({ userId, platform }: Scope, start: Date, days: CalendarDay[]): Fields[] {
+function countCompletions(scope: Scope, start: Date, days: CalendarDay[]): Fields[] {
+  const selected = Object.entries(selectEntries(scope, start))
   return [
-    matchPublishedSince({ userId, platform }, start),
+    matchPublishedSince(scope, start),
     { $unwind: '$platformStatuses' },
-    {
-      $match: {
-        'platformStatuses.completedAt': { $gte: start },
-        ...(platform && { 'platformStatuses.platform': platform }),
-      },
-    },
+    { $match: Object.fromEntries(selected.map(([name, value]) => [`platformStatuses.${name}`, value])) },
     { $group: { _id: findDayIndex(days, '$platformStatuses.completedAt'), completed: { $sum: 1 } } },
     { $project: { _id: 0, day: '$_id', completed: 1 } },
   ]
 }
 
 /** Selects posts with a delivery completed since `start`. */
-function matchPublishedSince({ userId, platform }: Scope, start: Date): Fields {
+function matchPublishedSince(scope: Scope, start: Date): Fields {
   return {
     $match: {
-      userId,
+      userId: scope.userId,
       // The index holds only posts that a platform accepted.
       publishedKeys: { $exists: true },
-      platformStatuses: { $elemMatch: { completedAt: { $gte: start }, ...(platform && { platform }) } },
+      platformStatuses: { $elemMatch: selectEntries(scope, start) },
     },
+  }
+}
+
+/** Selects the entries of posts that were published since `start`. Entries of older releases name only the platform's id of an account. */
+function selectEntries({ platform, account }: Scope, start: Date): Fields {
+  const on = account?.platform ?? platform
+  return {
+    completedAt: { $gte: start },
+    ...(on && { platform: on }),
+    ...(account && { 'delivery.accountId': account.platformId }),
   }
 }
 
@@ -122,13 +134,13 @@ function matchPublishedSince({ userId, platform }: Scope, start: Date): Fields {
  * Every pair over the window and the one before it, the number of posts published in the window, and the last follower count of
  * every account.
  */
-export function comparedPairs(userId: string, window: Window): Aggregation {
+export function comparedPairs(scope: Scope, window: Window): Aggregation {
   const { start } = toPrecedingWindow(window)
   const isCurrent = '$_id.isCurrent'
   return {
     collection: POST_SNAPSHOTS,
     stages: [
-      matchSince({ userId, platform: null }, start),
+      matchSince(scope, start),
       groupLastSnapshots({ isCurrent: { $gte: ['$takenAt', window.start] } }, [...ENGAGEMENTS, ...SUMMED]),
       {
         $group: {
@@ -141,7 +153,11 @@ export function comparedPairs(userId: string, window: Window): Aggregation {
       },
       ...addKnownBefore(start, {
         latest: {
-          $cond: ['$latest', { ...PAIR_OF_ID, completedAt: '$completedAt', ...pickFields('latest', SUMMED) }, null],
+          $cond: [
+            '$latest',
+            { ...PAIR_OF_ID, ...ACCOUNT, completedAt: '$completedAt', ...pickFields('latest', SUMMED) },
+            null,
+          ],
         },
         previous: pickKnownValues('previous'),
         current: pickKnownValues('current'),
@@ -149,39 +165,43 @@ export function comparedPairs(userId: string, window: Window): Aggregation {
       {
         $unionWith: {
           coll: 'posts',
-          pipeline: [matchPublishedSince({ userId, platform: null }, window.start), { $count: 'publishedPosts' }],
+          pipeline: [matchPublishedSince(scope, window.start), { $count: 'publishedPosts' }],
         },
       },
-      { $unionWith: { coll: ACCOUNT_SNAPSHOTS, pipeline: selectLastFollowers(userId) } },
+      { $unionWith: { coll: ACCOUNT_SNAPSHOTS, pipeline: selectLastFollowers(scope) } },
     ],
   }
 }
 
-function selectLastFollowers(userId: string): Fields[] {
+function selectLastFollowers(scope: Scope): Fields[] {
   return [
-    { $match: { userId } },
-    { $sort: { userId: 1, platform: 1, slot: -1 } },
-    { $group: { _id: '$platform', takenAt: { $first: '$takenAt' }, followers: { $first: '$followers' } } },
-    { $project: { _id: 0, counted: { platform: '$_id', takenAt: '$takenAt', followers: '$followers' } } },
+    matchAccounts(scope),
+    { $sort: { userId: 1, platform: 1, accountId: 1, slot: -1 } },
+    { $group: { _id: COUNTED, takenAt: { $first: '$takenAt' }, followers: { $first: '$followers' } } },
+    { $project: { _id: 0, counted: { ...COUNTED_OF_ID, takenAt: '$takenAt', followers: '$followers' } } },
   ]
 }
 
+function matchAccounts({ userId, platform, account }: Scope): Fields {
+  return { $match: { userId, ...(platform && { platform }), ...(account && { accountId: account.accountId }) } }
+}
+
 /** The last count of each account before the days (day -1) and on each of them. */
-export function followerCounts({ userId, platform }: Scope, days: CalendarDay[]): Aggregation {
+export function followerCounts(scope: Scope, days: CalendarDay[]): Aggregation {
   return {
     collection: ACCOUNT_SNAPSHOTS,
     stages: [
-      { $match: { userId, ...(platform && { platform }) } },
+      matchAccounts(scope),
       {
         $group: {
-          _id: { platform: '$platform', day: findDayIndex(days, '$takenAt') },
+          _id: { ...COUNTED, day: findDayIndex(days, '$takenAt') },
           last: { $max: { takenAt: '$takenAt', followers: '$followers' } },
         },
       },
       {
         $project: {
           _id: 0,
-          platform: '$_id.platform',
+          ...COUNTED_OF_ID,
           day: '$_id.day',
           ...pickFields('last', ['takenAt', 'followers']),
         },
@@ -190,21 +210,22 @@ export function followerCounts({ userId, platform }: Scope, days: CalendarDay[])
   }
 }
 
-/** The latest snapshot of a post on each platform. */
+/** The latest snapshot of a post on each account. */
 export function latestOfPosts(postIds: string[]): Aggregation {
   return {
     collection: POST_SNAPSHOTS,
     stages: [
       { $match: { postId: { $in: postIds } } },
-      { $sort: { postId: 1, platform: 1, slot: -1 } },
-      { $group: { _id: { postId: '$postId', platform: '$platform' }, latest: { $first: '$$ROOT' } } },
+      { $sort: { postId: 1, platform: 1, target: 1, slot: -1 } },
+      { $group: { _id: PAIR, latest: { $first: '$$ROOT' } } },
       { $replaceRoot: { newRoot: '$latest' } },
     ],
   }
 }
 
-function matchSince({ userId, platform }: Scope, start: Date): Fields {
-  return { $match: { userId, takenAt: { $gte: start }, ...(platform && { platform }) } }
+function matchSince({ userId, platform, account }: Scope, start: Date): Fields {
+  const { accountId, platform: on = platform } = account ?? {}
+  return { $match: { userId, takenAt: { $gte: start }, ...(on && { platform: on }), ...(accountId && { accountId }) } }
 }
 
 /** Selects the latest record: records compare by their first field, `takenAt`. */

@@ -27,6 +27,10 @@ const DEADLINE_MS = 4 * SECOND
 export interface RankedPair extends PostCounts, DerivedMetrics {
   postId: string
   platform: Platform
+  /** The account, if the user chose it for the post. */
+  target: string | null
+  /** The account that published it; null in snapshots of older releases. */
+  accountId: string | null
   takenAt: Date
   post: ListedPost
 }
@@ -40,7 +44,7 @@ export function createAnalyticsReads(connection: Connection) {
   }
 
   return {
-    latestPairs: (userId: string, window: Window): Promise<PairMetrics[]> => run(latestPairs(userId, window)),
+    latestPairs: (scope: Scope, window: Window): Promise<PairMetrics[]> => run(latestPairs(scope, window)),
 
     topPairs: (scope: Scope, window: Window, sortBy: Ranking, limit: number): Promise<RankedPair[]> =>
       run(topPairs(scope, window, sortBy, limit)),
@@ -54,9 +58,9 @@ export function createAnalyticsReads(connection: Connection) {
     },
 
     /** Also returns the number of posts published in the window and the last count of every account. */
-    async comparedPairs(userId: string, window: Window) {
+    async comparedPairs(scope: Scope, window: Window) {
       type Row = PairBucket<Without<ComparedPair>> | { publishedPosts: number } | { counted: FollowerCount }
-      const rows = await run<Row>(comparedPairs(userId, window))
+      const rows = await run<Row>(comparedPairs(scope, window))
       return {
         pairs: rows.flatMap((row) => ('pairs' in row ? joinKnownBefore(row) : [])),
         publishedPosts: rows.flatMap((row) => ('publishedPosts' in row ? row.publishedPosts : []))[0] ?? 0,
@@ -73,6 +77,7 @@ export function createAnalyticsReads(connection: Connection) {
 interface Pair {
   postId: string
   platform: Platform
+  target: string | null
 }
 
 /** Pairs, and the values known before the window for those that had any. */
@@ -84,7 +89,7 @@ interface PairBucket<T> {
 type Without<T> = Omit<T, 'before'>
 
 function joinKnownBefore<T>({ pairs, before }: PairBucket<T>): (T & { before: LastKnown })[] {
-  const toPairKey = ({ postId, platform }: Pair) => `${postId} ${platform}`
+  const toPairKey = ({ postId, platform, target }: Pair) => `${postId} ${target ?? platform}`
   const known = new Map(before.map((pair) => [toPairKey(pair), pair]))
   return pairs.map((pair) => ({ ...pair, before: known.get(toPairKey(pair)) ?? NOTHING_KNOWN }))
 }

@@ -2,6 +2,7 @@ import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { MESSAGE_TYPES, type MessageType } from '../../domain/analytics/collection.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { DAY, SECOND } from '../../domain/shared/times.ts'
+import { dropIndex } from '../shared/drop-index.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { newId, nullable, required, schemaOptions } from '../shared/schema.ts'
 
@@ -16,6 +17,8 @@ export interface DeadLetter {
   postId: string | null
   userId: string
   platform: Platform
+  /** The account: the one that the user chose for the post, or one that is not the default; null for the default account. */
+  accountId?: string | null
   reason: string
   count: number
   firstAt: Date
@@ -23,7 +26,7 @@ export interface DeadLetter {
 }
 
 /** Identifies a letter: repeated failures share one. */
-export type Undelivered = Pick<DeadLetter, 'type' | 'postId' | 'userId' | 'platform'>
+export type Undelivered = Pick<DeadLetter, 'type' | 'postId' | 'userId' | 'platform' | 'accountId'>
 
 const deadLetterSchema = new Schema<DeadLetter>(
   {
@@ -32,6 +35,7 @@ const deadLetterSchema = new Schema<DeadLetter>(
     postId: nullable(String),
     userId: required(String),
     platform: { type: String, enum: PLATFORMS, required: true },
+    accountId: { type: String, default: undefined },
     reason: required(String),
     count: required(Number),
     firstAt: required(Date),
@@ -40,7 +44,7 @@ const deadLetterSchema = new Schema<DeadLetter>(
   schemaOptions,
 )
 
-deadLetterSchema.index({ userId: 1, postId: 1, platform: 1, type: 1 }, { unique: true })
+deadLetterSchema.index({ userId: 1, postId: 1, platform: 1, type: 1, accountId: 1 }, { unique: true })
 deadLetterSchema.index({ lastAt: 1 }, { expireAfterSeconds: RETENTION_MS / SECOND })
 deadLetterSchema.index({ lastAt: -1, _id: -1 })
 
@@ -53,9 +57,9 @@ export function createDeadLetterStore(connection: Connection) {
     async add(failed: Undelivered[], reason: string, at: Date, session?: ClientSession): Promise<void> {
       if (failed.length === 0) return
       await collection().bulkWrite(
-        failed.map(({ type, postId, userId, platform }) => ({
+        failed.map(({ type, postId, userId, platform, accountId = null }) => ({
           updateOne: {
-            filter: { userId, postId, platform, type },
+            filter: { userId, postId, platform, type, accountId },
             update: {
               $set: { reason, lastAt: at },
               $inc: { count: 1 },
@@ -85,6 +89,9 @@ export function createDeadLetterStore(connection: Connection) {
     },
 
     allOf: (userId: string): AsyncIterable<DeadLetter> => collection().find({ userId }).sort({ postId: 1 }),
+
+    /** Removes the index of older releases, which allows one account per platform. */
+    dropOlderIndexes: (): Promise<void> => dropIndex(collection(), { userId: 1, postId: 1, platform: 1, type: 1 }),
 
     async remove(id: string): Promise<void> {
       await collection().deleteOne({ _id: id })

@@ -12,9 +12,19 @@ const LIST_DEADLINE_MS = 20 * SECOND
 export interface PublishedPost {
   _id: string
   userId: string
-  platformStatuses: (Pick<PlatformStatus, 'platform' | 'status' | 'platformPostId' | 'completedAt' | 'metricsSlot'> & {
+  platformStatuses: (Pick<
+    PlatformStatus,
+    'platform' | 'target' | 'status' | 'platformPostId' | 'completedAt' | 'metricsSlot'
+  > & {
     delivery: Pick<Delivery, 'accountId'>
   })[]
+}
+
+/** The entries of posts whose metrics are collected together. */
+export interface Publisher {
+  platform: Platform
+  /** The platform's id of the account that published them; undefined for all accounts. */
+  publishedBy?: string | null | undefined
 }
 
 /** A range of owners: after `userId`, up to `untilUserId`. */
@@ -27,7 +37,7 @@ interface DueOwners {
 const SHOWN = Object.fromEntries(
   [
     'userId',
-    ...['platform', 'status', 'platformPostId', 'completedAt', 'metricsSlot', 'delivery.accountId'].map(
+    ...['platform', 'target', 'status', 'platformPostId', 'completedAt', 'metricsSlot', 'delivery.accountId'].map(
       (name) => `platformStatuses.${name}`,
     ),
   ].map((path) => [path, 1]),
@@ -47,7 +57,13 @@ export function createDueMetricsStore(connection: Connection) {
       ...(fetchedAt && { 'platformStatuses.$[entry].lastAnalyticsFetch': fetchedAt }),
     },
   })
-  const toEntryFilter = (platform: Platform) => [{ 'entry.platform': platform, 'entry.status': 'completed' }]
+  const toEntryFilter = ({ platform, publishedBy }: Publisher) => [
+    {
+      'entry.platform': platform,
+      'entry.status': 'completed',
+      ...(publishedBy !== undefined && { 'entry.delivery.accountId': publishedBy }),
+    },
+  ]
 
   const dueCursor = (bounds: DueBounds, { userId, untilUserId = null, limit }: DueOwners) => {
     const owners = { ...(userId !== null && { $gt: userId }), ...(untilUserId !== null && { $lte: untilUserId }) }
@@ -96,41 +112,43 @@ export function createDueMetricsStore(connection: Connection) {
      * transaction
      */
     async recordFetch(
-      platform: Platform,
+      publisher: Publisher,
       postIds: string[],
       { slot, takenAt }: { slot: Date; takenAt?: Date },
       session: ClientSession,
     ): Promise<Set<string>> {
       // A fetch that started before the stored one does not overwrite it.
       const isLatest = takenAt && { lastAnalyticsFetch: { $not: { $gt: takenAt } } }
-      const published = { platformStatuses: { $elemMatch: { platform, status: 'completed' as const, ...isLatest } } }
+      const published = {
+        platformStatuses: {
+          $elemMatch: { ...toPublisherFilter(publisher), status: 'completed' as const, ...isLatest },
+        },
+      }
       const fetchable = await collection()
         .find({ _id: { $in: postIds }, ...published }, { projection: { _id: 1 }, session })
         .toArray()
       const ids = fetchable.map(({ _id }) => _id)
       // A concurrent deletion makes the transaction start again.
       await collection().updateMany({ _id: { $in: ids } }, toSlotUpdate(slot, takenAt), {
-        arrayFilters: toEntryFilter(platform),
+        arrayFilters: toEntryFilter(publisher),
         session,
       })
       return new Set(ids)
     },
 
     /** Marks the slot done for posts without metrics. */
-    async markSlotDone(platform: Platform, postIds: string[], slot: Date): Promise<void> {
+    async markSlotDone(publisher: Publisher, postIds: string[], slot: Date): Promise<void> {
       await collection().updateMany({ _id: { $in: postIds } }, toSlotUpdate(slot), {
-        arrayFilters: toEntryFilter(platform),
+        arrayFilters: toEntryFilter(publisher),
       })
     },
 
     /** Like `markSlotDone`, for all due posts of an owner. */
-    async markDueDone(userId: string, bounds: DueBounds): Promise<void> {
-      for (const platform of bounds.platforms) {
-        await collection().updateMany({ ...isPublished, userId, ...toDueFilter(bounds) }, toSlotUpdate(bounds.slot), {
-          arrayFilters: toEntryFilter(platform),
-          hint: METRICS_INDEX,
-        })
-      }
+    async markDueDone(userId: string, publisher: Publisher, bounds: DueBounds): Promise<void> {
+      await collection().updateMany({ ...isPublished, userId, ...toDueFilter(bounds) }, toSlotUpdate(bounds.slot), {
+        arrayFilters: toEntryFilter(publisher),
+        hint: METRICS_INDEX,
+      })
     },
   }
 }
@@ -139,6 +157,10 @@ export type DueMetricsStore = ReturnType<typeof createDueMetricsStore>
 
 /** The condition of the partial index; corresponds to `isDue` in the domain. */
 const isPublished = { publishedKeys: { $exists: true } }
+
+function toPublisherFilter({ platform, publishedBy }: Publisher) {
+  return { platform, ...(publishedBy !== undefined && { 'delivery.accountId': publishedBy }) }
+}
 
 function toDueFilter({ platforms, completedAfter, completedUntil, slot }: DueBounds) {
   return {

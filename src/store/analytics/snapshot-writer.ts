@@ -3,7 +3,7 @@ import type { Platform } from '../../domain/shared/platforms.ts'
 import type { Database } from '../shared/database.ts'
 import { isDuplicateKey } from '../mongo-errors.ts'
 import type { DueMetricsStore } from './due-metrics.ts'
-import type { AccountSnapshot, PostSnapshot, SnapshotStore } from './snapshots.ts'
+import type { NewAccountSnapshot, PostSnapshot, SnapshotStore } from './snapshots.ts'
 import type { UserStore } from '../users/users.ts'
 
 export interface SnapshotWriterDeps {
@@ -18,6 +18,8 @@ export interface SnapshotWriterDeps {
 interface FetchDetails {
   userId: string
   platform: Platform
+  /** The platform's id of the account that published the posts; absent for all accounts. */
+  publishedBy?: string | null | undefined
   slot: Date
   takenAt: Date
 }
@@ -55,22 +57,23 @@ export function createSnapshotWriter({ database, snapshots, published, users, re
      */
     async savePosts(fetchDetails: FetchDetails, fetched: FetchedMetrics[], isChanged: boolean): Promise<number> {
       if (fetched.length === 0 && !isChanged) return 0
-      const { userId, platform, takenAt } = fetchDetails
+      const { publishedBy, ...details } = fetchDetails
+      const { userId, platform, takenAt } = details
       const removeAt = new Date(takenAt.getTime() + retentionMs)
       return raiseVersionAfter(userId, async (session) => {
         if (fetched.length === 0) return 0
         const ids = fetched.map(({ postId }) => postId)
-        const storable = await published.recordFetch(platform, ids, fetchDetails, session)
+        const storable = await published.recordFetch({ platform, publishedBy }, ids, details, session)
         const current = fetched.filter(({ postId }) => storable.has(postId))
         if (current.length > 0) {
-          const records = current.map((one) => ({ ...one, ...fetchDetails, removeAt }))
+          const records = current.map((one) => ({ ...one, ...details, removeAt }))
           await snapshots.save(records, session)
         }
         return current.length
       })
     },
 
-    async saveFollowers(fetched: Omit<AccountSnapshot, '_id' | 'removeAt'>): Promise<number> {
+    async saveFollowers(fetched: Omit<NewAccountSnapshot, 'removeAt'>): Promise<number> {
       const removeAt = new Date(fetched.takenAt.getTime() + retentionMs)
       return raiseVersionAfter(fetched.userId, async (session) => {
         await snapshots.saveFollowers({ ...fetched, removeAt }, session)

@@ -1,6 +1,8 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
 import type { DerivedMetrics, PostCounts } from '../../domain/analytics/analytics.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
+import { isDuplicateKey } from '../mongo-errors.ts'
+import { dropIndex } from '../shared/drop-index.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { newId, nullable, required, schemaOptions } from '../shared/schema.ts'
 
@@ -10,6 +12,10 @@ export interface PostSnapshot extends PostCounts, DerivedMetrics {
   userId: string
   postId: string
   platform: Platform
+  /** The account, if the user chose it for the post. */
+  target?: string | null
+  /** The account that published the post; absent in snapshots of older releases. */
+  accountId?: string | null
   /** There is one snapshot per slot; `takenAt` is in it or shortly after it. */
   slot: Date
   takenAt: Date
@@ -25,12 +31,24 @@ export interface AccountSnapshot {
   _id: string
   userId: string
   platform: Platform
+  /** Absent in counts of older releases. */
+  accountId?: string | null
   /** The day, in UTC. */
   slot: Date
   takenAt: Date
   followers: number
   /** When the record expires. */
   removeAt?: Date
+}
+
+/** `isOnly`: the user has no other account on the platform. */
+export type NewAccountSnapshot = Omit<AccountSnapshot, '_id'> & { accountId: string; isOnly: boolean }
+
+interface UnnamedAccount {
+  userId: string
+  platform: Platform
+  accountId: string
+  since: Date
 }
 
 const count = nullable(Number)
@@ -42,6 +60,8 @@ const postSnapshotSchema = new Schema<PostSnapshot>(
     userId: required(String),
     postId: required(String),
     platform,
+    target: { type: String, default: undefined },
+    accountId: { type: String, default: undefined },
     slot: required(Date),
     takenAt: required(Date),
     completedAt: required(Date),
@@ -61,7 +81,7 @@ const postSnapshotSchema = new Schema<PostSnapshot>(
 )
 
 // Also serves the latest values of a post, and the values before a window.
-postSnapshotSchema.index({ postId: 1, platform: 1, slot: -1 }, { unique: true })
+postSnapshotSchema.index({ postId: 1, platform: 1, target: 1, slot: -1 }, { unique: true })
 // Serves a window of one user, for one platform or all.
 postSnapshotSchema.index({ userId: 1, takenAt: 1, platform: 1 })
 postSnapshotSchema.index({ removeAt: 1 }, { expireAfterSeconds: 0 })
@@ -71,6 +91,7 @@ const accountSnapshotSchema = new Schema<AccountSnapshot>(
     _id: required(String),
     userId: required(String),
     platform,
+    accountId: { type: String, default: undefined },
     slot: required(Date),
     takenAt: required(Date),
     followers: required(Number),
@@ -79,7 +100,7 @@ const accountSnapshotSchema = new Schema<AccountSnapshot>(
   schemaOptions,
 )
 
-accountSnapshotSchema.index({ userId: 1, platform: 1, slot: -1 }, { unique: true })
+accountSnapshotSchema.index({ userId: 1, platform: 1, accountId: 1, slot: -1 }, { unique: true })
 accountSnapshotSchema.index({ removeAt: 1 }, { expireAfterSeconds: 0 })
 
 export const POST_SNAPSHOTS = 'postSnapshots'
@@ -99,9 +120,9 @@ export function createSnapshotStore(connection: Connection) {
      */
     async save(snapshots: Omit<PostSnapshot, '_id'>[], session: ClientSession): Promise<void> {
       await postSnapshots().bulkWrite(
-        snapshots.map(({ postId, platform: on, slot, ...fields }) => ({
+        snapshots.map(({ postId, platform: on, target = null, slot, ...fields }) => ({
           updateOne: {
-            filter: { postId, platform: on, slot },
+            filter: { postId, platform: on, target, slot },
             update: { $set: fields, $setOnInsert: { _id: newId() } },
             upsert: true,
           },
@@ -110,22 +131,52 @@ export function createSnapshotStore(connection: Connection) {
       )
     },
 
-    /** Like `save`, for follower counts. */
-    async saveFollowers(snapshot: Omit<AccountSnapshot, '_id'>, session: ClientSession): Promise<void> {
+    /**
+     * Like `save`, for follower counts. The count of a user's only account on a platform replaces that of an earlier account on this day.
+     */
+    async saveFollowers({ isOnly, ...snapshot }: NewAccountSnapshot, session: ClientSession): Promise<void> {
       const { userId, platform: on, slot, ...fields } = snapshot
       await accountSnapshots().updateOne(
-        { userId, platform: on, slot },
+        { userId, platform: on, slot, ...(!isOnly && { accountId: snapshot.accountId }) },
         { $set: fields, $setOnInsert: { _id: newId() } },
         { upsert: true, session },
       )
     },
 
-    /** The latest snapshot of a post on one platform. */
-    latest: (postId: string, on: Platform): Promise<PostSnapshot | null> =>
-      postSnapshots().findOne({ postId, platform: on }, { sort: { slot: -1 } }),
+    /** The latest snapshot of a post on one platform, or on the account that the user chose there. */
+    latest: (postId: string, on: Platform, target: string | null = null): Promise<PostSnapshot | null> =>
+      postSnapshots().findOne({ postId, platform: on, target }, { sort: { slot: -1 } }),
 
-    latestFollowers: (userId: string, on: Platform): Promise<AccountSnapshot | null> =>
-      accountSnapshots().findOne({ userId, platform: on }, { sort: { slot: -1 } }),
+    /** Counts of older releases have no account, and belong to the only one that the user had. */
+    latestFollowers: (userId: string, on: Platform, accountId?: string): Promise<AccountSnapshot | null> =>
+      accountSnapshots().findOne(
+        { userId, platform: on, ...(accountId !== undefined && { accountId: { $in: [accountId, null] } }) },
+        { sort: { slot: -1 } },
+      ),
+
+    /** Names the account in what older releases stored about the only account of a platform since `since`. */
+    async nameAccount({ userId, platform: on, accountId, since }: UnnamedAccount): Promise<void> {
+      const unnamed = { userId, platform: on, accountId: null }
+      await postSnapshots().updateMany({ ...unnamed, completedAt: { $gt: since } }, { $set: { accountId } })
+      const counts = await accountSnapshots()
+        .find({ ...unnamed, takenAt: { $gt: since } })
+        .toArray()
+      for (const { _id } of counts) {
+        try {
+          await accountSnapshots().updateOne({ _id }, { $set: { accountId } })
+        } catch (error) {
+          if (!isDuplicateKey(error)) throw error
+          // A newer process counted the account on the same day.
+          await accountSnapshots().deleteOne({ _id })
+        }
+      }
+    },
+
+    /** Removes the indexes of older releases, which allow one account per platform. */
+    async dropOlderIndexes(): Promise<void> {
+      await dropIndex(postSnapshots(), { postId: 1, platform: 1, slot: -1 })
+      await dropIndex(accountSnapshots(), { userId: 1, platform: 1, slot: -1 })
+    },
 
     /** All snapshots of the user, newest first. */
     allOf: (userId: string): AsyncIterable<PostSnapshot> => postSnapshots().find({ userId }).sort({ takenAt: -1 }),

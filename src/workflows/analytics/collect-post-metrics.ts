@@ -49,13 +49,14 @@ async function collectPage({ accounts, slot }: DuePage, pauses: Pauses, totals: 
     for (let account = queue.shift(); account; account = queue.shift()) await collectAccount(account)
   }
 
-  async function collectAccount({ userId, platform, batches }: DueAccount): Promise<void> {
+  async function collectAccount({ batches, ...account }: DueAccount): Promise<void> {
+    const { platform } = account
     for (const postIds of batches) {
       // The skipped posts stay due for the next run.
       if ((pauses[platform] ?? 0) > Date.now()) return
       try {
         const summary = `${postIds.length} on ${platformLabel(platform)}`
-        const batch = { userId, platform, postIds, slot }
+        const batch = { ...account, postIds, slot }
         const { end, pauseMs, ...done } = await analytics.collectBatch.executeWithOptions({ summary }, [batch])
         for (const name of Object.keys(done) as (keyof CollectedPosts)[]) totals[name] += done[name]
         if (end === 'platform') pauses[platform] = Math.max(pauses[platform] ?? 0, Date.now() + (pauseMs ?? 0))

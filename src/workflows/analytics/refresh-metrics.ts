@@ -11,7 +11,10 @@ const analytics = proxyActivities<Activities>({
   retry: { initialInterval: SECOND / 4, maximumAttempts: 3 },
 })
 
-/** Collects the metrics of one post on one platform now, and returns whether there is a new snapshot. */
-export async function refreshMetrics(postId: string, platform: Platform): Promise<boolean> {
-  return analytics.refreshPostMetrics(postId, platform)
+/**
+ * Collects the metrics of one post on one platform now, and returns whether there is a new snapshot.
+ * @param target the account, if the user chose it for the post
+ */
+export async function refreshMetrics(postId: string, platform: Platform, target?: string): Promise<boolean> {
+  return analytics.refreshPostMetrics(postId, platform, ...(target === undefined ? [] : [target]))
 }

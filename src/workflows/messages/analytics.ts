@@ -20,6 +20,8 @@ export interface DuePlace {
 export interface DueAccount {
   userId: string
   platform: Platform
+  /** The platform's id of the account that published the posts; absent in messages of older releases, which mean all accounts. */
+  publishedBy?: string | null
   batches: string[][]
 }
 
@@ -35,6 +37,7 @@ export interface DuePage {
 export interface DueBatch {
   userId: string
   platform: Platform
+  publishedBy?: string | null
   postIds: string[]
   /** Epoch milliseconds. */
   slot: number
@@ -74,16 +77,25 @@ export type RefreshOutcome = 'fresh' | 'failed' | 'unknown'
 /** No refresh runs longer than this after its request. */
 export const REFRESH_TIMEOUT_MS = 2 * MINUTE
 
-export function refreshWorkflowId(postId: string, platform: Platform): string {
-  return `analytics-refresh/${postId}/${platform}`
+/** @param target the account, if the user chose it for the post */
+export function refreshWorkflowId(postId: string, platform: Platform, target?: string): string {
+  return `analytics-refresh/${postId}/${platform}${target === undefined ? '' : `/${target}`}`
+}
+
+interface Connection {
+  _id: string
+  userId: string
+  platform: Platform
+  version: number
 }
 
 /** The id of one connection of an account. A new login has another version. */
-export function toConnectionId(userId: string, platform: Platform, version: number): string {
-  return `${userId}/${platform}/${version}`
+export function toConnectionId({ _id, userId, platform, version }: Connection): string {
+  return `${userId}/${platform}/${version}/${_id}`
 }
 
-export function parseConnectionId(connectionId: string): { userId: string; platform: Platform } {
-  const [userId, platform] = connectionId.split('/') as [string, Platform]
-  return { userId, platform }
+/** The ids of older releases have no account, and mean the default one. */
+export function parseConnectionId(connectionId: string): { userId: string; platform: Platform; accountId?: string } {
+  const [userId, platform, , accountId] = connectionId.split('/') as [string, Platform, string, string?]
+  return { userId, platform, ...(accountId !== undefined && { accountId }) }
 }

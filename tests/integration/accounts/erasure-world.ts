@@ -74,7 +74,7 @@ async function storeSnapshots(context: Context, userId: string, postId: string):
   await context.database.transaction(async (session) => {
     const counts = { ...NO_COUNTS, ...deriveMetrics(NO_COUNTS, null), followerCountAtSnapshot: null }
     await context.snapshots.save([{ ...source, postId, completedAt: takenAt, ...counts }], session)
-    await context.snapshots.saveFollowers({ ...source, followers: 1 }, session)
+    await context.snapshots.saveFollowers({ ...source, accountId: 'a', isOnly: true, followers: 1 }, session)
   })
   await context.deadLetters.add([{ type: 'post', postId, userId, platform }], 'transient: No answer', takenAt)
 }

@@ -1,6 +1,10 @@
 import { onTestFinished, describe, expect, it } from 'vitest'
 import { sealSecrets, openSecrets } from '../../../src/commands/accounts/account-secrets.ts'
 import { createAccountStore, type ConnectedAccount } from '../../../src/store/accounts/accounts.ts'
+import { finishUpgrade } from '../../../src/commands/accounts/finish-upgrade.ts'
+import { deriveMetrics, NO_COUNTS } from '../../../src/domain/analytics/analytics.ts'
+import { createDeadLetterStore } from '../../../src/store/analytics/dead-letters.ts'
+import { createSnapshotStore } from '../../../src/store/analytics/snapshots.ts'
 import { openDatabase } from '../../../src/store/shared/database.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import { testConfig } from '../../support/servers.ts'
@@ -140,6 +144,57 @@ describe('finishing the upgrade', () => {
     expect(await tokenOf(userId)).toBe(`token of ${userId}`)
     expect(await accounts.isUpgradeFinished()).toBe(true)
     expect(await accounts.finishUpgrade()).toBe(0)
+  })
+
+  it('stored metrics name the account, and then each account of a platform can have its own', async () => {
+    const { accounts, database, insert, seal } = await startOlder()
+    const { connection } = database
+    const ended = new Date('2026-01-05T00:00:00Z')
+    const userId = await insert({ endings: [ended] })
+    const stores = { snapshots: createSnapshotStore(connection), deadLetters: createDeadLetterStore(connection) }
+    const { snapshots } = stores
+    // As older releases created them.
+    const [posts, followers] = ['postSnapshots', 'accountSnapshots'].map((name) => connection.collection(name))
+    await posts!.createIndex({ postId: 1, platform: 1, slot: -1 }, { unique: true })
+    await followers!.createIndex({ userId: 1, platform: 1, slot: -1 }, { unique: true })
+    await connection
+      .collection('deadLetters')
+      .createIndex({ userId: 1, postId: 1, platform: 1, type: 1 }, { unique: true })
+    const [before, after] = [new Date('2026-01-04T00:00:00Z'), new Date('2026-01-06T00:00:00Z')]
+    const metrics = (slot: Date) => ({ userId, postId: 'p', platform: 'bluesky' as const, slot, takenAt: slot })
+    const counts = {
+      ...NO_COUNTS,
+      ...deriveMetrics(NO_COUNTS, null),
+      followerCountAtSnapshot: null,
+      completedAt: after,
+    }
+    await posts!.insertMany([
+      { ...metrics(before), postId: 'older', completedAt: before },
+      { ...metrics(after), completedAt: after },
+    ])
+    await followers!.insertMany([before, after].map((slot) => ({ ...metrics(slot), followers: 7 })))
+
+    expect(await finishUpgrade({ accounts, ...stores })).toBe(1)
+    const { _id } = (await accounts.findDefault(userId, 'bluesky'))!
+    expect(await posts!.find({ userId }).sort({ takenAt: 1 }).toArray()).toMatchObject([{}, { accountId: _id }])
+    expect(await posts!.countDocuments({ userId, accountId: null })).toBe(1)
+    expect(await followers!.find({ userId, accountId: _id }).toArray()).toMatchObject([{ slot: after }])
+
+    const { accounts: added } = await accounts.connect(
+      userId,
+      { bluesky: seal(userId) },
+      { ...REPLACE, replace: false },
+    )
+    const other = added[0]!._id
+    await database.transaction(async (session) => {
+      await snapshots.save([{ ...metrics(after), ...counts, target: other, accountId: other }], session)
+      const count = { userId, platform: 'bluesky' as const, slot: after, takenAt: after, followers: 9 }
+      await snapshots.saveFollowers({ ...count, accountId: other, isOnly: false }, session)
+    })
+    expect(await posts!.countDocuments({ userId, postId: 'p' })).toBe(2)
+    expect(await followers!.countDocuments({ userId, slot: after })).toBe(2)
+    // It may be repeated.
+    expect(await finishUpgrade({ accounts, ...stores })).toBe(0)
   })
 
   it('versions continue after those of the older release', async () => {

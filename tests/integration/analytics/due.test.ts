@@ -105,7 +105,7 @@ describe.each(BOUNDS.map((bounds, index) => ({ index, bounds })))('age class $in
       idsOf(await context.published.listDueOf(userId, wanted, { postId: null, limit: 999 }))
     const others = { ...bounds, platforms: ['mastodon' as const] }
     const before = await listDue(others)
-    await context.published.markDueDone(userId, one)
+    await context.published.markDueDone(userId, { platform: 'bluesky' }, one)
     expect(await listDue(one)).toEqual([])
     expect(await listDue(others)).toEqual(before)
   })

@@ -112,7 +112,7 @@ describe('the allowance of a refresh', () => {
       ...world.context,
       snapshots: { latest },
       clock: { ...world.context.clock, sleepUntil: () => later.promise },
-      orchestrator: { refreshMetrics: async (id: string) => (calls.push(id), outcome) },
+      orchestrator: { refreshMetrics: async ({ postId: id }: { postId: string }) => (calls.push(id), outcome) },
     }
     const refreshOnce = () => refreshMetrics(deps, { userId, postId, platform: 'mastodon' })
     const isRefused = () =>

@@ -65,9 +65,7 @@ export async function startScriptedCollection() {
       place = page.next
     }
     const batches = pages.flatMap(({ accounts, slot }) =>
-      accounts.flatMap(({ userId, platform, batches: some }) =>
-        some.map((postIds) => ({ userId, platform, postIds, slot })),
-      ),
+      accounts.flatMap(({ batches: some, ...account }) => some.map((postIds) => ({ ...account, postIds, slot }))),
     )
     return { pages, batches }
   }
@@ -112,6 +110,7 @@ export async function startScriptedCollection() {
         const script = platforms.scriptFor(platform)
         Object.assign(script, { counts: new Map(), default: { likes: 1 }, followers: 100, troubles: [] })
         script.followerTroubles = []
+        script.followersOf.clear()
         delete script.meanwhile
       }
     },

@@ -2,6 +2,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import { POST_STATUSES } from '../../../domain/posts/post.ts'
 import type { PostQuery } from '../../../store/posts/posts.ts'
 import { pageFields, pageResultFields, PlatformName, stringEnum } from '../../shared/schemas/common.ts'
+import { AccountSnapshots } from '../../shared/schemas/snapshot.ts'
 import { Status } from './fields.ts'
 import { LatestMetrics, PostSchema } from './post.ts'
 
@@ -46,7 +47,7 @@ export const ListPostsQuery = Type.Object({
 })
 
 const ListedPost = Type.Object(
-  { ...PostSchema.properties, analytics: Type.Optional(LatestMetrics) },
+  { ...PostSchema.properties, analytics: Type.Optional(LatestMetrics), accountAnalytics: AccountSnapshots },
   { title: 'ListedPost', description: '`analytics` is present with `include=metrics`.' },
 )
 

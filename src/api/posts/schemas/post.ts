@@ -3,7 +3,7 @@ import { FAILURE_CODES, type FailureCode } from '../../../domain/posts/failure.t
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../../../domain/posts/post.ts'
 import { byPlatform, Instant, nullable, PlatformName, stringEnum } from '../../shared/schemas/common.ts'
 import { ProblemSchema } from '../../shared/schemas/envelope.ts'
-import { SnapshotSchema } from '../../shared/schemas/snapshot.ts'
+import { AccountSnapshots, SnapshotSchema } from '../../shared/schemas/snapshot.ts'
 import { EXAMPLE_POST_ID, mediaItemFields, Status } from './fields.ts'
 
 const MediaItem = Type.Object(
@@ -89,6 +89,7 @@ export const PostDetail = Type.Object(
   {
     post: PostSchema,
     analytics: LatestMetrics,
+    accountAnalytics: AccountSnapshots,
   },
   { title: 'PostDetail' },
 )

@@ -51,7 +51,21 @@ export function presentSnapshot(snapshot: PostSnapshot): SnapshotView {
   }
 }
 
-/** Converts snapshots to an object by platform. */
-export function presentSnapshots(snapshots: PostSnapshot[]): Partial<Record<SnapshotView['platform'], SnapshotView>> {
-  return Object.fromEntries(snapshots.map((snapshot) => [snapshot.platform, presentSnapshot(snapshot)]))
+export const AccountSnapshots = Type.Optional(
+  Type.Record(Type.String(), SnapshotSchema, {
+    description: 'The latest snapshot by account id, for accounts that the post names',
+  }),
+)
+
+/** Converts the latest snapshots of a post to objects by platform, and by id for accounts that the post names. */
+export function presentSnapshots(snapshots: PostSnapshot[]): {
+  analytics: Partial<Record<SnapshotView['platform'], SnapshotView>>
+  accountAnalytics?: Record<string, SnapshotView>
+} {
+  const named = snapshots.flatMap((snapshot) => (snapshot.target ? [[snapshot.target, presentSnapshot(snapshot)]] : []))
+  const others = snapshots.filter(({ target }) => !target)
+  return {
+    analytics: Object.fromEntries(others.map((snapshot) => [snapshot.platform, presentSnapshot(snapshot)])),
+    ...(named.length > 0 && { accountAnalytics: Object.fromEntries(named) }),
+  }
 }

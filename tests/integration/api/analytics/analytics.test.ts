@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { END_OF_HISTORY, inventHistory, storeHistory } from '../../../../sandbox/analytics-history.ts'
 import { systemClock } from '../../../../src/clock.ts'
 import type { User } from '../../../../src/domain/users/user.ts'
-import { connectedUser, publishedPost, storePosts } from '../../../support/published.ts'
+import { connectAccounts, connectedUser, publishedPost, storePosts } from '../../../support/published.ts'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../../../support/api.ts'
 import { openTestSession } from '../../../support/sessions.ts'
 
@@ -103,6 +103,19 @@ describe('the analytics routes', () => {
     expect(response.statusCode).toBe(400)
     expect(response.json()).toMatchObject({ success: false, code: 'VALIDATION_FAILED' })
   })
+
+  it.each(['overview', 'timeline', 'growth', 'posts/top', 'platforms', 'heatmap'])(
+    'analytics of %s are limited to an account of the user',
+    async (path) => {
+      const { context, app } = world
+      const who = await enter({})
+      await connectAccounts(context, who.user._id, ['bluesky'])
+      const { _id } = (await context.accounts.findDefault(who.user._id, 'bluesky'))!
+      expect(await read(who, `${path}?account=${_id}`)).toEqual(await read(who, path))
+      const response = await app.inject({ url: `/api/analytics/${path}?account=${_id}`, headers: reader.headers })
+      expect([response.statusCode, response.json().code]).toEqual([404, 'NOT_FOUND'])
+    },
+  )
 
   it('a change of connected platforms shows immediately', async () => {
     const { context, app } = world
