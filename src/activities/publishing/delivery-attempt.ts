@@ -5,6 +5,7 @@ import { findOpenEntry, needsReconciliation } from '../../domain/posts/post-entr
 import type { PlatformStatus } from '../../domain/posts/post.ts'
 import { longestArmLeadMs } from '../../domain/posts/publish-plan.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
+import { toEntryReference } from '../../domain/posts/timeline.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials, PlatformAdapter } from '../../platforms/contract.ts'
 import type { DeliveryInput } from '../../workflows/messages/publishing.ts'
@@ -118,7 +119,7 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
   }
 
   async function prepareAndSend(attempt: Attempt, adapter: PlatformAdapter, dueAt: Date): Promise<AttemptResult> {
-    const { input, post, activity } = attempt
+    const { post, entry, activity } = attempt
     let account: Credentials | Failure
     try {
       account = await preparation.prepareAccount(attempt, adapter)
@@ -129,7 +130,7 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
 
     const recheckAt = dueAt.getTime() - RECHECK_LEAD_MS - (toSpread(post._id) % RECHECK_SPREAD_MS)
     if (clock.now().getTime() < recheckAt) {
-      activity.pendingEvents.push({ at: clock.now(), type: 'wait', platform: input.platform, until: dueAt })
+      activity.pendingEvents.push({ at: clock.now(), type: 'wait', ...toEntryReference(entry), until: dueAt })
       activity.waitUntil(dueAt)
       await armedPosts.waitWith(post, (changed) =>
         clock.sleepUntil(new Date(recheckAt), AbortSignal.any([activity.signal, changed])),

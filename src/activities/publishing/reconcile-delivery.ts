@@ -4,6 +4,7 @@ import { failure } from '../../domain/posts/failure.ts'
 import { giveUp, markAbsent, publishAgain, RECONCILE_WAITS_MS } from '../../domain/posts/delivery-moves.ts'
 import type { Published } from '../../domain/posts/post.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
+import { toEntryReference } from '../../domain/posts/timeline.ts'
 import type { PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
@@ -76,7 +77,13 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
     }
 
     function addEvent(result: 'found' | 'absent' | 'unknown'): void {
-      attempt.activity.pendingEvents.push({ at: clock.now(), type: 'reconcile', platform, ...ref, result })
+      attempt.activity.pendingEvents.push({
+        at: clock.now(),
+        type: 'reconcile',
+        ...toEntryReference(entry),
+        ...ref,
+        result,
+      })
     }
 
     async function giveUpDelivery(why: string): Promise<AttemptResult> {

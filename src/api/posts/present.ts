@@ -77,11 +77,12 @@ export function presentTimeline(postId: string, events: TimelineEvent[]): PostTi
   return {
     postId,
     events: events.map(
-      ({ at, type, status, platform, result, code, platformReason, round, attempt, until, runId }) => ({
+      ({ at, type, status, platform, accountId, result, code, platformReason, round, attempt, until, runId }) => ({
         at: at.toISOString(),
         type,
         ...(status ? { status } : {}),
         ...(platform ? { platform } : {}),
+        ...(accountId ? { accountId } : {}),
         ...(result ? { result } : {}),
         ...(code ? { errorCode: code } : {}),
         ...(platformReason?.code ? { platformCode: platformReason.code } : {}),

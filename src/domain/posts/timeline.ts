@@ -20,8 +20,8 @@ export interface TimelineEvent {
   /** The post's new status; only for a `transition`. */
   status?: PostStatus
   platform?: Platform
-  /** The account that the user chose; absent for the default account of the platform. */
-  target?: string
+  /** The account of the entry, where it is known. */
+  accountId?: string
   result?: (typeof TIMELINE_RESULTS)[number]
   code?: FailureCode
   /** The platform's own explanation of a refusal. */
@@ -60,15 +60,17 @@ export function deriveEvents(before: Post, after: Post, at: Date): TimelineEvent
   return events
 }
 
+/** Names the entry that an event is about. */
+export function toEntryReference({
+  platform,
+  accountId,
+}: PlatformStatus): Pick<TimelineEvent, 'platform' | 'accountId'> {
+  return { platform, ...(accountId !== undefined && { accountId }) }
+}
+
 function deriveEntryEvents(before: PlatformStatus, after: PlatformStatus, at: Date): TimelineEvent[] {
-  const { platform, target, delivery } = after
-  const about = {
-    at,
-    platform,
-    ...(target !== undefined && { target }),
-    round: delivery.round,
-    attempt: delivery.attempt,
-  }
+  const { delivery } = after
+  const about = { at, ...toEntryReference(after), round: delivery.round, attempt: delivery.attempt }
   const events: TimelineEvent[] = []
   if (delivery.round > before.delivery.round) events.push({ ...about, type: 'retry' })
   if (delivery.attempt > before.delivery.attempt) events.push({ ...about, type: 'attempt' })

@@ -87,7 +87,7 @@ const timelineEventSchema = new Schema<TimelineEvent>(
     type: { type: String, enum: TIMELINE_TYPES, required: true },
     status: { type: String, enum: POST_STATUSES },
     platform: { type: String, enum: PLATFORMS },
-    target: { type: String, default: undefined },
+    accountId: { type: String, default: undefined },
     result: { type: String, enum: TIMELINE_RESULTS },
     code: String,
     platformReason: { type: platformReasonSchema, default: undefined },

@@ -144,6 +144,11 @@ describe('a post for several accounts', () => {
     ])
     const records = await Promise.all(accounts.map(async ({ published }) => (await published())[0]!.id))
     expect(platformStatuses.map(({ platformPostId }) => platformPostId)).toEqual(records)
+    const { body } = await user.call('GET', `/api/posts/${postId}/timeline`)
+    const outcomes = (body.data.events as { type: string; accountId: string }[]).filter(
+      ({ type }) => type === 'outcome',
+    )
+    expect(outcomes.map(({ accountId }) => accountId).toSorted()).toEqual(accounts.map(({ id }) => id).toSorted())
   })
 
   it.each([

@@ -42,6 +42,7 @@ export const PostTimeline = Type.Object(
           type: stringEnum(TIMELINE_TYPES),
           status: Type.Optional(Status),
           platform: Type.Optional(PlatformName),
+          accountId: Type.Optional(Type.String({ description: 'Id of the account' })),
           result: Type.Optional(stringEnum(TIMELINE_RESULTS)),
           errorCode: Type.Optional(stringEnum<FailureCode>(FAILURE_CODES, { title: 'FailureCode' })),
           platformCode: Type.Optional(Type.String({ description: 'The error code of the platform' })),

@@ -44,13 +44,14 @@ describe('a post for two accounts of one platform', () => {
     expect(findEntry(retried, 'second')).toBe(findEntry(refused, 'second'))
   })
 
-  it('names the account in the timeline, unless it is the default one', () => {
+  it('names the account in the timeline, if it is known', () => {
     const post = onTwoAccounts()
     expect(deriveEvents(post, claim('second', wanted)(post, T0), T0)).toContainEqual(
-      expect.objectContaining({ type: 'attempt', platform: 'bluesky', target: 'second' }),
+      expect.objectContaining({ type: 'attempt', platform: 'bluesky', accountId: 'second' }),
     )
-    const ofDefault = deriveEvents(post, claim('bluesky', wanted)(post, T0), T0)
-    expect(ofDefault.find(({ type }) => type === 'attempt')).not.toHaveProperty('target')
+    const unknown = onTwoAccounts({ chosen: [{ platform: 'bluesky' }, SECOND] })
+    const ofDefault = deriveEvents(unknown, claim('bluesky', wanted)(unknown, T0), T0)
+    expect(ofDefault.find(({ type }) => type === 'attempt')).not.toHaveProperty('accountId')
   })
 
   it('keeps an entry that an edit leaves selected, and prepares it again when an account’s content changes', () => {
