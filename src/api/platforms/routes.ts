@@ -5,7 +5,7 @@ import { beginConnect } from '../../commands/accounts/begin-connect.ts'
 import { connectBluesky } from '../../commands/accounts/connect-bluesky.ts'
 import { loadCurrentRules } from '../../commands/posts/current-rules.ts'
 import { disconnectPlatform } from '../../commands/accounts/disconnect-platform.ts'
-import { refreshPlatform } from '../../commands/accounts/refresh-platform.ts'
+import { accountNotFound, refreshPlatform } from '../../commands/accounts/refresh-platform.ts'
 import type { Context } from '../../context.ts'
 import { buildCallbackUrl } from '../../domain/accounts/platform-connect.ts'
 import { PLATFORMS, platformLabel, type Platform } from '../../domain/shared/platforms.ts'
@@ -20,6 +20,7 @@ import {
   ConnectBlueskyBody,
   ConnectQuery,
   ConnectServerBody,
+  LimitsQuery,
   LimitsSchema,
   PlatformAccountSchema,
   PlatformAccountsSchema,
@@ -50,11 +51,23 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     '/limits',
     {
       schema: {
-        ...operation('platforms', 'getPlatformLimits', 'Get the limits that each platform sets for a post'),
+        ...operation('platforms', 'getPlatformLimits', 'Get the limits that each platform sets for a post', {
+          description:
+            'Where servers set their own limits, those of the default account’s server, or of the given account’s.',
+          errors: ['NOT_FOUND'],
+        }),
+        querystring: LimitsQuery,
         response: { 200: success(LimitsSchema), ...errorResponses },
       },
     },
-    async () => ok('Platform limits found', presentLimits(await loadCurrentRules(context, PLATFORMS))),
+    async ({ user, query: { account } }) => {
+      const connected = await accounts.listConnected(user.userId)
+      const chosen = connected.filter(({ _id }) => _id === account)
+      if (account !== undefined && chosen.length === 0) throw accountNotFound()
+      const own = [...connected.filter(({ isDefault }) => isDefault), ...chosen]
+      const servers = Object.fromEntries(own.flatMap(({ platform, server }) => (server ? [[platform, server]] : [])))
+      return ok('Platform limits found', presentLimits(await loadCurrentRules(context, PLATFORMS, servers)))
+    },
   )
 
   app.post(

@@ -20,6 +20,10 @@ export const ConnectQuery = Type.Object({
   ),
 })
 
+export const LimitsQuery = Type.Object({
+  account: Type.Optional(Type.String({ maxLength: 100, description: 'Id of a connected account' })),
+})
+
 /** Absent or `null`: the configured instance. */
 export const ConnectServerBody = nullable(
   Type.Object(

@@ -22,10 +22,17 @@ export async function loadRules(
   return limits({ signal, ...(server !== undefined && { server }) })
 }
 
-/** Returns the current rules of these platforms, and the default rules of all others. */
-export async function loadCurrentRules(deps: CurrentRulesDeps, wanted: readonly Platform[]): Promise<PlatformRules> {
+/**
+ * Returns the current rules of these platforms, and the default rules of all others.
+ * @param servers the servers of accounts; of other platforms, the configured server is asked
+ */
+export async function loadCurrentRules(
+  deps: CurrentRulesDeps,
+  wanted: readonly Platform[],
+  servers: Partial<Record<Platform, string>> = {},
+): Promise<PlatformRules> {
   const current = await Promise.all(
-    wanted.map(async (platform) => [platform, await loadRules(deps, platform)] as const),
+    wanted.map(async (platform) => [platform, await loadRules(deps, platform, servers[platform])] as const),
   )
   return { ...POSTING_RULES, ...Object.fromEntries(current) }
 }

@@ -18,7 +18,11 @@ let other: Mastodon
 let world: ApiWorld
 
 beforeAll(async () => {
-  ;[bluesky, home, other] = await Promise.all([startBluesky(), startMastodon(), startMastodon({ version: '4.2.1' })])
+  ;[bluesky, home, other] = await Promise.all([
+    startBluesky(),
+    startMastodon(),
+    startMastodon({ version: '4.2.1', maxCharacters: 5_000 }),
+  ])
   const redirectUris = [buildCallbackUrl(testConfig().PUBLIC_URL, 'mastodon')]
   const { clientId, clientSecret } = home.createApp({ name: 'postonce', redirectUris })
   world = await apiWorld({
@@ -158,6 +162,12 @@ describe('several accounts of a user', () => {
       [other.url, false],
     ])
     for (const { _id } of accounts) expect((await call('POST', `/accounts/${_id}/refresh`)).status).toBe(200)
+    const lengthOn = async (query = '') => (await call('GET', `/limits${query}`)).body.data.mastodon.text[0].max
+    const [first, second] = accounts.map(({ _id }) => _id)
+    expect([await lengthOn(), await lengthOn(`?account=${second}`)]).toEqual([500, 5_000])
+    await call('PATCH', `/accounts/${second}`, { isDefault: true })
+    expect([await lengthOn(), await lengthOn(`?account=${first}`)]).toEqual([5_000, 500])
+    expect((await (await someone()).call('GET', `/limits?account=${first}`)).status).toBe(404)
   })
 
   it('more accounts than the plan allows are refused, also when they are connected concurrently', async () => {
