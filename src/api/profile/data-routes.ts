@@ -24,6 +24,7 @@ const Export = Type.Object({
   exportedAt: Instant,
   user: UserRecord,
   platforms: Type.Object({}, { additionalProperties: true, description: 'Same format as GET /api/platform/find' }),
+  accounts: records('Same format as GET /api/platform/accounts'),
   posts: records('Same format as GET /api/posts'),
   notifications: records('Same format as GET /api/notifications'),
   media: records('The files in storage: storageKey, storageUrl, storedAt'),

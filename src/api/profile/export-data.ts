@@ -5,7 +5,7 @@ import type { User } from '../../domain/users/user.ts'
 import { presentDevice, presentRecord } from '../auth/present.ts'
 import { presentNotification } from '../notifications/present.ts'
 import { presentPaymentEvent } from '../payments/present.ts'
-import { presentDefaults } from '../platforms/present.ts'
+import { presentDefaults, presentOwnAccount } from '../platforms/present.ts'
 import { presentPost } from '../posts/present.ts'
 import type { DeadLetter } from '../../store/analytics/dead-letters.ts'
 import type { AccountSnapshot, PostSnapshot } from '../../store/analytics/snapshots.ts'
@@ -19,10 +19,12 @@ const PAGE = 500
 export async function exportData(context: Context, user: User, sessionId: string) {
   const { _id: userId } = user
   const now = context.clock.now()
+  const accounts = await context.accounts.listConnected(userId)
   return {
     exportedAt: now.toISOString(),
     user: presentRecord(user),
-    platforms: presentDefaults(await context.accounts.listConnected(userId), now),
+    platforms: presentDefaults(accounts, now),
+    accounts: accounts.map((account) => presentOwnAccount(account, now)),
     posts: presentEach(context.posts.allOf(userId), presentPost),
     postSnapshots: presentEach(context.snapshots.allOf(userId), withoutOwner<PostSnapshot>),
     accountSnapshots: presentEach(context.snapshots.allFollowersOf(userId), withoutOwner<AccountSnapshot>),

@@ -136,6 +136,8 @@ describe('the export', () => {
     expect(data.user).toMatchObject({ email: user.secrets.email, name: canaries.name, auth: { provider: 'email' } })
     expect(Object.keys(data.platforms)).toEqual(expect.arrayContaining([...PLATFORMS]))
     for (const platform of PLATFORMS) expect(data.platforms[platform]).toMatchObject({ connected: true })
+    const listed = (data.accounts as { platform: string; isDefault: boolean }[]).filter(({ isDefault }) => isDefault)
+    expect(listed.map(({ platform }) => platform).toSorted()).toEqual(PLATFORMS.toSorted())
     expect(data.posts).toHaveLength(3)
     expect(data.posts.map(({ status }: { status: string }) => status).toSorted()).toEqual([
       'COMPLETED',
