@@ -42,8 +42,8 @@ const newBlog = () => tumblr.createAccount({ name: unique('b').replace(/\W/g, ''
 async function connectUser() {
   const user = await world.user()
   const blog = newBlog()
-  const connect = async (loginId = blog.loginId) => {
-    const { body } = await user.call('GET', '/api/platform/tumblr/connect')
+  const connect = async (loginId = blog.loginId, query = '') => {
+    const { body } = await user.call('GET', `/api/platform/tumblr/connect${query}`)
     const { pathname, search } = new URL(await consent(body.data.authUrl, loginId))
     const back = await world.app.inject({ url: `${pathname}${search}` })
     expect(back.headers.location).toContain('success=tumblr_connected')
@@ -103,6 +103,33 @@ describe('a post on Tumblr', () => {
     expect(platformStatuses[0]).toMatchObject({ platformPostId: entry!.id, platformPostUrl })
     expect(await (await fetch(platformPostUrl)).text()).toContain('All of it #here')
     expect(user.drafts()).toEqual([])
+  })
+
+  it('two blogs have their own text and outcome, and one is published when the other is disconnected before the instant', async () => {
+    const user = await connectUser()
+    const second = newBlog()
+    await user.connect(second.loginId, '?replace=false')
+    const accounts = (await user.call('GET', '/api/platform/accounts')).body.data as {
+      _id: string
+      platform: string
+      profile: { handle: string }
+    }[]
+    const { _id } = accounts.find(({ profile }) => profile.handle === second.name)!
+    const toBoth = { selectedAccounts: [_id], accountSpecificContent: { [_id]: { text: 'For the other blog' } } }
+    expect(await user.until(await user.publish('For the blog', toBoth))).toMatchObject({
+      status: 'COMPLETED',
+      platformStatuses: [{ accountName: user.blog.name }, { accountName: second.name, accountId: _id }],
+    })
+    expect((await user.publicPosts()).map(({ text }) => text)).toEqual(['For the blog'])
+    expect((await user.publicPosts(second)).map(({ text }) => text)).toEqual(['For the other blog'])
+
+    const postId = await user.createPrepared('Soon', { selectedAccounts: [_id], scheduledAt: inSeconds(8) })
+    expect((await user.call('DELETE', `/api/platform/accounts/${_id}`)).status).toBe(200)
+    const { status, platformStatuses } = await user.until(postId)
+    expect(status).toBe('PARTIAL_SUCCESS')
+    expect(platformStatuses).toMatchObject([{ status: 'completed' }, { errorCode: 'PLATFORM_NOT_CONNECTED' }])
+    expect((await user.publicPosts()).map(({ text }) => text)).toContain('Soon')
+    expect(await user.publicPosts(second)).toHaveLength(1)
   })
 
   publishedOnce({ control: () => control, call: { method: 'PUT', path: POSTS }, connectUser })
