@@ -9,7 +9,7 @@ import { testConfig, unique } from '../../support/servers.ts'
 /** Posts for several accounts of a platform: two on the real Bluesky server, and one on each of three Mastodon servers. */
 
 const STATUSES = { method: 'POST', path: '/api/v1/statuses' }
-const CREATE_RECORD = { method: 'POST', path: '/xrpc/com.atproto.repo.createRecord' }
+const PUT_RECORD = { method: 'POST', path: '/xrpc/com.atproto.repo.putRecord' }
 
 /** The configured server, one of another software that ignores idempotency keys and counts differently, and an older one. */
 const SERVERS: MastodonOptions[] = [
@@ -66,13 +66,15 @@ async function someone() {
     return { id: _id, idOnServer, handle, server, published }
   }
 
-  async function addBluesky(): Promise<ConnectedAccount> {
+  async function addBluesky(): Promise<ConnectedAccount & { connect(): Promise<unknown> }> {
     const { handle, appPassword } = await world.bluesky.createAccount({
       handle: `${unique('b').replace('-', '')}.test`,
     })
     const login = { identifier: handle, appPassword }
-    expect((await user.call('POST', '/api/platform/bluesky/connect?replace=false', login)).status).toBe(200)
-    return describeAccount(handle, world.bluesky.control)
+    const connect = async () =>
+      expect((await user.call('POST', '/api/platform/bluesky/connect?replace=false', login)).status).toBe(200)
+    await connect()
+    return { ...(await describeAccount(handle, world.bluesky.control)), connect }
   }
 
   async function addMastodon(server: Mastodon): Promise<ConnectedAccount> {
@@ -111,6 +113,12 @@ interface Listed {
 
 async function ledgerOf({ control }: Mastodon, username: string): Promise<LedgerEntry[]> {
   return (await controlOf(control).ledger()).filter(({ account }) => account === username)
+}
+
+/** Returns the control of the server that the account is on. */
+const controlFor = ({ server }: ConnectedAccount) => {
+  const mastodon = servers.find(({ url }) => url === server)
+  return mastodon ? controlOf(mastodon.control) : world.control
 }
 
 const textsOf = async (account: ConnectedAccount) => (await account.published()).map(({ text }) => text)
@@ -164,13 +172,14 @@ describe('a post for several accounts', () => {
   ])('equal texts to two accounts on %s stay two posts when both answers are lost', async (_, add) => {
     const user = await someone()
     const accounts = await add(user)
-    await world.control.fault({ ...CREATE_RECORD, times: 2, action: { dropAfterAccept: true } })
-    for (const { control } of servers)
-      await controlOf(control).fault({ ...STATUSES, times: 2, action: { dropAfterAccept: true } })
+    const control = controlFor(accounts[0]!)
+    for (const call of [PUT_RECORD, STATUSES])
+      await control.fault({ ...call, times: 2, action: { dropAfterAccept: true } })
     const { status, platformStatuses } = await user.until(
       await user.post({ selectedAccounts: accounts.map(({ id }) => id) }),
     )
     expect(status).toBe('COMPLETED')
+    expect(await control.faults()).toHaveLength(1)
     const records = await Promise.all(accounts.map(({ published }) => published()))
     expect(records.map((one) => one.length)).toEqual([1, 1])
     expect(platformStatuses.map(({ platformPostId }) => platformPostId)).toEqual(records.map(([one]) => one!.id))
@@ -223,6 +232,34 @@ describe('a post for several accounts', () => {
     )
     expect(repeated.map(({ accountId }) => accountId)).toEqual([brand.id])
     expect(await textsOf(user.first)).toEqual(['News'])
+
+    await brand.connect()
+    expect((await user.list()).find(({ _id }) => _id === brand.id)?.health.status).toBe('active')
+    await retry(brand.id)
+    const { platformStatuses: ended } = await user.until(postId)
+    expect(ended.map((entry) => entry.status)).toEqual(['completed', 'completed', 'completed', 'failed'])
+    expect(await Promise.all(accounts.map(textsOf))).toEqual([['News'], ['News'], ['News'], []])
+  })
+
+  it.each([
+    ['Bluesky', (user: Someone) => user.addBluesky()],
+    ['Mastodon', (user: Someone) => user.addMastodon(servers[0]!)],
+  ])('an account that has used up its allowance on %s waits alone', async (_, add) => {
+    const user = await someone()
+    const [limited, other] = [await add(user), await add(user)]
+    const control = controlFor(limited)
+    const body = JSON.stringify({ error: 'RateLimitExceeded' })
+    const action = { status: 429, headers: { 'retry-after': '2' }, body }
+    for (const call of [PUT_RECORD, STATUSES]) await control.fault({ ...call, account: limited.idOnServer, action })
+    const postId = await user.post({ selectedAccounts: [limited.id, other.id] })
+    const { platformStatuses } = await poll(
+      () => user.status(postId),
+      (data) => data.platformStatuses[1]!.status === 'completed' && data.platformStatuses[0]!.nextAttemptAt !== null,
+    )
+    expect(platformStatuses[0]).toMatchObject({ status: 'pending', accountId: limited.id })
+    await control.clearFaults()
+    expect((await user.until(postId)).status).toBe('COMPLETED')
+    expect(await Promise.all([limited, other].map(textsOf))).toEqual([['News'], ['News']])
   })
 
   it('an account that is disconnected while the post waits fails alone', async () => {
