@@ -1,10 +1,14 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startMastodon, type Mastodon, type MastodonOptions } from '../../../sandbox/platforms/mastodon.ts'
 import { consent } from '../../../sandbox/platforms/shared/consent.ts'
 import { buildCallbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld, type PostStatusData } from '../../support/delivery-world.ts'
+import { readCommands, runCommands } from '../../support/documented-commands.ts'
 import { controlOf, type LedgerEntry } from '../../support/platform-control.ts'
 import { testConfig, unique } from '../../support/servers.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** Posts for several accounts of a platform: two on the real Bluesky server, and one on each of three Mastodon servers. */
 
@@ -302,6 +306,28 @@ describe('a post for several accounts', () => {
     await control.clearFaults()
     expect((await user.until(postId)).status).toBe('COMPLETED')
     expect(await Promise.all([gone, slow, user.first].map(textsOf))).toEqual([['News'], ['News'], ['News']])
+  })
+})
+
+it('the commands of the guide connect three brands and publish on all of them', async () => {
+  const api = await world.app.listen({ host: '127.0.0.1', port: 0 })
+  const user = await world.user({ connected: false })
+  const dir = temporaryFolder()
+  for (const brand of ['north', 'south', 'west']) {
+    const { appPassword } = await world.bluesky.createAccount({ handle: `${brand}.test` })
+    writeFileSync(join(dir, `${brand}.password`), appPassword)
+  }
+  const commands = readCommands('guide/connecting-accounts.md', 'An agency with three brands')
+  expect(commands.trim().split('\n').length).toBeLessThanOrEqual(12)
+  await runCommands(commands.replace('http://localhost:4000', api), { TOKEN: user.secrets.token }, dir)
+  const [{ _id: postId }] = (await user.call('GET', '/api/posts')).body.data.posts
+  expect((await user.until(postId)).status).toBe('COMPLETED')
+  const ledger = await world.control.ledger()
+  const published = ledger.filter(({ account }) => /^(north|south|west)\./.test(account))
+  expect(Object.fromEntries(published.map(({ account, text }) => [account, text]))).toEqual({
+    'north.test': 'We are open on Sunday',
+    'south.test': 'We are open on Sunday',
+    'west.test': 'We are open on Monday',
   })
 })
 

@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { promisify } from 'node:util'
+
+/** A `curl` for machines without it, with the options that the guides use. */
+const CURL = `
+import { parseArgs } from 'node:util'
+const { values, positionals } = parseArgs({
+  args: process.argv.slice(1),
+  allowPositionals: true,
+  options: {
+    silent: { type: 'boolean', short: 's' },
+    request: { type: 'string', short: 'X' },
+    header: { type: 'string', short: 'H', multiple: true, default: [] },
+    data: { type: 'string', short: 'd' },
+  },
+})
+const response = await fetch(positionals[0], {
+  method: values.request ?? (values.data === undefined ? 'GET' : 'POST'),
+  headers: values.header.map((line) => line.split(/: (.*)/s).slice(0, 2)),
+  body: values.data,
+})
+process.stdout.write(await response.text())
+`
+
+/** Returns the shell commands below this heading of a page of `docs`. */
+export function readCommands(page: string, heading: string): string {
+  const text = readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8')
+  const block = text.split(`# ${heading}\n`)[1]?.split('```sh\n')[1]?.split('```')[0]
+  if (!block) throw new Error(`${page} has no commands below "${heading}"`)
+  return block
+}
+
+/** Runs shell commands in a folder and returns their output. Every command has to succeed. */
+export async function runCommands(commands: string, env: Record<string, string>, cwd: string): Promise<string> {
+  const prelude = `set -euo pipefail\ncurl() { node --input-type=module -e "$CURL" -- "$@"; }\n`
+  const { stdout } = await promisify(execFile)('bash', ['-c', prelude + commands], {
+    cwd,
+    env: { ...env, CURL, PATH: `${dirname(process.execPath)}:${process.env['PATH']}` },
+  })
+  return stdout
+}
