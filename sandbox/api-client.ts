@@ -6,6 +6,7 @@ const POLL_MS = 150
 
 interface PlatformStatus {
   platform: Platform
+  accountId: string | null
   status: string
   platformPostId: string | null
   platformPostUrl: string | null

@@ -1,4 +1,4 @@
-import { platformLabel, type Platform } from '../src/domain/shared/platforms.ts'
+import type { PostServer } from './platforms/all.ts'
 import type { RunningService } from './services/all.ts'
 import type { MovedPort, Settings } from './settings.ts'
 import type { World } from './world.ts'
@@ -6,6 +6,7 @@ import type { World } from './world.ts'
 export interface Started {
   world: World
   settings: Settings
+  postServers: PostServer[]
   services: RunningService[]
   /** The page that shows the posts of all platforms. */
   startPage: string
@@ -16,11 +17,11 @@ export interface Started {
 
 /** The summary that `npm run dev` prints when everything is running. */
 export function banner(
-  { world, settings, services, startPage, frontend, moved }: Started,
+  { world, settings, postServers, services, startPage, frontend, moved }: Started,
   dir: string,
   took: string,
 ): string {
-  const { api, temporal, platforms } = world
+  const { api, temporal } = world
   const { user, admin } = settings.users
   const { firstPost } = settings
   const row = (name: string, value: string) => `  ${name.padEnd(15)}${value}`
@@ -36,7 +37,7 @@ export function banner(
     row('API reference', `${api}/docs`),
     row('Temporal UI', temporal.ui),
     row('all posts', startPage),
-    ...Object.entries(platforms).map(([name, { url }]) => row(platformLabel(name as Platform), url)),
+    ...postServers.map(({ title, url }) => row(title, url)),
     ...services.map(({ title, url }) => row(title, url)),
     row('log in as', `${user.email}  ${user.password}`),
     row('or as admin', `${admin.email}  ${admin.password}`),
@@ -62,8 +63,8 @@ export function banner(
     `    | node -p 'JSON.parse(require("fs").readFileSync(0)).data.accessToken')`,
     `  curl -s ${api}/api/posts -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\`,
     `    -d '{"content": {"text": "My own post"}, "selectedPlatforms": ["bluesky"]}'`,
-    'List the public posts of each platform (the README shows how to make the next post fail):',
-    ...Object.values(platforms).map(({ control }) => `  curl -s ${control}/ledger`),
+    'List the public posts of each server (the README shows how to make the next post fail):',
+    ...postServers.map(({ title, control }) => `  curl -s ${control}/ledger    # ${title}`),
     '',
   ].join('\n')
 }

@@ -16,17 +16,23 @@ const FILES = Object.fromEntries(
 /** The page is served at every other path, because the service redirects browsers to several paths. */
 const PAGE = { file: 'index.html', type: 'text/html' }
 
-/**
- * Serves the sample frontend: accounts, platforms, posts and live notifications. `startPage` is the page that creates
- * Bluesky accounts.
- */
-export async function startFrontend(api: string, port = 0, startPage = '') {
+/** What the page mentions of the sandbox around it. */
+interface Surroundings {
+  /** The page that creates Bluesky accounts. */
+  startPage?: string
+  /** A Mastodon server that users can name. */
+  secondMastodon?: string
+}
+
+/** Serves the sample frontend: accounts, posts, live notifications and analytics. */
+export async function startFrontend(api: string, port = 0, { startPage = '', secondMastodon = '' }: Surroundings = {}) {
+  const values: Record<string, string> = { api, startPage, secondMastodon }
   const server = createServer(({ url = '/' }, response) => {
     const { file, type } = FILES[url.split('?', 1)[0]!] ?? PAGE
     void readFile(new URL(file, FOLDER), 'utf8').then((text) => {
       response
         .writeHead(200, { 'content-type': `${type}; charset=utf-8` })
-        .end(text.replaceAll('{{api}}', api).replaceAll('{{startPage}}', startPage))
+        .end(text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? ''))
     })
   })
   const { port: settled } = new URL(await listenOnLoopback(server, port))

@@ -8,9 +8,17 @@ import type { Started } from './banner.ts'
 import { audienceOn } from './demo/audience.ts'
 import { seedDemo } from './demo/seed.ts'
 import { startFrontend } from './frontend.ts'
+import { connectFurtherAccount, listAccounts, listFurtherAccounts } from './further-accounts.ts'
 import type { Options } from './options.ts'
 import { startStartPage } from './start-page.ts'
-import { listFronts, startPlatforms } from './platforms/all.ts'
+import {
+  listFronts,
+  listPostServers,
+  startPlatforms,
+  startSecondMastodon,
+  type PostServer,
+  type SecondServer,
+} from './platforms/all.ts'
 import { writeJson } from './platforms/json-file.ts'
 import type { RunningPlatform } from './platforms/sandbox-platform.ts'
 import { startServices, type RunningService, type ServiceName } from './services/all.ts'
@@ -32,6 +40,8 @@ interface Servers {
   temporal: Supervised<Temporal>
   storage: Supervised<ObjectStorage>
   platforms: RunningPlatform[]
+  secondMastodon: SecondServer
+  postServers: PostServer[]
   services: RunningService[]
   startPage: string
   frontend: string
@@ -82,11 +92,12 @@ export function createSandbox(options: Options) {
     const data = (name: string) => join(dir, name)
     const log = (name: string) => join(logs, `${name}.log`)
     const starting = startPlatforms(dir, { crowdOn: audienceOn })
+    const startingSecond = startSecondMastodon(dir, { crowdOn: audienceOn })
     const startingServices = startServices(dir)
-    for (const group of [starting, startingServices]) {
+    for (const group of [starting, startingSecond.then((server) => [server]), startingServices]) {
       stops.push(async () => Promise.all((await group.catch(() => [])).map(({ stop }) => stop())))
     }
-    const [mongod, temporal, storage, platforms, services] = await Promise.all([
+    const [mongod, temporal, storage, platforms, secondMastodon, services] = await Promise.all([
       run('mongod', 'MongoDB', (signal) =>
         startMongod({
           program: programs.mongod,
@@ -118,25 +129,34 @@ export function createSandbox(options: Options) {
         }),
       ),
       starting,
+      startingSecond,
       startingServices,
     ])
-    const page = await startStartPage(listFronts(platforms), services, ports.startPage)
-    const frontend = await startFrontend(`http://localhost:${ports.api}`, ports.frontend, page.url)
+    const postServers = listPostServers(platforms, secondMastodon)
+    const page = await startStartPage(postServers, services, ports.startPage)
+    const frontend = await startFrontend(`http://localhost:${ports.api}`, ports.frontend, {
+      startPage: page.url,
+      secondMastodon: secondMastodon.url,
+    })
     stops.push(page.stop, frontend.stop)
-    return { mongod, temporal, storage, platforms, services, startPage: page.url, frontend: frontend.url }
+    const shown = { startPage: page.url, frontend: frontend.url }
+    return { mongod, temporal, storage, platforms, secondMastodon, postServers, services, ...shown }
   }
 
   async function startService(
     settings: Settings,
     servers: Servers,
   ): Promise<{ current: () => World; env: NodeJS.ProcessEnv }> {
-    const { mongod, temporal, storage, platforms, services } = servers
+    const { mongod, temporal, storage, platforms, secondMastodon, services } = servers
     const places = { mongoUrl: mongod.current().url, storageEndpoint: storage.current().endpoint }
     const shown = publicAddresses(settings, places)
     const env = serviceEnvironment(
       settings,
       { ...places, temporalAddress: temporal.current().address },
-      Object.assign({}, ...[...platforms, ...services].map(({ env: settingsFor }) => settingsFor(shown.api))),
+      Object.assign(
+        {},
+        ...[...platforms, secondMastodon, ...services].map(({ env: settingsFor }) => settingsFor(shown.api)),
+      ),
       options,
     )
     const schema = runSetup(env)
@@ -164,6 +184,7 @@ export function createSandbox(options: Options) {
       },
       users: Object.values(settings.users),
       platforms: described,
+      secondMastodon: { url: secondMastodon.url, control: secondMastodon.control },
       ...placesOf(services),
     })
     return { current, env }
@@ -179,12 +200,21 @@ export function createSandbox(options: Options) {
     const publishes = options.firstPost && settings.firstPost === null
     const hasPast = !options.firstPost || settings.hasPast
     const unconnected = servers.platforms.filter((platform) => !isConnected(platform, settings))
-    if (unconnected.length === 0 && !publishes && hasPast) return
+    const { furtherAccounts } = settings
+    const further = Object.entries(listFurtherAccounts(servers.platforms, servers.secondMastodon)).filter(
+      ([key, { server }]) => furtherAccounts[key]?.server !== server,
+    )
+    if (unconnected.length === 0 && further.length === 0 && !publishes && hasPast) return
     const api = createApiClient(base)
     const token = await api.logIn(settings.users.user)
+    const user = userApi(api, token)
     for (const platform of unconnected) {
-      await platform.connect(ACCOUNT_NAME, userApi(api, token))
+      await platform.connect(ACCOUNT_NAME, user)
       for (const [name, { url }] of listFronts([platform])) settings.connectedAt[name] = url
+      keep(dir, settings)
+    }
+    for (const [key, account] of further) {
+      furtherAccounts[key] = await connectFurtherAccount({ api, token, user }, account, furtherAccounts[key])
       keep(dir, settings)
     }
     if (!publishes && hasPast) return
@@ -201,7 +231,11 @@ export function createSandbox(options: Options) {
     }
     if (!publishes) return
     try {
-      settings.firstPost = await step('The first post', () => publishFirstPost(api, token, picture, platforms))
+      const added = Object.values(furtherAccounts).map(({ accountId }) => accountId)
+      // The user may have changed the accounts since an earlier start without a first post.
+      const present = (await listAccounts(api, token)).filter(({ _id, isDefault }) => added.includes(_id) && !isDefault)
+      const ids = present.map(({ _id }) => _id)
+      settings.firstPost = await step('The first post', () => publishFirstPost(api, token, picture, platforms, ids))
       keep(dir, settings)
     } catch (error) {
       throw new Error(
@@ -222,7 +256,8 @@ export function createSandbox(options: Options) {
       world = current
       recordProcesses()
       const { frontend } = options
-      return { world: world(), settings, moved, frontend, services: servers.services, startPage: servers.startPage }
+      const { postServers, services, startPage } = servers
+      return { world: world(), settings, moved, frontend, postServers, services, startPage }
     },
 
     /** Stops in reverse order, the service before its servers. */

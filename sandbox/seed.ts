@@ -13,6 +13,7 @@ import type { World } from './world.ts'
 const MAX_POSTS = 1_000
 const DELIVERED_WITHIN_MS = 60_000
 const FIRST_TEXT = 'Hello from postonce! Written once, published exactly once. #postonce'
+const FURTHER_TEXT = 'Hello from the tea club! The same post, in other words for this account. #postonce'
 
 /**
  * Writes to the database, because the sandbox has no registration yet and only the database can create admins. Existing
@@ -52,12 +53,16 @@ export function userApi(api: ApiClient, token: string): UserApi {
   }
 }
 
-/** Publishes a post with a picture, since some platforms require one, and verifies that it is public. */
+/**
+ * Publishes a post with a picture, since some platforms require one, and verifies that it is public.
+ * @param further ids of further accounts, which get another text
+ */
 export async function publishFirstPost(
   api: ApiClient,
   token: string,
   picture: MediaItem,
   platforms: World['platforms'],
+  further: string[],
 ): Promise<FirstPost> {
   const { storageUrl: _, ...given } = picture
   const { postId } = await api.call<{ postId: string }>('POST', '/api/posts', {
@@ -65,12 +70,14 @@ export async function publishFirstPost(
     body: {
       content: { text: FIRST_TEXT, mediaItems: [given] },
       selectedPlatforms: Object.keys(platforms),
+      selectedAccounts: further,
+      accountSpecificContent: Object.fromEntries(further.map((id) => [id, { text: FURTHER_TEXT }])),
       correlationId: 'sandbox-first-post',
     },
   })
   const outcome = await api.outcomeOf(postId, token, DELIVERED_WITHIN_MS)
   const addresses: FirstPost['addresses'] = {}
-  for (const { platform, status, error, platformPostId, platformPostUrl } of outcome.platformStatuses) {
+  for (const { platform, accountId, status, error, platformPostId, platformPostUrl } of outcome.platformStatuses) {
     if (status !== 'completed' || !platformPostId) {
       throw new Error(`on ${platform} it is ${status}: ${error ?? 'no reason given'}`)
     }
@@ -79,7 +86,7 @@ export async function publishFirstPost(
       platform === 'bluesky' ? publicRecordUrl(platforms.bluesky.url, platformPostId) : (platformPostUrl ?? '')
     const shown = await fetch(address)
     if (!shown.ok) throw new Error(`the post is not public at ${address} (status ${shown.status})`)
-    addresses[platform] = address
+    addresses[accountId ?? platform] = address
   }
   return { postId, addresses }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Platform } from '../src/domain/shared/platforms.ts'
+import type { ConnectedFurther } from './further-accounts.ts'
 import { readJson, writeJson } from './platforms/json-file.ts'
 import type { Options } from './options.ts'
 import { freePort } from './servers/process.ts'
@@ -25,8 +26,8 @@ export interface SandboxUser {
 
 export interface FirstPost {
   postId: string
-  /** The URLs of the post, by platform. */
-  addresses: Partial<Record<Platform, string>>
+  /** The URLs of the post, by account. */
+  addresses: Record<string, string>
 }
 
 /** The settings that a sandbox stores between starts. */
@@ -43,6 +44,8 @@ export interface Settings {
   users: { user: SandboxUser; admin: SandboxUser }
   /** Where the accounts of the sample user were connected. */
   connectedAt: Partial<Record<Platform, string>>
+  /** The further accounts of the sample user that were connected, by their keys. */
+  furtherAccounts: Record<string, ConnectedFurther>
   firstPost: FirstPost | null
   /** True when the sample user has the two weeks of sample posts. */
   hasPast: boolean
@@ -69,6 +72,7 @@ export async function resolveSettings(options: Options): Promise<{ settings: Set
     secrets: { ...makeSecrets(), ...stored.secrets },
     users: stored.users ?? makeUsers(),
     connectedAt: stored.connectedAt ?? {},
+    furtherAccounts: stored.furtherAccounts ?? {},
     firstPost: stored.firstPost ?? null,
     // Sandboxes of an older version keep their posts and get no sample posts.
     hasPast: stored.hasPast ?? (stored.firstPost ?? null) !== null,

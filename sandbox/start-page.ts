@@ -1,9 +1,8 @@
-import { platformLabel, type Platform } from '../src/domain/shared/platforms.ts'
+import type { PostServer } from './platforms/all.ts'
 import type { SandboxResponse, LedgerEntry } from './platforms/proxied-platform.ts'
 import { closeServer, listenOnLoopback } from './platforms/listen.ts'
 import { errorPage, escapeHtml, page } from './platforms/shared/html.ts'
 import { createSimulatorServer, type Route } from './platforms/shared/server.ts'
-import type { Front } from './platforms/shared/simulator.ts'
 import type { RunningService } from './services/all.ts'
 
 const SHOWN_POSTS = 50
@@ -15,7 +14,7 @@ const MAX_BODY_BYTES = 10_000
  * creates Bluesky accounts, since that server has no page for it.
  */
 export async function startStartPage(
-  fronts: [Platform, Front][],
+  servers: PostServer[],
   services: Pick<RunningService, 'title' | 'url'>[],
   port: number,
 ) {
@@ -24,7 +23,7 @@ export async function startStartPage(
       'GET',
       /^\/$/,
       async () =>
-        page(200, 'postonce sandbox', `${linksTo(services)}${(await Promise.all(fronts.map(sectionOf))).join('')}`),
+        page(200, 'postonce sandbox', `${linksTo(services)}${(await Promise.all(servers.map(sectionOf))).join('')}`),
     ],
     ['POST', /^\/bluesky\/accounts$/, ({ params }) => createBlueskyAccount(params.text('name')?.trim() ?? '')],
   ]
@@ -38,10 +37,10 @@ export async function startStartPage(
   })
 
   async function createBlueskyAccount(name: string): Promise<SandboxResponse> {
-    const { control } = new Map(fronts).get('bluesky') ?? {}
-    if (control === undefined) return errorPage(404, 'This sandbox has no Bluesky server')
+    const bluesky = servers.find(({ platform }) => platform === 'bluesky')
+    if (bluesky === undefined) return errorPage(404, 'This sandbox has no Bluesky server')
     const handle = `${name.replace(/\.test$/, '')}.test`
-    const answer = await fetch(`${control}/accounts`, { method: 'POST', body: JSON.stringify({ handle }) })
+    const answer = await fetch(`${bluesky.control}/accounts`, { method: 'POST', body: JSON.stringify({ handle }) })
     const body = (await answer.json()) as { error?: string; identifier: string; appPassword: string }
     return answer.ok ? accountPage(body) : errorPage(answer.status, body.error ?? '')
   }
@@ -65,10 +64,10 @@ function linksTo(services: Pick<RunningService, 'title' | 'url'>[]): string {
   return links.length === 0 ? '' : `<p>Other services: ${links.join(', ')}</p>`
 }
 
-async function sectionOf([platform, { url, control }]: [Platform, Front]): Promise<string> {
+async function sectionOf({ platform, title, url, control }: PostServer): Promise<string> {
   const links = `<a href="${url}/">server</a>, <a href="${control}/ledger">ledger</a>, <a href="${control}/requests">requests</a>, <a href="${control}/faults">faults</a>`
   const form = platform === 'bluesky' ? NEW_BLUESKY_ACCOUNT : ''
-  const heading = `<h2>${platformLabel(platform)}</h2><p>${links}</p>${form}`
+  const heading = `<h2>${escapeHtml(title)}</h2><p>${links}</p>${form}`
   try {
     const answer = await fetch(`${control}/ledger`, { signal: AbortSignal.timeout(RESPONSE_WITHIN_MS) })
     const posts = (await answer.json()) as LedgerEntry[]

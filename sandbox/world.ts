@@ -19,6 +19,7 @@ export interface World extends Record<Exclude<ServiceName, 'payments'>, Front> {
   platforms: Record<Exclude<Platform, 'bluesky'>, Front> & {
     bluesky: Front & { identifier: string; appPassword: string }
   }
+  secondMastodon: Front
 }
 
 export function writeWorld(dir: string, world: World): void {

@@ -33,10 +33,17 @@ const REPORTED: Record<Platform, (keyof PostCounts)[]> = {
 /** The connected accounts, by their ids on the platforms. */
 export type DemoAccounts = Partial<Record<Platform, string>>
 
+interface FollowedAccount {
+  platform: Platform
+  accountId: string
+}
+
 export interface DemoOwner {
   userId: string
   timezone: string
   accounts: DemoAccounts
+  /** All accounts with followers, by our ids. */
+  followed: FollowedAccount[]
   /** A picture for posts on platforms that require media. */
   picture: MediaItem
 }
@@ -73,9 +80,7 @@ export function buildHistory(
   return {
     posts: made.map(({ post }) => post),
     postSnapshots: made.flatMap(({ snapshots }) => snapshots),
-    accountSnapshots: (Object.keys(owner.accounts) as Platform[]).flatMap((platform) =>
-      buildFollowerSnapshots(owner.userId, platform, collecting),
-    ),
+    accountSnapshots: owner.followed.flatMap((account) => buildFollowerSnapshots(owner.userId, account, collecting)),
   }
 }
 
@@ -199,7 +204,7 @@ function pauseAt(ageMs: number): number {
 
 function buildFollowerSnapshots(
   userId: string,
-  platform: Platform,
+  { platform, accountId }: FollowedAccount,
   { now, retentionMs }: Collecting,
 ): AccountSnapshot[] {
   const audience = audienceOn(platform)
@@ -211,6 +216,6 @@ function buildFollowerSnapshots(
       const takenAt = new Date(Math.min(slot.getTime() + 10 * MINUTE, now.getTime()))
       const followers = audience.followers(takenAt.getTime())
       const removeAt = new Date(takenAt.getTime() + retentionMs)
-      return { _id: newId(), userId, platform, slot, takenAt, followers, removeAt }
+      return { _id: newId(), userId, platform, accountId, slot, takenAt, followers, removeAt }
     })
 }

@@ -48,7 +48,9 @@ export async function seedDemo(
     )
     const posts = demoPosts(collecting.now, timezone)
     const published = await publishAll(posts, accounts, fronts)
-    const history = buildHistory({ userId, timezone, accounts, picture }, posts, published, collecting)
+    const followed = connected.map(({ _id: accountId, platform }) => ({ platform, accountId }))
+    const owner = { userId, timezone, accounts, followed, picture }
+    const history = buildHistory(owner, posts, published, collecting)
     await storeDemo(database, users, userId, history)
   } finally {
     await database.close()

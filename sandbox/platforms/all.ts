@@ -1,11 +1,18 @@
 import { join } from 'node:path'
 import { buildCallbackUrl } from '../../src/domain/accounts/platform-connect.ts'
-import type { Platform } from '../../src/domain/shared/platforms.ts'
+import { platformLabel, type Platform } from '../../src/domain/shared/platforms.ts'
 import { startAll } from '../start-all.ts'
 import { startBluesky } from './bluesky.ts'
 import { startMastodon } from './mastodon.ts'
 import { startMeta } from './meta.ts'
-import { connectByPage, type Behaviour, type RunningPlatform, type SandboxPlatform } from './sandbox-platform.ts'
+import {
+  connectByPage,
+  type Behaviour,
+  type RunningPlatform,
+  type SandboxAccount,
+  type SandboxPlatform,
+  type UserApi,
+} from './sandbox-platform.ts'
 import { NO_CROWD } from './shared/crowd.ts'
 import type { Front } from './shared/simulator.ts'
 import { startTumblr } from './tumblr.ts'
@@ -25,6 +32,12 @@ const UNLIMITED = 1_000_000
 
 const noCrowd = () => NO_CROWD
 
+/** The name of the second Mastodon server wherever servers are listed. */
+export const SECOND_MASTODON = 'Mastodon 2'
+
+/** Another server of a platform. It is no front of the platform, because default accounts are not on it. */
+export type SecondServer = Front & Required<Pick<RunningPlatform, 'env' | 'connectFurther' | 'stop'>>
+
 /** Starts all platforms. Each stores its data in its own folder under `dir`. */
 export function startPlatforms(dir: string, behaviour: Behaviour = {}): Promise<RunningPlatform[]> {
   return startAll(SANDBOX_PLATFORMS.map(({ name, start }) => start(join(dir, name), behaviour)))
@@ -34,6 +47,20 @@ export function listFronts(platforms: RunningPlatform[]): [Platform, Front][] {
   return platforms.flatMap(({ fronts }) => Object.entries(fronts) as [Platform, Front][])
 }
 
+/** A server with posts that the public sees. */
+export interface PostServer extends Front {
+  platform: Platform
+  title: string
+}
+
+/** Returns all servers with posts, each second server after the first one of its platform. */
+export function listPostServers(platforms: RunningPlatform[], { url, control }: Front): PostServer[] {
+  return listFronts(platforms).flatMap(([platform, front]) => [
+    { ...front, platform, title: platformLabel(platform) },
+    ...(platform === 'mastodon' ? [{ url, control, platform, title: SECOND_MASTODON }] : []),
+  ])
+}
+
 async function bluesky(dir: string, { processingMs, crowdOn = noCrowd }: Behaviour): Promise<RunningPlatform> {
   const { url, directoryUrl, control, video, createAccount, stop } = await startBluesky({
     dir,
@@ -41,6 +68,12 @@ async function bluesky(dir: string, { processingMs, crowdOn = noCrowd }: Behavio
   })
   if (processingMs) video.processingMs = processingMs.video
   const accountOf = (name: string) => createAccount({ handle: `${name}.test` })
+  async function logIn(name: string, api: UserApi, query = ''): Promise<SandboxAccount> {
+    const { did, handle, password, appPassword } = await accountOf(name)
+    await api.call('POST', `/api/platform/bluesky/connect${query}`, { identifier: handle, appPassword })
+    const secrets = { 'an app password': appPassword, 'a main password': password }
+    return { platform: 'bluesky', account: handle, accountId: did, secrets }
+  }
   return {
     fronts: { bluesky: { url, control } },
     env: () => ({ BLUESKY_ENTRY_URL: url, BLUESKY_VIDEO_URL: url, BLUESKY_DIRECTORY_URL: directoryUrl }),
@@ -48,12 +81,8 @@ async function bluesky(dir: string, { processingMs, crowdOn = noCrowd }: Behavio
       const { handle, appPassword } = await accountOf(name)
       return { identifier: handle, appPassword }
     },
-    async connect(name, api) {
-      const { did, handle, password, appPassword } = await accountOf(name)
-      await api.call('POST', '/api/platform/bluesky/connect', { identifier: handle, appPassword })
-      const secrets = { 'an app password': appPassword, 'a main password': password }
-      return [{ platform: 'bluesky', account: handle, accountId: did, secrets }]
-    },
+    connect: async (name, api) => [await logIn(name, api)],
+    connectFurther: (name, api) => logIn(name, api, '?replace=false'),
     stop,
   }
 }
@@ -85,6 +114,34 @@ async function mastodon(dir: string, behaviour: Behaviour): Promise<RunningPlatf
       const { id, username } = createAccount({ username: name.replaceAll('-', '_'), displayName: 'Sandbox user' })
       await connectByPage('mastodon', id, api)
       return [{ platform: 'mastodon', account: username, accountId: id, secrets: {} }]
+    },
+    stop,
+  }
+}
+
+/**
+ * Starts a second Mastodon server, which users can name. It is of another software: it ignores idempotency keys, does
+ * not report the application, counts code points and accepts longer texts.
+ */
+export async function startSecondMastodon(dir: string, { crowdOn = noCrowd }: Behaviour = {}): Promise<SecondServer> {
+  const { url, control, createAccount, stop } = await startMastodon({
+    dir: join(dir, 'second-mastodon'),
+    title: SECOND_MASTODON,
+    rateLimits: MASTODON_ROOM,
+    crowd: crowdOn('mastodon'),
+    honoursKeys: false,
+    namesApplication: false,
+    countsCodePoints: true,
+    maxCharacters: 5_000,
+  })
+  return {
+    url,
+    control,
+    env: () => ({ ALLOWED_PRIVATE_SERVERS: url }),
+    async connectFurther(name, api) {
+      const { id, username } = createAccount({ username: name, displayName: 'Sandbox user' })
+      await connectByPage('mastodon', id, api, url)
+      return { platform: 'mastodon', account: username, accountId: id, secrets: {} }
     },
     stop,
   }

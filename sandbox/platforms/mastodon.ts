@@ -14,6 +14,8 @@ import { startSimulator, type SimulatorPlace } from './shared/simulator.ts'
 export type MastodonApp = Pick<App, 'name' | 'clientId' | 'clientSecret'>
 
 export interface MastodonOptions extends SimulatorPlace {
+  /** The name of the server, on its start page and in its description. */
+  title?: string
   maxCharacters?: number
   /** File types that this instance accepts. */
   types?: string[]
@@ -66,6 +68,7 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
     processingMs = 1_000,
     showsSeveral = true,
     hasV2Instance = true,
+    title = 'Mastodon sandbox',
   } = options
   const {
     honoursKeys = true,
@@ -110,6 +113,7 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
         statuses,
         countRequest,
         base,
+        title,
         maxCharacters,
         types,
         charactersPerUrl,

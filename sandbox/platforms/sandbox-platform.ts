@@ -31,6 +31,8 @@ export interface RunningPlatform {
   facts?(name: string): Promise<Record<string, string>>
   /** Creates the accounts with this name if needed, and connects them for the user of `api`. */
   connect(name: string, api: UserApi): Promise<SandboxAccount[]>
+  /** Does the same beside the accounts that the user has on the platform, where the sandbox has several. */
+  connectFurther?(name: string, api: UserApi): Promise<SandboxAccount>
   stop(): Promise<void>
 }
 
@@ -45,6 +47,12 @@ export interface SandboxAccount {
   secrets: Record<string, string>
 }
 
+/** The response that begins a login. Platforms name the URL differently. */
+interface LoginPage {
+  authUrl?: string
+  url?: string
+}
+
 /** The API client of one user. */
 export interface UserApi {
   /** Returns `data`; throws on an error. */
@@ -53,9 +61,20 @@ export interface UserApi {
   follow(address: string): Promise<string>
 }
 
-/** Runs the whole login of a user over a platform's page and back. */
-export async function connectByPage(platform: Platform, accountId: string, api: UserApi): Promise<void> {
-  const begun = await api.call<{ authUrl?: string; url?: string }>('GET', `/api/platform/${platform}/connect`)
+/**
+ * Runs the whole login of a user over a platform's page and back.
+ * @param server adds the account on this server; by default the account takes the place of the platform's default one
+ */
+export async function connectByPage(
+  platform: Platform,
+  accountId: string,
+  api: UserApi,
+  server?: string,
+): Promise<void> {
+  const path = `/api/platform/${platform}/connect`
+  const begun = await (server === undefined
+    ? api.call<LoginPage>('GET', path)
+    : api.call<LoginPage>('POST', `${path}?replace=false`, { instance: server }))
   const end = await api.follow(await consent((begun.authUrl ?? begun.url)!, accountId))
   if (!end.includes(`success=${platform}_connected`)) throw new Error(`Connecting ${platform} ended at ${end}`)
 }

@@ -20,7 +20,9 @@ export async function giveDemo(context: Context, userId: string): Promise<void> 
     return Object.fromEntries(on.map((platform) => [platform, placeOf(platform)]))
   })
   const picture = { storageKey: 'hello.jpg', storageUrl: 'https://files.example/hello.jpg', mimeType: 'image/jpeg' }
-  const owner = { userId, timezone: 'UTC', accounts, picture }
+  const connected = await context.accounts.listConnected(userId)
+  const followed = connected.map(({ _id: accountId, platform }) => ({ platform, accountId }))
+  const owner = { userId, timezone: 'UTC', accounts, followed, picture }
   const collecting = { now, ...collectionSettings(context.config) }
   await storeDemo(context.database, context.users, userId, buildHistory(owner, posts, published, collecting))
 }

@@ -132,6 +132,7 @@ function worldOn(port: number): unknown {
       ...Object.fromEntries(PLATFORMS.map((platform) => [platform, { url, control: url }])),
       bluesky: { url, control: url, identifier: text, appPassword: text },
     },
+    secondMastodon: { url, control: url },
     mail: { url, control: url },
     push: { url, control: url },
     identity: { url, control: url },

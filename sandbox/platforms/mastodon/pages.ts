@@ -9,8 +9,9 @@ export function authorizePage(app: string, scopes: string[], accounts: Account[]
   return consentPage({ title: 'Authorization required', app, scopes, accounts: people, newFields })
 }
 
-/** The start page of the simulated Mastodon. */
+/** The start page of a simulated Mastodon server. */
 export function startPage(
+  title: string,
   accounts: Account[],
   statuses: { status: Status; account: Account; html: string }[],
 ): SandboxResponse {
@@ -18,7 +19,7 @@ export function startPage(
     ({ username, displayName }) =>
       `<li><a href="/@${escapeHtml(username)}">@${escapeHtml(username)}</a> ${escapeHtml(displayName)}</li>`,
   )
-  return page(200, 'Mastodon sandbox', `<h2>Accounts</h2><ul>${people.join('')}</ul><h2>Posts</h2>${list(statuses)}`)
+  return page(200, title, `<h2>Accounts</h2><ul>${people.join('')}</ul><h2>Posts</h2>${list(statuses)}`)
 }
 
 export function statusesPage(

@@ -17,6 +17,7 @@ interface ServerDeps {
   statuses: Statuses
   countRequest: ReturnType<typeof createRateLimits>
   base(): string
+  title: string
   maxCharacters: number
   types: string[]
   charactersPerUrl: number
@@ -44,7 +45,7 @@ export function createMastodonServer(deps: ServerDeps): Server {
       .map((status) => ({ status, account: state.accounts.get(status.accountId)!, html: statuses.html(status) }))
 
   const routes: Route<Call & Known>[] = [
-    ['GET', /^\/$/, () => startPage(state.accounts.values(), shown(state.statuses.values()))],
+    ['GET', /^\/$/, () => startPage(deps.title, state.accounts.values(), shown(state.statuses.values()))],
     ['GET', /^\/@(\w+)$/, ({ id }) => statusesPage(`@${id}`, shown(statuses.listOf(accountNamed(id).id)))],
     ['GET', /^\/@\w+\/(\d+)$/, ({ id }) => statusesPage('Post', shown([statuses.find(id)]))],
     ['GET', /^\/media\/(\d+)$/, ({ id }) => media.file(id)],
@@ -158,7 +159,7 @@ export function createMastodonServer(deps: ServerDeps): Server {
   function instance() {
     return {
       domain: new URL(base()).host,
-      title: 'Mastodon sandbox',
+      title: deps.title,
       version: deps.version,
       configuration: {
         statuses: {

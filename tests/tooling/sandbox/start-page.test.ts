@@ -5,18 +5,20 @@ import { startStartPage } from '../../../sandbox/start-page.ts'
 import { xrpcOf } from '../../integration/platforms/shared/support.ts'
 
 let mastodon: Mastodon
+let second: Mastodon
 let bluesky: Bluesky
 let page: Awaited<ReturnType<typeof startStartPage>>
 
 beforeAll(async () => {
-  ;[mastodon, bluesky] = await Promise.all([startMastodon(), startBluesky()])
+  ;[mastodon, second, bluesky] = await Promise.all([startMastodon(), startMastodon(), startBluesky()])
   const { url, control } = mastodon
   const nobody = { url: 'http://127.0.0.1:1', control: 'http://127.0.0.1:1' }
   page = await startStartPage(
     [
-      ['mastodon', { url, control }],
-      ['tumblr', nobody],
-      ['bluesky', bluesky],
+      { platform: 'mastodon', title: 'Mastodon', url, control },
+      { platform: 'mastodon', title: 'Mastodon 2', url: second.url, control: second.control },
+      { platform: 'tumblr', title: 'Tumblr', ...nobody },
+      { platform: 'bluesky', title: 'Bluesky', url: bluesky.url, control: bluesky.control },
     ],
     [{ title: 'mails', url: 'http://127.0.0.1:2' }],
     0,
@@ -25,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await page?.stop()
-  await mastodon?.stop()
+  await Promise.all([mastodon?.stop(), second?.stop()])
   await bluesky?.stop()
 })
 
@@ -47,9 +49,11 @@ it('the start page creates a Bluesky account and shows its handle and app passwo
 it('the start page shows the public posts of every running platform and links to the other servers', async () => {
   const account = mastodon.createAccount({ username: 'ann' })
   mastodon.publishElsewhere(account, 'Good <b>morning</b>')
+  second.publishElsewhere(second.createAccount({ username: 'ben' }), 'Good evening')
   const html = await (await fetch(page.url)).text()
   expect(html).toContain('<b>ann</b>')
   expect(html).toContain('Good &lt;b&gt;morning&lt;/b&gt;')
+  expect(html).toMatch(/<h2>Mastodon 2<\/h2>.*<b>ben<\/b>.*Good evening.*<h2>Tumblr/s)
   expect(html).toContain('<a href="http://127.0.0.1:2">mails</a>')
   expect(html).toMatch(/<h2>Tumblr<\/h2>.*<p>This server does not respond/s)
   expect((await fetch(`${page.url}other`)).status).toBe(404)
