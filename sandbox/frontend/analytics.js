@@ -1,4 +1,5 @@
 import { heat, line, stackedBars } from './charts.js'
+import { describeTarget } from './accounts.js'
 import { ask, call } from './client.js'
 import { $, element, link, table } from './elements.js'
 
@@ -78,31 +79,34 @@ async function showTop() {
   )
 }
 
-function topItem({ postId, platform, snapshotAt, metrics, derived, postDetails }) {
-  const { platformPostUrl } = postDetails.platformStatuses.find((entry) => entry.platform === platform) ?? {}
+function topItem({ postId, platform, accountId, snapshotAt, metrics, derived, postDetails }) {
+  const isIt = (entry) => (accountId ? entry.accountId === accountId : entry.platform === platform)
+  const { platformPostUrl, accountName } = postDetails.platformStatuses.find(isIt) ?? {}
+  const target = describeTarget(platform, accountName)
   const { text } = postDetails.content
   const shown = text.length > TEXT_LENGTH ? `${text.slice(0, TEXT_LENGTH)}…` : text
   const counts = element('small', { textContent: describeCounts({ metrics, derived }) })
   const state = element('small', { role: 'status', textContent: `as of ${formatTime(snapshotAt)}` })
   const refresh = element('button', {
     textContent: 'Refresh',
-    ariaLabel: `Refresh the counts of “${shown}” on ${platform}`,
+    ariaLabel: `Refresh the counts of “${shown}” on ${target}`,
   })
   refresh.onclick = async () => {
     refresh.disabled = true
     state.textContent = 'refreshing …'
-    const { words, snapshot } = await refreshCounts(postId, platform)
+    const { words, snapshot } = await refreshCounts(postId, platform, accountId)
     state.textContent = words
     if (snapshot) counts.textContent = describeCounts({ metrics: snapshot, derived: snapshot })
     refresh.disabled = false
   }
-  const name = platformPostUrl ? link(platformPostUrl, platform) : platform
+  const name = platformPostUrl ? link(platformPostUrl, target) : target
   return element('li', {}, element('b', {}, name), ` ${shown} `, counts, element('p', {}, refresh, ' ', state))
 }
 
 /** Requests new counts and describes the result. */
-async function refreshCounts(postId, platform) {
-  const { response, answer } = await ask('POST', `/api/analytics/posts/${postId}/refresh?platform=${platform}`)
+async function refreshCounts(postId, platform, accountId) {
+  const query = new URLSearchParams({ platform, ...(accountId && { account: accountId }) })
+  const { response, answer } = await ask('POST', `/api/analytics/posts/${postId}/refresh?${query}`)
   if (response.status === 429) {
     const minutes = Math.ceil(Number(response.headers.get('retry-after')) / 60)
     return { words: `Refreshed too often. Try again in ${minutes} min (429)` }

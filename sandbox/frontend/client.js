@@ -1,5 +1,7 @@
 const api = document.querySelector('meta[name=api]').content
 export const REFRESH = '/api/auth/refresh'
+const SHOWN_MS = 8_000
+let clearing
 
 /** The access token, sent with every request while a user is signed in. */
 export const session = { token: null }
@@ -23,9 +25,18 @@ export async function call(method, path, body) {
   const { response, answer } = await ask(method, path, body)
   // Background requests are not shown.
   if (method !== 'GET' && path !== REFRESH) {
-    document.querySelector('#answer').textContent = `${response.status} ${answer.message}`
+    showAnswer(response, answer)
   }
   return response.ok ? answer.data : undefined
+}
+
+/** Errors stay until the next response. */
+function showAnswer({ status, ok }, { message, errors = [] }) {
+  const field = document.querySelector('#answer')
+  field.className = ok ? '' : 'problem'
+  field.textContent = [`${status} ${message}`, ...errors.map((error) => error.message)].join(' ')
+  clearTimeout(clearing)
+  if (ok) clearing = setTimeout(() => (field.textContent = ''), SHOWN_MS)
 }
 
 export function openStream() {

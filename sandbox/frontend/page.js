@@ -1,3 +1,4 @@
+import { describeTarget, showAccounts, startAccounts } from './accounts.js'
 import { showAnalytics, startAnalytics } from './analytics.js'
 import { call, openStream, REFRESH, session } from './client.js'
 import { $, element, link, onSubmit } from './elements.js'
@@ -20,9 +21,9 @@ async function show() {
   const me = session.token && (await call('GET', '/api/auth/me'))?.user
   document.body.className = me ? 'signed-in' : 'signed-out'
   if (me) {
-    await Promise.all([showPlatforms(), showPosts(), showNotifications(), showPlan()])
+    await Promise.all([showAccounts(show), showPosts(), showNotifications(), showPlan()])
     listen()
-  }
+  } else $('#on').replaceChildren()
   $('#who').textContent = me ? `Signed in as ${me.name}` : 'Not signed in'
   if (me) await showAnalytics()
 }
@@ -69,51 +70,6 @@ async function cancelPlan() {
   await showPlan()
 }
 
-async function showPlatforms() {
-  const platforms = Object.entries((await call('GET', '/api/platform/find')) ?? {})
-  $('#platforms').replaceChildren(...platforms.map(([name, account]) => platformItem(name, account)))
-  const connected = platforms.filter(([, { connected }]) => connected)
-  $('#on').replaceChildren(
-    element('legend', {
-      textContent: connected.length > 0 ? 'Publish on' : 'Connect a platform first, then choose where to publish',
-    }),
-    ...connected.map(([name]) =>
-      element('label', {}, element('input', { type: 'checkbox', name: 'on', value: name }), ` ${name}`),
-    ),
-  )
-}
-
-function platformItem(name, { connected, profile, health }) {
-  // Instagram is connected and disconnected with Facebook.
-  const button =
-    name === 'instagram'
-      ? ''
-      : element('button', {
-          className: connected ? 'disconnect' : 'connect',
-          value: name,
-          textContent: `${connected ? 'Disconnect' : 'Connect'} ${name}`,
-          onclick: () => void (connected ? disconnect(name) : connect(name)),
-        })
-  const state = connected ? ` ${name}: ${profile.displayName} (@${profile.handle}), ${health.status} ` : ` ${name} `
-  return element('li', {}, state, button)
-}
-
-async function connect(name) {
-  if (name === 'bluesky') {
-    const identifier = prompt('Bluesky handle')
-    const appPassword = identifier && prompt('App password')
-    if (appPassword && (await call('POST', '/api/platform/bluesky/connect', { identifier, appPassword }))) await show()
-    return
-  }
-  const begun = await call('GET', `/api/platform/${name}/connect`)
-  if (begun) location.assign(begun.authUrl ?? begun.url)
-}
-
-async function disconnect(name) {
-  await call('DELETE', `/api/platform/${name}/disconnect`)
-  await show()
-}
-
 async function showPosts() {
   const { posts = [] } = (await call('GET', `/api/posts?limit=${SHOWN}`)) ?? {}
   $('#posts').replaceChildren(
@@ -123,13 +79,18 @@ async function showPosts() {
         {},
         element('b', { textContent: status }),
         ` ${scheduledAt ? new Date(scheduledAt).toLocaleString() : ''} ${content.text} `,
-        ...platformStatuses.map((entry) =>
-          entry.platformPostUrl
-            ? element('span', {}, link(entry.platformPostUrl, entry.platform), ' ')
-            : ` ${entry.platform}: ${entry.error ?? entry.status} `,
-        ),
+        element('ul', { className: 'entries' }, ...platformStatuses.map(entryItem)),
       ),
     ),
+  )
+}
+
+function entryItem({ platform, accountName, server, status, error, platformPostUrl }) {
+  const target = describeTarget(platform, accountName)
+  return element(
+    'li',
+    { title: server ?? '' },
+    platformPostUrl ? link(platformPostUrl, target) : `${target}: ${error ?? status}`,
   )
 }
 
@@ -197,10 +158,11 @@ onSubmit($('#post'), async (fields) => {
   const stored = await call('POST', '/api/posts', {
     content: { text: fields.get('text'), mediaItems: item ? [item] : [] },
     selectedPlatforms: fields.getAll('on'),
+    selectedAccounts: fields.getAll('account'),
     ...(scheduledAt && { scheduledAt: new Date(scheduledAt).toISOString() }),
   })
   if (!stored) return
-  $('#post textarea').value = ''
+  for (const name of ['text', 'picture', 'scheduledAt']) $(`#post [name=${name}]`).value = ''
   await show()
 })
 
@@ -217,6 +179,7 @@ async function logOut() {
 }
 
 startAnalytics()
+startAccounts(show)
 $('#upgrade').onclick = () => void openProcessorPage('/api/payments/create-checkout')
 $('#billing').onclick = () => void openProcessorPage('/api/payments/billing-portal')
 $('#cancel-plan').onclick = () => void cancelPlan()

@@ -13,6 +13,8 @@ import { startBrowserWorld, type BrowserWorld } from './world.ts'
  */
 
 let mastodon: Mastodon
+/** A server that users name. */
+let second: Mastodon
 let tumblr: Tumblr
 let world: BrowserWorld
 let platforms: Record<'mastodon' | 'tumblr', Connectable>
@@ -25,7 +27,11 @@ interface Connectable {
 }
 
 beforeAll(async () => {
-  ;[mastodon, tumblr] = await Promise.all([startMastodon(), startTumblr()])
+  ;[mastodon, second, tumblr] = await Promise.all([
+    startMastodon(),
+    startMastodon({ honoursKeys: false, namesApplication: false }),
+    startTumblr(),
+  ])
   world = await startBrowserWorld((publicUrl) => {
     const mastodonApp = mastodon.createApp({
       name: 'postonce',
@@ -36,6 +42,7 @@ beforeAll(async () => {
       MASTODON_INSTANCE_URL: mastodon.url,
       MASTODON_CLIENT_ID: mastodonApp.clientId,
       MASTODON_CLIENT_SECRET: mastodonApp.clientSecret,
+      ALLOWED_PRIVATE_SERVERS: second.url,
       TUMBLR_CONSUMER_KEY: tumblrApp.consumerKey,
       TUMBLR_CONSUMER_SECRET: tumblrApp.consumerSecret,
       TUMBLR_AUTHORIZE_URL: tumblr.url,
@@ -62,8 +69,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await world?.stop()
-  await tumblr?.stop()
-  await mastodon?.stop()
+  await Promise.all([tumblr, second, mastodon].map((server) => server?.stop()))
 })
 
 /** A user with a separate browser, signed in on the frontend. */
@@ -179,4 +185,57 @@ it('in a browser, a user who owns no account on a platform creates one on its pa
   const offered = await other.page.locator('select[name=account] option').allTextContents()
   expect(offered).toEqual(expect.arrayContaining([taken, `@${name}`]))
   expect(await decide(other.page, taken, 'allow')).toBe('?success=mastodon_connected')
+})
+
+describe('in a browser, several accounts of a platform', () => {
+  /** A user with an account on the default Mastodon server and one on another server. */
+  async function withTwoAccounts() {
+    const { page, begin } = await someone()
+    const username = unique('p').replace(/\W/g, '')
+    for (const server of [mastodon, second]) {
+      server.createAccount({ username })
+      await page.fill('#add-mastodon [name=instance]', server === second ? server.url : '')
+      await begin('mastodon')
+      expect(new URL(page.url()).origin).toBe(server.url)
+      expect(await decide(page, `@${username}`, 'allow')).toBe('?success=mastodon_connected')
+    }
+    const [home, brand] = [mastodon, second].map(({ url }) => `${username}@${new URL(url).host}`) as [string, string]
+    await item(page, brand).waitFor()
+    return { page, username, home, brand }
+  }
+
+  const item = (page: Page, name: string) => page.locator('#accounts li', { hasText: name })
+  const option = (page: Page, name: string) => page.locator('#on label', { hasText: name }).locator('input')
+
+  it('a user publishes to two accounts of a platform and sees the outcome of each', async () => {
+    const { page, username, home, brand } = await withTwoAccounts()
+    await page.waitForSelector('#live:text-is("live")')
+    expect([await option(page, home).isChecked(), await option(page, brand).isChecked()]).toEqual([true, false])
+    await option(page, brand).check()
+    const text = `For two accounts, ${unique('post')}`
+    await page.fill('#post [name=text]', text)
+    await page.click('#post button')
+    const post = page.locator('#posts > li', { hasText: text })
+    for (const [name, { url }] of [[home, mastodon] as const, [brand, second] as const]) {
+      const address = await post.getByRole('link', { name }).getAttribute('href')
+      expect(address).toContain(`${url}/@${username}/`)
+    }
+    for (const { control } of [mastodon, second]) {
+      const texts = (await controlOf(control).ledger()).map((entry) => entry.text)
+      expect(texts.filter((one) => one === text)).toHaveLength(1)
+    }
+  })
+
+  it('a user makes another account the default and disconnects the earlier one', async () => {
+    const { page, home, brand } = await withTwoAccounts()
+    const tagOf = (name: string) => item(page, name).locator('.tag')
+    expect([await tagOf(home).innerText(), await tagOf(brand).count()]).toEqual(['default', 0])
+    await item(page, brand).getByRole('button', { name: 'Make default' }).click()
+    await tagOf(brand).waitFor()
+    expect(await tagOf(home).count()).toBe(0)
+    expect(await option(page, brand).getAttribute('value')).toBe('mastodon')
+    await item(page, home).getByRole('button', { name: 'Disconnect' }).click()
+    await item(page, home).waitFor({ state: 'detached' })
+    expect(await page.locator('#accounts li').count()).toBe(1)
+  })
 })
