@@ -1,5 +1,4 @@
 import type { Platform } from '../src/domain/shared/platforms.ts'
-import type { ApiClient } from './api-client.ts'
 import type { SecondServer } from './platforms/all.ts'
 import type { RunningPlatform, SandboxAccount, UserApi } from './platforms/sandbox-platform.ts'
 
@@ -48,8 +47,8 @@ export interface ListedAccount {
   profile: { handle: string }
 }
 
-export function listAccounts(api: ApiClient, token: string): Promise<ListedAccount[]> {
-  return api.call('GET', '/api/platform/accounts', { token })
+export function listAccounts(user: UserApi): Promise<ListedAccount[]> {
+  return user.call('GET', '/api/platform/accounts')
 }
 
 /**
@@ -57,17 +56,17 @@ export function listAccounts(api: ApiClient, token: string): Promise<ListedAccou
  * @param earlier the same account on a server that has another URL now; it is disconnected
  */
 export async function connectFurtherAccount(
-  { api, token, user }: { api: ApiClient; token: string; user: UserApi },
+  user: UserApi,
   { server, connect }: FurtherAccount,
   earlier: ConnectedFurther | undefined,
 ): Promise<ConnectedFurther> {
-  const before = await listAccounts(api, token)
+  const before = await listAccounts(user)
   if (earlier && before.some(({ _id }) => _id === earlier.accountId))
-    await api.call('DELETE', `/api/platform/accounts/${earlier.accountId}`, { token })
+    await user.call('DELETE', `/api/platform/accounts/${earlier.accountId}`)
   const { platform, account } = await connect(user)
   const isIt = (one: ListedAccount) =>
     one.platform === platform && one.server === server && one.profile.handle.split('@')[0] === account
-  const { _id: accountId } = (await listAccounts(api, token)).find(isIt)!
-  await api.call('PATCH', `/api/platform/accounts/${accountId}`, { token, body: { label: LABEL } })
+  const { _id: accountId } = (await listAccounts(user)).find(isIt)!
+  await user.call('PATCH', `/api/platform/accounts/${accountId}`, { label: LABEL })
   return { server, accountId }
 }

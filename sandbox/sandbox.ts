@@ -214,7 +214,7 @@ export function createSandbox(options: Options) {
       keep(dir, settings)
     }
     for (const [key, account] of further) {
-      furtherAccounts[key] = await connectFurtherAccount({ api, token, user }, account, furtherAccounts[key])
+      furtherAccounts[key] = await connectFurtherAccount(user, account, furtherAccounts[key])
       keep(dir, settings)
     }
     if (!publishes && hasPast) return
@@ -233,7 +233,7 @@ export function createSandbox(options: Options) {
     try {
       const added = Object.values(furtherAccounts).map(({ accountId }) => accountId)
       // The user may have changed the accounts since an earlier start without a first post.
-      const present = (await listAccounts(api, token)).filter(({ _id, isDefault }) => added.includes(_id) && !isDefault)
+      const present = (await listAccounts(user)).filter(({ _id, isDefault }) => added.includes(_id) && !isDefault)
       const ids = present.map(({ _id }) => _id)
       settings.firstPost = await step('The first post', () => publishFirstPost(api, token, picture, platforms, ids))
       keep(dir, settings)

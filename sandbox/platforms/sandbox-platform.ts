@@ -56,7 +56,7 @@ interface LoginPage {
 /** The API client of one user. */
 export interface UserApi {
   /** Returns `data`; throws on an error. */
-  call<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T>
+  call<T>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<T>
   /** Opens a URL that a platform's page redirects to, a callback of the API, and returns its redirect. */
   follow(address: string): Promise<string>
 }

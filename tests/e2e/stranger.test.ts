@@ -39,6 +39,15 @@ test('a new user clones, starts, sees the first post and stops, and the next sta
   const hello = (await publicPosts(first.world)).find(({ text }) => text.includes('Hello from postonce'))
   const shown = await fetch(publicRecordUrl(first.world.platforms.bluesky.url, hello?.id ?? ''))
   expect(await shown.json()).toMatchObject({ value: { text: hello?.text } })
+  const accounts = await accountsOf(first.world)
+  expect(accounts).toHaveLength(PLATFORMS.length + 2)
+  expect(accounts.filter(({ isDefault }) => isDefault)).toHaveLength(PLATFORMS.length)
+  expect(accounts.filter(({ isDefault }) => !isDefault)).toMatchObject([
+    { platform: 'bluesky', label: 'Tea club' },
+    { platform: 'mastodon', label: 'Tea club', server: first.world.secondMastodon.url },
+  ])
+  const shownOnSecond = (await (await fetch(`${first.world.secondMastodon.control}/ledger`)).json()) as object[]
+  expect(shownOnSecond).toMatchObject([{ text: expect.stringContaining('Hello from the tea club') }])
 
   // A killed process restarts, and `world.json` has its new id.
   process.kill(first.world.processes.worker, 'SIGKILL')
@@ -63,6 +72,7 @@ test('a new user clones, starts, sees the first post and stops, and the next sta
   console.log(`The second start was ready after ${(readyAfterMs / 1000).toFixed(1)} s`)
 
   const api = createApiClient(second.world.api)
+  expect(await accountsOf(second.world)).toEqual(accounts)
   const outcome = await api.outcomeOf(postId, await api.logIn(userOf(second.world)), DELIVERED_WITHIN_MS)
   expect(outcome.status).toBe('COMPLETED')
   const delivered = (await publicPosts(second.world)).filter((post) => post.text === text)
@@ -162,6 +172,21 @@ async function schedule(world: World, text: string, dueAt: Date): Promise<{ post
     token: await api.logIn(userOf(world)),
     body: { content: { text }, selectedPlatforms: ['bluesky'], scheduledAt: dueAt.toISOString() },
   })
+}
+
+interface ListedAccount {
+  platform: string
+  server: string | null
+  isDefault: boolean
+  label: string | null
+}
+
+/** The user's accounts, without their health, which other calls change. */
+async function accountsOf(world: World): Promise<ListedAccount[]> {
+  const api = createApiClient(world.api)
+  const token = await api.logIn(userOf(world))
+  const accounts = await api.call<(ListedAccount & { health: object })[]>('GET', '/api/platform/accounts', { token })
+  return accounts.map(({ health: _, ...account }) => account)
 }
 
 function userOf({ users }: World): World['users'][number] {

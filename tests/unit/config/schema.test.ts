@@ -62,6 +62,13 @@ describe('the configuration', () => {
     expect(readConfigError(secrets)).toBe('')
   })
 
+  it('no private server is allowed by default, and production rejects one', () => {
+    expect(readConfig(secrets).ALLOWED_PRIVATE_SERVERS).toBe('')
+    const loopback = { ...secrets, ALLOWED_PRIVATE_SERVERS: 'http://127.0.0.1:3000' }
+    expect(readConfigError(loopback)).toContain('ALLOWED_PRIVATE_SERVERS must be empty in production')
+    expect(readConfigError({ ...loopback, NODE_ENV: 'development' })).toBe('')
+  })
+
   it.each(['read insights', 'Read_Insights', 'a&client_id=1', 'a;b'])(
     'an invalid scope list is rejected: %j',
     (line) => {
