@@ -34,7 +34,9 @@ export async function call(method, path, body) {
 function showAnswer({ status, ok }, { message, errors = [] }) {
   const field = document.querySelector('#answer')
   field.className = ok ? '' : 'problem'
-  field.textContent = [`${status} ${message}`, ...errors.map((error) => error.message)].join(' ')
+  // The message quotes the first error. Several accounts may have the same one.
+  const further = new Set(errors.map((error) => error.message).filter((words) => !message.includes(words)))
+  field.textContent = [`${status} ${message}`, ...further].join('. ')
   clearTimeout(clearing)
   if (ok) clearing = setTimeout(() => (field.textContent = ''), SHOWN_MS)
 }

@@ -115,12 +115,14 @@ function listen() {
   stream = openStream()
   stream.onopen = () => stream.send(JSON.stringify({ auth: { token: session.token } }))
   stream.onmessage = ({ data }) => {
-    const { event } = JSON.parse(data)
+    const { event, data: notification } = JSON.parse(data)
     if (event === 'ready') {
       $('#live').textContent = 'live'
       void Promise.all([showNotifications(), showPlan()])
     }
     if (event === 'notification') void Promise.all([showNotifications(), showPosts(), showPlan()])
+    // It reports that an account needs a new login.
+    if (notification?.reference?.type === 'platform') void showAccounts(show)
   }
   stream.onclose = () => {
     stream = null
