@@ -53,7 +53,7 @@ export interface PostServer extends Front {
   title: string
 }
 
-/** Returns all servers with posts, each second server after the first one of its platform. */
+/** Returns all servers with posts, each second server after the first server of the platform. */
 export function listPostServers(platforms: RunningPlatform[], { url, control }: Front): PostServer[] {
   return listFronts(platforms).flatMap(([platform, front]) => [
     { ...front, platform, title: platformLabel(platform) },
