@@ -94,9 +94,10 @@ export function createSandbox(options: Options) {
     const starting = startPlatforms(dir, { crowdOn: audienceOn })
     const startingSecond = startSecondMastodon(dir, { crowdOn: audienceOn })
     const startingServices = startServices(dir)
-    for (const group of [starting, startingSecond.then((server) => [server]), startingServices]) {
+    for (const group of [starting, startingServices]) {
       stops.push(async () => Promise.all((await group.catch(() => [])).map(({ stop }) => stop())))
     }
+    stops.push(async () => (await startingSecond.catch(() => null))?.stop())
     const [mongod, temporal, storage, platforms, secondMastodon, services] = await Promise.all([
       run('mongod', 'MongoDB', (signal) =>
         startMongod({
