@@ -88,13 +88,15 @@ function logLevel(wanted: string | undefined): string {
   return wanted === 'debug' || wanted === 'trace' ? wanted : 'info'
 }
 
-/** Creates indexes, bucket and Schedules: `npm run setup`. */
+/** Finishes an upgrade, which is possible once no process of an older release runs. */
+export const FINISH_UPGRADE = '--finish-upgrade'
+
+/** Creates indexes, bucket and Schedules: `npm run setup`. By default, no process of an earlier start runs any more. */
 export async function runSetup(
   env: NodeJS.ProcessEnv,
-  { root = PROJECT_ROOT }: Pick<Place, 'root'> = {},
+  { root = PROJECT_ROOT, options = [FINISH_UPGRADE] }: Pick<Place, 'root'> & { options?: string[] } = {},
 ): Promise<void> {
-  // No process of an earlier start runs any more.
-  await run(process.execPath, ['src/cli/setup.ts', '--finish-upgrade'], { cwd: root, env })
+  await run(process.execPath, ['src/cli/setup.ts', ...options], { cwd: root, env })
 }
 
 interface Place {

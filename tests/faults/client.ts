@@ -1,3 +1,4 @@
+import { PLATFORMS } from '../../src/domain/shared/platforms.ts'
 import type { OperationKind, PostInput } from './judge/evidence.ts'
 import type { Answer, OperationLog } from './operations.ts'
 
@@ -43,18 +44,25 @@ export function createClient({ log, userId, send, process, image }: ClientOption
 export type Client = ReturnType<typeof createClient>
 
 function toRequestBody(input: PostInput, image?: object): object {
-  const { text, overrides, withImage, scheduledAt, status, platforms, idempotencyKey } = input
+  const { text, overrides, withImage, scheduledAt, status, platforms, accounts, idempotencyKey } = input
   const instant = typeof scheduledAt === 'number' ? new Date(scheduledAt).toISOString() : scheduledAt
   return {
     ...(text === undefined ? {} : { content: { text, ...(withImage ? { mediaItems: [image] } : {}) } }),
-    ...(overrides === undefined ? {} : { platformSpecificContent: toPlatformContent(overrides) }),
+    ...toSpecificContent(overrides),
     ...(instant === undefined ? {} : { scheduledAt: instant }),
     ...(status === undefined ? {} : { status }),
     ...(platforms === undefined ? {} : { selectedPlatforms: platforms }),
+    ...(accounts === undefined ? {} : { selectedAccounts: accounts }),
     ...(idempotencyKey === undefined ? {} : { correlationId: idempotencyKey }),
   }
 }
 
-function toPlatformContent(overrides: NonNullable<PostInput['overrides']>): object {
-  return Object.fromEntries(Object.entries(overrides).map(([platform, text]) => [platform, { text }]))
+function toSpecificContent(overrides: PostInput['overrides'] = {}): object {
+  const isPlatform = ([target]: [string, object]) => PLATFORMS.some((platform) => platform === target)
+  const contents = Object.entries(overrides).map(([target, text]): [string, object] => [target, { text }])
+  const [platforms, accounts] = [contents.filter(isPlatform), contents.filter((one) => !isPlatform(one))]
+  return {
+    ...(platforms.length > 0 && { platformSpecificContent: Object.fromEntries(platforms) }),
+    ...(accounts.length > 0 && { accountSpecificContent: Object.fromEntries(accounts) }),
+  }
 }

@@ -1,3 +1,4 @@
+import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,6 +18,7 @@ import {
   TEMPORAL_NAMESPACE,
 } from '../../sandbox/service.ts'
 import { makeSecrets, type Settings } from '../../sandbox/settings.ts'
+import { PLATFORMS } from '../../src/domain/shared/platforms.ts'
 import { createJournal } from './journal.ts'
 import type { Canary, Document } from './judge/evidence.ts'
 import { createManagedProcess, type ManagedProcess } from './managed-process.ts'
@@ -43,9 +45,10 @@ export async function startFaultCluster({
   dir,
   apis = 2,
   workers = 2,
-  root = PROJECT_ROOT,
+  root: initialRoot = PROJECT_ROOT,
   env = {},
 }: FaultClusterOptions) {
+  let root = initialRoot
   const logs = join(dir, 'logs')
   mkdirSync(logs, { recursive: true })
   const journal = createJournal(join(dir, 'journal.jsonl'))
@@ -80,6 +83,8 @@ export async function startFaultCluster({
       PUBLISH_TIMEOUT_MS: String(PUBLISH_TIMEOUT_MS),
       UNANSWERED_CALL_SETTLE_MS: String(SETTLE_MS),
       SHUTDOWN_GRACE_MS: '5000',
+      // Two on each platform.
+      PLAN_FREE_MAX_ACCOUNTS: String(2 * PLATFORMS.length),
       ...env,
     } as Record<string, string>
     const addresses: string[] = []
@@ -89,8 +94,10 @@ export async function startFaultCluster({
       const name = `api-${number}`
       addProcess(name, () => startApi({ ...environment, PORT: String(port) }, logs, undefined, { root, name }))
     }
-    const addWorker = (name: string, source = root, overrides: Record<string, string> = {}): ManagedProcess =>
-      addProcess(name, () => startWorker({ ...environment, ...overrides }, logs, undefined, { root: source, name }))
+    const addWorker = (name: string, source?: string, overrides: Record<string, string> = {}): ManagedProcess =>
+      addProcess(name, () =>
+        startWorker({ ...environment, ...overrides }, logs, undefined, { root: source ?? root, name }),
+      )
     for (let number = 1; number <= workers; number++) addWorker(`worker-${number}`)
     await runSetup(environment, { root })
     const initial = [...processes]
@@ -125,6 +132,16 @@ export async function startFaultCluster({
       addWorker,
       processes: (kind: 'api' | 'worker'): ManagedProcess[] =>
         processes.filter(({ name }) => new RegExp(`^${kind}-\\d`).test(name)),
+
+      /** Lets the processes that start from now on run the `src` of this folder. */
+      useSource: (folder: string) => void (root = folder),
+
+      /** Runs the setup of the present source with these options. */
+      setUp: (...options: string[]) => runSetup(environment, { root, options }),
+
+      /** Starts the same setup. The caller waits for its end, or kills it. */
+      startSetup: (...options: string[]): ChildProcess =>
+        spawn(process.execPath, ['src/cli/setup.ts', ...options], { cwd: root, env: environment, stdio: 'ignore' }),
 
       /** Ends every fault, and resolves when all initial processes respond again. */
       async heal(): Promise<void> {

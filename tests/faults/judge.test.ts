@@ -102,7 +102,7 @@ function makeUnsent(evidence: Evidence, status: StoredPost['status'], entry: 'pe
 function addMastodon(evidence: Evidence, input: PostInput = {}): void {
   const [stored] = evidence.posts as [StoredPost]
   const [entry] = stored.platformStatuses
-  const content = input.overrides?.mastodon ?? text('one')
+  const content = input.overrides?.['mastodon'] ?? text('one')
   evidence.operations = [create({ input: { text: text('one'), platforms: ['bluesky', 'mastodon'], ...input } })]
   evidence.posts = [
     {
@@ -113,6 +113,29 @@ function addMastodon(evidence: Evidence, input: PostInput = {}): void {
   ]
   evidence.notifications.push(notification('post-published:p1:mastodon'), notification('post-ended:p1:0'))
   evidence.platforms.push({ platform: 'mastodon', ledger: [record('101', content)], requests: [call(1, content)] })
+}
+
+/** Publishes the post on a second Bluesky account as well, without a violation. */
+function addSecondAccount(evidence: Evidence, input: PostInput = {}): void {
+  const [stored] = evidence.posts as [StoredPost]
+  const [entry] = stored.platformStatuses
+  const content = input.overrides?.['second'] ?? text('one')
+  evidence.operations = [
+    create({ input: { text: text('one'), platforms: ['bluesky'], accounts: ['second'], ...input } }),
+  ]
+  evidence.posts = [
+    {
+      ...stored,
+      selectedAccounts: ['second'],
+      platformStatuses: [entry!, { ...entry!, target: 'second', platformPostId: 'at://second' }],
+    },
+  ]
+  evidence.notifications.push(notification('post-published:p1:second'), notification('post-ended:p1:0'))
+  evidence.platforms.push({
+    ...{ platform: 'bluesky', target: 'second' },
+    ledger: [record('at://second', content)],
+    requests: [call(1, content)],
+  })
 }
 
 it('the judge reports nothing for a clean run', () => expectNoViolation(() => {}))
@@ -128,6 +151,40 @@ describe('I1', () => {
       addMastodon(evidence)
       evidence.platforms[1]!.ledger.push(record('102'))
     }))
+
+  it('the judge accepts the same text on two accounts, and a text of its own on one of them', () => {
+    expectNoViolation(addSecondAccount)
+    const overrides = { bluesky: text('one', 'on Bluesky'), second: text('one', 'for the second') }
+    expectNoViolation((evidence) => {
+      addSecondAccount(evidence, { overrides })
+      evidence.platforms[0] = {
+        ...{ platform: 'bluesky', ledger: [record('at://one', overrides.bluesky)] },
+        requests: [call(1, overrides.bluesky)],
+      }
+    })
+  })
+
+  it('the judge reports two records on one of two accounts', () =>
+    expectViolation('I1', /bluesky \(second\) has 2 records, at:\/\/second, at:\/\/third/, (evidence) => {
+      addSecondAccount(evidence)
+      evidence.platforms[1]!.ledger.push(record('at://third'))
+    }))
+
+  it('the judge reports an account without a record whose entry names that of the other account', () =>
+    expectViolation('I1', /completed, but bluesky \(second\) has no record at:\/\/one/, (evidence) => {
+      addSecondAccount(evidence)
+      evidence.platforms[1]!.ledger = []
+      evidence.posts[0]!.platformStatuses[1]!.platformPostId = 'at://one'
+    }))
+
+  it('the judge reports a post that was published on an account which it does not name', () =>
+    expectViolation(
+      'I1',
+      /bluesky \(second\) has at:\/\/second with the text "one", which no .* post has/,
+      ({ platforms }) => {
+        platforms.push({ platform: 'bluesky', target: 'second', ledger: [record('at://second')], requests: [] })
+      },
+    ))
 
   it('the judge reports a completed post that names another record than its own', () =>
     expectViolation(

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { toTarget, type Target } from '../../src/domain/posts/targets.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import type { FaultAction } from '../../sandbox/platforms/faults.ts'
 import {
@@ -7,6 +8,7 @@ import {
   insteadOf,
   type ForeignAnswerName,
 } from '../../sandbox/platforms/foreign-answers.ts'
+import type { SandboxAccount } from '../../sandbox/platforms/sandbox-platform.ts'
 import { isAccepted } from './faults.ts'
 import { marked, type PostInput, type StoredPost } from './judge/evidence.ts'
 import { matchesCall, type FaultPlatform } from './platforms.ts'
@@ -38,7 +40,9 @@ export const KILLED_LATE = 'worker killed too late'
 export interface Cell {
   fault: string
   platform: Platform
-  /** The number of posts that the public sees. */
+  /** The id of the account; absent for the default account. */
+  target?: string
+  /** The number of posts that the public sees on the account. */
   records: number
   status: string
   /** The post names a record that exists. */
@@ -50,12 +54,16 @@ export interface MatrixReport {
   violations: string[]
 }
 
-/** Tests each fault on each platform once, all concurrently. Each fault has a user with one post per platform. */
+/**
+ * Tests each fault on each platform once, all concurrently. Each fault has a user with one post per platform, with the same text for both
+ * accounts. The fault affects one of them, in turn the default account and the other one.
+ */
 export async function loseResponses(cluster: FaultCluster): Promise<MatrixReport> {
   const faults = Object.entries(RESPONSE_FAULTS)
-  const session = await openSession(cluster, { users: faults.length })
+  const session = await openSession(cluster, { users: faults.length, withFurtherAccounts: true })
   for (const [index, [, action]] of faults.entries()) {
-    await forEachPlatform(cluster, session.users[index]!, ({ control, calls }, account) =>
+    const affected = index % 2 === 0 ? 'accounts' : 'further'
+    await forEachPlatform(cluster, session.users[index]![affected], ({ control, calls }, account) =>
       control.fault({ ...calls.publish, account, times: 1, action }),
     )
   }
@@ -64,7 +72,7 @@ export async function loseResponses(cluster: FaultCluster): Promise<MatrixReport
     const user = session.users[index]!
     faultByUser.set(user.userId, fault)
     for (const [number, platform] of cluster.platforms.entries()) {
-      await create(user, number, buildInput([platform]))
+      await create(user, number, buildInput(user, [platform]))
     }
   }
   await session.waitUntilIdle()
@@ -86,60 +94,67 @@ const ARMED_IN_MS = 5_000
 const ACCEPTED_WITHIN_MS = 30_000
 
 /**
- * Kills every worker after all platforms have accepted a post of one user and before any response. The seed decides whether it is
+ * Kills every worker after all accounts of one user have accepted a post and before any response. The seed decides whether it is
  * one post for all platforms or one for each.
  * @returns a function that waits until everything is idle and returns the report
  */
 export async function killAfterAllAccepted(cluster: FaultCluster, seed: number): Promise<() => Promise<MatrixReport>> {
   const random = createRandom(seed)
   const [killInMs, restartInMs] = [random.between(0, 500), random.between(0, 2_000)]
-  const inputs = random.chance(0.5)
-    ? [buildInput(cluster.platforms, random.chance(0.5))]
-    : cluster.platforms.map((platform) => buildInput([platform], random.chance(0.5)))
-  const session = await openSession(cluster, { users: 1 })
+  const session = await openSession(cluster, { users: 1, withFurtherAccounts: true })
   const [user] = session.users as [SessionUser]
-  await forEachPlatform(cluster, user, ({ control, calls }, account) =>
-    control.fault({ ...calls.publish, account, times: 1, action: { holdAfterAccept: true } }),
-  )
+  const inputs = random.chance(0.5)
+    ? [buildInput(user, cluster.platforms, random.chance(0.5))]
+    : cluster.platforms.map((platform) => buildInput(user, [platform], random.chance(0.5)))
+  const bothAccounts = [user.accounts, user.further]
+  for (const accounts of bothAccounts) {
+    await forEachPlatform(cluster, accounts, ({ control, calls }, account) =>
+      control.fault({ ...calls.publish, account, times: 1, action: { holdAfterAccept: true } }),
+    )
+  }
   // Ahead of time, so that media is prepared and all calls start together.
   const scheduledAt = Date.now() + ARMED_IN_MS
   for (const [number, input] of inputs.entries()) await create(user, number, { ...input, scheduledAt })
   await Promise.all(
-    cluster.platforms.map(({ platform, control, calls }) => {
-      const { accountId } = user.accounts.get(platform)!
-      return waitFor(
-        `a call that ${platform} accepts`,
-        async () => (await control.requests()).filter(({ account }) => account === accountId),
-        (requests) => requests.some((request) => matchesCall(calls.publish, request) && isAccepted(request)),
-        ACCEPTED_WITHIN_MS,
-      )
-    }),
+    bothAccounts.map((accounts) =>
+      forEachPlatform(cluster, accounts, ({ platform, control, calls }, accountId) =>
+        waitFor(
+          `a call that ${platform} accepts`,
+          async () => (await control.requests()).filter(({ account }) => account === accountId),
+          (requests) => requests.some((request) => matchesCall(calls.publish, request) && isAccepted(request)),
+          ACCEPTED_WITHIN_MS,
+        ),
+      ),
+    ),
   )
   await delay(killInMs)
   await Promise.all(cluster.processes('worker').map((worker) => worker.kill()))
   const entries = (await session.readPosts()).flatMap(({ platformStatuses }) => platformStatuses)
   const recorded = entries.filter(({ status, delivery }) => status !== 'processing' || delivery.outcome !== 'none')
-  const late = new Set(recorded.map(({ platform }) => platform))
+  const late = new Set(recorded.map(toTarget))
   await delay(restartInMs)
   await cluster.heal()
   return async () => {
     await session.waitUntilIdle()
-    return buildReport(session, (_post, platform) => (late.has(platform) ? KILLED_LATE : KILLED))
+    return buildReport(session, (_post, target) => (late.has(target) ? KILLED_LATE : KILLED))
   }
 }
 
 async function buildReport(
   session: Session,
-  findFault: (post: StoredPost, platform: Platform) => string,
+  findFault: (post: StoredPost, target: Target) => string,
 ): Promise<MatrixReport> {
   const posts = await session.readPosts()
   const { platforms } = await session.gatherEvidence()
   const cells = posts.flatMap((post) =>
-    post.platformStatuses.map(({ platform, status, platformPostId }): Cell => {
-      const ledger = platforms.find((one) => one.platform === platform)!.ledger
+    post.platformStatuses.map((entry): Cell => {
+      const { platform, target, status, platformPostId } = entry
+      const place = toTarget(entry)
+      const { ledger } = platforms.find((one) => toTarget(one) === place)!
       const records = ledger.filter(({ text }) => text === post.content.text)
       const namesRecord = records.some(({ id }) => id === platformPostId)
-      return { fault: findFault(post, platform), platform, records: records.length, status, namesRecord }
+      const about = { fault: findFault(post, place), platform, ...(target !== undefined && { target }) }
+      return { ...about, records: records.length, status, namesRecord }
     }),
   )
   return { cells, violations: await session.verdict() }
@@ -149,10 +164,12 @@ async function buildReport(
 export const isPublishedOnce = ({ records, status, namesRecord }: Cell): boolean =>
   records === 1 && status === 'completed' && namesRecord
 
-function buildInput(platforms: FaultPlatform[], withImage = false): PostInput {
+/** The same text for both accounts of each platform. */
+function buildInput({ further }: SessionUser, platforms: FaultPlatform[], withImage = false): PostInput {
   return {
     text: marked(unique('post'), 'written once'),
     platforms: platforms.map(({ platform }) => platform),
+    accounts: platforms.map(({ platform }) => further.get(platform)!.id),
     withImage: withImage || platforms.some(({ needsMedia }) => needsMedia),
   }
 }
@@ -162,10 +179,11 @@ async function create(user: SessionUser, api: number, input: PostInput): Promise
   if (answer?.status !== 201) throw new Error(`The create returned ${JSON.stringify(answer)}`)
 }
 
+/** Runs work for the account of each platform, by the platform's id. */
 async function forEachPlatform(
   { platforms }: FaultCluster,
-  user: SessionUser,
+  accounts: ReadonlyMap<Platform, SandboxAccount>,
   work: (platform: FaultPlatform, account: string) => Promise<unknown>,
 ): Promise<void> {
-  for (const platform of platforms) await work(platform, user.accounts.get(platform.platform)!.accountId)
+  await Promise.all(platforms.map((platform) => work(platform, accounts.get(platform.platform)!.accountId)))
 }

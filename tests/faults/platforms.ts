@@ -175,6 +175,14 @@ export interface Browser {
   goTo(address: string): Promise<string>
 }
 
+/** Returns the same access, which adds accounts beside the connected ones. Without it, a connected account replaces the default one. */
+export function withoutReplacing({ send, goTo }: Browser): Browser {
+  return {
+    goTo,
+    send: (method, path, body) => send(method, path.endsWith('/connect') ? `${path}?replace=false` : path, body),
+  }
+}
+
 /** The secret parameters of a callback URL, by their names in violations. */
 const CALLBACK_SECRETS = { 'an OAuth code': 'code', 'an OAuth verifier': 'oauth_verifier', 'an OAuth state': 'state' }
 

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { toTarget, type Target } from '../../src/domain/posts/targets.ts'
 import { beginFault, planFaults, type FaultEvent } from './faults.ts'
 import type { Client } from './client.ts'
 import type { PostInput } from './judge/evidence.ts'
 import type { Answer } from './operations.ts'
 import { createRandom } from './random.ts'
-import { openSession, type Session } from './session.ts'
-import { planWorkload, type Step } from './workload.ts'
+import { openSession, type Session, type SessionUser } from './session.ts'
+import { furtherOn, planWorkload, type Step } from './workload.ts'
 import type { FaultCluster } from './cluster.ts'
 
 export interface RunSize {
@@ -40,7 +41,7 @@ export async function runSeed(cluster: FaultCluster, seed: number, size: RunSize
     lengthMs: size.lengthMs,
     platforms: cluster.platforms.length,
   })
-  const session = await openSession(cluster, { users: size.users })
+  const session = await openSession(cluster, { users: size.users, withFurtherAccounts: true })
   journal.write({ seed, size, plan: faults })
 
   const clock = createClock()
@@ -93,9 +94,12 @@ async function runSteps(steps: Step[], session: Session, clock: Clock): Promise<
   await Promise.all(
     steps.map(async (step) => {
       const { action, post, atMs } = step
-      const clientFor = (attempt: number) => session.users[step.user]!.clientFor(step.api + attempt)
+      const user = session.users[step.user]!
+      const clientFor = (attempt: number) => user.clientFor(step.api + attempt)
       if (action.kind === 'create') {
-        const creating = clock.waitUntil(atMs).then(() => create(clientFor, withDueTime(action.input, action.inMs)))
+        const creating = clock
+          .waitUntil(atMs)
+          .then(() => create(clientFor, withDueTime(withIds(action.input, user), action.inMs)))
         created.set(post, creating)
         await creating
         return
@@ -111,7 +115,7 @@ async function runSteps(steps: Step[], session: Session, clock: Clock): Promise<
 }
 
 /** Retries every failed post as its user would, after all faults have ended. */
-async function retryFailed({ users, readPosts }: Session): Promise<void> {
+export async function retryFailed({ users, readPosts }: Session): Promise<void> {
   for (const { _id, userId, status } of await readPosts()) {
     if (status !== 'FAILED' && status !== 'PARTIAL_SUCCESS') continue
     const client = users.find((user) => user.userId === userId)!.clientFor(0)
@@ -121,11 +125,11 @@ async function retryFailed({ users, readPosts }: Session): Promise<void> {
 }
 
 /** Returns a message for each delivery that failed again: without faults every retry must succeed. */
-async function findUnsentPosts({ readPosts }: Session): Promise<string[]> {
+export async function findUnsentPosts({ readPosts }: Session): Promise<string[]> {
   return (await readPosts()).flatMap(({ _id, platformStatuses }) =>
     platformStatuses
       .filter(({ status }) => status === 'failed')
-      .map(({ platform, errorCode }) => `post ${_id} was not sent to ${platform} by its retry: ${errorCode}`),
+      .map((entry) => `post ${_id} was not sent to ${toTarget(entry)} by its retry: ${entry.errorCode}`),
   )
 }
 
@@ -140,6 +144,19 @@ async function create(clientFor: (attempt: number) => Client, input: PostInput):
       return (answer?.body as { data?: { postId: string } } | undefined)?.data?.postId ?? null
     }
     await delay(REPEAT_AFTER_MS)
+  }
+}
+
+/** Replaces what stands for the further accounts by their ids. */
+function withIds({ accounts, overrides, ...input }: PostInput, user: SessionUser): PostInput {
+  const ids = new Map([...user.further].map(([platform, { id }]) => [furtherOn(platform), id]))
+  const toId = (target: Target): Target => ids.get(target) ?? target
+  return {
+    ...input,
+    ...(accounts && { accounts: accounts.map(toId) }),
+    ...(overrides && {
+      overrides: Object.fromEntries(Object.entries(overrides).map(([target, text]) => [toId(target), text])),
+    }),
   }
 }
 

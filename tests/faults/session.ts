@@ -5,9 +5,10 @@ import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { createClient, type Client, type Send } from './client.ts'
 import { countRunningPosts, readDatabase, readHistories, readTokens } from './gather.ts'
 import { uploadImage } from './image.ts'
-import type { Canary, Evidence, StoredPost } from './judge/evidence.ts'
+import type { Canary, Evidence, PlatformEvidence, StoredPost } from './judge/evidence.ts'
 import { formatViolations, judge } from './judge/judge.ts'
 import { createOperationLog, type Answer } from './operations.ts'
+import { withoutReplacing, type Browser, type FaultPlatform } from './platforms.ts'
 import { follow } from '../../sandbox/platforms/shared/follow.ts'
 import type { SandboxAccount } from '../../sandbox/platforms/sandbox-platform.ts'
 import { unique, type FaultCluster } from './cluster.ts'
@@ -17,15 +18,33 @@ const IDLE_TIMEOUT_MS = 240_000
 const IDLE_POLL_MS = 250
 const FINAL = ['DRAFT', 'COMPLETED', 'PARTIAL_SUCCESS', 'FAILED', 'CANCELLED']
 
+/** An account beside the default account of its platform. */
+interface FurtherAccount extends SandboxAccount {
+  /** The id in the service. */
+  id: string
+}
+
 export interface SessionUser {
   userId: string
+  /** The default accounts. */
   accounts: Map<Platform, SandboxAccount>
+  /** The second account of each platform, once they are connected. */
+  further: ReadonlyMap<Platform, FurtherAccount>
+  /** Connects a second account on every platform. */
+  connectFurther(): Promise<void>
   /** Returns the client of an API process. Numbers beyond the last process start again with the first. */
   clientFor(api: number): Client
 }
 
+interface SessionOptions {
+  users: number
+  maxPosts?: number
+  /** Gives each user a second account on every platform. */
+  withFurtherAccounts?: boolean
+}
+
 /** Opens a session: users of its own, whose operations are judged alone. Sessions on one cluster are independent of each other. */
-export async function openSession(cluster: FaultCluster, options: { users: number; maxPosts?: number }) {
+export async function openSession(cluster: FaultCluster, options: SessionOptions) {
   const { journal, platforms, database } = cluster
   const startedAt = Date.now()
   const logSizes = cluster.logSizes()
@@ -51,14 +70,36 @@ export async function openSession(cluster: FaultCluster, options: { users: numbe
     canaries.push({ name: 'a password', value: credentials.password }, { name: 'an access token', value: token })
     const connected = await cluster.connect(name, { send, goTo })
     const accounts = new Map(connected.map((account) => [account.platform, account]))
-    for (const { platform, secrets } of connected) {
-      for (const [secret, value] of Object.entries(secrets)) canaries.push({ name: `${secret} of ${platform}`, value })
+    const further = new Map<Platform, FurtherAccount>()
+    async function connectFurther(): Promise<void> {
+      const others = await connectFurtherAccounts(name, { send, goTo })
+      for (const account of others) further.set(account.platform, account)
+      plantSecrets(others)
     }
+    plantSecrets(connected)
+    if (options.withFurtherAccounts) await connectFurther()
     const image = await uploadImage(send)
     const clients = logins.map((login, index) =>
       createClient({ log, userId, send: login.send, process: `api-${index + 1}`, image }),
     )
-    return { userId, accounts, clientFor: (api) => clients[api % clients.length]! }
+    return { userId, accounts, further, connectFurther, clientFor: (api) => clients[api % clients.length]! }
+  }
+
+  function plantSecrets(accounts: SandboxAccount[]): void {
+    for (const { platform, secrets } of accounts) {
+      for (const [secret, value] of Object.entries(secrets)) canaries.push({ name: `${secret} of ${platform}`, value })
+    }
+  }
+
+  async function connectFurtherAccounts(name: string, browser: Browser): Promise<FurtherAccount[]> {
+    const connected = await cluster.connect(`${name}b`, withoutReplacing(browser))
+    const { body } = await browser.send('GET', '/api/platform/accounts')
+    const { data } = body as { data: { _id: string; platform: Platform; platformId: string }[] }
+    return connected.map((account) => {
+      const { platform, accountId } = account
+      const { _id: id } = data.find((one) => one.platform === platform && one.platformId === accountId)!
+      return { ...account, id }
+    })
   }
 
   const readPosts = () =>
@@ -78,18 +119,7 @@ export async function openSession(cluster: FaultCluster, options: { users: numbe
       posts: all.filter(({ userId }) => own.has(userId)),
       users: stored.filter(({ _id }) => own.has(_id)),
       notifications: notifications.filter(({ userId }) => own.has(userId)),
-      platforms: await Promise.all(
-        platforms.map(async ({ platform, control }) => {
-          const accounts = users.flatMap((user) => user.accounts.get(platform) ?? [])
-          const names = new Set(accounts.map(({ account }) => account))
-          const ids = new Set<string | null>(accounts.map(({ accountId }) => accountId))
-          return {
-            platform,
-            ledger: (await control.ledger()).filter(({ account }) => names.has(account)),
-            requests: (await control.requests()).filter(({ account }) => ids.has(account)),
-          }
-        }),
-      ),
+      platforms: (await Promise.all(platforms.map(gatherPlatformEvidence))).flat(),
       outages: journal.outages.filter(({ until }) => until === null || until >= startedAt),
       exits: journal.exits.filter(({ at }) => at >= startedAt),
       canaries: secrets,
@@ -100,6 +130,21 @@ export async function openSession(cluster: FaultCluster, options: { users: numbe
       ],
       leaseMs: cluster.leaseMs,
     }
+  }
+
+  /** Separates the further accounts from the default accounts. */
+  async function gatherPlatformEvidence({ platform, control }: FaultPlatform): Promise<PlatformEvidence[]> {
+    const [ledger, requests] = [await control.ledger(), await control.requests()]
+    const select = (accounts: SandboxAccount[]) => ({
+      platform,
+      ledger: ledger.filter(({ account }) => accounts.some((one) => one.account === account)),
+      requests: requests.filter(({ account }) => accounts.some((one) => one.accountId === account)),
+    })
+    const further = users.flatMap((user) => user.further.get(platform) ?? [])
+    return [
+      select(users.flatMap((user) => user.accounts.get(platform) ?? [])),
+      ...further.map((account) => ({ ...select([account]), target: account.id })),
+    ]
   }
 
   /** The decrypted platform tokens of these users. */

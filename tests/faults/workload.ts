@@ -1,3 +1,4 @@
+import type { Target } from '../../src/domain/posts/targets.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { marked, type PostInput } from './judge/evidence.ts'
 import type { FaultPlatform } from './platforms.ts'
@@ -71,23 +72,39 @@ export function planWorkload(random: Random, { users, posts, lengthMs, apis, pla
   return steps.sort((a, b) => a.atMs - b.atMs)
 }
 
-type Destinations = Pick<PostInput, 'platforms' | 'overrides' | 'withImage'>
+type Destinations = Pick<PostInput, 'platforms' | 'accounts' | 'overrides' | 'withImage'>
 
-/** Chooses platforms, sometimes an override for one of them, and an image where a platform needs one or by chance. */
+/** Stands for the id of a user's further account on a platform, which a plan cannot know. */
+export const furtherOn = (platform: Platform): string => `further on ${platform}`
+
+/**
+ * Chooses accounts: of each chosen platform the default one, the further one, or both. Sometimes one of them has a text of its own.
+ * A post has an image where a platform needs one, or by chance.
+ */
 function chooseDestinations(random: Random, marker: string, all: WorkloadSize['platforms']): Destinations {
   const share = random.oneOf([0.2, 0.5, 1])
   const candidates = all.filter(() => random.chance(share))
   const chosen = candidates.length > 0 ? candidates : [random.oneOf(all)]
-  const overridden = random.chance(0.2) ? random.oneOf(chosen).platform : null
+  const choices = chosen.map(({ platform }) => ({ platform, ...random.oneOf(ACCOUNT_CHOICES) }))
+  const platforms = choices.flatMap(({ platform, isOnDefault }) => (isOnDefault ? platform : []))
+  const accounts = choices.flatMap(({ platform, isOnFurther }) => (isOnFurther ? furtherOn(platform) : []))
+  const overridden = random.chance(0.3) ? random.oneOf([...platforms, ...accounts]) : null
   return {
-    platforms: chosen.map(({ platform }) => platform),
+    platforms,
+    accounts,
     ...(overridden ? { overrides: overrideFor(overridden, marker) } : {}),
     ...(chosen.some(({ needsMedia }) => needsMedia) || random.chance(0.2) ? { withImage: true } : {}),
   }
 }
 
-function overrideFor(platform: Platform, marker: string): NonNullable<PostInput['overrides']> {
-  return { [platform]: marked(marker, `for ${platform} alone`) }
+const ACCOUNT_CHOICES = [
+  { isOnDefault: true, isOnFurther: false },
+  { isOnDefault: true, isOnFurther: true },
+  { isOnDefault: false, isOnFurther: true },
+]
+
+function overrideFor(target: Target, marker: string): NonNullable<PostInput['overrides']> {
+  return { [target]: marked(marker, `for ${target} alone`) }
 }
 
 function chooseAction(

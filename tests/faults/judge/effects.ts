@@ -1,5 +1,5 @@
-import type { Platform } from '../../../src/domain/shared/platforms.ts'
-import { toMatchKey, type Evidence, type PlatformEvidence, type Violation } from './evidence.ts'
+import { toTarget } from '../../../src/domain/posts/targets.ts'
+import { toMatchKey, type Evidence, type PlatformEvidence, type StoredPost, type Violation } from './evidence.ts'
 import {
   findPublishRequestTime,
   isAcknowledged,
@@ -9,31 +9,35 @@ import {
   type PostHistory,
 } from './post-histories.ts'
 
+/** Where posts are published: on the default accounts of a platform, or on one further account. */
+type Place = Pick<PlatformEvidence, 'platform' | 'target'>
+
 /**
- * I1: a post has at most one record per platform, exactly one when it is `completed`, and none when it reports that there is none.
+ * I1: a post has at most one record per account, exactly one when it is `completed`, and none when it reports that there is none.
  * Posts with the same key are judged together.
  */
 export function judgeEffects({ platforms }: Evidence, histories: PostHistory[]): Violation[] {
-  return platforms.flatMap(({ platform, ledger }) => {
+  return platforms.flatMap(({ ledger, ...place }) => {
     const found: string[] = []
+    const where = nameOf(place)
     const recordsByKey = Map.groupBy(ledger, ({ text }) => toMatchKey(text))
-    const claimed = groupByClaimedRecord(histories, platform)
+    const claimed = groupByClaimedRecord(histories, place)
     for (const [id, owners] of claimed) {
       const names = owners.map(({ name }) => name).join(' and ')
-      if (owners.length > 1) found.push(`${names} name the same record ${id} on ${platform}`)
+      if (owners.length > 1) found.push(`${names} name the same record ${id} on ${where}`)
       if (!ledger.some((record) => record.id === id)) {
-        found.push(`${names} is completed, but ${platform} has no record ${id}`)
+        found.push(`${names} is completed, but ${where} has no record ${id}`)
       }
     }
     for (const [key, records] of recordsByKey) {
-      const owners = findOwners(histories, key, platform)
+      const owners = findOwners(histories, key, place)
       const ids = records.map(({ id }) => id).join(', ')
       if (owners.length === 0) {
-        found.push(`${platform} has ${ids} with the text "${key}", which no stored or acknowledged post has`)
+        found.push(`${where} has ${ids} with the text "${key}", which no stored or acknowledged post has`)
       } else if (records.length > owners.length) {
-        found.push(`${joinNames(owners)}: ${platform} has ${records.length} records, ${ids}`)
+        found.push(`${joinNames(owners)}: ${where} has ${records.length} records, ${ids}`)
       } else {
-        found.push(...findUnreportedRecords(platform, records, owners, claimed))
+        found.push(...findUnreportedRecords(place, records, owners, claimed))
       }
     }
     return found.map((message) => ({ invariant: 'I1' as const, message }))
@@ -42,22 +46,22 @@ export function judgeEffects({ platforms }: Evidence, histories: PostHistory[]):
 
 /** Returns a message when there are more records without a post than posts that may have an unreported record. */
 function findUnreportedRecords(
-  platform: Platform,
+  place: Place,
   records: PlatformEvidence['ledger'],
   owners: PostHistory[],
   claimed: Map<string, PostHistory[]>,
 ): string[] {
   const unclaimed = records.filter(({ id }) => !claimed.has(id))
-  const excused = owners.filter((post) => mayHaveUnreportedRecord(post, platform) || mustNotBePublished(post))
+  const excused = owners.filter((post) => mayHaveUnreportedRecord(post, place) || mustNotBePublished(post))
   if (unclaimed.length <= excused.length) return []
   const [record] = unclaimed
-  const states = describeStates(owners, platform)
-  return [`${joinNames(owners)}: ${platform} has ${record?.id}, but no post reports it (${states})`]
+  const states = describeStates(owners, place)
+  return [`${joinNames(owners)}: ${nameOf(place)} has ${record?.id}, but no post reports it (${states})`]
 }
 
 /** Returns whether the post is deleted, still open (which I2 checks), or failed with an unknown outcome. */
-function mayHaveUnreportedRecord({ stored }: PostHistory, platform: Platform): boolean {
-  const entry = stored?.platformStatuses.find((candidate) => candidate.platform === platform)
+function mayHaveUnreportedRecord({ stored }: PostHistory, place: Place): boolean {
+  const entry = findEntry(stored, place)
   if (!entry || entry.status === 'deleted') return true
   if (entry.status === 'failed') return entry.errorCode === 'OUTCOME_UNKNOWN'
   return (entry.status === 'pending' || entry.status === 'processing') && !isUnpublishedStatus(stored!.status)
@@ -70,21 +74,22 @@ function mayHaveUnreportedRecord({ stored }: PostHistory, platform: Platform): b
 export function judgePublishCalls(evidence: Evidence, histories: PostHistory[]): Violation[] {
   const { platforms, leaseMs } = evidence
   const found: string[] = histories.flatMap(findIneffectiveCancels)
-  for (const { platform, ledger, requests } of platforms) {
+  for (const { ledger, requests, ...place } of platforms) {
+    const where = nameOf(place)
     for (const [key, records] of Map.groupBy(ledger, ({ text }) => toMatchKey(text))) {
-      const owners = findOwners(histories, key, platform)
+      const owners = findOwners(histories, key, place)
       const permitted = owners.filter((post) => !mustNotBePublished(post))
       if (records.length > owners.length || records.length <= permitted.length) continue
       const ids = records.map(({ id }) => id).join(', ')
-      found.push(`${joinNames(owners)}: ${platform} has ${ids}, although ${describeStates(owners, platform)}`)
+      found.push(`${joinNames(owners)}: ${where} has ${ids}, although ${describeStates(owners, place)}`)
     }
     for (const { receivedAt, text } of requests) {
       if (text === undefined) continue
-      const owners = findOwners(histories, toMatchKey(text), platform)
-      const call = { at: Date.parse(receivedAt), platform, text }
+      const owners = findOwners(histories, toMatchKey(text), place)
+      const call = { at: Date.parse(receivedAt), place, text }
       const objections = owners.map((post) => findObjection(call, post, leaseMs))
       if (objections.length === 0 || objections.includes(null)) continue
-      found.push(`${joinNames(owners)}: a call to ${platform} began at ${receivedAt}, ${objections[0]}`)
+      found.push(`${joinNames(owners)}: a call to ${where} began at ${receivedAt}, ${objections[0]}`)
     }
   }
   return found.map((message) => ({ invariant: 'I3', message }))
@@ -92,7 +97,7 @@ export function judgePublishCalls(evidence: Evidence, histories: PostHistory[]):
 
 /** Returns why this call must not have been made for the post; null when it was permitted. */
 function findObjection(
-  call: { at: number; platform: Platform; text: string },
+  call: { at: number; place: Place; text: string },
   post: PostHistory,
   leaseMs: number,
 ): string | null {
@@ -115,21 +120,21 @@ function findObjection(
   if (call.at < findPublishRequestTime(post) || isEarly) {
     return `before its due time ${dueTimes.map(toIso).join(' or ')}`
   }
-  const texts = listPossibleTexts(post, call.platform, call.at)
+  const texts = listPossibleTexts(post, call.place, call.at)
   if (texts.length > 0 && !texts.includes(call.text)) {
     return `with "${call.text}" instead of the acknowledged text ${texts.map((text) => `"${text}"`).join(' or ')}`
   }
   return null
 }
 
-/** Returns the texts that a platform may receive at a time. An override replaces the common text. */
-function listPossibleTexts(post: PostHistory, platform: Platform, at: number): string[] {
+/** Returns the texts that may be published at a time. The override of an account replaces that of its platform, and this the common text. */
+function listPossibleTexts(post: PostHistory, place: Place, at: number): string[] {
   const common = listPossibleValues(post, ({ input }) => input?.text, at)
   const overrides = listPossibleValues(
     post,
     ({ kind, input }) => input?.overrides ?? (kind === 'create' && input ? {} : undefined),
     at,
-  ).map((byPlatform) => byPlatform[platform])
+  ).map((byTarget) => byTarget[toTarget(place)] ?? byTarget[place.platform])
   return overrides.length === 0 ? common : overrides.flatMap((text) => text ?? common)
 }
 
@@ -146,10 +151,10 @@ function mustNotBePublished(post: PostHistory): boolean {
 const isUnpublishedStatus = (status: string): boolean => status === 'CANCELLED' || status === 'DRAFT'
 
 /** Groups the completed posts by the platform record that each names. */
-function groupByClaimedRecord(histories: PostHistory[], platform: Platform): Map<string, PostHistory[]> {
+function groupByClaimedRecord(histories: PostHistory[], place: Place): Map<string, PostHistory[]> {
   const found = new Map<string, PostHistory[]>()
   for (const post of histories) {
-    const entry = post.stored?.platformStatuses.find((candidate) => candidate.platform === platform)
+    const entry = findEntry(post.stored, place)
     if (entry?.status !== 'completed') continue
     const id = entry.platformPostId ?? 'without an id'
     found.set(id, [...(found.get(id) ?? []), post])
@@ -157,15 +162,20 @@ function groupByClaimedRecord(histories: PostHistory[], platform: Platform): Map
   return found
 }
 
-const findOwners = (histories: PostHistory[], key: string, platform: Platform): PostHistory[] =>
-  histories.filter((post) => post.keys.has(key) && post.platforms.has(platform))
+const findOwners = (histories: PostHistory[], key: string, place: Place): PostHistory[] =>
+  histories.filter((post) => post.keys.has(key) && post.targets.has(toTarget(place)))
+
+const findEntry = (stored: StoredPost | null, place: Place) =>
+  stored?.platformStatuses.find((entry) => toTarget(entry) === toTarget(place))
+
+const nameOf = ({ platform, target }: Place): string => (target === undefined ? platform : `${platform} (${target})`)
 
 const joinNames = (histories: PostHistory[]): string => histories.map(({ name }) => name).join(', ')
 
-function describeStates(histories: PostHistory[], platform: Platform): string {
+function describeStates(histories: PostHistory[], place: Place): string {
   return histories
     .map(({ stored }) => {
-      const entry = stored?.platformStatuses.find((candidate) => candidate.platform === platform)
+      const entry = findEntry(stored, place)
       if (!stored) return 'it is not stored'
       return `it is ${stored.status}, ${entry ? `its delivery ${entry.status}` : 'without a delivery to it'}`
     })

@@ -1,5 +1,6 @@
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import type { DeliveryStatus, PostStatus } from '../../../src/domain/posts/post.ts'
+import type { Target } from '../../../src/domain/posts/targets.ts'
 
 /**
  * The plain data that the judge reads, and nothing else. Times that the run measured are milliseconds since 1970. Times from the
@@ -45,14 +46,17 @@ export interface Operation {
 
 export interface PostInput {
   text?: string
-  /** The texts of platforms that differ from the common text. */
-  overrides?: Partial<Record<Platform, string>>
+  /** The texts that differ from the common text, by platform and by id of an account. */
+  overrides?: Partial<Record<Target, string>>
   /** Adds the user's image. */
   withImage?: boolean
   /** Milliseconds since 1970; null means now. */
   scheduledAt?: number | null
   status?: 'DRAFT' | 'PENDING' | 'SCHEDULED'
+  /** The platforms whose default account the post is for. */
   platforms?: Platform[]
+  /** The ids of further accounts. */
+  accounts?: string[]
   idempotencyKey?: string
 }
 
@@ -62,11 +66,14 @@ export interface StoredPost {
   userId: string
   content: { text: string }
   selectedPlatforms: Platform[]
+  selectedAccounts?: string[]
   dueAt: Date | null
   status: PostStatus
   correlationId: string | null
   platformStatuses: {
     platform: Platform
+    /** The id of a further account; absent for the default account. */
+    target?: string
     status: DeliveryStatus
     platformPostId: string | null
     errorCode: string | null
@@ -88,8 +95,11 @@ export interface StoredNotification {
   reference: { id: string }
 }
 
+/** What a platform has of the default accounts of all users, or of one further account. */
 export interface PlatformEvidence {
   platform: Platform
+  /** The id of the further account. */
+  target?: string
   /** The posts that the public sees. */
   ledger: { id: string; account: string; text: string }[]
   /** The calls that reached the platform. Only a call that makes a post visible has a `text`, whatever its response was. */

@@ -1,4 +1,4 @@
-import type { Platform } from '../../../src/domain/shared/platforms.ts'
+import type { Target } from '../../../src/domain/posts/targets.ts'
 import { toMatchKey, type Evidence, type Operation, type StoredPost } from './evidence.ts'
 
 /** The operations on one post, in the order of their requests, and the post as it is stored now. */
@@ -8,7 +8,7 @@ export interface PostHistory {
   postId: string
   userId: string
   keys: Set<string>
-  platforms: Set<Platform>
+  targets: Set<Target>
   /** Null when the post was deleted or lost. */
   stored: StoredPost | null
   /** The create and the edits that took effect or may have. */
@@ -65,14 +65,17 @@ function toPostHistory(
     .filter((text) => text !== undefined)
   if (stored) texts.push(stored.content.text)
   const keys = new Set(texts.map(toMatchKey))
-  const platforms = new Set(versions.flatMap(({ input }) => input?.platforms ?? []))
-  for (const platform of stored?.selectedPlatforms ?? []) platforms.add(platform)
+  const inputs = versions.flatMap(({ input }) => input ?? [])
+  const targets = new Set([
+    ...inputs.flatMap(({ platforms = [], accounts = [] }) => [...platforms, ...accounts]),
+    ...(stored ? [...stored.selectedPlatforms, ...(stored.selectedAccounts ?? [])] : []),
+  ])
   return {
     name: `post ${postId} (${[...keys][0] ?? 'unknown text'})`,
     postId,
     userId,
     keys,
-    platforms,
+    targets,
     stored,
     versions,
     cancels: possible.filter(({ kind }) => kind === 'cancel'),

@@ -1,3 +1,4 @@
+import { toTarget } from '../../../src/domain/posts/targets.ts'
 import type { Evidence, Operation, StoredPost, Violation } from './evidence.ts'
 import { isAcknowledged, isIndeterminate, mayHaveCreated, type PostHistory } from './post-histories.ts'
 
@@ -12,7 +13,7 @@ export function judgeProgress({ at }: Evidence, histories: PostHistory[]): Viola
     }
     if (stored.status === 'DRAFT' || FINAL.includes(stored.status)) return []
     if (stored.status === 'SCHEDULED' && stored.dueAt !== null && stored.dueAt.getTime() > at) return []
-    const entries = stored.platformStatuses.map(({ platform, status }) => `${platform} ${status}`).join(', ')
+    const entries = stored.platformStatuses.map((entry) => `${toTarget(entry)} ${entry.status}`).join(', ')
     return [`${name} is still ${stored.status} (${entries}), due ${stored.dueAt?.toISOString()}`]
   })
   return found.map((message) => ({ invariant: 'I2', message }))
@@ -113,8 +114,9 @@ export function judgeNotifications({ notifications }: Evidence, histories: PostH
     const hasEnded = ['COMPLETED', 'PARTIAL_SUCCESS', 'FAILED'].includes(stored.status)
     // Only posts with several platforms have this event. Every round before the last one has ended.
     expect(`post-ended:${stored._id}`, rounds.length > 1 ? Math.max(...rounds) + (hasEnded ? 1 : 0) : 0)
-    for (const { platform, status, delivery } of stored.platformStatuses) {
-      const event = `${stored._id}:${platform}`
+    for (const entry of stored.platformStatuses) {
+      const { status, delivery } = entry
+      const event = `${stored._id}:${toTarget(entry)}`
       if (status === 'completed') expect(`post-published:${event}`)
       // Every round before the last one failed: only a failed round is retried.
       const lastFailed = status === 'failed' ? delivery.round : delivery.round - 1
