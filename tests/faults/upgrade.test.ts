@@ -1,0 +1,159 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { mongo } from 'mongoose'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { PROJECT_ROOT } from '../../sandbox/options.ts'
+import { FINISH_UPGRADE } from '../../sandbox/service.ts'
+import { extractRelease, ONE_ACCOUNT_PER_PLATFORM } from '../support/older-release.ts'
+import { startFaultCluster, unique, type FaultCluster } from './cluster.ts'
+import { marked, type PostInput } from './judge/evidence.ts'
+import { findUnsentPosts, retryFailed } from './run.ts'
+import { openSession, type Session, type SessionUser } from './session.ts'
+import { waitFor } from './wait-for.ts'
+
+/** Upgrades the release that knows one account per platform, with posts in every state and under load, as docs/operations/upgrading.md says. */
+
+const SECOND = 1_000
+const LOAD_EVERY_MS = 400
+/** Other users, so that moving the accounts takes long enough to be interrupted. */
+const OTHER_USERS = 400
+
+const dir = mkdtempSync(join(tmpdir(), 'postonce-upgrade-'))
+let cluster: FaultCluster
+let session: Session
+let hasPassed = false
+
+beforeAll(async () => {
+  const root = await extractRelease(ONE_ACCOUNT_PER_PLATFORM, join(dir, 'older'))
+  cluster = await startFaultCluster({ dir, root })
+  session = await openSession(cluster, { users: 2 })
+})
+afterAll(async () => {
+  await cluster?.stop()
+  if (hasPassed) rmSync(dir, { recursive: true, force: true })
+  else console.error(`Logs and journal: ${dir}`)
+})
+
+it('posts in every state are published once by rolling restarts, and users then connect further accounts', async () => {
+  const [user] = session.users as [SessionUser]
+  const { draft, refused } = await createInEveryState(user)
+  const load = startLoad()
+
+  cluster.useSource(PROJECT_ROOT)
+  await cluster.setUp()
+  for (const process of [...cluster.processes('worker'), ...cluster.processes('api')]) {
+    await process.stop()
+    await process.start()
+  }
+
+  await storeOtherUsers()
+  await interruptFinishing()
+  expect(await documents().countDocuments()).toBeGreaterThan(0)
+  await cluster.setUp(FINISH_UPGRADE)
+  expect(await documents().countDocuments()).toBe(0)
+
+  await user.connectFurther()
+  const both = await create(user, { platforms: ['bluesky'], accounts: [user.further.get('bluesky')!.id] })
+  await user.clientFor(0).edit(draft, { status: 'SCHEDULED', scheduledAt: Date.now() + SECOND })
+  await load.stop()
+  await cluster.heal()
+  await session.waitUntilIdle()
+  const failed = (await session.readPosts()).filter(({ status }) => ['FAILED', 'PARTIAL_SUCCESS'].includes(status))
+  expect(failed.map(({ _id }) => _id)).toEqual([refused])
+  await retryFailed(session)
+  await session.waitUntilIdle()
+
+  expect([...(await session.verdict()), ...(await findUnsentPosts(session))]).toEqual([])
+  const posts = await session.readPosts()
+  expect(posts.find(({ _id }) => _id === both)).toMatchObject({ status: 'COMPLETED', platformStatuses: [{}, {}] })
+  expect(posts.find(({ _id }) => _id === draft)).toMatchObject({ status: 'COMPLETED' })
+  hasPassed = true
+})
+
+/** Creates posts for all platforms, and waits until each is in the state that it is meant for. */
+async function createInEveryState(user: SessionUser): Promise<{ draft: string; refused: string }> {
+  const on = (name: string) => cluster.platforms.find(({ platform }) => platform === name)!
+  const soon = (seconds: number) => Date.now() + seconds * SECOND
+  const [bluesky, mastodon] = [on('bluesky'), on('mastodon')]
+  const isIn = (postId: string, state: string) =>
+    waitFor(
+      `a post that is ${state}`,
+      async () => (await session.readPosts()).find(({ _id }) => _id === postId)!.status,
+      (status) => status === state,
+    )
+
+  await isIn(await create(user), 'COMPLETED')
+  await bluesky.control.fault({ ...bluesky.calls.publish, times: 1, action: bluesky.refusals.definite })
+  const refused = await create(user, { platforms: ['bluesky'] })
+  await isIn(refused, 'FAILED')
+  const draft = await create(user, { status: 'DRAFT' })
+  await user.clientFor(0).cancel(await create(user, { scheduledAt: soon(600) }))
+  // The next try waits, and the outcome is unknown.
+  await mastodon.control.fault({ ...mastodon.calls.publish, times: 6, action: mastodon.refusals.limited })
+  await isIn(await create(user, { platforms: ['mastodon'] }), 'PROCESSING')
+  await bluesky.control.fault({ ...bluesky.calls.publish, times: 1, action: { dropAfterAccept: true } })
+  await bluesky.control.fault({ ...bluesky.calls.reconcile, times: 3, action: { status: 502 } })
+  await isIn(await create(user, { platforms: ['bluesky'] }), 'PROCESSING')
+  // Armed, prepared and only timed when their workers stop.
+  for (const seconds of [6, 12, 20, 45]) await create(user, { scheduledAt: soon(seconds) })
+  return { draft, refused }
+}
+
+/** By default, a post for all platforms that is due now. */
+async function create(user: SessionUser, input: Partial<PostInput> = {}): Promise<string> {
+  const platforms = cluster.platforms.map(({ platform }) => platform)
+  const text = marked(unique('post'), 'written once')
+  const answer = await user.clientFor(0).create({ text, platforms, withImage: true, ...input })
+  expect(answer).toMatchObject({ status: 201 })
+  return (answer!.body as { data: { postId: string } }).data.postId
+}
+
+/** Creates posts of the other user at a fixed rate, at both API processes in turn, until `stop`. */
+function startLoad() {
+  const user = session.users[1]!
+  let isStopped = false
+  const creating = (async () => {
+    for (let count = 0; !isStopped; count++) {
+      const scheduledAt = count % 2 === 0 ? null : Date.now() + 5 * SECOND
+      const text = marked(unique('load'), 'written once')
+      await Promise.all([
+        user.clientFor(count).create({ text, platforms: ['bluesky', 'mastodon'], scheduledAt }),
+        delay(LOAD_EVERY_MS),
+      ])
+    }
+  })()
+  return {
+    async stop(): Promise<void> {
+      isStopped = true
+      await creating
+    },
+  }
+}
+
+/** The accounts as the older release stores them. */
+const documents = () => cluster.database.collection('platformAccounts')
+
+async function storeOtherUsers(): Promise<void> {
+  const { bluesky } = (await documents().findOne({ 'bluesky.connected': true }))!
+  await documents().insertMany(
+    Array.from({ length: OTHER_USERS }, () => {
+      const accountId = `did:plc:${unique('x')}`
+      return { userId: new mongo.ObjectId().toHexString(), bluesky: { ...bluesky, accountId } }
+    }),
+  )
+}
+
+/** Kills the setup while it moves the accounts. */
+async function interruptFinishing(): Promise<void> {
+  const setup = cluster.startSetup(FINISH_UPGRADE)
+  await waitFor(
+    'the first moved account',
+    () => cluster.database.collection('accounts').countDocuments(),
+    (count) => count > 0,
+  )
+  setup.kill('SIGKILL')
+  await once(setup, 'exit')
+}
