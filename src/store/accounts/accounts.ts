@@ -27,8 +27,8 @@ interface AccountPage {
   next: string | null
 }
 
-/** Begins the places of pages of accounts that older releases stored. */
-const OLDER = 'older/'
+/** Begins the places of pages of records. Older releases place pages by users, and so do pages of what they stored. */
+const RECORD = 'record/'
 
 /** Stores connected accounts. Every write besides connecting and disconnecting is conditional on the version of the secrets. */
 export function createAccountStore({ database, now, isShared = false, lockUser = async () => {} }: AccountStoreDeps) {
@@ -128,20 +128,22 @@ export function createAccountStore({ database, now, isShared = false, lockUser =
     async listPage(after: string | null, limit: number, endsBefore?: Date): Promise<AccountPage> {
       const isWanted = ({ auth }: ConnectedAccount) =>
         endsBefore === undefined || (auth.endsAt !== null && auth.endsAt <= endsBefore)
-      if ((after === null || after.startsWith(OLDER)) && !(await older.areGone())) {
-        const page = await older.listPage(after?.slice(OLDER.length) ?? null, limit)
-        if (page) return { accounts: page.accounts.filter(isConnected).filter(isWanted), next: OLDER + page.last }
+      const afterRecord = after?.startsWith(RECORD) ? after.slice(RECORD.length) : null
+      if (afterRecord === null && !(await older.areGone())) {
+        const page = await older.listPage(after, limit)
+        if (page) return { accounts: page.accounts.filter(isConnected).filter(isWanted), next: page.last }
       }
       const accounts = await collection()
         .find({
-          ...(after !== null && !after.startsWith(OLDER) && { _id: { $gt: after } }),
+          ...(afterRecord !== null && { _id: { $gt: afterRecord } }),
           connected: true,
           ...(endsBefore && { 'auth.endsAt': { $lte: endsBefore } }),
         })
         .sort({ _id: 1 })
         .limit(limit)
         .toArray()
-      return { accounts: accounts.filter(isConnected), next: accounts.length < limit ? null : accounts.at(-1)!._id }
+      const next = accounts.length < limit ? null : RECORD + accounts.at(-1)!._id
+      return { accounts: accounts.filter(isConnected), next }
     },
 
     /** The platforms on which the user has connected an account. */

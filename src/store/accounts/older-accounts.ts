@@ -1,5 +1,7 @@
 import type { ClientSession } from 'mongoose'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import { MINUTE } from '../../domain/shared/times.ts'
 import { isDuplicateKey } from '../mongo-errors.ts'
 import { anyOf } from '../shared/batching.ts'
 import type { Database } from '../shared/database.ts'
@@ -24,6 +26,8 @@ import { accountCollection } from './account-writes.ts'
 
 const COLLECTION = 'platformAccounts'
 const STATE = 'accountsState'
+/** A process that was killed inside a transaction blocks its documents until MongoDB aborts the transaction, after a minute by default. */
+const MAX_BLOCKED_MS = 2 * MINUTE
 
 /** How older releases store an account: as a field of one document per user. */
 type OlderAccount = (
@@ -129,6 +133,18 @@ export function createOlderAccounts({ database, now, isShared }: OlderAccountsDe
   }
 
   /** Moves the accounts of a user to records. It may be repeated, by any number of processes. */
+  /** Moves a user, and waits while a transaction of a killed process blocks the document. */
+  async function moveWhenFree(userId: string): Promise<void> {
+    for (const end = Date.now() + MAX_BLOCKED_MS; ;) {
+      try {
+        return await move(userId)
+      } catch (error) {
+        const isBlocked = error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE'
+        if (!isBlocked || Date.now() > end) throw error
+      }
+    }
+  }
+
   async function move(userId: string): Promise<void> {
     await database.transaction(async (session) => {
       const document = await documents().findOneAndDelete({ userId }, { session })
@@ -210,7 +226,7 @@ export function createOlderAccounts({ database, now, isShared }: OlderAccountsDe
       let moved = 0
       for await (const document of documents().find()) {
         await beforeMove(toAccounts(document))
-        await move(document.userId)
+        await moveWhenFree(document.userId)
         moved += 1
       }
       await states().updateOne({ _id: 'accounts' }, { $set: { isMoved: true } })
