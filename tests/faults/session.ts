@@ -54,7 +54,7 @@ export async function openSession(cluster: FaultCluster, options: SessionOptions
     value,
   }))
   const users: SessionUser[] = []
-  for (let count = 0; count < options.users; count++) users.push(await addUser())
+  for (let count = 0; count < options.users; count++) await addUser()
 
   async function addUser(): Promise<SessionUser> {
     const name = unique('u')
@@ -82,7 +82,12 @@ export async function openSession(cluster: FaultCluster, options: SessionOptions
     const clients = logins.map((login, index) =>
       createClient({ log, userId, send: login.send, process: `api-${index + 1}`, image }),
     )
-    return { userId, accounts, further, connectFurther, clientFor: (api) => clients[api % clients.length]! }
+    const user: SessionUser = {
+      ...{ userId, accounts, further, connectFurther },
+      clientFor: (api) => clients[api % clients.length]!,
+    }
+    users.push(user)
+    return user
   }
 
   function plantSecrets(accounts: SandboxAccount[]): void {
@@ -158,6 +163,8 @@ export async function openSession(cluster: FaultCluster, options: SessionOptions
   return {
     startedAt,
     users,
+    /** Adds a user with an account on every platform. */
+    addUser,
     log,
     readPosts,
     gatherEvidence,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { mongo } from 'mongoose'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { PROJECT_ROOT } from '../../sandbox/options.ts'
 import { FINISH_UPGRADE } from '../../sandbox/service.ts'
 import { extractRelease, ONE_ACCOUNT_PER_PLATFORM } from '../support/older-release.ts'
@@ -21,32 +21,37 @@ const LOAD_EVERY_MS = 400
 /** Other users, so that moving the accounts takes long enough to be interrupted. */
 const OTHER_USERS = 400
 
-const dir = mkdtempSync(join(tmpdir(), 'postonce-upgrade-'))
 let cluster: FaultCluster
 let session: Session
-let hasPassed = false
 
-beforeAll(async () => {
+/** Starts the older release. Each try of the test has a cluster of its own, because an upgrade cannot be taken back. */
+async function startOlderRelease(): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'postonce-upgrade-'))
   const root = await extractRelease(ONE_ACCOUNT_PER_PLATFORM, join(dir, 'older'))
   cluster = await startFaultCluster({ dir, root })
+  onTestFinished(async ({ task }) => {
+    await cluster.stop()
+    if (task.result?.state === 'fail') console.error(`Logs and journal: ${dir}`)
+    else rmSync(dir, { recursive: true, force: true })
+  })
   session = await openSession(cluster, { users: 2 })
-})
-afterAll(async () => {
-  await cluster?.stop()
-  if (hasPassed) rmSync(dir, { recursive: true, force: true })
-  else console.error(`Logs and journal: ${dir}`)
-})
+}
 
 it('posts in every state are published once by rolling restarts, and users then connect further accounts', async () => {
+  await startOlderRelease()
   const [user] = session.users as [SessionUser]
-  const { draft, refused } = await createInEveryState(user)
+  const { draft, refused, cancelled, moved } = await createInEveryState(user)
   const load = startLoad()
 
   cluster.useSource(PROJECT_ROOT)
   await cluster.setUp()
-  for (const process of [...cluster.processes('worker'), ...cluster.processes('api')]) {
+  // A new process beside old ones of each kind.
+  for (const name of ['worker-1', 'api-1', 'api-2', 'worker-2']) {
+    const process = cluster.process(name)
     await process.stop()
     await process.start()
+    // Both releases run. What one of them stores is read by the other.
+    if (name === 'api-1') await create(await session.addUser(), { scheduledAt: Date.now() + 10 * SECOND })
   }
 
   await storeOtherUsers()
@@ -58,6 +63,8 @@ it('posts in every state are published once by rolling restarts, and users then 
   await user.connectFurther()
   const both = await create(user, { platforms: ['bluesky'], accounts: [user.further.get('bluesky')!.id] })
   await user.clientFor(0).edit(draft, { status: 'SCHEDULED', scheduledAt: Date.now() + SECOND })
+  await user.clientFor(0).cancel(cancelled)
+  await user.clientFor(0).edit(moved, { scheduledAt: Date.now() + 2 * SECOND })
   await load.stop()
   await cluster.heal()
   await session.waitUntilIdle()
@@ -69,12 +76,14 @@ it('posts in every state are published once by rolling restarts, and users then 
   expect([...(await session.verdict()), ...(await findUnsentPosts(session))]).toEqual([])
   const posts = await session.readPosts()
   expect(posts.find(({ _id }) => _id === both)).toMatchObject({ status: 'COMPLETED', platformStatuses: [{}, {}] })
-  expect(posts.find(({ _id }) => _id === draft)).toMatchObject({ status: 'COMPLETED' })
-  hasPassed = true
+  const statusOf = (id: string) => posts.find(({ _id }) => _id === id)?.status
+  expect([draft, moved, cancelled].map(statusOf)).toEqual(['COMPLETED', 'COMPLETED', 'CANCELLED'])
 })
 
 /** Creates posts for all platforms, and waits until each is in the state that it is meant for. */
-async function createInEveryState(user: SessionUser): Promise<{ draft: string; refused: string }> {
+async function createInEveryState(
+  user: SessionUser,
+): Promise<Record<'draft' | 'refused' | 'cancelled' | 'moved', string>> {
   const on = (name: string) => cluster.platforms.find(({ platform }) => platform === name)!
   const soon = (seconds: number) => Date.now() + seconds * SECOND
   const [bluesky, mastodon] = [on('bluesky'), on('mastodon')]
@@ -91,6 +100,10 @@ async function createInEveryState(user: SessionUser): Promise<{ draft: string; r
   await isIn(refused, 'FAILED')
   const draft = await create(user, { status: 'DRAFT' })
   await user.clientFor(0).cancel(await create(user, { scheduledAt: soon(600) }))
+  const [cancelled, moved] = [
+    await create(user, { scheduledAt: soon(600) }),
+    await create(user, { scheduledAt: soon(600) }),
+  ]
   // The next try waits, and the outcome is unknown.
   await mastodon.control.fault({ ...mastodon.calls.publish, times: 6, action: mastodon.refusals.limited })
   await isIn(await create(user, { platforms: ['mastodon'] }), 'PROCESSING')
@@ -99,7 +112,7 @@ async function createInEveryState(user: SessionUser): Promise<{ draft: string; r
   await isIn(await create(user, { platforms: ['bluesky'] }), 'PROCESSING')
   // Armed, prepared and only timed when their workers stop.
   for (const seconds of [6, 12, 20, 45]) await create(user, { scheduledAt: soon(seconds) })
-  return { draft, refused }
+  return { draft, refused, cancelled, moved }
 }
 
 /** By default, a post for all platforms that is due now. */
@@ -149,11 +162,12 @@ async function storeOtherUsers(): Promise<void> {
 /** Kills the setup while it moves the accounts. */
 async function interruptFinishing(): Promise<void> {
   const setup = cluster.startSetup(FINISH_UPGRADE)
+  const ended = once(setup, 'exit')
   await waitFor(
     'the first moved account',
     () => cluster.database.collection('accounts').countDocuments(),
     (count) => count > 0,
   )
   setup.kill('SIGKILL')
-  await once(setup, 'exit')
+  await ended
 }
