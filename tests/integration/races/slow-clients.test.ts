@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../../support/api.ts'
 
 const EACH = 100
@@ -50,6 +50,7 @@ const CLIENTS: Record<string, () => { first: string; again: string }> = {
 
 function openSlow({ first, again }: { first: string; again: string }): Socket {
   const socket = connect(Number(address.port), address.hostname)
+  onTestFinished(() => void socket.destroy())
   const timer = setInterval(() => again && socket.write(again), 500)
   socket.on('error', () => undefined).once('close', () => clearInterval(timer))
   socket.resume().write(first)
@@ -61,9 +62,7 @@ it(
   { timeout: 120_000 },
   async () => {
     // Idle connections after a response are allowed and must not block others.
-    const idle = Array.from({ length: EACH }, () =>
-      openSlow({ first: `GET /health/live HTTP/1.1${request()}`, again: '' }),
-    )
+    for (let count = 0; count < EACH; count++) openSlow({ first: `GET /health/live HTTP/1.1${request()}`, again: '' })
     const sockets = Object.entries(CLIENTS).flatMap(([name, client]) =>
       Array.from({ length: EACH }, () => ({ name, socket: openSlow(client()) })),
     )
@@ -84,6 +83,5 @@ it(
     expect(served).toBeGreaterThan(10)
     const connections = () => new Promise((resolve) => world.app.server.getConnections((_, count) => resolve(count)))
     await expect.poll(connections).toBeLessThanOrEqual(EACH + 1)
-    for (const socket of idle) socket.destroy()
   },
 )
