@@ -14,7 +14,7 @@ import { createStorePost } from './commands/posts/store-post.ts'
 import { createSyncSubscription } from './commands/billing/sync-subscription.ts'
 import type { Config } from './config/schema.ts'
 import type { AccessTokens } from './domain/users/access-tokens.ts'
-import { SECOND } from './domain/shared/times.ts'
+import { DAY, SECOND } from './domain/shared/times.ts'
 import { createAvatars } from './integrations/storage/avatars.ts'
 import type { CaptionProvider } from './integrations/captions/captions.ts'
 import { createConnectStates } from './security/connect-states.ts'
@@ -122,9 +122,12 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const pushes = createPushStore(connection)
   const pushTokens = createPushTokenStore(connection, now)
   const notifications = createNotificationStore(connection, now, {
-    // Without push no device can be reached.
-    findDeviceOwners: push ? pushTokens.findDeviceOwners : async () => new Set(),
-    begin: createStartPushes({ orchestrator, logger }),
+    pushing: {
+      // Without push no device can be reached.
+      findDeviceOwners: push ? pushTokens.findDeviceOwners : async () => new Set(),
+      begin: createStartPushes({ orchestrator, logger }),
+    },
+    readRetentionMs: config.NOTIFICATION_RETENTION_DAYS * DAY,
   })
   const payments = overrides.payments ?? createPaymentsIfConfigured(config, metrics)
   const paymentEvents = createPaymentEventStore(connection)

@@ -185,6 +185,7 @@ export const ConfigSchema = Type.Object(
       1_000,
     ),
     SWEEP_INTERVAL_MS: number('Interval of the sweeper, which restarts stalled deliveries', 30_000, 1_000),
+    NOTIFICATION_RETENTION_DAYS: number('How long notifications are stored after they were read', 90, 1),
 
     ANALYTICS_AGES: list(
       'How often metrics are collected, as maximum post age in days:interval in minutes',

@@ -19,6 +19,8 @@ export interface Notification extends NewNotification {
     /** The reason of a failure, for operators. */
     reason?: string
   }
+  /** When the record expires; set when the notification is read. */
+  removeAt?: Date
 }
 
 interface NotificationPage {
@@ -47,6 +49,7 @@ const notificationSchema = new Schema<Notification>(
       servedDevices: { type: [String], default: undefined },
       reason: String,
     },
+    removeAt: Date,
   },
   { ...schemaOptions, timestamps: false },
 )
@@ -61,6 +64,7 @@ notificationSchema.index(
   { 'push.state': 1, createdAt: 1 },
   { partialFilterExpression: { 'push.state': 'waiting' satisfies PushState } },
 )
+notificationSchema.index({ removeAt: 1 }, { expireAfterSeconds: 0 })
 
 const LIST_DEADLINE_MS = 5 * SECOND
 
@@ -74,8 +78,18 @@ interface Pushing {
 
 const NO_PUSH: Pushing = { findDeviceOwners: async () => new Set(), begin: () => undefined }
 
+interface NotificationStoreOptions {
+  pushing?: Pushing
+  /** How long notifications are stored after they were read; without it, forever. */
+  readRetentionMs?: number
+}
+
 /** Stores notifications. */
-export function createNotificationStore(connection: Connection, now: () => Date, pushing: Pushing = NO_PUSH) {
+export function createNotificationStore(
+  connection: Connection,
+  now: () => Date,
+  { pushing = NO_PUSH, readRetentionMs }: NotificationStoreOptions = {},
+) {
   const model = connection.model<Notification>('Notification', notificationSchema, 'notifications')
 
   const collection = nativeCollection<Notification>(connection, 'notifications')
@@ -113,6 +127,12 @@ export function createNotificationStore(connection: Connection, now: () => Date,
   function startPushes(records: Notification[]): void {
     pushing.begin(records.filter(({ push }) => push?.state === 'waiting'))
   }
+
+  /** The fields of a notification that is read now. */
+  const toRead = () => ({
+    read: true,
+    ...(readRetentionMs !== undefined && { removeAt: new Date(now().getTime() + readRetentionMs) }),
+  })
 
   return {
     /** Builds the records for `insert`. */
@@ -152,13 +172,25 @@ export function createNotificationStore(connection: Connection, now: () => Date,
       return { notifications, total, unread }
     },
 
-    /** Returns the updated notification; null when the user has none with that id. */
-    markRead: (userId: string, id: string): Promise<Notification | null> =>
-      collection().findOneAndUpdate({ _id: id, userId }, { $set: { read: true } }, { returnDocument: 'after' }),
+    /** Returns the notification, which is read now; null when the user has none with that id. */
+    async markRead(userId: string, id: string): Promise<Notification | null> {
+      const unread = { _id: id, userId, read: false }
+      const updated = await collection().findOneAndUpdate(unread, { $set: toRead() }, { returnDocument: 'after' })
+      return updated ?? collection().findOne({ _id: id, userId })
+    },
 
     /** Returns how many were unread. */
     async markAllRead(userId: string): Promise<number> {
-      const { modifiedCount } = await collection().updateMany({ userId, read: false }, { $set: { read: true } })
+      const { modifiedCount } = await collection().updateMany({ userId, read: false }, { $set: toRead() })
+      return modifiedCount
+    },
+
+    /** Lets notifications expire that an older release marked as read. Can be repeated. Returns their number. */
+    async expireOlderRead(): Promise<number> {
+      const { modifiedCount } = await collection().updateMany(
+        { read: true, removeAt: { $exists: false } },
+        { $set: toRead() },
+      )
       return modifiedCount
     },
 
