@@ -5,12 +5,9 @@ import { toPublishedKey } from '../src/domain/posts/post-entries.ts'
 import type { PlatformStatus, Post } from '../src/domain/posts/post.ts'
 import { PLATFORMS, type Platform } from '../src/domain/shared/platforms.ts'
 import { DAY, HOUR, MINUTE } from '../src/domain/shared/times.ts'
-import {
-  ACCOUNT_SNAPSHOTS,
-  POST_SNAPSHOTS,
-  type AccountSnapshot,
-  type PostSnapshot,
-} from '../src/store/analytics/snapshots.ts'
+import { mergeFetches, toSnapshotId } from '../src/domain/analytics/snapshots.ts'
+import { ACCOUNT_SNAPSHOTS, POST_SNAPSHOTS } from '../src/store/analytics/collections.ts'
+import type { AccountSnapshot, PostSnapshot } from '../src/store/analytics/snapshots.ts'
 import { createChance, type Chance } from './chance.ts'
 
 export interface HistorySize {
@@ -26,6 +23,7 @@ export interface UserHistory {
   userId: string
   timezone: string
   posts: Post[]
+  /** Every fetch of the metrics of a post, oldest first for each platform. */
   postSnapshots: PostSnapshot[]
   accountSnapshots: AccountSnapshot[]
   connected: Platform[]
@@ -62,7 +60,8 @@ export function* inventHistory(size: HistorySize, { seed = 1, end = END_OF_HISTO
 
 /** Stores the records of a user. The caller creates the user itself. */
 export async function storeHistory(connection: Connection, history: UserHistory): Promise<void> {
-  const { posts, postSnapshots, accountSnapshots } = history
+  const { posts, accountSnapshots } = history
+  const postSnapshots = mergeByPair(history)
   const insert = async (collection: string, records: object[]) => {
     if (records.length > 0) await connection.collection(collection).insertMany(records, { ordered: false })
   }
@@ -75,6 +74,12 @@ export async function storeHistory(connection: Connection, history: UserHistory)
     insert(ACCOUNT_SNAPSHOTS, accountSnapshots),
     insert('accounts', accountsOf(history)),
   ])
+}
+
+/** Returns what scheduled collections would have stored of the fetches. */
+function mergeByPair({ postSnapshots, timezone }: UserHistory): PostSnapshot[] {
+  const pairs = Map.groupBy(postSnapshots, ({ postId, platform }) => `${postId} ${platform}`)
+  return [...pairs.values()].flatMap((fetches) => mergeFetches(fetches, timezone))
 }
 
 function accountsOf({ userId, connected, endings }: UserHistory) {
@@ -213,6 +218,7 @@ function inventSnapshots({ post, entry, count, chance, end }: Published): PostSn
   const completedAt = entry.completedAt!
   const unreported = UNREPORTED[platform] ?? []
   const counts = { likes: 0, shares: 0, comments: 0, impressions: 0, reach: 0, saved: 0 }
+  let known: PostCounts | undefined
   let followers: number | null = chance.is(0.9) ? chance.between(0, 3_000) : null
   // A refresh covers a longer time than the collector.
   const lastAt = Math.min(end.getTime(), completedAt.getTime() + (chance.is(0.2) ? OLDEST_DAYS : 30) * DAY)
@@ -225,18 +231,22 @@ function inventSnapshots({ post, entry, count, chance, end }: Published): PostSn
   return [...slots]
     .toSorted((one, other) => one - other)
     .map((slot) => {
+      const isSame = known !== undefined && chance.is(0.3)
       for (const name of Object.keys(counts) as (keyof PostCounts)[]) {
+        if (isSame) break
         // Counts may fall, because users withdraw likes and platforms correct their counts.
         counts[name] = Math.max(0, counts[name] + (chance.is(0.15) ? -chance.between(0, 15) : chance.between(0, 25)))
       }
       if (followers !== null) followers = Math.max(0, followers + chance.between(-5, 10))
       const isSilent = chance.is(0.03)
       const isReported = (name: keyof PostCounts) => !isSilent && !unreported.includes(name) && chance.is(0.95)
-      const known = Object.fromEntries(
-        Object.entries(counts).map(([name, value]) => [name, isReported(name as keyof PostCounts) ? value : null]),
-      ) as unknown as PostCounts
+      if (!isSame || !known) {
+        known = Object.fromEntries(
+          Object.entries(counts).map(([name, value]) => [name, isReported(name as keyof PostCounts) ? value : null]),
+        ) as unknown as PostCounts
+      }
       return {
-        _id: chance.id(),
+        _id: toSnapshotId({ postId: post._id, platform }, new Date(slot)),
         userId: post.userId,
         postId: post._id,
         platform,

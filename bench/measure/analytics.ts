@@ -68,7 +68,7 @@ const READS: Record<string, Read> = {
   'one post': {
     isCached: false,
     path: ({ postSnapshots: [snapshot] }) => `/api/posts/${snapshot!.postId}`,
-    aggregation: ({ postSnapshots: [snapshot] }) => latestOfPosts([snapshot!.postId]),
+    aggregation: ({ userId, postSnapshots: [snapshot] }) => latestOfPosts(userId, [snapshot!.postId]),
   },
 }
 

@@ -8,6 +8,7 @@ import { deriveEvents, createFirstEvent } from '../../src/domain/posts/timeline.
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/shared/times.ts'
 import type { StoredPost } from '../../src/store/posts/post-schema.ts'
 import { newId } from '../../src/store/shared/schema.ts'
+import { toSnapshotId } from '../../src/domain/analytics/snapshots.ts'
 import type { AccountSnapshot, PostSnapshot } from '../../src/store/analytics/snapshots.ts'
 import type { Crowd } from '../platforms/shared/crowd.ts'
 import { audienceOn } from './audience.ts'
@@ -164,7 +165,7 @@ function buildSnapshots(
     const counts = { ...NO_COUNTS, ...Object.fromEntries(REPORTED[platform].map((name) => [name, all[name] ?? null])) }
     const followers = audience.followers(takenAt.getTime())
     return {
-      _id: newId(),
+      _id: toSnapshotId({ postId, platform }, slot),
       userId,
       postId,
       platform,

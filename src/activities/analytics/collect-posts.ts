@@ -89,12 +89,12 @@ export function createCollectPosts(deps: CollectPostsDeps) {
     }
   }
 
-  /** @param isForced collects again although there is a snapshot of this slot */
-  async function collect(batch: DueBatch, isForced: boolean, signal: AbortSignal): Promise<CollectedBatch> {
+  /** @param isRequested collects again although there is a snapshot of this slot */
+  async function collect(batch: DueBatch, isRequested: boolean, signal: AbortSignal): Promise<CollectedBatch> {
     const { userId, platform, postIds } = batch
     const slot = new Date(batch.slot)
     const found = await published.find(postIds)
-    const wanted = found.flatMap((post) => toWantedPosts(post, batch, isForced ? null : slot))
+    const wanted = found.flatMap((post) => toWantedPosts(post, batch, isRequested ? null : slot))
     if (wanted.length === 0) return NOTHING
     const ids = wanted.map(({ postId }) => postId)
     const owner = await users.findById(userId)
@@ -124,7 +124,8 @@ export function createCollectPosts(deps: CollectPostsDeps) {
         rows.push({ ...entry, ...counts, ...derived, followerCountAtSnapshot: followerCount })
       }
     }
-    const fetchDetails = { userId, platform, publishedBy: batch.publishedBy, slot, takenAt }
+    const { publishedBy } = batch
+    const fetchDetails = { userId, platform, publishedBy, slot, takenAt, timezone: owner.timezone, isRequested }
     const saved = await snapshotWriter.savePosts(fetchDetails, rows, deleted > 0)
     const missing = wanted.length - deleted - saved
     if (missing > 0) await published.markSlotDone(batch, ids, slot)
@@ -166,10 +167,10 @@ export function createCollectPosts(deps: CollectPostsDeps) {
   }
 
   /** Collects posts that fit into one call. */
-  async function collectOnce(batch: DueBatch, isForced: boolean, signal: AbortSignal): Promise<CollectedBatch> {
+  async function collectOnce(batch: DueBatch, isRequested: boolean, signal: AbortSignal): Promise<CollectedBatch> {
     let result: CollectedBatch
     try {
-      result = await collect(batch, isForced, signal)
+      result = await collect(batch, isRequested, signal)
     } catch (error) {
       signal.throwIfAborted()
       result = await handleFailure(error, batch)
@@ -182,10 +183,14 @@ export function createCollectPosts(deps: CollectPostsDeps) {
    * Stores one snapshot per due post, however often it is called. The result reports failures at the platform.
    * @throws errors of the database, and the reason of an aborted signal
    */
-  return async function collectPosts(batch: DueBatch, signal: AbortSignal, isForced = false): Promise<CollectedBatch> {
+  return async function collectPosts(
+    batch: DueBatch,
+    signal: AbortSignal,
+    isRequested = false,
+  ): Promise<CollectedBatch> {
     const total = { ...NOTHING }
     for (const postIds of splitIntoChunks(batch.postIds, platforms.find(batch.platform)?.metrics?.perCall ?? 1)) {
-      const { end, pauseMs, ...done } = await collectOnce({ ...batch, postIds }, isForced, signal)
+      const { end, pauseMs, ...done } = await collectOnce({ ...batch, postIds }, isRequested, signal)
       for (const name of Object.keys(done) as (keyof typeof done)[]) total[name] += done[name]
       if (end !== 'done') return { ...total, end, ...(pauseMs !== undefined && { pauseMs }) }
     }

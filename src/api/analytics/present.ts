@@ -1,3 +1,4 @@
+import { findFetchTime } from '../../domain/analytics/snapshots.ts'
 import type { RankedPair } from '../../store/analytics/analytics-reads.ts'
 import { presentListedPost } from '../posts/present.ts'
 import type { TopPost } from './schema.ts'
@@ -13,7 +14,7 @@ export function presentRanked(pair: RankedPair): TopPost {
     postId: pair.postId,
     platform: pair.platform,
     ...(pair.target && { accountId: pair.target }),
-    snapshotAt: pair.takenAt.toISOString(),
+    snapshotAt: findFetchTime(pair).toISOString(),
     metrics: { likes, shares, comments, impressions, reach, saved },
     derived: { totalEngagement, engagementRate, virality },
     postDetails: {

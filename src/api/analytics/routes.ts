@@ -124,7 +124,7 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
       return ok('Post analytics fetched', {
         platform,
         snapshot: snapshot && presentSnapshot(snapshot),
-        ...presentSnapshots(await context.analytics.latestOfPosts([postId])),
+        ...presentSnapshots(await context.analytics.latestOfPosts(userId, [postId])),
         fresh,
       })
     },

@@ -42,7 +42,7 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
         ...page,
         ...parsePostQuery(query, user.timezone),
       })
-      const metrics = query.include === 'metrics' ? await findLatestMetrics(posts) : null
+      const metrics = query.include === 'metrics' ? await findLatestMetrics(user.userId, posts) : null
       const listed = posts.map((post) => presentListedPost(post, metrics))
       return ok('Posts fetched successfully', { posts: listed, ...toPageResult(total, page) })
     },
@@ -62,7 +62,7 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     async ({ params, user }) => {
       const [post, snapshots] = await Promise.all([
         findOwnedPost(user.userId, params.postId),
-        context.analytics.latestOfPosts([params.postId]),
+        context.analytics.latestOfPosts(user.userId, [params.postId]),
       ])
       return ok('Post fetched successfully', { post: presentPost(post), ...presentSnapshots(snapshots) })
     },
@@ -116,8 +116,11 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
   )
 
   /** Returns the latest snapshots by post id. */
-  async function findLatestMetrics(posts: Post[]): Promise<Map<string, PostSnapshot[]>> {
-    const snapshots = await context.analytics.latestOfPosts(posts.map(({ _id }) => _id))
+  async function findLatestMetrics(userId: string, posts: Post[]): Promise<Map<string, PostSnapshot[]>> {
+    const snapshots = await context.analytics.latestOfPosts(
+      userId,
+      posts.map(({ _id }) => _id),
+    )
     return Map.groupBy(snapshots, ({ postId }) => postId)
   }
 

@@ -8,6 +8,7 @@ import type { PublishOrchestrator } from '../../integrations/temporal/orchestrat
 import type { Logger } from '../../logger.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { RateLimits } from '../../store/shared/rate-limits.ts'
+import { findFetchTime } from '../../domain/analytics/snapshots.ts'
 import type { PostSnapshot, SnapshotStore } from '../../store/analytics/snapshots.ts'
 import { REFRESH_TIMEOUT_MS } from '../../workflows/messages/analytics.ts'
 
@@ -62,7 +63,7 @@ export async function refreshMetrics(
   const outcome = await orchestrator.refreshMetrics({ postId, platform, target: entry.target }, LONGEST_WAIT_MS)
   if (outcome === 'failed') await returnAllowance(deps, userId)
   if (outcome === 'unknown') void returnAllowanceLater(deps, { ...refresh, target: entry.target }, requestedAt)
-  return { snapshot: await snapshots.latest(postId, platform, entry.target), fresh: outcome === 'fresh' }
+  return { snapshot: await snapshots.latest({ userId, postId }, platform, entry.target), fresh: outcome === 'fresh' }
 }
 
 async function returnAllowance({ limits }: RefreshMetricsDeps, userId: string): Promise<void> {
@@ -81,8 +82,8 @@ async function returnAllowanceLater(
   const { snapshots, clock, draining, logger } = deps
   try {
     await clock.sleepUntil(new Date(requestedAt.getTime() + REFRESH_TIMEOUT_MS), draining)
-    const latest = await snapshots.latest(refresh.postId, refresh.platform, refresh.target)
-    if (!latest || latest.takenAt < requestedAt) await returnAllowance(deps, refresh.userId)
+    const latest = await snapshots.latest(refresh, refresh.platform, refresh.target)
+    if (!latest || findFetchTime(latest) < requestedAt) await returnAllowance(deps, refresh.userId)
   } catch (error) {
     if (!draining.aborted) logger.warn({ err: error, userId: refresh.userId }, 'refresh allowance return failed')
   }

@@ -42,7 +42,7 @@ function removeAll(deps: DeletePostDeps, userId: string, postId: string): Promis
   return deps.database.transaction(async (session) => {
     const post = await deps.posts.remove(userId, postId, session)
     if (!post?.publishedKeys) return post
-    await deps.snapshots.removeByPost(postId, session)
+    await deps.snapshots.removeByPost(userId, postId, session)
     await deps.deadLetters.removeByPost(userId, postId, session)
     await deps.users.raiseAnalyticsVersion(userId, session)
     return post

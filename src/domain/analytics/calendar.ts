@@ -28,6 +28,10 @@ export function listDays({ start, end }: Window, timezone: string): CalendarDay[
   return days.map((day) => ({ ...day, date: day.date.toString() }))
 }
 
+export function isSameDay(one: Date, other: Date, timezone: string): boolean {
+  return toZoned(one, timezone).toPlainDate().equals(toZoned(other, timezone).toPlainDate())
+}
+
 /** Returns the day of the week (0 is Sunday) and the hour in the user's timezone. */
 export function toHourOfWeek(instant: Date, timezone: string): { day: number; hour: number } {
   const { dayOfWeek, hour } = toZoned(instant, timezone)

@@ -1,8 +1,9 @@
 import { ENGAGEMENTS, toPrecedingWindow, type Ranking, type Window } from '../../domain/analytics/analytics.ts'
+import { LONGEST_SNAPSHOT_MS } from '../../domain/analytics/snapshots.ts'
 import type { CalendarDay } from '../../domain/analytics/calendar.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { shortenLargePosts } from '../posts/shorten-posts.ts'
-import { ACCOUNT_SNAPSHOTS, POST_SNAPSHOTS } from './snapshots.ts'
+import { ACCOUNT_SNAPSHOTS, POST_SNAPSHOTS } from './collections.ts'
 
 /** An aggregation: its collection and its stages. */
 export interface Aggregation {
@@ -48,7 +49,7 @@ export function latestPairs(scope: Scope, { start }: Window): Aggregation {
   return {
     collection: POST_SNAPSHOTS,
     stages: [
-      matchSince(scope, start),
+      ...matchSeenSince(scope, start),
       { $group: { _id: PAIR, ...COMPLETED, latest: selectNewest(SUMMED) } },
       { $project: { _id: 0, ...PAIR_OF_ID, ...ACCOUNT, completedAt: 1, ...pickFields('latest', SUMMED) } },
     ],
@@ -60,8 +61,8 @@ export function topPairs(scope: Scope, { start }: Window, sortBy: Ranking, limit
   return {
     collection: POST_SNAPSHOTS,
     stages: [
-      matchSince(scope, start),
-      { $group: { _id: PAIR, ...COMPLETED, latest: selectNewest(SHOWN) } },
+      ...matchSeenSince(scope, start),
+      { $group: { _id: PAIR, ...COMPLETED, latest: selectNewest(['lastSeenAt', ...SHOWN]) } },
       { $sort: { [`latest.${sortBy}`]: -1, completedAt: -1, '_id.postId': -1, '_id.platform': 1, '_id.target': 1 } },
       { $limit: limit },
       {
@@ -74,7 +75,15 @@ export function topPairs(scope: Scope, { start }: Window, sortBy: Ranking, limit
         },
       },
       { $unwind: '$post' },
-      { $project: { _id: 0, ...PAIR_OF_ID, ...ACCOUNT, post: 1, ...pickFields('latest', ['takenAt', ...SHOWN]) } },
+      {
+        $project: {
+          _id: 0,
+          ...PAIR_OF_ID,
+          ...ACCOUNT,
+          post: 1,
+          ...pickFields('latest', ['takenAt', 'lastSeenAt', ...SHOWN]),
+        },
+      },
     ],
   }
 }
@@ -136,19 +145,18 @@ function selectEntries({ platform, account }: Scope, start: Date): Fields {
  */
 export function comparedPairs(scope: Scope, window: Window): Aggregation {
   const { start } = toPrecedingWindow(window)
-  const isCurrent = '$_id.isCurrent'
   return {
     collection: POST_SNAPSHOTS,
     stages: [
-      matchSince(scope, start),
-      groupLastSnapshots({ isCurrent: { $gte: ['$takenAt', window.start] } }, [...ENGAGEMENTS, ...SUMMED]),
+      ...matchSeenSince(scope, start),
+      groupLastSnapshots({ taken: findPeriod(start, window.start) }, [...ENGAGEMENTS, 'lastSeenAt', ...SUMMED]),
       {
         $group: {
           _id: PAIR_OF_ID,
           ...COMPLETED,
-          latest: { $max: { $cond: [isCurrent, '$last', null] } },
-          ...selectLastKnown('previous', { $not: [isCurrent] }),
-          ...selectLastKnown('current', { $and: [isCurrent] }),
+          latest: { $max: { $cond: [isSeenSince(window.start, '$last.'), '$last', null] } },
+          ...selectLastKnown('previous', { $eq: ['$_id.taken', 'previous'] }),
+          ...selectLastKnown('current', { $eq: ['$_id.taken', 'current'] }),
         },
       },
       ...addKnownBefore(start, {
@@ -210,19 +218,42 @@ export function followerCounts(scope: Scope, days: CalendarDay[]): Aggregation {
   }
 }
 
-/** The latest snapshot of a post on each account. */
-export function latestOfPosts(postIds: string[]): Aggregation {
+/** The latest snapshot of each post on each account, of one platform or all. */
+export function latestOfPosts(userId: string, postIds: string[], platform?: Platform): Aggregation {
   return {
     collection: POST_SNAPSHOTS,
     stages: [
-      { $match: { postId: { $in: postIds } } },
-      { $sort: { postId: 1, platform: 1, target: 1, slot: -1 } },
+      { $match: { userId, postId: { $in: postIds }, ...(platform && { platform }) } },
+      { $sort: { postId: 1, slot: -1 } },
       { $group: { _id: PAIR, latest: { $first: '$$ROOT' } } },
       { $replaceRoot: { newRoot: '$latest' } },
     ],
   }
 }
 
+/**
+ * Selects snapshots whose last fetch was since `start`. The index finds the few that began earlier, because no snapshot covers more
+ * than a day.
+ */
+function matchSeenSince(scope: Scope, start: Date): Fields[] {
+  return [
+    matchSince(scope, new Date(start.getTime() - LONGEST_SNAPSHOT_MS)),
+    { $match: { $or: [{ takenAt: { $gte: start } }, { lastSeenAt: { $gte: start } }] } },
+  ]
+}
+
+/** Whether the last fetch of a snapshot was since `start`. @param prefix the path of its fields */
+function isSeenSince(start: Date, prefix: string): Fields {
+  return { $or: [{ $gte: [`${prefix}takenAt`, start] }, { $gte: [`${prefix}lastSeenAt`, start] }] }
+}
+
+/** Whether a snapshot was stored in the `current` window, the `previous` one, or `earlier`. */
+function findPeriod(previous: Date, current: Date): Fields {
+  const isSince = (start: Date) => ({ $gte: ['$takenAt', start] })
+  return { $cond: [isSince(current), 'current', { $cond: [isSince(previous), 'previous', 'earlier'] }] }
+}
+
+/** Selects snapshots that were stored since `start`. */
 function matchSince({ userId, platform, account }: Scope, start: Date): Fields {
   const { accountId, platform: on = platform } = account ?? {}
   return { $match: { userId, takenAt: { $gte: start }, ...(on && { platform: on }), ...(accountId && { accountId }) } }

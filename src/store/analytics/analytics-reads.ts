@@ -32,6 +32,7 @@ export interface RankedPair extends PostCounts, DerivedMetrics {
   /** The account that published it; null in snapshots of older releases. */
   accountId: string | null
   takenAt: Date
+  lastSeenAt?: Date | null
   post: ListedPost
 }
 
@@ -70,7 +71,7 @@ export function createAnalyticsReads(connection: Connection) {
 
     followerCounts: (scope: Scope, days: CalendarDay[]): Promise<DailyCount[]> => run(followerCounts(scope, days)),
 
-    latestOfPosts: (postIds: string[]): Promise<PostSnapshot[]> => run(latestOfPosts(postIds)),
+    latestOfPosts: (userId: string, postIds: string[]): Promise<PostSnapshot[]> => run(latestOfPosts(userId, postIds)),
   }
 }
 

@@ -1,14 +1,21 @@
 import type { ClientSession } from 'mongoose'
+import { extendsSnapshot, findUnchangedSince, toSnapshotSlot } from '../../domain/analytics/snapshots.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { Database } from '../shared/database.ts'
 import { isDuplicateKey } from '../mongo-errors.ts'
 import type { DueMetricsStore } from './due-metrics.ts'
-import type { NewAccountSnapshot, PostSnapshot, SnapshotStore } from './snapshots.ts'
+import {
+  toPairKey,
+  type NewAccountSnapshot,
+  type PostSnapshot,
+  type SnapshotExtension,
+  type SnapshotStore,
+} from './snapshots.ts'
 import type { UserStore } from '../users/users.ts'
 
 export interface SnapshotWriterDeps {
   database: Pick<Database, 'transaction'>
-  snapshots: Pick<SnapshotStore, 'save' | 'saveFollowers'>
+  snapshots: Pick<SnapshotStore, 'findLatest' | 'save' | 'extend' | 'removeReplaced' | 'saveFollowers'>
   published: Pick<DueMetricsStore, 'recordFetch'>
   users: Pick<UserStore, 'raiseAnalyticsVersion'>
   retentionMs: number
@@ -20,11 +27,19 @@ interface FetchDetails {
   platform: Platform
   /** The platform's id of the account that published the posts; absent for all accounts. */
   publishedBy?: string | null | undefined
+  /** The slot that the posts were due in. */
   slot: Date
   takenAt: Date
+  /** The user's. */
+  timezone: string
+  /** Stores a snapshot even if nothing changed. */
+  isRequested: boolean
 }
 
-type FetchedMetrics = Omit<PostSnapshot, '_id' | 'removeAt' | keyof FetchDetails>
+type FetchedMetrics = Omit<
+  PostSnapshot,
+  '_id' | 'removeAt' | 'slot' | 'lastSeenAt' | 'unchangedSince' | keyof FetchDetails
+>
 
 /** Two processes that write the same slot conflict once; a third conflict has another cause. */
 const TRIES = 3
@@ -49,26 +64,52 @@ export function createSnapshotWriter({ database, snapshots, published, users, re
     }
   }
 
+  /** Extends the snapshots of posts with unchanged counts, and stores one of each other post. */
+  async function saveFetched(
+    { userId, platform, takenAt, timezone, isRequested }: FetchDetails,
+    fetched: FetchedMetrics[],
+    session: ClientSession,
+  ): Promise<void> {
+    const removeAt = new Date(takenAt.getTime() + retentionMs)
+    const postIds = fetched.map(({ postId }) => postId)
+    const latest = await snapshots.findLatest({ userId, platform, postIds }, session)
+    const extensions: SnapshotExtension[] = []
+    const records: Omit<PostSnapshot, '_id'>[] = []
+    const replaced: string[] = []
+    for (const one of fetched) {
+      const last = latest.get(toPairKey({ ...one, platform }))
+      if (last && !isRequested && extendsSnapshot(last, one, takenAt, timezone)) {
+        const { engagementRate, virality, totalEngagement, followerCountAtSnapshot } = one
+        const rates = { engagementRate, virality, totalEngagement, followerCountAtSnapshot }
+        extensions.push({ _id: last._id, userId, lastSeenAt: takenAt, removeAt, ...rates })
+        continue
+      }
+      const slot = toSnapshotSlot(takenAt, last)
+      const unchangedSince = findUnchangedSince(last, one)
+      records.push({ ...one, userId, platform, slot, takenAt, removeAt, ...(unchangedSince && { unchangedSince }) })
+      if (last?.slot.getTime() === slot.getTime()) replaced.push(last._id)
+    }
+    // A snapshot of an older release has another id in the same slot.
+    if (replaced.length > 0) await snapshots.removeReplaced(userId, replaced, session)
+    if (records.length > 0) await snapshots.save(records, session)
+    if (extensions.length > 0) await snapshots.extend(extensions, session)
+  }
+
   return {
     /**
      * Stores snapshots of posts.
      * @param isChanged raises the version of the user's analytics even without a snapshot
-     * @returns how many were stored
+     * @returns how many were stored or extended
      */
     async savePosts(fetchDetails: FetchDetails, fetched: FetchedMetrics[], isChanged: boolean): Promise<number> {
       if (fetched.length === 0 && !isChanged) return 0
-      const { publishedBy, ...details } = fetchDetails
-      const { userId, platform, takenAt } = details
-      const removeAt = new Date(takenAt.getTime() + retentionMs)
+      const { userId, platform, publishedBy } = fetchDetails
       return raiseVersionAfter(userId, async (session) => {
         if (fetched.length === 0) return 0
         const ids = fetched.map(({ postId }) => postId)
-        const storable = await published.recordFetch({ platform, publishedBy }, ids, details, session)
+        const storable = await published.recordFetch({ platform, publishedBy }, ids, fetchDetails, session)
         const current = fetched.filter(({ postId }) => storable.has(postId))
-        if (current.length > 0) {
-          const records = current.map((one) => ({ ...one, ...details, removeAt }))
-          await snapshots.save(records, session)
-        }
+        if (current.length > 0) await saveFetched(fetchDetails, current, session)
         return current.length
       })
     },

@@ -1,13 +1,17 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
-import type { DerivedMetrics, PostCounts } from '../../domain/analytics/analytics.ts'
+import type { DerivedMetrics } from '../../domain/analytics/analytics.ts'
+import { toSnapshotId, type SeenCounts } from '../../domain/analytics/snapshots.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
+import { latestOfPosts } from './analytics-pipelines.ts'
+import { ACCOUNT_SNAPSHOTS, POST_SNAPSHOTS } from './collections.ts'
 import { isDuplicateKey } from '../mongo-errors.ts'
 import { dropIndex } from '../shared/drop-index.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { newId, nullable, required, schemaOptions } from '../shared/schema.ts'
 
 /** The metrics that a platform reported for one post at one time. */
-export interface PostSnapshot extends PostCounts, DerivedMetrics {
+export interface PostSnapshot extends SeenCounts, DerivedMetrics {
+  /** See `toSnapshotId`; random in snapshots of older releases. */
   _id: string
   userId: string
   postId: string
@@ -16,15 +20,17 @@ export interface PostSnapshot extends PostCounts, DerivedMetrics {
   target?: string | null
   /** The account that published the post; absent in snapshots of older releases. */
   accountId?: string | null
-  /** There is one snapshot per slot; `takenAt` is in it or shortly after it. */
-  slot: Date
-  takenAt: Date
   /** When the platform accepted the post. */
   completedAt: Date
+  /** At the last fetch. */
   followerCountAtSnapshot: number | null
   /** When the record expires; without it the record stays. */
   removeAt?: Date
 }
+
+/** What a fetch changes in a snapshot with the same counts. */
+export type SnapshotExtension = DerivedMetrics &
+  Pick<PostSnapshot, '_id' | 'userId' | 'followerCountAtSnapshot' | 'removeAt'> & { lastSeenAt: Date }
 
 /** The follower count of an account on one day. Unreported counts are not stored. */
 export interface AccountSnapshot {
@@ -64,6 +70,8 @@ const postSnapshotSchema = new Schema<PostSnapshot>(
     accountId: { type: String, default: undefined },
     slot: required(Date),
     takenAt: required(Date),
+    lastSeenAt: { type: Date, default: undefined },
+    unchangedSince: { type: Date, default: undefined },
     completedAt: required(Date),
     likes: count,
     shares: count,
@@ -80,8 +88,8 @@ const postSnapshotSchema = new Schema<PostSnapshot>(
   schemaOptions,
 )
 
-// Also serves the latest values of a post, and the values before a window.
-postSnapshotSchema.index({ postId: 1, platform: 1, target: 1, slot: -1 }, { unique: true })
+// Serves the latest values of a post, and the values before a window.
+postSnapshotSchema.index({ postId: 1, slot: -1 })
 // Serves a window of one user, for one platform or all.
 postSnapshotSchema.index({ userId: 1, takenAt: 1, platform: 1 })
 postSnapshotSchema.index({ removeAt: 1 }, { expireAfterSeconds: 0 })
@@ -103,8 +111,14 @@ const accountSnapshotSchema = new Schema<AccountSnapshot>(
 accountSnapshotSchema.index({ userId: 1, platform: 1, accountId: 1, slot: -1 }, { unique: true })
 accountSnapshotSchema.index({ removeAt: 1 }, { expireAfterSeconds: 0 })
 
-export const POST_SNAPSHOTS = 'postSnapshots'
-export const ACCOUNT_SNAPSHOTS = 'accountSnapshots'
+/** Names the post and the account of a snapshot. */
+export function toPairKey({
+  postId,
+  platform: on,
+  target,
+}: Pick<PostSnapshot, 'postId' | 'platform' | 'target'>): string {
+  return `${postId} ${target ?? on}`
+}
 
 /** Stores metrics over time. `analytics-reads.ts` reads whole windows. */
 export function createSnapshotStore(connection: Connection) {
@@ -120,15 +134,41 @@ export function createSnapshotStore(connection: Connection) {
      */
     async save(snapshots: Omit<PostSnapshot, '_id'>[], session: ClientSession): Promise<void> {
       await postSnapshots().bulkWrite(
-        snapshots.map(({ postId, platform: on, target = null, slot, ...fields }) => ({
-          updateOne: {
-            filter: { postId, platform: on, target, slot },
-            update: { $set: fields, $setOnInsert: { _id: newId() } },
+        snapshots.map((snapshot) => ({
+          replaceOne: {
+            filter: { _id: toSnapshotId(snapshot, snapshot.slot), userId: snapshot.userId },
+            replacement: snapshot,
             upsert: true,
           },
         })),
         { session, ordered: false },
       )
+    },
+
+    /** Records that scheduled fetches returned the counts of stored snapshots again. */
+    async extend(extensions: SnapshotExtension[], session: ClientSession): Promise<void> {
+      await postSnapshots().bulkWrite(
+        extensions.map(({ _id, userId, ...fields }) => ({
+          updateOne: { filter: { _id, userId }, update: { $set: fields } },
+        })),
+        { session, ordered: false },
+      )
+    },
+
+    /** Removes snapshots of older releases, which newer ones replace. */
+    async removeReplaced(userId: string, ids: string[], session: ClientSession): Promise<void> {
+      await postSnapshots().deleteMany({ _id: { $in: ids }, userId }, { session })
+    },
+
+    /** The latest snapshot of each of these posts on a platform, by post and account. */
+    async findLatest(
+      { userId, platform: on, postIds }: { userId: string; platform: Platform; postIds: string[] },
+      session: ClientSession,
+    ): Promise<Map<string, PostSnapshot>> {
+      const latest = await postSnapshots()
+        .aggregate<PostSnapshot>(latestOfPosts(userId, postIds, on).stages, { session })
+        .toArray()
+      return new Map(latest.map((snapshot) => [toPairKey(snapshot), snapshot]))
     },
 
     /**
@@ -144,8 +184,12 @@ export function createSnapshotStore(connection: Connection) {
     },
 
     /** The latest snapshot of a post on one platform, or on the account that the user chose there. */
-    latest: (postId: string, on: Platform, target: string | null = null): Promise<PostSnapshot | null> =>
-      postSnapshots().findOne({ postId, platform: on, target }, { sort: { slot: -1 } }),
+    latest: (
+      { userId, postId }: { userId: string; postId: string },
+      on: Platform,
+      target: string | null = null,
+    ): Promise<PostSnapshot | null> =>
+      postSnapshots().findOne({ userId, postId, platform: on, target }, { sort: { slot: -1 } }),
 
     /** Counts of older releases have no account, and belong to the only one that the user had. */
     latestFollowers: (userId: string, on: Platform, accountId?: string): Promise<AccountSnapshot | null> =>
@@ -175,6 +219,7 @@ export function createSnapshotStore(connection: Connection) {
     /** Removes the indexes of older releases, which allow one account per platform. */
     async dropOlderIndexes(): Promise<void> {
       await dropIndex(postSnapshots(), { postId: 1, platform: 1, slot: -1 })
+      await dropIndex(postSnapshots(), { postId: 1, platform: 1, target: 1, slot: -1 })
       await dropIndex(accountSnapshots(), { userId: 1, platform: 1, slot: -1 })
     },
 
@@ -185,8 +230,8 @@ export function createSnapshotStore(connection: Connection) {
     allFollowersOf: (userId: string): AsyncIterable<AccountSnapshot> =>
       accountSnapshots().find({ userId }).sort({ platform: 1, slot: -1 }),
 
-    async removeByPost(postId: string, session: ClientSession): Promise<void> {
-      await postSnapshots().deleteMany({ postId }, { session })
+    async removeByPost(userId: string, postId: string, session: ClientSession): Promise<void> {
+      await postSnapshots().deleteMany({ userId, postId }, { session })
     },
 
     async removeAllOf(userId: string): Promise<void> {

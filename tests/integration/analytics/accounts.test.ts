@@ -61,9 +61,9 @@ describe('metrics of a post that was published on two accounts of a platform', (
     const calls = platforms.calls.filter(({ platform }) => platform === 'bluesky')
     expect(calls.map(({ accountId }) => accountId).toSorted()).toEqual([first.platformId, second.platformId].toSorted())
     for (const { ids } of calls) expect(ids).toHaveLength(1)
-    const ofDefault = await context.snapshots.latest(post._id, 'bluesky')
+    const ofDefault = await context.snapshots.latest({ ...post, postId: post._id }, 'bluesky')
     expect(ofDefault).toMatchObject({ likes: 3, engagementRate: 0.03, accountId: first._id })
-    const ofChosen = await context.snapshots.latest(post._id, 'bluesky', second._id)
+    const ofChosen = await context.snapshots.latest({ ...post, postId: post._id }, 'bluesky', second._id)
     expect(ofChosen).toMatchObject({ likes: 10, engagementRate: 0.01, accountId: second._id, target: second._id })
   })
 
@@ -83,8 +83,8 @@ describe('metrics of a post that was published on two accounts of a platform', (
     bluesky.troubles.push(trouble('unauthorized'))
     expect(await run(activities().collectBatch, ofChosen)).toMatchObject({ saved: 0, skipped: 1, end: 'account' })
     await collectRun()
-    expect(await context.snapshots.latest(post._id, 'bluesky')).toMatchObject({ likes: 3 })
-    expect(await context.snapshots.latest(post._id, 'bluesky', second._id)).toBeNull()
+    expect(await context.snapshots.latest({ ...post, postId: post._id }, 'bluesky')).toMatchObject({ likes: 3 })
+    expect(await context.snapshots.latest({ ...post, postId: post._id }, 'bluesky', second._id)).toBeNull()
     const health = (await context.accounts.listConnected(userId)).map(({ _id, health: { status } }) => [_id, status])
     expect(Object.fromEntries(health)).toMatchObject({ [second._id]: 'expired' })
     expect(health.filter(([, status]) => status === 'expired')).toHaveLength(1)
@@ -107,8 +107,10 @@ describe('metrics of a post that was published on two accounts of a platform', (
     const { post, second } = await publishedOnBoth()
     expect(await run(activities().refreshPostMetrics, post._id, 'bluesky', second._id)).toBe(true)
     expect(platforms.calls).toMatchObject([{ accountId: second.platformId }])
-    expect(await context.snapshots.latest(post._id, 'bluesky')).toBeNull()
-    expect(await context.snapshots.latest(post._id, 'bluesky', second._id)).toMatchObject({ likes: 10 })
+    expect(await context.snapshots.latest({ ...post, postId: post._id }, 'bluesky')).toBeNull()
+    expect(await context.snapshots.latest({ ...post, postId: post._id }, 'bluesky', second._id)).toMatchObject({
+      likes: 10,
+    })
   })
 })
 

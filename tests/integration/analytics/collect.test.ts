@@ -49,7 +49,7 @@ describe('a snapshot', () => {
     const { revision, updatedAt } = await stored(post)
     expect({ revision, updatedAt }).toEqual({ revision: before.revision, updatedAt: before.updatedAt })
     expect(await versionOf(userId)).toBeGreaterThan(0)
-    expect(JSON.stringify((await context.snapshots.latest(post._id, 'bluesky'))?.likes)).toBe('6')
+    expect(JSON.stringify((await context.snapshots.latest({ userId, postId: post._id }, 'bluesky'))?.likes)).toBe('6')
   })
 
   it('a post gets one snapshot per slot; slots get longer with age and end with the last age class', async () => {

@@ -47,7 +47,9 @@ it('unavailable followers do not block other counts and are not requested with e
   platforms.scriptFor('threads').followers = null
   expect(await collectRun()).toMatchObject([{ saved: 4 }])
   expect(platforms.followerCalls).toEqual(['threads'])
-  expect(await context.snapshots.latest(posts[0]!._id, 'threads')).toMatchObject({ followerCountAtSnapshot: null })
+  expect(await context.snapshots.latest({ ...posts[0]!, postId: posts[0]!._id }, 'threads')).toMatchObject({
+    followerCountAtSnapshot: null,
+  })
 })
 
 it('an account that was connected after the daily run gets its own follower count', async () => {

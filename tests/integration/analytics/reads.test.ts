@@ -18,7 +18,7 @@ import {
   topPairs,
   type Aggregation,
 } from '../../../src/store/analytics/analytics-pipelines.ts'
-import { POST_SNAPSHOTS } from '../../../src/store/analytics/snapshots.ts'
+import { POST_SNAPSHOTS } from '../../../src/store/analytics/collections.ts'
 import {
   expectedGrowth,
   expectedHeatmap,
@@ -192,7 +192,7 @@ describe('the query plan of a read', () => {
     top: (history, end) => topPairs({ ...history, platform: null }, month(history, end), 'likes', 5),
     'top of one platform': (history, end) =>
       topPairs({ ...history, platform: 'mastodon' }, month(history, end), 'likes', 5),
-    'one post': ({ postSnapshots: [snapshot] }) => latestOfPosts([snapshot!.postId]),
+    'one post': ({ userId, postSnapshots: [snapshot] }) => latestOfPosts(userId, [snapshot!.postId]),
   }
   const planOf = (aggregation: Aggregation) => explain(world.context.database.connection, aggregation)
 

@@ -1,4 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
+import { findFetchTime } from '../../../domain/analytics/snapshots.ts'
 import type { PostSnapshot } from '../../../store/analytics/snapshots.ts'
 import { Instant, nullable, PlatformName } from './common.ts'
 
@@ -37,7 +38,7 @@ export function presentSnapshot(snapshot: PostSnapshot): SnapshotView {
   const { likes, shares, comments, impressions, reach, saved, totalEngagement, engagementRate, virality } = snapshot
   return {
     platform: snapshot.platform,
-    snapshotAt: snapshot.takenAt.toISOString(),
+    snapshotAt: findFetchTime(snapshot).toISOString(),
     likes,
     shares,
     comments,

@@ -1,0 +1,88 @@
+import { toTarget, type Target } from '../posts/targets.ts'
+import { HOUR, MINUTE } from '../shared/times.ts'
+import type { Platform } from '../shared/platforms.ts'
+import { NO_COUNTS, type PostCounts } from './analytics.ts'
+import { isSameDay } from './calendar.ts'
+import { toSlot } from './collection.ts'
+
+/** A second fetch within this time replaces the snapshot of the first. */
+const SNAPSHOT_SLOT_MS = 15 * MINUTE
+
+/** The longest time between the first and the last fetch of a snapshot: a day of the user, which may have 25 hours. */
+export const LONGEST_SNAPSHOT_MS = 26 * HOUR
+
+/** Counts of a post on one account, and how long the platform reported them. */
+export interface SeenCounts extends PostCounts {
+  /** The slot of the fetch that stored the snapshot. */
+  slot: Date
+  /** When these counts were fetched first. */
+  takenAt: Date
+  /** When they were fetched last; absent when that was at `takenAt`. */
+  lastSeenAt?: Date | null
+  /** When the counts changed last, if an older snapshot has the same ones. */
+  unchangedSince?: Date | null
+}
+
+/** Identifies a snapshot: one per post, account and slot. Ids of a post sort by account, then by time. */
+export function toSnapshotId(
+  { postId, platform, target }: { postId: string; platform: Platform; target?: string | null },
+  slot: Date,
+): string {
+  const account: Target = toTarget({ platform, ...(target && { target }) })
+  return `${postId}/${account}/${slot.toISOString().slice(0, MINUTES_OF_ISO)}Z`
+}
+
+const MINUTES_OF_ISO = 'YYYY-MM-DDTHH:MM'.length
+
+/** Returns the slot of a fetch. It never precedes that of the last snapshot, whose process may have a faster clock. */
+export function toSnapshotSlot(takenAt: Date, last: Pick<SeenCounts, 'slot'> | undefined): Date {
+  const slot = toSlot(takenAt, SNAPSHOT_SLOT_MS)
+  return last && last.slot > slot ? last.slot : slot
+}
+
+/** Returns the time of the platform's last response with these counts. */
+export function findFetchTime({ takenAt, lastSeenAt }: Pick<SeenCounts, 'takenAt' | 'lastSeenAt'>): Date {
+  return lastSeenAt && lastSeenAt > takenAt ? lastSeenAt : takenAt
+}
+
+/**
+ * Returns whether a scheduled fetch extends the last snapshot instead of storing another: nothing changed, on the same day of the
+ * user.
+ */
+export function extendsSnapshot(last: SeenCounts, fetched: PostCounts, takenAt: Date, timezone: string): boolean {
+  return takenAt >= findFetchTime(last) && hasSameCounts(last, fetched) && isSameDay(last.takenAt, takenAt, timezone)
+}
+
+/** Returns when the counts changed last, if that was before this fetch; null otherwise. */
+export function findUnchangedSince(last: SeenCounts | undefined, fetched: PostCounts): Date | null {
+  return last && hasSameCounts(last, fetched) ? (last.unchangedSince ?? last.takenAt) : null
+}
+
+/**
+ * Reduces fetches of a post on one account, in the order of time, to the snapshots that scheduled collections store of them. The last
+ * fetch of a snapshot determines all its fields but the counts and their times.
+ */
+export function mergeFetches<S extends SeenCounts>(fetches: readonly S[], timezone: string): S[] {
+  const merged: S[] = []
+  for (const fetched of fetches) {
+    const last = merged.at(-1)
+    if (last && extendsSnapshot(last, fetched, fetched.takenAt, timezone)) {
+      const { slot, takenAt, unchangedSince } = last
+      merged[merged.length - 1] = {
+        ...fetched,
+        slot,
+        takenAt,
+        lastSeenAt: fetched.takenAt,
+        ...(unchangedSince && { unchangedSince }),
+      }
+    } else {
+      const unchangedSince = findUnchangedSince(last, fetched)
+      merged.push({ ...fetched, ...(unchangedSince && { unchangedSince }) })
+    }
+  }
+  return merged
+}
+
+function hasSameCounts(one: PostCounts, other: PostCounts): boolean {
+  return (Object.keys(NO_COUNTS) as (keyof PostCounts)[]).every((name) => one[name] === other[name])
+}

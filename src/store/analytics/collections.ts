@@ -1,0 +1,2 @@
+export const POST_SNAPSHOTS = 'postSnapshots'
+export const ACCOUNT_SNAPSHOTS = 'accountSnapshots'
