@@ -201,6 +201,7 @@ function inventOutcome(entry: PlatformStatus, { createdAt }: Post, chance: Chanc
     attemptCount: 1,
     lastAttemptAt: completedAt,
     completedAt,
+    metricsDueAt: completedAt,
     delivery: { ...entry.delivery, outcome: 'accepted', round: 0, attempt: 1 },
   }
 }

@@ -225,7 +225,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       snapshots,
       published,
       users,
-      retentionMs: collection.retentionMs,
+      collection,
     }),
     loginEvents,
     loginThrottle,

@@ -1,5 +1,5 @@
 import { deriveMetrics, NO_COUNTS, type PostCounts } from '../../src/domain/analytics/analytics.ts'
-import { findAgeClass, toSlot, resolveSlot, type AgeClass } from '../../src/domain/analytics/collection.ts'
+import { findNextCollection, toSlot, type AgeClass } from '../../src/domain/analytics/collection.ts'
 import { accept, claim, markDeleted, refuse } from '../../src/domain/posts/delivery-moves.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { newPost } from '../../src/domain/posts/post-moves.ts'
@@ -8,7 +8,7 @@ import { deriveEvents, createFirstEvent } from '../../src/domain/posts/timeline.
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/shared/times.ts'
 import type { StoredPost } from '../../src/store/posts/post-schema.ts'
 import { newId } from '../../src/store/shared/schema.ts'
-import { toSnapshotId } from '../../src/domain/analytics/snapshots.ts'
+import { mergeFetches, toSnapshotId, toSnapshotSlot } from '../../src/domain/analytics/snapshots.ts'
 import type { AccountSnapshot, PostSnapshot } from '../../src/store/analytics/snapshots.ts'
 import type { Crowd } from '../platforms/shared/crowd.ts'
 import { audienceOn } from './audience.ts'
@@ -76,7 +76,7 @@ export function buildHistory(
     const on = post.on.filter((platform) => owner.accounts[platform] !== undefined)
     const wanted = { ...post, on }
     const delivered = deliver(write(owner, wanted, index), wanted, owner.accounts, published[index]!)
-    return withSnapshots(delivered, wanted, collecting)
+    return withSnapshots(delivered, wanted, { ...collecting, timezone: owner.timezone })
   })
   return {
     posts: made.map(({ post }) => post),
@@ -138,13 +138,16 @@ function applyMove(post: StoredPost, move: Move, at: Date): StoredPost {
   return { ...post, ...after, timeline, revision: post.revision + 1, updatedAt: at }
 }
 
-function withSnapshots(post: StoredPost, { text, at }: DemoPost, collecting: Collecting) {
+function withSnapshots(post: StoredPost, { text, at }: DemoPost, collecting: Collecting & { timezone: string }) {
+  const { ages, timezone } = collecting
   const measured = post.platformStatuses.map((entry) => {
-    const snapshots = entry.completedAt
-      ? buildSnapshots(post, entry, { text, publishedAt: at.getTime() }, collecting)
-      : []
-    const last = snapshots.at(-1)
-    return { snapshots, entry: last ? { ...entry, lastAnalyticsFetch: last.takenAt, metricsSlot: last.slot } : entry }
+    const { completedAt } = entry
+    if (!completedAt) return { snapshots: [], entry }
+    const fetches = buildFetches(post, entry, { text, publishedAt: at.getTime() }, collecting)
+    const lastAnalyticsFetch = fetches.at(-1)!.takenAt
+    const next = { metricsDueAt: findNextCollection(ages, completedAt, lastAnalyticsFetch) }
+    const measuredEntry = { ...entry, lastAnalyticsFetch, ...(entry.status === 'completed' && next) }
+    return { snapshots: mergeFetches(fetches, timezone), entry: measuredEntry }
   })
   return {
     post: { ...post, platformStatuses: measured.map(({ entry }) => entry) },
@@ -152,7 +155,7 @@ function withSnapshots(post: StoredPost, { text, at }: DemoPost, collecting: Col
   }
 }
 
-function buildSnapshots(
+function buildFetches(
   { _id: postId, userId }: StoredPost,
   { platform, status, completedAt }: PlatformStatus,
   shown: Parameters<Crowd['countsOf']>[0],
@@ -160,7 +163,8 @@ function buildSnapshots(
 ): PostSnapshot[] {
   const audience = audienceOn(platform)
   const until = status === 'deleted' ? new Date(shown.publishedAt + DELETED_AFTER_MS) : now
-  return listSnapshotTimes(completedAt!, until, ages).map(({ slot, takenAt }) => {
+  return listCollections(completedAt!, until, ages).map((takenAt) => {
+    const slot = toSnapshotSlot(takenAt)
     const all = audience.countsOf(shown, takenAt.getTime())
     const counts = { ...NO_COUNTS, ...Object.fromEntries(REPORTED[platform].map((name) => [name, all[name] ?? null])) }
     const followers = audience.followers(takenAt.getTime())
@@ -180,27 +184,12 @@ function buildSnapshots(
   })
 }
 
-/** Selects the slots with a snapshot; a chart does not need all of them. The latest is always included. */
-function listSnapshotTimes(completedAt: Date, until: Date, ages: AgeClass[]): { slot: Date; takenAt: Date }[] {
-  const found = new Map<number, Date>()
-  const addSnapshot = (takenAt: Date) => {
-    const last = [...found.keys()].at(-1)
-    const slot = resolveSlot(ages, { completedAt, ...(last !== undefined && { metricsSlot: new Date(last) }) }, takenAt)
-    found.set(slot.getTime(), takenAt)
-  }
-  for (let at = completedAt.getTime() + 20 * SECOND; at < until.getTime();) {
-    const { everyMs } = findAgeClass(ages, completedAt, new Date(at))
-    addSnapshot(new Date(at))
-    const pauseMs = Math.max(everyMs, pauseAt(at - completedAt.getTime()))
-    at = toSlot(new Date(at + pauseMs), everyMs).getTime() + 20 * SECOND
-  }
-  addSnapshot(until)
-  return [...found].map(([slot, takenAt]) => ({ slot: new Date(slot), takenAt }))
-}
-
-function pauseAt(ageMs: number): number {
-  if (ageMs < 2 * HOUR) return 15 * MINUTE
-  return ageMs < DAY ? 2 * HOUR : 6 * HOUR
+/** Lists the collections of a post. The last one is at `until`. */
+function listCollections(completedAt: Date, until: Date, ages: AgeClass[]): Date[] {
+  const found: Date[] = []
+  let at: Date | null = new Date(completedAt.getTime() + 20 * SECOND)
+  for (; at && at < until; at = findNextCollection(ages, completedAt, at)) found.push(at)
+  return [...found, until]
 }
 
 function buildFollowerSnapshots(

@@ -1,6 +1,6 @@
 import type { Config } from './schema.ts'
 import { parseAgeClasses } from '../domain/analytics/collection.ts'
-import { DAY, SECOND } from '../domain/shared/times.ts'
+import { DAY, MINUTE, SECOND } from '../domain/shared/times.ts'
 
 /**
  * Settings of metrics collection.
@@ -11,7 +11,7 @@ export function collectionSettings(config: Config) {
   return {
     ages,
     /** The interval of the collection runs. */
-    intervalMs: Math.min(...ages.map(({ everyMs }) => everyMs)),
+    intervalMs: config.ANALYTICS_INTERVAL_MINUTES * MINUTE,
     retentionMs: config.ANALYTICS_RETENTION_DAYS * DAY,
     deletionGraceMs: config.ANALYTICS_DELETION_GRACE_SECONDS * SECOND,
     callsInFlight: config.ANALYTICS_CALLS_IN_FLIGHT,

@@ -1,5 +1,6 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { DEFAULT_AGES } from '../domain/analytics/collection.ts'
 
 const text = (description: string, value?: string) =>
   Type.String({ description, ...(value === undefined ? {} : { default: value }) })
@@ -189,8 +190,9 @@ export const ConfigSchema = Type.Object(
 
     ANALYTICS_AGES: list(
       'How often metrics are collected, as maximum post age in days:interval in minutes',
-      '1:15,7:60,30:360',
+      DEFAULT_AGES,
     ),
+    ANALYTICS_INTERVAL_MINUTES: number('Time between two runs of metrics collection', 15, 1),
     ANALYTICS_RETENTION_DAYS: number('How long snapshots of posts and accounts are stored', 400, 1),
     ANALYTICS_REFRESH_SECONDS: number('Minimum time between two manual metric refreshes of one user', 900, 1),
     ANALYTICS_DELETION_GRACE_SECONDS: number(

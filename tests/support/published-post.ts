@@ -28,6 +28,7 @@ export function publishedPost({
     platformPostId: ids.platformPostId ?? `${entry.platform}-${newId()}`,
     platformPostUrl: 'https://example.test/post',
     completedAt,
+    metricsDueAt: completedAt,
     delivery: { ...entry.delivery, accountId: ids.accountId ?? accountIdOf(entry.platform, userId) },
   }))
   const publishedKeys = platformStatuses.map(({ platform, platformPostId }) => toPublishedKey(platform, platformPostId))

@@ -26,6 +26,7 @@ import { createReplayDeadLetter } from './replay-dead-letter.ts'
 
 export interface CollectionSettings {
   ages: AgeClass[]
+  intervalMs: number
   retentionMs: number
   deletionGraceMs: number
   callsInFlight: number
@@ -48,14 +49,14 @@ const UNCOUNTED = { callDequeued: () => {}, callRejected: () => {} }
 /** Every activity may be killed at any point and repeated: a slot that has a snapshot is not collected again. */
 export function createAnalyticsActivities(deps: AnalyticsDeps) {
   const { collection } = deps
-  const { ages, timeoutMs, callsInFlight } = collection
+  const { intervalMs, timeoutMs, callsInFlight } = collection
   // Deliveries have a limiter of their own, so that no post waits for metrics.
   const callLimiter = createCallLimiter({ start: callsInFlight, most: callsInFlight }, UNCOUNTED)
   const callAccount = createCallAccount({ ...deps, timeoutMs, callLimiter })
   const followers = createCollectFollowers({ ...deps, callAccount })
   const collectPosts = createCollectPosts({ ...deps, callAccount, followers })
-  const listDueMetrics = createListDueMetrics({ ...deps, ages })
-  const refreshMetrics = createRefreshMetrics({ ...deps, ages, collectPosts })
+  const listDueMetrics = createListDueMetrics({ ...deps, intervalMs })
+  const refreshMetrics = createRefreshMetrics({ ...deps, collectPosts })
   const collectFollowersPage = createCollectFollowersPage({ ...deps, followers })
   const replayDeadLetter = createReplayDeadLetter({ ...deps, followers, refreshMetrics })
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts'
 import { describeAccount } from '../../commands/accounts/describe-account.ts'
 import { chooseByPlatformId } from '../../commands/accounts/account-credentials.ts'
 import { deriveMetrics, type PostCounts } from '../../domain/analytics/analytics.ts'
-import { listDueBounds, canBeDeleted, type AgeClass } from '../../domain/analytics/collection.ts'
+import { canBeDeleted, findNextCollection, type AgeClass } from '../../domain/analytics/collection.ts'
 import { markDeleted } from '../../domain/posts/delivery-moves.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import type { Target } from '../../domain/posts/targets.ts'
@@ -14,7 +14,7 @@ import type { AccountStore } from '../../store/accounts/accounts.ts'
 import type { Database } from '../../store/shared/database.ts'
 import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
-import type { PublishedPost, DueMetricsStore } from '../../store/analytics/due-metrics.ts'
+import type { DueMetricsStore, PlannedCollection, PublishedPost } from '../../store/analytics/due-metrics.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import type { CollectedBatch, DueBatch } from '../../workflows/messages/analytics.ts'
 import type { CallAccount } from './call-account.ts'
@@ -81,6 +81,13 @@ export function createCollectPosts(deps: CollectPostsDeps) {
     return countsById
   }
 
+  function planNext(wanted: WantedPost[], { userId }: DueBatch): PlannedCollection[] {
+    const now = clock.now()
+    return wanted.map(({ postId, completedAt }) => {
+      return { userId, postId, dueAt: findNextCollection(collection.ages, completedAt, now) }
+    })
+  }
+
   async function markPostDeleted(postId: string, target: Target): Promise<void> {
     try {
       await deps.posts.transition(postId, markDeleted(target))
@@ -92,15 +99,13 @@ export function createCollectPosts(deps: CollectPostsDeps) {
   /** @param isRequested collects again although there is a snapshot of this slot */
   async function collect(batch: DueBatch, isRequested: boolean, signal: AbortSignal): Promise<CollectedBatch> {
     const { userId, platform, postIds } = batch
-    const slot = new Date(batch.slot)
-    const found = await published.find(postIds)
-    const wanted = found.flatMap((post) => toWantedPosts(post, batch, isRequested ? null : slot))
+    const found = await published.find(userId, postIds)
+    const wanted = found.flatMap((post) => toWantedPosts(post, batch, isRequested))
     if (wanted.length === 0) return NOTHING
-    const ids = wanted.map(({ postId }) => postId)
     const owner = await users.findById(userId)
     if (!owner || owner.isDisabled || !platforms.find(platform)?.metrics) {
-      await published.markSlotDone(batch, ids, slot)
-      return { ...NOTHING, skipped: ids.length }
+      await published.planNext(batch, planNext(wanted, batch))
+      return { ...NOTHING, skipped: wanted.length }
     }
     const takenAt = clock.now()
     const followerCounts = new Map<string | null, number | null>()
@@ -125,16 +130,16 @@ export function createCollectPosts(deps: CollectPostsDeps) {
       }
     }
     const { publishedBy } = batch
-    const fetchDetails = { userId, platform, publishedBy, slot, takenAt, timezone: owner.timezone, isRequested }
+    const fetchDetails = { userId, platform, publishedBy, takenAt, timezone: owner.timezone, isRequested }
     const saved = await snapshotWriter.savePosts(fetchDetails, rows, deleted > 0)
     const missing = wanted.length - deleted - saved
-    if (missing > 0) await published.markSlotDone(batch, ids, slot)
+    if (missing > 0) await published.planNext(batch, planNext(wanted, batch))
     return { ...NOTHING, saved, deleted, skipped: missing }
   }
 
   /** Turns a failure at the platform into the result of the batch. */
   async function handleFailure(error: unknown, batch: DueBatch): Promise<CollectedBatch> {
-    const { userId, platform, postIds, slot } = batch
+    const { userId, platform, postIds } = batch
     const collectionFailure = classifyCollectionFailure(error, platform)
     const skipped = { ...NOTHING, skipped: postIds.length }
     // Skipped posts stay due.
@@ -147,20 +152,31 @@ export function createCollectPosts(deps: CollectPostsDeps) {
         log.warn('metrics skipped, permission missing', { userId, platform })
       }
       // The other due posts of the account would fail the same way in this run.
-      for (const bounds of listDueBounds(collection.ages, [platform], clock.now()))
-        await published.markDueDone(userId, batch, bounds)
-      await published.markSlotDone(batch, postIds, new Date(slot))
+      const due = await published.listDueOfPublisher(userId, batch, clock.now())
+      await published.planNext(
+        batch,
+        planNext(
+          due.flatMap((post) => toWantedPosts(post, batch)),
+          batch,
+        ),
+      )
       return { ...skipped, end: 'account' }
     }
     if (collectionFailure.isUnexpected) log.error('metrics collection failed unexpectedly', { error })
-    const found = await published.find(postIds)
-    const wanted = found.flatMap((post) => toWantedPosts(post, batch, null))
+    const found = await published.find(userId, postIds)
+    const wanted = found.flatMap((post) => toWantedPosts(post, batch, true))
     // A post that its owner deletes meanwhile gets no dead letter.
     await deps.database.transaction(async (session) => {
-      const stillPublished = await published.recordFetch(batch, postIds, { slot: new Date(slot) }, session)
-      const letters = wanted
-        .filter(({ postId }) => stillPublished.has(postId))
-        .map(({ postId, target = null }) => ({ type: 'post' as const, postId, userId, platform, accountId: target }))
+      const storable = await published.findStorable(batch, { userId, postIds }, session)
+      const current = wanted.filter(({ postId }) => storable.has(postId))
+      await published.planNext(batch, planNext(current, batch), { session })
+      const letters = current.map(({ postId, target = null }) => ({
+        type: 'post' as const,
+        postId,
+        userId,
+        platform,
+        accountId: target,
+      }))
       await deps.deadLetters.add(letters, collectionFailure.reason, clock.now(), session)
     })
     return { ...NOTHING, failed: postIds.length }
@@ -203,16 +219,16 @@ export type CollectPosts = ReturnType<typeof createCollectPosts>
 function toWantedPosts(
   { _id, userId, platformStatuses }: PublishedPost,
   batch: DueBatch,
-  slot: Date | null,
+  isRequested = false,
 ): WantedPost[] {
   if (userId !== batch.userId) return []
   const own = platformStatuses.filter(
     ({ platform, delivery }) =>
       platform === batch.platform && (batch.publishedBy === undefined || delivery.accountId === batch.publishedBy),
   )
-  return own.flatMap(({ status, platformPostId, completedAt, metricsSlot, target, delivery }): WantedPost[] => {
+  return own.flatMap(({ status, platformPostId, completedAt, metricsDueAt, target, delivery }): WantedPost[] => {
     if (status !== 'completed' || platformPostId === null || completedAt === null) return []
-    if (slot && metricsSlot && metricsSlot >= slot) return []
+    if (!isRequested && !(metricsDueAt && metricsDueAt.getTime() <= batch.slot)) return []
     return [{ postId: _id, platformPostId, completedAt, target, publishedBy: delivery.accountId }]
   })
 }

@@ -1,6 +1,6 @@
 import { log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
-import { listDueBounds, isDue, toSlot, type AgeClass, type DueBounds } from '../../domain/analytics/collection.ts'
+import { listDueBounds, isDue, toSlot, type DueBounds } from '../../domain/analytics/collection.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
@@ -11,23 +11,26 @@ import type { DueAccount, DuePage, DuePlace } from '../../workflows/messages/ana
 const PAGE = 500
 /** Posts per batch. An activity costs more than a call, so one activity makes several calls for single posts. */
 const BATCH = 25
+/** Young and older posts. */
+const AGE_CLASSES = 2
 
 interface ListDueMetricsDeps {
   published: DueMetricsStore
   platforms: Pick<PlatformRegistry, 'find'>
   clock: Clock
-  ages: AgeClass[]
+  /** The interval of the collection runs. */
+  intervalMs: number
 }
 
-/** Lists the posts whose metrics are due: one age class after the other, and one owner after the other within a class. */
-export function createListDueMetrics({ published, platforms, clock, ages }: ListDueMetricsDeps) {
+/** Lists the posts whose metrics are due: young posts first, and one owner after the other. */
+export function createListDueMetrics({ published, platforms, clock, intervalMs }: ListDueMetricsDeps) {
   /** @param place null at the beginning */
   return async function listDueMetrics(place: DuePlace | null): Promise<DuePage> {
     const at = place ?? (await findFirstPlace())
-    const bounds = listDueBounds(ages, listMetricsPlatforms(place === null), clock.now())[at.ageClass]
+    const bounds = listDueBounds(listMetricsPlatforms(place === null), clock.now())[at.ageClass]
     if (!bounds) return { accounts: [], slot: 0, next: null }
     const { posts, next } = await listPage(bounds, at)
-    return { accounts: groupByAccount(posts, bounds), slot: bounds.slot.getTime(), next: findNextPlace(at, next) }
+    return { accounts: groupByAccount(posts, bounds), slot: bounds.dueBy.getTime(), next: findNextPlace(at, next) }
   }
 
   /** A page of posts and the place of the next page of this age class; null when there is none. */
@@ -60,7 +63,7 @@ export function createListDueMetrics({ published, platforms, clock, ages }: List
   }
 
   function getYoungestSlot(): number {
-    return toSlot(clock.now(), ages[0]!.everyMs).getTime()
+    return toSlot(clock.now(), intervalMs).getTime()
   }
 
   /** Starts at a random owner, so that a rate limit does not exclude the same owners in every run. */
@@ -69,10 +72,10 @@ export function createListDueMetrics({ published, platforms, clock, ages }: List
     return startAgeClass(0, { youngestSlot: getYoungestSlot(), startUserId })
   }
 
-  /** Returns to the youngest posts when their next slot begins, however many older posts are due. */
+  /** Returns to the young posts when the next run would begin, however many older posts are due. */
   function findNextPlace(at: DuePlace, next: DuePlace | null): DuePlace | null {
     const slot = getYoungestSlot()
-    const isLast = next === null && at.ageClass + 1 === ages.length
+    const isLast = next === null && at.ageClass + 1 === AGE_CLASSES
     if (at.ageClass > 0 && !isLast && slot > at.youngestSlot) return startAgeClass(0, { ...at, youngestSlot: slot })
     return next ?? (isLast ? null : startAgeClass(at.ageClass + 1, at))
   }

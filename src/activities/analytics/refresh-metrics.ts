@@ -1,20 +1,18 @@
 import { cancellationSignal } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
-import { resolveSlot, type AgeClass } from '../../domain/analytics/collection.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { DueMetricsStore } from '../../store/analytics/due-metrics.ts'
 import type { CollectedBatch } from '../../workflows/messages/analytics.ts'
 import type { CollectPosts } from './collect-posts.ts'
 
 interface RefreshMetricsDeps {
-  published: Pick<DueMetricsStore, 'find'>
+  published: Pick<DueMetricsStore, 'findOne'>
   clock: Clock
-  ages: AgeClass[]
   collectPosts: CollectPosts
 }
 
 /** Collects the metrics of one post on one account, whether or not they are due. */
-export function createRefreshMetrics({ published, clock, ages, collectPosts }: RefreshMetricsDeps) {
+export function createRefreshMetrics({ published, clock, collectPosts }: RefreshMetricsDeps) {
   /**
    * @param target the account, if the user chose it for the post
    * @returns null when the post is not, or no longer, published there
@@ -24,11 +22,10 @@ export function createRefreshMetrics({ published, clock, ages, collectPosts }: R
     platform: Platform,
     target?: string,
   ): Promise<CollectedBatch | null> {
-    const [post] = await published.find([postId])
+    const post = await published.findOne(postId)
     const entry = post?.platformStatuses.find((one) => one.platform === platform && one.target === target)
     if (!post || entry?.status !== 'completed' || !entry.completedAt) return null
-    const { completedAt, metricsSlot } = entry
-    const slot = resolveSlot(ages, { completedAt, ...(metricsSlot && { metricsSlot }) }, clock.now()).getTime()
+    const slot = clock.now().getTime()
     const batch = { userId: post.userId, platform, publishedBy: entry.delivery.accountId, postIds: [postId], slot }
     return collectPosts(batch, cancellationSignal(), true)
   }

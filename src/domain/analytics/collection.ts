@@ -5,20 +5,22 @@ import { DAY, MINUTE } from '../shared/times.ts'
 
 /** How often the metrics of posts of an age are collected. The age counts from the completion of the delivery. */
 export interface AgeClass {
-  fromMs: number
   untilMs: number
   everyMs: number
 }
 
+/** A post whose counts always change is collected some 55 times in its life, a silent one some 20 times. */
+export const DEFAULT_AGES = '0.25:60,1:180,7:720,30:2880,90:10080,400:43200'
+
 /**
- * Parses `days:minutes` pairs: the maximal age of a class and the time between its snapshots.
+ * Parses `days:minutes` pairs: the maximal age of a class and the time between its collections.
  * @throws Error when it is not a list of such pairs with growing ages
  */
 export function parseAgeClasses(line: string): AgeClass[] {
   let fromMs = 0
   const classes = parseList(line).map((pair) => {
-    const [days, minutes] = /^(\d+):(\d+)$/.exec(pair)?.slice(1).map(Number) ?? []
-    const ageClass = { fromMs, untilMs: (days ?? 0) * DAY, everyMs: (minutes ?? 0) * MINUTE }
+    const [days, minutes] = /^(\d+(?:\.\d+)?):(\d+)$/.exec(pair)?.slice(1).map(Number) ?? []
+    const ageClass = { untilMs: (days ?? 0) * DAY, everyMs: (minutes ?? 0) * MINUTE }
     if (ageClass.untilMs <= fromMs || ageClass.everyMs === 0)
       throw new Error(`${pair} is not a days:minutes pair with growing days`)
     fromMs = ageClass.untilMs
@@ -28,24 +30,9 @@ export function parseAgeClasses(line: string): AgeClass[] {
   return classes
 }
 
-/** Returns the class of a post's age. Posts older than all classes belong to the oldest. */
-export function findAgeClass(classes: AgeClass[], completedAt: Date, now: Date): AgeClass {
-  const ageMs = now.getTime() - completedAt.getTime()
-  return classes.find(({ untilMs }) => ageMs < untilMs) ?? classes.at(-1)!
-}
-
 /** Rounds a time down to its slot. All metrics collected within a slot belong to one snapshot. */
 export function toSlot(now: Date, everyMs: number): Date {
   return new Date(Math.floor(now.getTime() / everyMs) * everyMs)
-}
-
-/**
- * Returns the time slot that a manual refresh writes to. Slots grow longer with a post's age, so the current slot may start before
- * the last collected one. The last collected slot is then used, so that slots never go backwards.
- */
-export function resolveSlot(classes: AgeClass[], entry: { completedAt: Date; metricsSlot?: Date }, now: Date): Date {
-  const slot = toSlot(now, findAgeClass(classes, entry.completedAt, now).everyMs)
-  return entry.metricsSlot && entry.metricsSlot > slot ? entry.metricsSlot : slot
 }
 
 /**
@@ -56,31 +43,62 @@ export function canBeDeleted(completedAt: Date, graceMs: number, now: Date): boo
   return now.getTime() - completedAt.getTime() >= graceMs
 }
 
-/** Selects entries on `platforms` that were published within the bounds and whose metrics of `slot` are not collected yet. */
+/** A post whose counts do not change is read at least once in this many intervals of its age. */
+const LONGEST_WAIT_INTERVALS = 4
+
+/**
+ * Returns when the metrics of a post are collected next, or null when it is older than all classes. The wait is the interval of the
+ * post's age, or as long as its counts have not changed, up to four intervals.
+ * @param unchangedSince null when the counts have just changed or are unknown
+ */
+export function findNextCollection(
+  classes: readonly AgeClass[],
+  completedAt: Date,
+  now: Date,
+  unchangedSince: Date | null = null,
+): Date | null {
+  const everyMs = findInterval(classes, completedAt, now)
+  if (everyMs === null) return null
+  const silentMs = unchangedSince ? now.getTime() - unchangedSince.getTime() : 0
+  const waitMs = Math.min(Math.max(everyMs, silentMs), LONGEST_WAIT_INTERVALS * everyMs)
+  const next = new Date(now.getTime() + waitMs)
+  return findInterval(classes, completedAt, next) === null ? null : next
+}
+
+/** Returns the time between two collections of a post of this age; null when it is older than all classes. */
+function findInterval(classes: readonly AgeClass[], completedAt: Date, now: Date): number | null {
+  const ageMs = now.getTime() - completedAt.getTime()
+  return classes.find(({ untilMs }) => ageMs < untilMs)?.everyMs ?? null
+}
+
+/** Posts younger than this are collected first. */
+const YOUNG_MS = DAY
+
+/** Selects entries on `platforms` whose metrics are due, of posts that were published after or until an instant. */
 export interface DueBounds {
   platforms: Platform[]
-  completedAfter: Date
-  completedUntil: Date
-  slot: Date
+  dueBy: Date
+  completedAfter?: Date
+  completedUntil?: Date
 }
 
-/** Returns the bounds of the entries that are due now, one per age class. */
-export function listDueBounds(classes: AgeClass[], platforms: Platform[], now: Date): DueBounds[] {
-  return classes.map(({ fromMs, untilMs, everyMs }) => ({
-    platforms,
-    completedAfter: new Date(now.getTime() - untilMs),
-    completedUntil: new Date(now.getTime() - fromMs),
-    slot: toSlot(now, everyMs),
-  }))
+/** Returns the bounds of the entries that are due now: young posts, then older ones. */
+export function listDueBounds(platforms: Platform[], now: Date): DueBounds[] {
+  const youngest = new Date(now.getTime() - YOUNG_MS)
+  return [
+    { platforms, dueBy: now, completedAfter: youngest },
+    { platforms, dueBy: now, completedUntil: youngest },
+  ]
 }
 
-type MetricsEntry = Pick<PlatformStatus, 'platform' | 'status' | 'platformPostId' | 'completedAt' | 'metricsSlot'>
+type MetricsEntry = Pick<PlatformStatus, 'platform' | 'status' | 'platformPostId' | 'completedAt' | 'metricsDueAt'>
 
-export function isDue(entry: MetricsEntry, { platforms, completedAfter, completedUntil, slot }: DueBounds): boolean {
-  const { completedAt, metricsSlot } = entry
+export function isDue(entry: MetricsEntry, { platforms, dueBy, completedAfter, completedUntil }: DueBounds): boolean {
+  const { completedAt, metricsDueAt } = entry
   if (entry.status !== 'completed' || entry.platformPostId === null || completedAt === null) return false
-  if (completedAt <= completedAfter || completedAt > completedUntil) return false
-  return platforms.includes(entry.platform) && !(metricsSlot && metricsSlot >= slot)
+  if (completedAfter && completedAt <= completedAfter) return false
+  if (completedUntil && completedAt > completedUntil) return false
+  return platforms.includes(entry.platform) && !!metricsDueAt && metricsDueAt <= dueBy
 }
 
 /** Kinds of metrics that are collected. */

@@ -35,7 +35,7 @@ export function toSnapshotId(
 const MINUTES_OF_ISO = 'YYYY-MM-DDTHH:MM'.length
 
 /** Returns the slot of a fetch. It never precedes that of the last snapshot, whose process may have a faster clock. */
-export function toSnapshotSlot(takenAt: Date, last: Pick<SeenCounts, 'slot'> | undefined): Date {
+export function toSnapshotSlot(takenAt: Date, last?: Pick<SeenCounts, 'slot'>): Date {
   const slot = toSlot(takenAt, SNAPSHOT_SLOT_MS)
   return last && last.slot > slot ? last.slot : slot
 }

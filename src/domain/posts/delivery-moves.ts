@@ -104,6 +104,7 @@ export function accept(target: Target, published: Published): Move {
       ...published,
       ...toCauseFields(null),
       completedAt: now,
+      metricsDueAt: now,
       delivery: { ...entry.delivery, outcome: 'accepted', leaseUntil: null, nextAttemptAt: null },
     })
     const key = toPublishedKey(entry.platform, published.platformPostId)
@@ -237,7 +238,7 @@ export function markDeleted(target: Target): Move {
   return (post) => {
     const entry = findEntry(post, target)
     if (!entry || entry.status === 'deleted' || !hasBegun(post)) return post
-    return updateEntry(post, target, { status: 'deleted' })
+    return updateEntry(post, target, { status: 'deleted', metricsDueAt: null })
   }
 }
 

@@ -109,8 +109,8 @@ export interface PlatformStatus {
   lastAttemptAt: Date | null
   completedAt: Date | null
   lastAnalyticsFetch: Date | null
-  /** The last time slot whose metrics were collected or skipped; absent before the first. */
-  metricsSlot?: Date
+  /** When metrics are collected next; null when they are not collected any more, absent before the publication. */
+  metricsDueAt?: Date | null
   delivery: Delivery
 }
 

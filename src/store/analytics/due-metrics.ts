@@ -14,7 +14,7 @@ export interface PublishedPost {
   userId: string
   platformStatuses: (Pick<
     PlatformStatus,
-    'platform' | 'target' | 'status' | 'platformPostId' | 'completedAt' | 'metricsSlot'
+    'platform' | 'target' | 'status' | 'platformPostId' | 'completedAt' | 'metricsDueAt'
   > & {
     delivery: Pick<Delivery, 'accountId'>
   })[]
@@ -27,6 +27,13 @@ export interface Publisher {
   publishedBy?: string | null | undefined
 }
 
+/** When the metrics of a post are collected next; null for no more. */
+export interface PlannedCollection {
+  userId: string
+  postId: string
+  dueAt: Date | null
+}
+
 /** A range of owners: after `userId`, up to `untilUserId`. */
 interface DueOwners {
   userId: string | null
@@ -37,7 +44,7 @@ interface DueOwners {
 const SHOWN = Object.fromEntries(
   [
     'userId',
-    ...['platform', 'target', 'status', 'platformPostId', 'completedAt', 'metricsSlot', 'delivery.accountId'].map(
+    ...['platform', 'target', 'status', 'platformPostId', 'completedAt', 'metricsDueAt', 'delivery.accountId'].map(
       (name) => `platformStatuses.${name}`,
     ),
   ].map((path) => [path, 1]),
@@ -50,13 +57,22 @@ export function createDueMetricsStore(connection: Connection) {
   const find = (filter: object) =>
     collection().find<PublishedPost>(filter, { projection: SHOWN, maxTimeMS: LIST_DEADLINE_MS }).hint(METRICS_INDEX)
 
-  /** Builds the update that records a slot. Because of `$max`, a late write never moves the slot back. */
-  const toSlotUpdate = (slot: Date, fetchedAt?: Date) => ({
-    $max: {
-      'platformStatuses.$[entry].metricsSlot': slot,
-      ...(fetchedAt && { 'platformStatuses.$[entry].lastAnalyticsFetch': fetchedAt }),
-    },
-  })
+  /** Updates that plan the next collection. Because of `$max`, a late write never moves it back. */
+  const toUpdates = (publisher: Publisher, planned: PlannedCollection[], fetchedAt?: Date) =>
+    planned.map(({ userId, postId, dueAt }) => ({
+      updateOne: {
+        filter: { _id: postId, userId },
+        update: {
+          ...(!dueAt && { $set: { [DUE_AT]: null } }),
+          $max: {
+            ...(dueAt && { [DUE_AT]: dueAt }),
+            ...(fetchedAt && { 'platformStatuses.$[entry].lastAnalyticsFetch': fetchedAt }),
+          },
+        },
+        arrayFilters: toEntryFilter(publisher),
+      },
+    }))
+
   const toEntryFilter = ({ platform, publishedBy }: Publisher) => [
     {
       'entry.platform': platform,
@@ -101,20 +117,22 @@ export function createDueMetricsStore(connection: Connection) {
         .limit(after.limit)
         .toArray(),
 
-    find: (postIds: string[]): Promise<PublishedPost[]> =>
+    find: (userId: string, postIds: string[]): Promise<PublishedPost[]> =>
       collection()
-        .find<PublishedPost>({ _id: { $in: postIds } }, { projection: SHOWN })
+        .find<PublishedPost>({ _id: { $in: postIds }, userId }, { projection: SHOWN })
         .toArray(),
 
+    /** Finds a post whose owner is not known. */
+    findOne: (postId: string): Promise<PublishedPost | null> =>
+      collection().findOne<PublishedPost>({ _id: postId }, { projection: SHOWN }),
+
     /**
-     * Records that the metrics of this slot are done, with `takenAt` when they were fetched.
-     * @returns the posts that are still published and not fetched later; only their metrics may be stored in the same
-     * transaction
+     * Returns which of these posts are still published and were not fetched after `takenAt`. Only their metrics may be stored in the
+     * same transaction.
      */
-    async recordFetch(
+    async findStorable(
       publisher: Publisher,
-      postIds: string[],
-      { slot, takenAt }: { slot: Date; takenAt?: Date },
+      { userId, postIds, takenAt }: { userId: string; postIds: string[]; takenAt?: Date },
       session: ClientSession,
     ): Promise<Set<string>> {
       // A fetch that started before the stored one does not overwrite it.
@@ -124,34 +142,35 @@ export function createDueMetricsStore(connection: Connection) {
           $elemMatch: { ...toPublisherFilter(publisher), status: 'completed' as const, ...isLatest },
         },
       }
-      const fetchable = await collection()
-        .find({ _id: { $in: postIds }, ...published }, { projection: { _id: 1 }, session })
+      const storable = await collection()
+        .find({ _id: { $in: postIds }, userId, ...published }, { projection: { _id: 1 }, session })
         .toArray()
-      const ids = fetchable.map(({ _id }) => _id)
-      // A concurrent deletion makes the transaction start again.
-      await collection().updateMany({ _id: { $in: ids } }, toSlotUpdate(slot, takenAt), {
-        arrayFilters: toEntryFilter(publisher),
-        session,
-      })
-      return new Set(ids)
+      return new Set(storable.map(({ _id }) => _id))
     },
 
-    /** Marks the slot done for posts without metrics. */
-    async markSlotDone(publisher: Publisher, postIds: string[], slot: Date): Promise<void> {
-      await collection().updateMany({ _id: { $in: postIds } }, toSlotUpdate(slot), {
-        arrayFilters: toEntryFilter(publisher),
+    /**
+     * Plans the next collection of posts, with `takenAt` when they were fetched. In a transaction, a concurrent deletion makes it start
+     * again.
+     */
+    async planNext(
+      publisher: Publisher,
+      planned: PlannedCollection[],
+      { takenAt, session }: { takenAt?: Date; session?: ClientSession } = {},
+    ): Promise<void> {
+      if (planned.length === 0) return
+      await collection().bulkWrite(toUpdates(publisher, planned, takenAt), {
+        ...(session && { session }),
+        ordered: false,
       })
     },
 
-    /** Like `markSlotDone`, for all due posts of an owner. */
-    async markDueDone(userId: string, publisher: Publisher, bounds: DueBounds): Promise<void> {
-      await collection().updateMany({ ...isPublished, userId, ...toDueFilter(bounds) }, toSlotUpdate(bounds.slot), {
-        arrayFilters: toEntryFilter(publisher),
-        hint: METRICS_INDEX,
-      })
-    },
+    /** Lists all due posts of a publisher, for collections that would fail in the same way. */
+    listDueOfPublisher: (userId: string, { platform }: Publisher, dueBy: Date): Promise<PublishedPost[]> =>
+      find({ ...isPublished, userId, ...toDueFilter({ platforms: [platform], dueBy }) }).toArray(),
   }
 }
+
+const DUE_AT = 'platformStatuses.$[entry].metricsDueAt'
 
 export type DueMetricsStore = ReturnType<typeof createDueMetricsStore>
 
@@ -162,12 +181,16 @@ function toPublisherFilter({ platform, publishedBy }: Publisher) {
   return { platform, ...(publishedBy !== undefined && { 'delivery.accountId': publishedBy }) }
 }
 
-function toDueFilter({ platforms, completedAfter, completedUntil, slot }: DueBounds) {
+function toDueFilter({ platforms, completedAfter, completedUntil, dueBy }: DueBounds) {
   return {
     platformStatuses: {
       $elemMatch: {
-        completedAt: { $gt: completedAfter, $lte: completedUntil },
-        metricsSlot: { $not: { $gte: slot } },
+        metricsDueAt: { $lte: dueBy },
+        completedAt: {
+          $ne: null,
+          ...(completedAfter && { $gt: completedAfter }),
+          ...(completedUntil && { $lte: completedUntil }),
+        },
         platform: { $in: platforms },
         status: 'completed' as const,
         platformPostId: { $ne: null },

@@ -1,9 +1,10 @@
 import type { ClientSession } from 'mongoose'
+import { findNextCollection, type AgeClass } from '../../domain/analytics/collection.ts'
 import { extendsSnapshot, findUnchangedSince, toSnapshotSlot } from '../../domain/analytics/snapshots.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { Database } from '../shared/database.ts'
 import { isDuplicateKey } from '../mongo-errors.ts'
-import type { DueMetricsStore } from './due-metrics.ts'
+import type { DueMetricsStore, PlannedCollection } from './due-metrics.ts'
 import {
   toPairKey,
   type NewAccountSnapshot,
@@ -16,9 +17,9 @@ import type { UserStore } from '../users/users.ts'
 export interface SnapshotWriterDeps {
   database: Pick<Database, 'transaction'>
   snapshots: Pick<SnapshotStore, 'findLatest' | 'save' | 'extend' | 'removeReplaced' | 'saveFollowers'>
-  published: Pick<DueMetricsStore, 'recordFetch'>
+  published: Pick<DueMetricsStore, 'findStorable' | 'planNext'>
   users: Pick<UserStore, 'raiseAnalyticsVersion'>
-  retentionMs: number
+  collection: { ages: AgeClass[]; retentionMs: number }
 }
 
 /** The account, platform and time of a fetch. */
@@ -27,8 +28,6 @@ interface FetchDetails {
   platform: Platform
   /** The platform's id of the account that published the posts; absent for all accounts. */
   publishedBy?: string | null | undefined
-  /** The slot that the posts were due in. */
-  slot: Date
   takenAt: Date
   /** The user's. */
   timezone: string
@@ -48,7 +47,9 @@ const TRIES = 3
  * Stores snapshots together with the fetch time of the posts and the version of the user's analytics. Posts deleted meanwhile
  * get none, and nothing is stored for a deleted user.
  */
-export function createSnapshotWriter({ database, snapshots, published, users, retentionMs }: SnapshotWriterDeps) {
+export function createSnapshotWriter({ database, snapshots, published, users, collection }: SnapshotWriterDeps) {
+  const { ages, retentionMs } = collection
+
   async function raiseVersionAfter(userId: string, work: (session: ClientSession) => Promise<number>): Promise<number> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -64,20 +65,30 @@ export function createSnapshotWriter({ database, snapshots, published, users, re
     }
   }
 
-  /** Extends the snapshots of posts with unchanged counts, and stores one of each other post. */
+  /**
+   * Extends the snapshots of posts with unchanged counts, and stores one of each other post.
+   * @returns when the metrics of each post are collected next
+   */
   async function saveFetched(
     { userId, platform, takenAt, timezone, isRequested }: FetchDetails,
     fetched: FetchedMetrics[],
     session: ClientSession,
-  ): Promise<void> {
+  ): Promise<PlannedCollection[]> {
     const removeAt = new Date(takenAt.getTime() + retentionMs)
     const postIds = fetched.map(({ postId }) => postId)
     const latest = await snapshots.findLatest({ userId, platform, postIds }, session)
     const extensions: SnapshotExtension[] = []
     const records: Omit<PostSnapshot, '_id'>[] = []
     const replaced: string[] = []
+    const planned: PlannedCollection[] = []
     for (const one of fetched) {
       const last = latest.get(toPairKey({ ...one, platform }))
+      const unchangedSince = findUnchangedSince(last, one)
+      planned.push({
+        userId,
+        postId: one.postId,
+        dueAt: findNextCollection(ages, one.completedAt, takenAt, unchangedSince),
+      })
       if (last && !isRequested && extendsSnapshot(last, one, takenAt, timezone)) {
         const { engagementRate, virality, totalEngagement, followerCountAtSnapshot } = one
         const rates = { engagementRate, virality, totalEngagement, followerCountAtSnapshot }
@@ -85,7 +96,6 @@ export function createSnapshotWriter({ database, snapshots, published, users, re
         continue
       }
       const slot = toSnapshotSlot(takenAt, last)
-      const unchangedSince = findUnchangedSince(last, one)
       records.push({ ...one, userId, platform, slot, takenAt, removeAt, ...(unchangedSince && { unchangedSince }) })
       if (last?.slot.getTime() === slot.getTime()) replaced.push(last._id)
     }
@@ -93,6 +103,7 @@ export function createSnapshotWriter({ database, snapshots, published, users, re
     if (replaced.length > 0) await snapshots.removeReplaced(userId, replaced, session)
     if (records.length > 0) await snapshots.save(records, session)
     if (extensions.length > 0) await snapshots.extend(extensions, session)
+    return planned
   }
 
   return {
@@ -103,13 +114,16 @@ export function createSnapshotWriter({ database, snapshots, published, users, re
      */
     async savePosts(fetchDetails: FetchDetails, fetched: FetchedMetrics[], isChanged: boolean): Promise<number> {
       if (fetched.length === 0 && !isChanged) return 0
-      const { userId, platform, publishedBy } = fetchDetails
+      const { userId, platform, publishedBy, takenAt } = fetchDetails
       return raiseVersionAfter(userId, async (session) => {
         if (fetched.length === 0) return 0
-        const ids = fetched.map(({ postId }) => postId)
-        const storable = await published.recordFetch({ platform, publishedBy }, ids, fetchDetails, session)
+        const publisher = { platform, publishedBy }
+        const postIds = fetched.map(({ postId }) => postId)
+        const storable = await published.findStorable(publisher, { userId, postIds, takenAt }, session)
         const current = fetched.filter(({ postId }) => storable.has(postId))
-        if (current.length > 0) await saveFetched(fetchDetails, current, session)
+        if (current.length === 0) return 0
+        const planned = await saveFetched(fetchDetails, current, session)
+        await published.planNext(publisher, planned, { takenAt, session })
         return current.length
       })
     },

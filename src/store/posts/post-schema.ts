@@ -66,7 +66,7 @@ const platformStatusSchema = new Schema(
     lastAttemptAt: nullable(Date),
     completedAt: nullable(Date),
     lastAnalyticsFetch: nullable(Date),
-    metricsSlot: Date,
+    metricsDueAt: Date,
     delivery: required(deliverySchema),
   },
   subdocumentOptions,
@@ -101,8 +101,8 @@ const timelineEventSchema = new Schema<TimelineEvent>(
 
 export const METRICS_INDEX = {
   userId: 1,
+  'platformStatuses.metricsDueAt': 1,
   'platformStatuses.completedAt': 1,
-  'platformStatuses.metricsSlot': 1,
 } as const
 
 /** The stored post. Its timeline is read separately. */
@@ -151,5 +151,5 @@ postSchema.index({ scheduledAt: -1 }, { partialFilterExpression: { scheduledAt: 
 postSchema.index({ startPending: 1, updatedAt: 1 }, { partialFilterExpression: { startPending: true } })
 // A published platform post belongs to one post of ours: the first that claims it (docs/design/exactly-once.md).
 postSchema.index({ publishedKeys: 1 }, { unique: true, partialFilterExpression: { publishedKeys: { $exists: true } } })
-// Published posts by owner, age and the last metrics slot. Unpublished posts cost nothing.
+// Published posts by owner, the time of their next metrics collection, and age. Unpublished posts cost nothing.
 postSchema.index(METRICS_INDEX, { partialFilterExpression: { publishedKeys: { $exists: true } } })

@@ -52,18 +52,69 @@ describe('a snapshot', () => {
     expect(JSON.stringify((await context.snapshots.latest({ userId, postId: post._id }, 'bluesky'))?.likes)).toBe('6')
   })
 
-  it('a post gets one snapshot per slot; slots get longer with age and end with the last age class', async () => {
+  it('a post is collected less often with age, and not after the last age class', async () => {
     const start = toSlot(new Date(), 6 * HOUR).getTime() + 2 * 6 * HOUR
     const { post } = await published(['bluesky'], 1, new Date(start - HOUR))
-    const at = (ms: number) => () => new Date(start + ms)
-    for (const ms of [0, MINUTE, 14 * MINUTE, 15 * MINUTE, 16 * MINUTE]) await collectRun(at(ms))
-    expect(await snapshotsOf(post._id)).toHaveLength(2)
-    for (const ms of [0, 20 * MINUTE, 45 * MINUTE, HOUR]) await collectRun(at(2 * DAY + ms))
-    expect(await snapshotsOf(post._id)).toHaveLength(4)
-    for (const ms of [0, HOUR, 5 * HOUR, 6 * HOUR]) await collectRun(at(10 * DAY + ms))
-    expect(await snapshotsOf(post._id)).toHaveLength(6)
-    await collectRun(at(31 * DAY))
-    expect(await snapshotsOf(post._id)).toHaveLength(6)
+    let likes = 0
+    const collectAt = async (...times: number[]) => {
+      for (const ms of times) {
+        platforms.scriptFor('bluesky').default = { likes: (likes += 1) }
+        await collectRun(() => new Date(start + ms))
+      }
+      return (await snapshotsOf(post._id)).length
+    }
+    expect(await collectAt(0, MINUTE, 14 * MINUTE, 15 * MINUTE, 16 * MINUTE)).toBe(2)
+    expect(await collectAt(...[0, 20 * MINUTE, 45 * MINUTE, HOUR].map((ms) => 2 * DAY + ms))).toBe(4)
+    expect(await collectAt(...[0, HOUR, 5 * HOUR, 6 * HOUR].map((ms) => 10 * DAY + ms))).toBe(6)
+    expect(await collectAt(29.9 * DAY)).toBe(7)
+    expect(await entry(post, 'bluesky')).toMatchObject({ metricsDueAt: null })
+    expect(await collectAt(31 * DAY)).toBe(7)
+  })
+
+  it('a collection that finds nothing new extends the last snapshot, and stores one on the next day', async () => {
+    const { post } = await published(['bluesky'], 1, new Date())
+    const noon = toSlot(new Date(), DAY).getTime() + DAY + 12 * HOUR
+    const at = (ms: number) => () => new Date(noon + ms)
+    const [first, second] = [at(0)(), at(HOUR)()]
+    await collectRun(at(0))
+    platforms.scriptFor('bluesky').followers = 50
+    await collectRun(at(HOUR))
+    const [only, ...others] = await snapshotsOf(post._id)
+    expect(others).toEqual([])
+    expect(only).toMatchObject({ takenAt: first, lastSeenAt: second, likes: 1 })
+    expect((await entry(post, 'bluesky')).lastAnalyticsFetch).toEqual(second)
+    await collectRun(at(DAY))
+    await collectRun(at(2 * DAY))
+    expect(await snapshotsOf(post._id)).toMatchObject([
+      { _id: `${post._id}/bluesky/${first.toISOString().slice(0, 16)}Z` },
+      { takenAt: at(DAY)(), unchangedSince: first },
+      { takenAt: at(2 * DAY)(), unchangedSince: first },
+    ])
+    platforms.scriptFor('bluesky').default = { likes: 2 }
+    await collectRun(at(2 * DAY + 6 * HOUR))
+    const latest = (await snapshotsOf(post._id)).at(-1)!
+    expect(latest).toMatchObject({ likes: 2 })
+    expect(latest).not.toHaveProperty('unchangedSince')
+  })
+
+  it('a requested refresh stores a snapshot although nothing changed', async () => {
+    const { post } = await published(['bluesky'])
+    await collectRun()
+    expect(await run(activities(later(20 * MINUTE)).refreshPostMetrics, post._id, 'bluesky')).toBe(true)
+    const [first, second] = await snapshotsOf(post._id)
+    expect(second).toMatchObject({ likes: 1, unchangedSince: first!['takenAt'] })
+    expect(first).not.toHaveProperty('lastSeenAt')
+  })
+
+  it('a snapshot replaces that of an older release in the same slot', async () => {
+    const { post, userId } = await published(['bluesky'])
+    await collectRun()
+    const older = context.database.connection.collection<{ _id: string }>('postSnapshots')
+    const [{ _id, ...fields }] = (await snapshotsOf(post._id)) as unknown as [{ _id: string }]
+    await older.deleteOne({ _id })
+    await older.insertOne({ ...fields, _id: newId() })
+    expect(await run(activities().refreshPostMetrics, post._id, 'bluesky')).toBe(true)
+    expect(await snapshotsOf(post._id)).toMatchObject([{ _id, userId }])
   })
 
   it('indexes delete snapshots and dead letters after their retention time', async () => {
@@ -196,7 +247,7 @@ describe('a post', () => {
     expect(await run(activities(later(8 * MINUTE)).refreshPostMetrics, post._id, 'threads')).toBe(false)
     expect(await entry(post, 'threads')).toMatchObject({ status: 'completed', lastAnalyticsFetch: null })
     platforms.scriptFor('threads').counts.set(idOn(post, 'threads'), { likes: 2 })
-    expect(await collectRun(later(15 * MINUTE))).toMatchObject([{ saved: 1 }])
+    expect(await collectRun(later(23 * MINUTE))).toMatchObject([{ saved: 1 }])
     const { post: gone } = await published(['threads'], 1, later(-MINUTE)())
     platforms.scriptFor('threads').counts.set(idOn(gone, 'threads'), 'deleted')
     await run(activities(later(9 * MINUTE)).refreshPostMetrics, gone._id, 'threads')

@@ -136,7 +136,7 @@ it('the collector reads the counts of the sample history, or slightly higher one
   const seeded = await latestSnapshots()
   await world.context.database.connection
     .collection('posts')
-    .updateMany({ userId: user.userId }, { $unset: { 'platformStatuses.$[].metricsSlot': 1 } })
+    .updateMany({ userId: user.userId }, { $set: { 'platformStatuses.$[].metricsDueAt': new Date(0) } })
   const { listDueMetrics, collectBatch, collectFollowersPage } = createAnalyticsActivities(world.context)
   const inActivity = <T>(work: () => Promise<T>): Promise<T> => new MockActivityEnvironment().run(work)
   const results: CollectedBatch[] = []

@@ -60,7 +60,7 @@ const lettersOf = (userId: string) => Array.fromAsync(world.context.deadLetters.
 const nextSlot = () =>
   world.context.database.connection
     .collection('posts')
-    .updateMany({}, { $unset: { 'platformStatuses.$[].metricsSlot': 1 } })
+    .updateMany({}, { $set: { 'platformStatuses.$[].metricsDueAt': new Date(0) } })
 
 it('every platform reports metrics of a post and of the account', async () => {
   await publishOn(PLATFORMS)

@@ -1,46 +1,77 @@
 import { describe, expect, it } from 'vitest'
 import {
   canBeDeleted,
-  findAgeClass,
+  DEFAULT_AGES,
+  findNextCollection,
   isDue,
   listDueBounds,
   parseAgeClasses,
-  resolveSlot,
 } from '../../../../src/domain/analytics/collection.ts'
+import { DAY, HOUR, MINUTE } from '../../../../src/domain/shared/times.ts'
 import { T0 } from '../../../support/posts.ts'
 
 const classes = parseAgeClasses('1:15,7:60,30:360')
-const completedAt = new Date('2026-03-01T10:58:00Z')
-const slotAt = (now: string, metricsSlot?: string) =>
-  resolveSlot(
-    classes,
-    { completedAt, ...(metricsSlot && { metricsSlot: new Date(metricsSlot) }) },
-    new Date(now),
-  ).toISOString()
-
-it('a manual refresh belongs to the slot of the post’s age', () => {
-  expect(slotAt('2026-03-01T11:59:59Z')).toBe('2026-03-01T11:45:00.000Z')
-  expect(slotAt('2026-03-03T11:59:59Z', '2026-03-03T10:00:00Z')).toBe('2026-03-03T11:00:00.000Z')
-  expect(slotAt('2026-03-20T11:59:59Z')).toBe('2026-03-20T06:00:00.000Z')
-})
-
-it('a later snapshot never gets an earlier slot when slots grow longer', () => {
-  expect(slotAt('2026-03-02T10:59:00Z', '2026-03-02T10:45:00Z')).toBe('2026-03-02T10:45:00.000Z')
-  expect(slotAt('2026-03-08T11:30:00Z', '2026-03-08T10:00:00Z')).toBe('2026-03-08T10:00:00.000Z')
-})
-
 it.each(['', '1', '0:15', '1:0', '2:15,1:60', '1:15,1:60', 'a:b'])('the age classes %j are rejected', (line) => {
   expect(() => parseAgeClasses(line)).toThrow('days:minutes pair')
 })
 
 it('age classes follow each other', () => {
-  expect(parseAgeClasses('1:15')).toEqual([{ fromMs: 0, untilMs: 86_400_000, everyMs: 900_000 }])
-  expect(classes[1]).toEqual({ fromMs: 86_400_000, untilMs: 7 * 86_400_000, everyMs: 3_600_000 })
+  expect(parseAgeClasses('1:15')).toEqual([{ untilMs: DAY, everyMs: 15 * MINUTE }])
+  expect(parseAgeClasses('0.25:60,1:180')).toEqual([
+    { untilMs: 6 * HOUR, everyMs: HOUR },
+    { untilMs: DAY, everyMs: 3 * HOUR },
+  ])
 })
 
-it('a post belongs to the class of its age, and to the oldest one when it is older', () => {
-  const at = (days: number) => findAgeClass(classes, T0, new Date(T0.getTime() + days * 86_400_000)).everyMs / 60_000
-  expect([0, 0.99, 1, 6.9, 7, 100].map(at)).toEqual([15, 15, 60, 60, 360, 360])
+describe('the next collection', () => {
+  const waitMs = (ageMs: number, silentMs?: number) => {
+    const now = new Date(T0.getTime() + ageMs)
+    const next = findNextCollection(
+      classes,
+      T0,
+      now,
+      silentMs === undefined ? null : new Date(now.getTime() - silentMs),
+    )
+    return next && next.getTime() - now.getTime()
+  }
+
+  it.each([
+    [0, 15 * MINUTE],
+    [DAY - 1, 15 * MINUTE],
+    [DAY, HOUR],
+    [7 * DAY - 1, HOUR],
+    [7 * DAY, 6 * HOUR],
+    [30 * DAY - 6 * HOUR - 1, 6 * HOUR],
+    [30 * DAY - 6 * HOUR, null],
+    [100 * DAY, null],
+  ])('a post that is %d ms old waits for the interval of its age', (ageMs, expected) => {
+    expect(waitMs(ageMs)).toBe(expected)
+  })
+
+  it('a silent post waits as long as it has been silent, up to four intervals', () => {
+    const silences = [0, 10 * MINUTE, 20 * MINUTE, 45 * MINUTE, HOUR, 20 * HOUR]
+    expect(silences.map((ms) => waitMs(20 * HOUR, ms)! / MINUTE)).toEqual([15, 15, 20, 45, 60, 60])
+  })
+
+  /** Counts the collections in the life of a post, with the default ages. */
+  const countCollections = (lastNewsMs: number) => {
+    const ages = parseAgeClasses(DEFAULT_AGES)
+    let collections = 0
+    let at: Date | null = new Date(T0.getTime() + 10 * MINUTE)
+    for (; at; collections += 1) {
+      const changedAt = Math.min(at.getTime(), T0.getTime() + lastNewsMs)
+      at = findNextCollection(ages, T0, at, new Date(changedAt))
+    }
+    return collections
+  }
+
+  it('a post whose counts always change is collected 30 to 60 times, a silent one less often', () => {
+    expect(countCollections(Infinity)).toBeGreaterThanOrEqual(30)
+    expect(countCollections(Infinity)).toBeLessThanOrEqual(60)
+    expect(countCollections(2 * DAY)).toBeLessThan(40)
+    expect(countCollections(0)).toBeLessThan(25)
+    expect(countCollections(0)).toBeGreaterThan(10)
+  })
 })
 
 it('a missing post counts as deleted once its grace time has passed', () => {
@@ -49,35 +80,35 @@ it('a missing post counts as deleted once its grace time has passed', () => {
 })
 
 describe('due metrics', () => {
-  const [bounds] = listDueBounds(classes, ['bluesky'], T0)
+  const [young, older] = listDueBounds(['bluesky'], T0)
   const entry = {
     platform: 'bluesky',
     status: 'completed',
     platformPostId: '1',
     completedAt: new Date(T0.getTime() - 1),
+    metricsDueAt: T0,
   } as const
 
-  it('the bounds of a class are its ages before now', () => {
-    expect(bounds).toEqual({
-      platforms: ['bluesky'],
-      completedAfter: new Date(T0.getTime() - 86_400_000),
-      completedUntil: T0,
-      slot: T0,
-    })
+  it('posts of the last day come before older ones', () => {
+    const youngest = new Date(T0.getTime() - DAY)
+    expect(young).toEqual({ platforms: ['bluesky'], dueBy: T0, completedAfter: youngest })
+    expect(older).toEqual({ platforms: ['bluesky'], dueBy: T0, completedUntil: youngest })
   })
 
   it.each([
-    ['a published entry', {}, true],
-    ['an entry published now', { completedAt: T0 }, true],
-    ['an entry with an older slot', { metricsSlot: new Date(T0.getTime() - 1) }, true],
-    ['a collected entry', { metricsSlot: T0 }, false],
-    ['an entry of another platform', { platform: 'tumblr' as const }, false],
-    ['a failed entry', { status: 'failed' as const }, false],
-    ['an entry without an id', { platformPostId: null }, false],
-    ['an unpublished entry', { completedAt: null }, false],
-    ['an entry that is too old', { completedAt: new Date(T0.getTime() - 86_400_000) }, false],
-    ['an entry that is too new', { completedAt: new Date(T0.getTime() + 1) }, false],
-  ])('%s is due or not as expected', (_name, fields, expected) => {
-    expect(isDue({ ...entry, ...fields }, bounds!)).toBe(expected)
+    ['a published entry', {}, true, false],
+    ['an entry published now', { completedAt: T0 }, true, false],
+    ['an entry of the day before', { completedAt: new Date(T0.getTime() - DAY) }, false, true],
+    ['an entry that is due later', { metricsDueAt: new Date(T0.getTime() + 1) }, false, false],
+    ['an entry that is not collected any more', { metricsDueAt: null }, false, false],
+    ['an entry of an older release', { metricsDueAt: undefined }, false, false],
+    ['an entry of another platform', { platform: 'tumblr' as const }, false, false],
+    ['a failed entry', { status: 'failed' as const }, false, false],
+    ['an entry without an id', { platformPostId: null }, false, false],
+    ['an unpublished entry', { completedAt: null }, false, false],
+  ])('%s is due or not as expected', (_name, fields, isYoung, isOlder) => {
+    const { metricsDueAt, ...rest } = { ...entry, ...fields }
+    const changed = { ...rest, ...(metricsDueAt !== undefined && { metricsDueAt }) }
+    expect([isDue(changed, young!), isDue(changed, older!)]).toEqual([isYoung, isOlder])
   })
 })
