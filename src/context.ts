@@ -71,6 +71,7 @@ import { createSloStore } from './store/posts/slo.ts'
 import { createPushTokenStore } from './store/notifications/push-tokens.ts'
 import { createPushStore } from './store/notifications/pushes.ts'
 import { createRateLimits } from './store/shared/rate-limits.ts'
+import { createOlderAnalytics } from './store/analytics/older-analytics.ts'
 import { createSnapshotWriter } from './store/analytics/snapshot-writer.ts'
 import { createSessionStore } from './store/users/sessions.ts'
 import { createSnapshotStore } from './store/analytics/snapshots.ts'
@@ -220,6 +221,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     slo: createSloStore(connection),
     snapshots,
     analytics: createAnalyticsReads(connection),
+    olderAnalytics: createOlderAnalytics({ database, users, ages: collection.ages, now: () => clock.now() }),
     snapshotWriter: createSnapshotWriter({
       database,
       snapshots,

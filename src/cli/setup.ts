@@ -18,6 +18,7 @@ await runProcess(async () => {
     await createSearchAttributes(context)
     await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS, context.collection.intervalMs)
     await upgradeAccounts(context)
+    await moveOlderAnalytics(context)
     context.logger.info('Setup finished. Start the API and the worker next.')
   } finally {
     await context.close()
@@ -36,6 +37,13 @@ async function upgradeAccounts(context: Context): Promise<void> {
   logger.warn(
     'Users can have one account per platform until "npm run setup -- --finish-upgrade". Run it once no process of the older release runs.',
   )
+}
+
+/** Processes of an older release store analytics in its form, so the move is repeated once none of them runs. */
+async function moveOlderAnalytics({ olderAnalytics, logger }: Context): Promise<void> {
+  const pass = process.argv.includes('--finish-upgrade') ? 'finish' : 'start'
+  await olderAnalytics.moveSnapshots(pass, (moved) => logger.info({ moved }, 'older snapshots moved'))
+  await olderAnalytics.planCollections((posts) => logger.info({ posts }, 'collections of older posts planned'))
 }
 
 /** Creates the search attributes. Posts are published without them, so a failure does not end the setup. */
