@@ -146,8 +146,6 @@ export function createOlderAnalytics({ database, users, ages, now }: OlderAnalyt
 
 class SnapshotsChanged extends Error {}
 
-export type OlderAnalytics = ReturnType<typeof createOlderAnalytics>
-
 /** Older releases stored random ids of 24 hexadecimal digits. */
 function isMoved({ _id }: Pick<PostSnapshot, '_id'>): boolean {
   return _id.includes('/')

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { inventHistory, storeHistory, type UserHistory } from '../../../sandbox/analytics-history.ts'
 import type { Context } from '../../../src/context.ts'
 import { HOUR, MINUTE, DAY } from '../../../src/domain/shared/times.ts'
-import type { Post } from '../../../src/domain/posts/post.ts'
 import { POST_SNAPSHOTS } from '../../../src/store/analytics/collections.ts'
 import type { PostSnapshot } from '../../../src/store/analytics/snapshots.ts'
 import { nativeCollection } from '../../../src/store/shared/native-collection.ts'
@@ -67,7 +66,7 @@ it('posts that an older release published are collected within the interval of t
     const older = post.platformStatuses.map(({ metricsDueAt: _, ...entry }) => ({ ...entry, metricsSlot: new Date(0) }))
     return { ...post, platformStatuses: older }
   })
-  await storePosts(context, posts as Post[])
+  await storePosts(context, posts)
   await context.olderAnalytics.planCollections(() => {})
   const planned = await Promise.all(posts.map(async ({ _id }) => (await context.posts.find(_id))!.platformStatuses))
   const waits = planned.map((entries) =>
