@@ -119,19 +119,26 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
   }
 
   /**
-   * Marks the connection expired, unless its credentials changed since `used`, and notifies the user once.
+   * Marks the connection expired and notifies the user once, unless its credentials changed since `used` or are being renewed: the
+   * process that renews them finds out whether the platform accepts the new ones.
    * @returns whether this call changed it
    */
   const markExpired = (userId: string, platform: Platform, used: Credentials, reason: string): Promise<boolean> =>
-    expire(userId, platform, used.version, reason)
+    expire(userId, platform, used.version, reason, { isLeaseRespected: true })
 
-  async function expire(userId: string, platform: Platform, version: number, reason: string): Promise<boolean> {
+  async function expire(
+    userId: string,
+    platform: Platform,
+    version: number,
+    reason: string,
+    { isLeaseRespected = false } = {},
+  ): Promise<boolean> {
+    const change = { status: 'expired', reason, isLeaseRespected } as const
     const accountName = nameAmongSeveral(await accounts.listConnected(userId), { platform, version })
     const records = await notifications.toRecords([connectionExpired({ userId, platform, version, accountName })])
     try {
       const changed = await database.transaction(async (session) => {
-        if (!(await accounts.markBroken({ userId, platform, version }, { status: 'expired', reason }, session)))
-          return false
+        if (!(await accounts.markBroken({ userId, platform, version }, change, session))) return false
         await notifications.insert(records, session)
         return true
       })
@@ -140,7 +147,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     } catch (error) {
       if (!isDuplicateKey(error)) throw error
       // A notification for these credentials is already stored.
-      return accounts.markBroken({ userId, platform, version }, { status: 'expired', reason })
+      return accounts.markBroken({ userId, platform, version }, change)
     }
   }
 

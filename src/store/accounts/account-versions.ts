@@ -1,6 +1,12 @@
 import mongoose, { type ClientSession } from 'mongoose'
 import type { AccountProfile, AccountVersion, RenewedConnection, UpdateVersion } from './account-records.ts'
 
+interface BrokenConnection {
+  status: 'expired' | 'error'
+  reason: string
+  isLeaseRespected?: boolean
+}
+
 interface AccountVersionsDeps {
   update: UpdateVersion
   now(): Date
@@ -31,16 +37,25 @@ export function createAccountVersions({ update, now }: AccountVersionsDeps) {
         health: { status: 'active', lastError: null, checkedAt: now() },
       }),
 
-    /** Marks a connection that the user has to renew by connecting again. Returns false also when it already has this status. */
+    /**
+     * Marks a connection that the user has to renew by connecting again. Returns false also when it already has this status, and with
+     * `isLeaseRespected` while its secrets are being renewed.
+     */
     markBroken: (
       account: AccountVersion,
-      { status, reason }: { status: 'expired' | 'error'; reason: string },
+      { status, reason, isLeaseRespected = false }: BrokenConnection,
       session?: ClientSession,
     ): Promise<boolean> =>
       update(
         account,
         { health: { status, lastError: reason, checkedAt: now() }, refreshLease: null },
-        { condition: { 'health.status': mongoose.trusted({ $ne: status }) }, session },
+        {
+          condition: {
+            'health.status': mongoose.trusted({ $ne: status }),
+            ...(isLeaseRespected && isNotLeased(account, now())),
+          },
+          session,
+        },
       ),
 
     /**
@@ -51,11 +66,7 @@ export function createAccountVersions({ update, now }: AccountVersionsDeps) {
       const { version } = account
       const condition = {
         'health.status': mongoose.trusted({ $ne: 'expired' }),
-        $or: [
-          { refreshLease: null },
-          { 'refreshLease.version': mongoose.trusted({ $ne: version }) },
-          { 'refreshLease.until': mongoose.trusted({ $lte: now() }) },
-        ],
+        ...isNotLeased(account, now()),
       }
       return update(account, { refreshLease: { version, holder, until } }, { condition })
     },
@@ -67,5 +78,15 @@ export function createAccountVersions({ update, now }: AccountVersionsDeps) {
         { refreshLease: { version: account.version, holder: null, until } },
         { condition: { 'refreshLease.holder': holder } },
       ),
+  }
+}
+
+function isNotLeased({ version }: AccountVersion, now: Date) {
+  return {
+    $or: [
+      { refreshLease: null },
+      { 'refreshLease.version': mongoose.trusted({ $ne: version }) },
+      { 'refreshLease.until': mongoose.trusted({ $lte: now }) },
+    ],
   }
 }

@@ -48,6 +48,20 @@ describe('platform accounts', () => {
     expect(await lease('second')).toBe(false)
   })
 
+  it('a connection does not expire while another process renews its secrets', async () => {
+    const platform = rotatingPlatform()
+    const [one, other] = [await startProcess(platform.adapter), await startProcess(platform.adapter)]
+    const userId = newId()
+    const { version } = await one.connect(userId, platform.login())
+    const used = (await one.credentials.get(userId, 'bluesky', { signal: AbortSignal.timeout(60_000) }))!
+    const account = { userId, platform: 'bluesky', version } as const
+    await other.accounts.takeLease(account, 'other', new Date(Date.now() + 60_000))
+    expect(await one.credentials.markExpired(userId, 'bluesky', used, 'refused')).toBe(false)
+    // The renewal has failed.
+    await other.accounts.markBroken(account, { status: 'error', reason: 'refused' })
+    expect(await one.credentials.markExpired(userId, 'bluesky', used, 'refused')).toBe(true)
+  })
+
   it('a platform account belongs to one user until that user disconnects', async () => {
     const platform = rotatingPlatform()
     const { connect, accounts, disconnect } = await startProcess(platform.adapter)
