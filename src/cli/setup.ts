@@ -44,6 +44,7 @@ async function moveOlderAnalytics({ olderAnalytics, logger }: Context): Promise<
   const pass = process.argv.includes('--finish-upgrade') ? 'finish' : 'start'
   await olderAnalytics.moveSnapshots(pass, (moved) => logger.info({ moved }, 'older snapshots moved'))
   await olderAnalytics.planCollections((posts) => logger.info({ posts }, 'collections of older posts planned'))
+  if (pass === 'finish') await olderAnalytics.dropOlderIndexes()
 }
 
 /** Creates the search attributes. Posts are published without them, so a failure does not end the setup. */

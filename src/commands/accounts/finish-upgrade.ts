@@ -22,7 +22,7 @@ export async function finishUpgrade({ accounts, snapshots, deadLetters }: Finish
   })
 }
 
-/** What was stored after it is about the account that is connected now. */
+/** Snapshots that were taken after it are of the account that is connected now. */
 function findLastEnding(accounts: readonly Account[], platform: Account['platform']): Date {
   const endings = accounts.filter((account) => account.platform === platform).flatMap(({ endings: own = [] }) => own)
   return new Date(Math.max(0, ...endings.map(Number)))

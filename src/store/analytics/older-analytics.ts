@@ -2,6 +2,7 @@ import { findFirstCollection, type AgeClass } from '../../domain/analytics/colle
 import { mergeFetches, toSnapshotId, toSnapshotSlot } from '../../domain/analytics/snapshots.ts'
 import type { StoredPost } from '../posts/post-schema.ts'
 import type { Database } from '../shared/database.ts'
+import { dropIndex } from '../shared/drop-index.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import type { UserStore } from '../users/users.ts'
 import { POST_SNAPSHOTS } from './collections.ts'
@@ -9,6 +10,8 @@ import { toPairKey, type PostSnapshot } from './snapshots.ts'
 
 const PAGE = 500
 const STATES = 'migrations'
+
+const OLDER_METRICS_INDEX = { userId: 1, 'platformStatuses.completedAt': 1, 'platformStatuses.metricsSlot': 1 }
 
 interface OlderAnalyticsDeps {
   database: Pick<Database, 'connection' | 'transaction'>
@@ -141,6 +144,9 @@ export function createOlderAnalytics({ database, users, ages, now }: OlderAnalyt
         onProgress(planned)
       }
     },
+
+    /** Removes the index that the queries of older releases name. */
+    dropOlderIndexes: (): Promise<void> => dropIndex(posts(), OLDER_METRICS_INDEX),
   }
 }
 

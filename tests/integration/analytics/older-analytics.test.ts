@@ -77,4 +77,10 @@ it('posts that an older release published are collected within the interval of t
   for (const waitMs of waits.slice(0, 2).flat()) expect(waitMs).toBeGreaterThan(-MINUTE)
   expect(waits[2]).toEqual([null, null])
   expect(JSON.stringify(planned)).not.toContain('metricsSlot')
+
+  const stored = context.database.connection.collection('posts')
+  const older = { userId: 1, 'platformStatuses.completedAt': 1, 'platformStatuses.metricsSlot': 1 } as const
+  await stored.createIndex(older)
+  await context.olderAnalytics.dropOlderIndexes()
+  expect((await stored.indexes()).map(({ key }) => key)).not.toContainEqual(older)
 })
