@@ -22,6 +22,8 @@ export interface HistorySize {
 export interface UserHistory {
   userId: string
   timezone: string
+  /** The user's timezone during the fetches. */
+  earlierTimezone: string
   posts: Post[]
   /** Every fetch of the metrics of a post, oldest first for each platform. */
   postSnapshots: PostSnapshot[]
@@ -34,9 +36,12 @@ export interface UserHistory {
 /** Their clocks change in the weeks before `END_OF_HISTORY`: at 2:00, by half an hour, and at midnight. */
 const TIMEZONES = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Santiago', 'UTC'] as const
 
+/** The share of users that move to another timezone: one in so many. */
+const MOVED_EVERY = 4
+
 export const END_OF_HISTORY = new Date('2026-04-06T15:20:00Z')
 
-const OLDEST_DAYS = 75
+const OLDEST_DAYS = 100
 const COUNTED_DAYS = 70
 
 /** The counts that a platform never reports. */
@@ -54,7 +59,8 @@ const UNREPORTED: Partial<Record<Platform, (keyof PostCounts)[]>> = {
 export function* inventHistory(size: HistorySize, { seed = 1, end = END_OF_HISTORY } = {}): Generator<UserHistory> {
   for (let index = 0; index < size.users; index++) {
     const timezone = TIMEZONES[index % TIMEZONES.length]!
-    yield inventUser(size, timezone, createChance(seed * 1_000_003 + index), end)
+    const earlierTimezone = index % MOVED_EVERY === MOVED_EVERY - 1 ? 'Asia/Tokyo' : timezone
+    yield { ...inventUser(size, createChance(seed * 1_000_003 + index), end), timezone, earlierTimezone }
   }
 }
 
@@ -77,9 +83,9 @@ export async function storeHistory(connection: Connection, history: UserHistory)
 }
 
 /** Returns what scheduled collections would have stored of the fetches. */
-function mergeByPair({ postSnapshots, timezone }: UserHistory): PostSnapshot[] {
+function mergeByPair({ postSnapshots, earlierTimezone }: UserHistory): PostSnapshot[] {
   const pairs = Map.groupBy(postSnapshots, ({ postId, platform }) => `${postId} ${platform}`)
-  return [...pairs.values()].flatMap((fetches) => mergeFetches(fetches, timezone))
+  return [...pairs.values()].flatMap((fetches) => mergeFetches(fetches, earlierTimezone))
 }
 
 function accountsOf({ userId, connected, endings }: UserHistory) {
@@ -99,7 +105,7 @@ function accountsOf({ userId, connected, endings }: UserHistory) {
   })
 }
 
-function inventUser(size: HistorySize, timezone: string, chance: Chance, end: Date): UserHistory {
+function inventUser(size: HistorySize, chance: Chance, end: Date): Omit<UserHistory, 'timezone' | 'earlierTimezone'> {
   const userId = chance.id()
   const used = chance.some(PLATFORMS, 2, 4)
   const endings: UserHistory['endings'] = {}
@@ -116,7 +122,7 @@ function inventUser(size: HistorySize, timezone: string, chance: Chance, end: Da
   }
   // Some accounts are connected again.
   const connected = used.filter((platform) => !endings[platform] || chance.is(0.3))
-  return { userId, timezone, posts, postSnapshots, accountSnapshots, connected, endings }
+  return { userId, posts, postSnapshots, accountSnapshots, connected, endings }
 }
 
 interface Account {

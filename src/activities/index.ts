@@ -1,4 +1,5 @@
 import { createAnalyticsActivities, type AnalyticsDeps } from './analytics/analytics-activities.ts'
+import { createDownsampleActivities, type DownsampleDeps } from './analytics/downsample-snapshots.ts'
 import { createBillingActivities, type BillingDeps } from './billing/billing-activities.ts'
 import { createCleanUploadsActivities, type CleanUploadsDeps } from './media/clean-uploads.ts'
 import { createPublishActivities, type PublishActivitiesDeps } from './publishing/publish-activities.ts'
@@ -22,7 +23,8 @@ export function createActivities(
     PushDeps &
     EraseAccountDeps &
     BillingDeps &
-    AnalyticsDeps,
+    AnalyticsDeps &
+    DownsampleDeps,
 ) {
   return {
     ...createPublishActivities(deps),
@@ -36,6 +38,7 @@ export function createActivities(
     ...createEraseAccountActivities(deps),
     ...createBillingActivities(deps),
     ...createAnalyticsActivities(deps),
+    ...createDownsampleActivities(deps),
   }
 }
 

@@ -74,5 +74,12 @@ export function listScheduledWorkflows({ sweepIntervalMs, metricsIntervalMs }: I
       maxRunMs: 12 * HOUR,
       summary: 'Collect the follower counts of connected accounts',
     },
+    {
+      name: 'downsampleSnapshots',
+      intervalMs: DAY,
+      catchUpMs: DAY,
+      maxRunMs: 12 * HOUR,
+      summary: 'Reduce old snapshots to one per week',
+    },
   ]
 }

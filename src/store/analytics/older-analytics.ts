@@ -5,11 +5,10 @@ import type { Database } from '../shared/database.ts'
 import { dropIndex } from '../shared/drop-index.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import type { UserStore } from '../users/users.ts'
-import { POST_SNAPSHOTS } from './collections.ts'
+import { ANALYTICS_PROGRESS, POST_SNAPSHOTS } from './collections.ts'
 import { toPairKey, type PostSnapshot } from './snapshots.ts'
 
 const PAGE = 500
-const STATES = 'migrations'
 
 const OLDER_METRICS_INDEX = { userId: 1, 'platformStatuses.completedAt': 1, 'platformStatuses.metricsSlot': 1 }
 
@@ -39,7 +38,7 @@ export function createOlderAnalytics({ database, users, ages, now }: OlderAnalyt
   const { connection, transaction } = database
   const snapshots = nativeCollection<PostSnapshot>(connection, POST_SNAPSHOTS)
   const posts = nativeCollection<StoredPost>(connection, 'posts')
-  const states = nativeCollection<State>(connection, STATES)
+  const states = nativeCollection<State>(connection, ANALYTICS_PROGRESS)
 
   /** Merges the older snapshots of a post, and gives them ids by account and slot. */
   async function movePost(own: PostSnapshot[], timezone: string): Promise<void> {

@@ -16,7 +16,7 @@ import type { UserStore } from '../users/users.ts'
 
 export interface SnapshotWriterDeps {
   database: Pick<Database, 'transaction'>
-  snapshots: Pick<SnapshotStore, 'findLatest' | 'save' | 'extend' | 'removeReplaced' | 'saveFollowers'>
+  snapshots: Pick<SnapshotStore, 'findLatest' | 'save' | 'extend' | 'remove' | 'saveFollowers'>
   published: Pick<DueMetricsStore, 'findStorable' | 'planNext'>
   users: Pick<UserStore, 'raiseAnalyticsVersion'>
   collection: { ages: AgeClass[]; retentionMs: number }
@@ -100,7 +100,7 @@ export function createSnapshotWriter({ database, snapshots, published, users, co
       if (last?.slot.getTime() === slot.getTime()) replaced.push(last._id)
     }
     // A snapshot of an older release has another id in the same slot.
-    if (replaced.length > 0) await snapshots.removeReplaced(userId, replaced, session)
+    if (replaced.length > 0) await snapshots.remove(userId, replaced, session)
     if (records.length > 0) await snapshots.save(records, session)
     if (extensions.length > 0) await snapshots.extend(extensions, session)
     return planned

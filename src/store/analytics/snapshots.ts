@@ -1,9 +1,9 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
-import type { DerivedMetrics } from '../../domain/analytics/analytics.ts'
+import { ENGAGEMENTS, type DerivedMetrics } from '../../domain/analytics/analytics.ts'
 import { toSnapshotId, type SeenCounts } from '../../domain/analytics/snapshots.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { latestOfPosts } from './analytics-pipelines.ts'
-import { ACCOUNT_SNAPSHOTS, POST_SNAPSHOTS } from './collections.ts'
+import { ACCOUNT_SNAPSHOTS, ANALYTICS_PROGRESS, POST_SNAPSHOTS } from './collections.ts'
 import { isDuplicateKey } from '../mongo-errors.ts'
 import { dropIndex } from '../shared/drop-index.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
@@ -32,6 +32,11 @@ export interface PostSnapshot extends SeenCounts, DerivedMetrics {
 export type SnapshotExtension = DerivedMetrics &
   Pick<PostSnapshot, '_id' | 'userId' | 'followerCountAtSnapshot' | 'removeAt'> & { lastSeenAt: Date }
 
+const COUNTED_FIELDS = ['postId', 'platform', 'target', 'takenAt', ...ENGAGEMENTS] as const
+
+/** The counts of a snapshot that downsampling compares. */
+export type SnapshotCounts = Pick<PostSnapshot, '_id' | (typeof COUNTED_FIELDS)[number]>
+
 /** The follower count of an account on one day. Unreported counts are not stored. */
 export interface AccountSnapshot {
   _id: string
@@ -56,6 +61,8 @@ interface UnnamedAccount {
   accountId: string
   since: Date
 }
+
+const DOWNSAMPLED = 'snapshots/downsampled'
 
 const count = nullable(Number)
 const platform = { type: String, enum: PLATFORMS, required: true } as const
@@ -126,6 +133,7 @@ export function createSnapshotStore(connection: Connection) {
   connection.model<AccountSnapshot>('AccountSnapshot', accountSnapshotSchema, ACCOUNT_SNAPSHOTS)
   const postSnapshots = nativeCollection<PostSnapshot>(connection, POST_SNAPSHOTS)
   const accountSnapshots = nativeCollection<AccountSnapshot>(connection, ACCOUNT_SNAPSHOTS)
+  const progress = nativeCollection<{ _id: string; until: Date }>(connection, ANALYTICS_PROGRESS)
 
   return {
     /**
@@ -155,9 +163,10 @@ export function createSnapshotStore(connection: Connection) {
       )
     },
 
-    /** Removes snapshots of older releases, which newer ones replace. */
-    async removeReplaced(userId: string, ids: string[], session: ClientSession): Promise<void> {
-      await postSnapshots().deleteMany({ _id: { $in: ids }, userId }, { session })
+    /** @returns the number of removed snapshots */
+    async remove(userId: string, ids: string[], session?: ClientSession): Promise<number> {
+      const filter = { _id: { $in: ids }, userId }
+      return (await postSnapshots().deleteMany(filter, { ...(session && { session }) })).deletedCount
     },
 
     /** The latest snapshot of each of these posts on a platform, by post and account. */
@@ -221,6 +230,24 @@ export function createSnapshotStore(connection: Connection) {
       await dropIndex(postSnapshots(), { postId: 1, platform: 1, slot: -1 })
       await dropIndex(postSnapshots(), { postId: 1, platform: 1, target: 1, slot: -1 })
       await dropIndex(accountSnapshots(), { userId: 1, platform: 1, slot: -1 })
+    },
+
+    /** The counts of the user's snapshots between two instants, in the order of time. */
+    listBetween: (userId: string, from: Date | null, until: Date): AsyncIterable<SnapshotCounts> =>
+      postSnapshots()
+        .find<SnapshotCounts>(
+          { userId, takenAt: { ...(from && { $gte: from }), $lt: until } },
+          { projection: Object.fromEntries(COUNTED_FIELDS.map((name) => [name, 1])) },
+        )
+        .sort({ takenAt: 1 }),
+
+    /** The instant until which the snapshots of all users are downsampled; null before the first time. */
+    async findDownsampledUntil(): Promise<Date | null> {
+      return (await progress().findOne({ _id: DOWNSAMPLED }))?.until ?? null
+    },
+
+    async saveDownsampledUntil(until: Date): Promise<void> {
+      await progress().updateOne({ _id: DOWNSAMPLED }, { $max: { until } }, { upsert: true })
     },
 
     /** All snapshots of the user, newest first. */

@@ -300,6 +300,16 @@ export function createUserStore(connection: Connection) {
       }))
     },
 
+    /** The ids of all users, in their order. */
+    async listIds({ after, limit }: { after: string | null; limit: number }): Promise<string[]> {
+      const users = await collection()
+        .find(after === null ? {} : { _id: { $gt: after } }, { projection: { _id: 1 } })
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray()
+      return users.map(({ _id }) => _id)
+    },
+
     async listAdmins(): Promise<string[]> {
       const admins = collection().find({ role: 'admin', isDisabled: false }, { projection: { _id: 1 } })
       return (await admins.toArray()).map(({ _id }) => _id)

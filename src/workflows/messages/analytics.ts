@@ -71,6 +71,24 @@ export interface FollowersPage {
   paused: number
 }
 
+/** Users whose snapshots of a time are downsampled: those after `afterUserId`. */
+export interface DownsamplePlace {
+  /** Epoch milliseconds; null for the beginning. */
+  from: number | null
+  /** Epoch milliseconds. */
+  until: number
+  afterUserId: string | null
+}
+
+export interface Downsampled {
+  removed: number
+}
+
+export interface DownsampledPage extends Downsampled {
+  /** Null on the last page. */
+  next: DownsamplePlace | null
+}
+
 /** The result of a metrics refresh. `unknown`: it may still run, or may never have started. */
 export type RefreshOutcome = 'fresh' | 'failed' | 'unknown'
 

@@ -1,14 +1,17 @@
 /*
- * Compares every analytics read of a sample history with a plain recomputation. With `HISTORY=full` the history has 1,000 users, 50,000
+ * Compares every analytics read of a downsampled sample history with a plain recomputation from all fetches. With `HISTORY=full` the history has 1,000 users, 50,000
  * posts and 500,000 snapshots, which takes some minutes.
  */
+import { MockActivityEnvironment } from '@temporalio/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inventHistory, storeHistory, type UserHistory } from '../../../sandbox/analytics-history.ts'
+import { createDownsampleActivities } from '../../../src/activities/analytics/downsample-snapshots.ts'
 import { systemClock } from '../../../src/clock.ts'
-import { PERIODS, RANKINGS } from '../../../src/domain/analytics/analytics.ts'
+import { deriveMetrics, NO_COUNTS, PERIODS, RANKINGS } from '../../../src/domain/analytics/analytics.ts'
 import { listDays, toPeriodWindow } from '../../../src/domain/analytics/calendar.ts'
+import { findDownsampledUntil } from '../../../src/domain/analytics/snapshots.ts'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
-import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
+import { DAY, HOUR, MINUTE } from '../../../src/domain/shared/times.ts'
 import {
   comparedPairs,
   followerCounts,
@@ -18,6 +21,7 @@ import {
   topPairs,
   type Aggregation,
 } from '../../../src/store/analytics/analytics-pipelines.ts'
+import type { DownsampledPage } from '../../../src/workflows/messages/analytics.ts'
 import { POST_SNAPSHOTS } from '../../../src/store/analytics/collections.ts'
 import {
   expectedGrowth,
@@ -29,6 +33,7 @@ import {
   expectedTop,
 } from '../../support/analytics-recomputed.ts'
 import { apiWorld, signIn, type ApiWorld } from '../../support/api.ts'
+import { publishedPost, storePosts } from '../../support/published.ts'
 import { explain, isScan } from '../../support/query-plans.ts'
 
 const IS_FULL = process.env['HISTORY'] === 'full'
@@ -64,7 +69,14 @@ expect.addEqualityTesters([
 let now = ENDS[0]!.end
 let world: ApiWorld
 const explainedUsers: { history: UserHistory; end: Date }[] = []
-const found = { users: 0, posts: 0, snapshots: 0, statuses: new Set<string>(), oddities: new Set<string>() }
+const found = {
+  users: 0,
+  posts: 0,
+  snapshots: 0,
+  downsampled: 0,
+  statuses: new Set<string>(),
+  oddities: new Set<string>(),
+}
 
 beforeAll(async () => {
   world = await apiWorld({}, { clock: { now: () => now, sleepUntil: async () => {} } })
@@ -73,6 +85,7 @@ beforeAll(async () => {
       await storeHistory(world.context.database.connection, history)
       if (found.users % (SIZE.users / EXPLAINED) === 0) explainedUsers.push({ history, end: until.end })
       recordContents(history)
+      await downsample(history, until)
     }
   }
 }, WITHIN_MS)
@@ -90,12 +103,21 @@ function recordContents({ posts, postSnapshots, connected, endings }: UserHistor
   if (connected.some((platform) => endings[platform])) found.oddities.add('an account came back')
 }
 
+/** Downsamples the snapshots of one user as the Schedule does at the end of the history. */
+async function downsample({ userId }: UserHistory, { end }: End): Promise<void> {
+  const place = { from: null, until: findDownsampledUntil(end).getTime(), afterUserId: null }
+  const one = createDownsampleActivities({ ...world.context, users: { listIds: async () => [userId] } })
+  const { removed }: DownsampledPage = await new MockActivityEnvironment().run(one.downsampleSnapshotsPage, place)
+  found.downsampled += removed
+}
+
 describe('a sample history', () => {
   it('the sample history contains every status and every irregularity', () => {
     expect(found.statuses).toEqual(new Set(['completed', 'failed', 'deleted', 'pending']))
     expect(found.oddities.size).toBe(3)
     expect(found.posts).toBe(SIZE.users * SIZE.posts)
     expect(found.snapshots).toBeGreaterThanOrEqual(found.posts * 10)
+    expect(found.downsampled).toBeGreaterThan(found.posts / 4)
   })
 
   it('the sample history covers both clock changes of four timezones', () => {
@@ -171,6 +193,27 @@ function flat({ postDetails, ...rest }: TopPost) {
   const { content, platformStatuses, createdAt } = postDetails
   return { ...rest, text: content.text, statuses: platformStatuses.map(({ status }) => status), createdAt }
 }
+
+it('a snapshot counts from its last fetch, also when its owner has moved to a timezone whose days begin during it', async () => {
+  now = ENDS[0]!.end
+  const timezone = 'America/New_York'
+  const { headers, user } = await signIn({ ...world.context, clock: systemClock }, { timezone })
+  const { start } = toPeriodWindow('7d', now, timezone)
+  const [takenAt, lastSeenAt] = [new Date(start.getTime() - 5 * HOUR), new Date(start.getTime() + 3 * HOUR)]
+  const post = publishedPost({ userId: user._id, on: ['bluesky'], completedAt: new Date(start.getTime() - DAY) })
+  await storePosts(world.context, [post])
+  const counts = { ...NO_COUNTS, likes: 4 }
+  const snapshot = { userId: user._id, postId: post._id, platform: 'bluesky' as const, slot: takenAt, takenAt }
+  const values = { ...counts, ...deriveMetrics(counts, 8), followerCountAtSnapshot: 8, completedAt: takenAt }
+  await world.context.database.transaction((session) =>
+    world.context.snapshots.save([{ ...snapshot, ...values, lastSeenAt }], session),
+  )
+  const get = async (path: string): Promise<unknown> =>
+    (await world.app.inject({ url: `/api/analytics/${path}?period=7d`, headers })).json().data
+  expect(await get('overview')).toMatchObject({ stats: { totalEngagement: 4, avgEngagementRate: 0.5 } })
+  expect(await get('posts/top')).toMatchObject([{ postId: post._id, snapshotAt: lastSeenAt.toISOString() }])
+  expect(await get('platforms')).toMatchObject([{ _id: 'bluesky', totalEngagement: 4 }])
+})
 
 describe('the query plan of a read', () => {
   type Read = (history: UserHistory, end: Date) => Aggregation

@@ -1,0 +1,60 @@
+import { cancellationSignal, heartbeat } from '@temporalio/activity'
+import type { Clock } from '../../clock.ts'
+import { findDownsampledUntil, selectSuperseded, toWeek } from '../../domain/analytics/snapshots.ts'
+import { toPairKey, type SnapshotCounts, type SnapshotStore } from '../../store/analytics/snapshots.ts'
+import type { UserStore } from '../../store/users/users.ts'
+import type { DownsampledPage, DownsamplePlace } from '../../workflows/messages/analytics.ts'
+
+/** Users per page. */
+const PAGE = 100
+
+export interface DownsampleDeps {
+  snapshots: Pick<SnapshotStore, 'listBetween' | 'remove' | 'findDownsampledUntil' | 'saveDownsampledUntil'>
+  users: Pick<UserStore, 'listIds'>
+  clock: Pick<Clock, 'now'>
+}
+
+/** Reduces snapshots that no read needs any more to the last ones of each week (docs/adr/0041-extended-snapshots.md). */
+export function createDownsampleActivities({ snapshots, users, clock }: DownsampleDeps) {
+  async function downsampleUser(userId: string, { from, until }: DownsamplePlace): Promise<number> {
+    let removed = 0
+    let week: SnapshotCounts[] = []
+    const finishWeek = async () => {
+      const pairs = [...Map.groupBy(week, toPairKey).values()]
+      const ids = pairs.flatMap((ofPair) => selectSuperseded(ofPair).map(({ _id }) => _id))
+      if (ids.length > 0) removed += await snapshots.remove(userId, ids)
+      week = []
+    }
+    const range = [from === null ? null : new Date(from), new Date(until)] as const
+    for await (const snapshot of snapshots.listBetween(userId, ...range)) {
+      if (week[0] && toWeek(week[0]).getTime() !== toWeek(snapshot).getTime()) await finishWeek()
+      week.push(snapshot)
+    }
+    await finishWeek()
+    return removed
+  }
+
+  return {
+    /** @returns null when no week has become old since the last complete run */
+    async beginDownsampling(): Promise<DownsamplePlace | null> {
+      const from = (await snapshots.findDownsampledUntil())?.getTime() ?? null
+      const until = findDownsampledUntil(clock.now()).getTime()
+      return from !== null && from >= until ? null : { from, until, afterUserId: null }
+    },
+
+    finishDownsampling: ({ until }: DownsamplePlace): Promise<void> => snapshots.saveDownsampledUntil(new Date(until)),
+
+    /** Downsamples the snapshots of the next users. It may be repeated. */
+    async downsampleSnapshotsPage(place: DownsamplePlace): Promise<DownsampledPage> {
+      const signal = cancellationSignal()
+      const userIds = await users.listIds({ after: place.afterUserId, limit: PAGE })
+      let removed = 0
+      for (const userId of userIds) {
+        signal.throwIfAborted()
+        removed += await downsampleUser(userId, place)
+        heartbeat(removed)
+      }
+      return { removed, next: userIds.length < PAGE ? null : { ...place, afterUserId: userIds.at(-1)! } }
+    },
+  }
+}

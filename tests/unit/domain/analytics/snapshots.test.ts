@@ -1,0 +1,48 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ENGAGEMENTS } from '../../../../src/domain/analytics/analytics.ts'
+import { toPeriodWindow } from '../../../../src/domain/analytics/calendar.ts'
+import { toPrecedingWindow } from '../../../../src/domain/analytics/analytics.ts'
+import {
+  findDownsampledUntil,
+  LONGEST_SNAPSHOT_MS,
+  selectSuperseded,
+  toWeek,
+} from '../../../../src/domain/analytics/snapshots.ts'
+import { DAY } from '../../../../src/domain/shared/times.ts'
+
+const count = fc.option(fc.nat({ max: 50 }))
+const counts = fc.record({ likes: count, comments: count, shares: count })
+type Counts = typeof counts extends fc.Arbitrary<infer T> ? T : never
+
+const lastKnown = (snapshots: readonly Counts[]) =>
+  ENGAGEMENTS.map((name) => snapshots.findLast((snapshot) => snapshot[name] !== null)?.[name] ?? null)
+
+describe('downsampling', () => {
+  it('a week retains its last snapshot and the last known value of each metric', () => {
+    fc.assert(
+      fc.property(fc.array(counts, { maxLength: 12 }), (ofWeek) => {
+        const superseded = new Set(selectSuperseded(ofWeek))
+        const remaining = ofWeek.filter((snapshot) => !superseded.has(snapshot))
+        expect(remaining.at(-1)).toBe(ofWeek.at(-1))
+        expect(lastKnown(remaining)).toEqual(lastKnown(ofWeek))
+        expect(remaining.length).toBeLessThanOrEqual(1 + ENGAGEMENTS.length)
+        expect(selectSuperseded(remaining)).toEqual([])
+      }),
+    )
+  })
+
+  it('the snapshots that a read of the last two months includes are not downsampled', () => {
+    const zone = fc.constantFrom('Pacific/Kiritimati', 'America/New_York', 'Australia/Lord_Howe', 'Pacific/Pago_Pago')
+    const instant = fc.date({ min: new Date('2024-01-01'), max: new Date('2030-01-01'), noInvalidDate: true })
+    fc.assert(
+      fc.property(instant, zone, (now, timezone) => {
+        const { start } = toPrecedingWindow(toPeriodWindow('30d', now, timezone))
+        const until = findDownsampledUntil(now)
+        expect(until.getTime()).toBeLessThanOrEqual(start.getTime() - LONGEST_SNAPSHOT_MS)
+        expect(now.getTime() - until.getTime()).toBeLessThan(70 * DAY)
+        expect(toWeek({ takenAt: until })).toEqual(until)
+      }),
+    )
+  })
+})
