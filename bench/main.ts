@@ -3,7 +3,7 @@
  * table. A full run of all groups also writes bench/results/ and its charts, and updates docs/operations/benchmarks.md.
  *
  *   npm run bench [-- --quick] [history routes throughput footprint lateness peaks mechanisms backlog recovery platforms logins analytics
- *                           collection]
+ *                           collection storage]
  *   npm run bench -- --profile throughput   # shows where the measured processes spend their time
  *   npm run bench -- --save backlog         # replaces this group in the results
  *   npm run bench -- --charts               # draws the charts again from the results
@@ -28,6 +28,7 @@ import { measurePeaks, type PeaksSize } from './measure/peaks.ts'
 import { measurePlatforms, type PlatformsSize } from './measure/platforms.ts'
 import { measureRecovery, type RecoverySize } from './measure/recovery.ts'
 import { measureRoutes, type RoutesSize } from './measure/routes.ts'
+import { measureStorage, type StorageSize } from './measure/storage.ts'
 import { measureThroughput, type ThroughputSize } from './measure/throughput.ts'
 import { startProfiling } from './profiling.ts'
 import { detailsOf, tableOf, type Results } from './report.ts'
@@ -47,6 +48,7 @@ interface Sizes {
   logins: LoginsSize
   analytics: AnalyticsSize
   collection: CollectionSize
+  storage: StorageSize
 }
 
 const FULL: Sizes = {
@@ -87,6 +89,7 @@ const FULL: Sizes = {
   logins: { pairs: 200, parallel: 200, rounds: 5 },
   analytics: { users: 1_000, posts: 50, snapshots: 12, readers: 200 },
   collection: { users: { bluesky: 30, threads: 60, mastodon: 1_000 }, posts: 50, rounds: 2 },
+  storage: { posts: 2_000 },
 }
 const QUICK: Sizes = {
   history: { posts: 5 },
@@ -111,6 +114,7 @@ const QUICK: Sizes = {
   logins: { pairs: 30, parallel: 50, rounds: 1 },
   analytics: { users: 40, posts: 50, snapshots: 12, readers: 30 },
   collection: { users: { bluesky: 4, threads: 10, mastodon: 40 }, posts: 50, rounds: 1 },
+  storage: { posts: 200 },
 }
 
 interface Found {
@@ -134,6 +138,7 @@ const MEASUREMENTS: Record<keyof Sizes, (world: World, sizes: Sizes) => Promise<
   logins: (world, sizes) => withoutChart(measureLogins(world, sizes.logins)),
   analytics: (world, sizes) => withoutChart(measureAnalytics(world, sizes.analytics)),
   collection: (world, sizes) => withoutChart(measureCollection(world, sizes.collection)),
+  storage: (world, sizes) => withoutChart(measureStorage(world, sizes.storage)),
 }
 
 const FOLDER = new URL('results/', import.meta.url)

@@ -1,7 +1,7 @@
 import { cancellationSignal, heartbeat } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
-import { findDownsampledUntil, selectSuperseded, toWeek } from '../../domain/analytics/snapshots.ts'
-import { toPairKey, type SnapshotCounts, type SnapshotStore } from '../../store/analytics/snapshots.ts'
+import { findDownsampledUntil, selectSuperseded, toPairKey, toWeek } from '../../domain/analytics/snapshots.ts'
+import type { SnapshotCounts, SnapshotStore } from '../../store/analytics/snapshots.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import type { DownsampledPage, DownsamplePlace } from '../../workflows/messages/analytics.ts'
 

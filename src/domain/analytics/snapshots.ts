@@ -23,11 +23,21 @@ export interface SeenCounts extends PostCounts {
   unchangedSince?: Date | null
 }
 
+/** A post on an account. */
+interface Pair {
+  postId: string
+  platform: Platform
+  /** The account, if the user chose it for the post. */
+  target?: string | null
+}
+
+/** Names the post and the account of a snapshot. */
+export function toPairKey({ postId, platform, target }: Pair): string {
+  return `${postId} ${target ?? platform}`
+}
+
 /** Identifies a snapshot: one per post, account and slot. Ids of a post sort by account, then by time. */
-export function toSnapshotId(
-  { postId, platform, target }: { postId: string; platform: Platform; target?: string | null },
-  slot: Date,
-): string {
+export function toSnapshotId({ postId, platform, target }: Pair, slot: Date): string {
   const account: Target = toTarget({ platform, ...(target && { target }) })
   return `${postId}/${account}/${slot.toISOString().slice(0, MINUTES_OF_ISO)}Z`
 }

@@ -1,12 +1,12 @@
 import { findFirstCollection, type AgeClass } from '../../domain/analytics/collection.ts'
-import { mergeFetches, toSnapshotId, toSnapshotSlot } from '../../domain/analytics/snapshots.ts'
+import { mergeFetches, toPairKey, toSnapshotId, toSnapshotSlot } from '../../domain/analytics/snapshots.ts'
 import type { StoredPost } from '../posts/post-schema.ts'
 import type { Database } from '../shared/database.ts'
 import { dropIndex } from '../shared/drop-index.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import type { UserStore } from '../users/users.ts'
 import { ANALYTICS_PROGRESS, POST_SNAPSHOTS } from './collections.ts'
-import { toPairKey, type PostSnapshot } from './snapshots.ts'
+import type { PostSnapshot } from './snapshots.ts'
 
 const PAGE = 500
 

@@ -1,17 +1,11 @@
 import type { ClientSession } from 'mongoose'
 import { findNextCollection, type AgeClass } from '../../domain/analytics/collection.ts'
-import { extendsSnapshot, findUnchangedSince, toSnapshotSlot } from '../../domain/analytics/snapshots.ts'
+import { extendsSnapshot, findUnchangedSince, toPairKey, toSnapshotSlot } from '../../domain/analytics/snapshots.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { Database } from '../shared/database.ts'
 import { isDuplicateKey } from '../mongo-errors.ts'
 import type { DueMetricsStore, PlannedCollection } from './due-metrics.ts'
-import {
-  toPairKey,
-  type NewAccountSnapshot,
-  type PostSnapshot,
-  type SnapshotExtension,
-  type SnapshotStore,
-} from './snapshots.ts'
+import type { NewAccountSnapshot, PostSnapshot, SnapshotExtension, SnapshotStore } from './snapshots.ts'
 import type { UserStore } from '../users/users.ts'
 
 export interface SnapshotWriterDeps {

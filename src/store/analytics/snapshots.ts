@@ -1,6 +1,6 @@
 import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { ENGAGEMENTS, type DerivedMetrics } from '../../domain/analytics/analytics.ts'
-import { toSnapshotId, type SeenCounts } from '../../domain/analytics/snapshots.ts'
+import { toPairKey, toSnapshotId, type SeenCounts } from '../../domain/analytics/snapshots.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { latestOfPosts } from './analytics-pipelines.ts'
 import { ACCOUNT_SNAPSHOTS, ANALYTICS_PROGRESS, POST_SNAPSHOTS } from './collections.ts'
@@ -117,15 +117,6 @@ const accountSnapshotSchema = new Schema<AccountSnapshot>(
 
 accountSnapshotSchema.index({ userId: 1, platform: 1, accountId: 1, slot: -1 }, { unique: true })
 accountSnapshotSchema.index({ removeAt: 1 }, { expireAfterSeconds: 0 })
-
-/** Names the post and the account of a snapshot. */
-export function toPairKey({
-  postId,
-  platform: on,
-  target,
-}: Pick<PostSnapshot, 'postId' | 'platform' | 'target'>): string {
-  return `${postId} ${target ?? on}`
-}
 
 /** Stores metrics over time. `analytics-reads.ts` reads whole windows. */
 export function createSnapshotStore(connection: Connection) {

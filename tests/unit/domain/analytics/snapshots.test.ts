@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ENGAGEMENTS } from '../../../../src/domain/analytics/analytics.ts'
+import { ENGAGEMENTS, toPrecedingWindow } from '../../../../src/domain/analytics/analytics.ts'
 import { toPeriodWindow } from '../../../../src/domain/analytics/calendar.ts'
-import { toPrecedingWindow } from '../../../../src/domain/analytics/analytics.ts'
 import {
   findDownsampledUntil,
   LONGEST_SNAPSHOT_MS,
