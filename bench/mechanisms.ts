@@ -31,7 +31,7 @@ export const MECHANISMS: Mechanism[] = [
   },
   {
     on: 'immediate',
-    off: { anchor: 'batched reads', change: () => 'return async (id) => (await load([id]))[0] ?? null' },
+    off: { anchor: 'batched reads', change: () => 'return async (key) => (await load([key]))[0] ?? null' },
   },
   {
     on: 'immediate',

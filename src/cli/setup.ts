@@ -13,6 +13,7 @@ await runProcess(async () => {
   const context = await createContext(config)
   try {
     await context.database.createIndexes()
+    await context.notifications.dropOlderIndexes()
     await context.notifications.expireOlderRead()
     await context.storage.ensureBucket([config.FRONTEND_URL, ...parseList(config.CORS_ORIGINS)])
     await createSearchAttributes(context)

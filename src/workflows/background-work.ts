@@ -1,18 +1,18 @@
 import type { TaskQueue } from './task-queues.ts'
 
 /**
- * Background work that a stored record needs. The workflow of this name gets the record's id as its only argument. Its workflow id
- * contains that id, so that only one runs.
+ * Background work that a stored record needs. The workflow of this name gets the record's id, and with `takesOwner` its user, as arguments.
+ * Its workflow id contains the record's id, so that only one runs.
  */
 export const BACKGROUND_WORK = {
   sendMail: { idPrefix: 'mail/', taskQueue: 'notifying' },
-  deliverPush: { idPrefix: 'push/', taskQueue: 'notifying' },
+  deliverPush: { idPrefix: 'push/', taskQueue: 'notifying', takesOwner: true },
   subscription: { idPrefix: 'subscription/', taskQueue: 'billing' },
   routePaymentEvent: { idPrefix: 'payment-event/', taskQueue: 'billing' },
   eraseAccount: { idPrefix: 'erase/', taskQueue: 'maintenance' },
   collectFollowers: { idPrefix: 'followers/', taskQueue: 'analytics' },
   replayDeadLetter: { idPrefix: 'dead-letter/', taskQueue: 'analytics' },
-} as const satisfies Record<string, { idPrefix: string; taskQueue: TaskQueue }>
+} as const satisfies Record<string, { idPrefix: string; taskQueue: TaskQueue; takesOwner?: true }>
 
 export type BackgroundWork = keyof typeof BACKGROUND_WORK
 

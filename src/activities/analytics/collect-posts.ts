@@ -88,9 +88,9 @@ export function createCollectPosts(deps: CollectPostsDeps) {
     })
   }
 
-  async function markPostDeleted(postId: string, target: Target): Promise<void> {
+  async function markPostDeleted({ userId }: DueBatch, postId: string, target: Target): Promise<void> {
     try {
-      await deps.posts.transition(postId, markDeleted(target))
+      await deps.posts.transition(postId, markDeleted(target), { userId })
     } catch (error) {
       if (!isPostDeleted(error)) throw error
     }
@@ -120,7 +120,7 @@ export function createCollectPosts(deps: CollectPostsDeps) {
       const { counts, accountId = null } = countsById.get(platformPostId) ?? {}
       if (counts === 'deleted') {
         if (!canBeDeleted(completedAt, collection.deletionGraceMs, takenAt)) continue
-        await markPostDeleted(postId, target ?? platform)
+        await markPostDeleted(batch, postId, target ?? platform)
         deleted += 1
       } else if (counts) {
         const followerCount = followerCounts.get(publishedBy) ?? null

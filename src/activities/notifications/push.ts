@@ -40,21 +40,22 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
   )
 
   return {
-    async pushToDevices(notificationId: string): Promise<PushState> {
-      const notification = await pushes.find(notificationId)
+    /** @param userId absent in calls of older workflows */
+    async pushToDevices(notificationId: string, userId?: string): Promise<PushState> {
+      const notification = await pushes.find(notificationId, userId)
       // The notification was erased, or an earlier run ended it.
       if (notification?.push?.state !== 'waiting' && notification?.push?.state !== 'started') {
         return notification?.push?.state ?? 'none'
       }
       // Acknowledged here and not at the start, so that the sweeper finds a workflow that never gets here.
-      if (notification.push.state === 'waiting') await pushes.acknowledge(notificationId)
+      if (notification.push.state === 'waiting') await pushes.acknowledge(notification)
       const { heartbeatDetails } = activityInfo()
       const served = new Set([...(notification.push.servedDevices ?? []), ...((heartbeatDetails ?? []) as string[])])
       return withHeartbeat([...served], async ({ update }) => {
         // The next attempt reads the heartbeat, even when the database was down.
         const remember = (deviceId: string) => update([...served.add(deviceId)])
         const { state, reason } = await pushToRemaining(notification, served, remember)
-        await pushes.finish(notificationId, state, reason)
+        await pushes.finish(notification, state, reason)
         if (state === 'failed') {
           metrics.pushFailed()
           log.warn('push incomplete', { notificationId, reason })
@@ -100,7 +101,7 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
     // Stored immediately, because a worker that dies now must not send the message again.
     if (outcome.kind === 'sent') {
       remember(device._id)
-      await pushes.addServedDevice(message.data.notificationId, device._id)
+      await pushes.addServedDevice({ _id: message.data.notificationId, userId }, device._id)
     }
     if (outcome.kind === 'dead') await pushTokens.removeUnlessRenewed(device)
     return outcome

@@ -37,7 +37,7 @@ export function createArmedPosts(posts: Pick<PostStore, 'findArmedFields'>) {
   }
 
   async function check(): Promise<void> {
-    const current = await posts.findArmedFields([...new Set([...armed].map(({ post }) => post._id))])
+    const current = await posts.findArmedFields([...armed].map(({ post }) => post))
     for (const { post, changed } of armed) {
       const now = current.get(post._id)
       if (!now || hasChangedWhileArmed(post, now)) changed.abort(new PostChanged())

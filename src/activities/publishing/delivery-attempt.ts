@@ -81,7 +81,7 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
   }
 
   async function tryOnce(input: DeliveryInput, activity: DeliveryActivity): Promise<AttemptResult> {
-    const post = await posts.find(input.postId)
+    const post = await posts.find(input.postId, input.userId)
     if (!post) return POST_DELETED
     const entry = findOpenEntry(post, toTarget(input), input.round)
     if (!entry) return outcomes.endDelivery(post, input)

@@ -122,6 +122,7 @@ export function createPrepareDelivery({
         await posts.transition(
           post._id,
           saveCheckpoint(toTarget(input), { round, accountId, contentVersion, name, value }),
+          { userId: post.userId },
         )
         handles.set(name, value)
       },
@@ -139,7 +140,7 @@ export function createPrepareDelivery({
     attempt: number,
     activity: PrepareDeliveryIo,
   ): Promise<(AttemptResult & { kind: 'retryIn' }) | null> {
-    const post = await posts.find(input.postId)
+    const post = await posts.find(input.postId, input.userId)
     const entry = post && findOpenEntry(post, toTarget(input), input.round)
     const adapter = platforms.find(input.platform)
     if (!post || !entry || !adapter || needsReconciliation(entry.delivery, clock.now())) return null

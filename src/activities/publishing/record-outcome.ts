@@ -29,7 +29,7 @@ export function createOutcomeRecorder({ posts, notifications, clock, metrics }: 
   async function applyMove({ post, activity }: Attempt, move: Move): Promise<Post> {
     const { runId, pendingEvents } = activity
     const notes = [...pendingEvents]
-    const moved = await posts.transition(post._id, move, { runId, notes, isKnown: true })
+    const moved = await posts.transition(post._id, move, { userId: post.userId, runId, notes, isKnown: true })
     pendingEvents.splice(0, notes.length)
     return moved
   }
@@ -163,7 +163,7 @@ export function createOutcomeRecorder({ posts, notifications, clock, metrics }: 
 
   /** Makes the workflow read the post again. */
   async function supersede(input: DeliveryInput): Promise<AttemptResult> {
-    const post = await posts.find(input.postId)
+    const post = await posts.find(input.postId, input.userId)
     return post ? { kind: 'superseded', result: toDeliveryResult(post, input, 'again') } : POST_DELETED
   }
 

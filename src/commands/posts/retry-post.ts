@@ -2,7 +2,7 @@ import type { Platform } from '../../domain/shared/platforms.ts'
 import { postEnded } from '../../domain/notifications/notifications.ts'
 import { isRetried, retry } from '../../domain/posts/post-moves.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
-import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
+import type { Move, PlatformStatus, Post } from '../../domain/posts/post.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
@@ -34,11 +34,12 @@ export async function retryPost(
   if (!found) throw postNotFound()
   let before: Post = found
   let retrying: PlatformStatus[] = []
-  const post = await deps.posts.transition(postId, (current, now) => {
+  const retryFailed: Move = (current, now) => {
     before = current
     retrying = current.platformStatuses.filter((entry) => isRetried(entry, accountIds))
     return retry(accountIds)(current, now)
-  })
+  }
+  const post = await deps.posts.transition(postId, retryFailed, { userId })
   // A worker that was killed at the end of the last round may not have stored this notification, and the post no longer shows
   // it.
   const ending = postEnded(before)

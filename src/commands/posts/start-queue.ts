@@ -56,7 +56,7 @@ export function createStartQueue({ posts, orchestrator, metrics, logger, sizes =
 
   /** A cancel or a delete that came before the start found no workflow. An edit has signalled it, or started it. */
   async function endIfCancelled(post: Post): Promise<void> {
-    const current = await posts.find(post._id)
+    const current = await posts.find(post._id, post.userId)
     if (current && current.status !== 'CANCELLED') return
     await orchestrator.signal(current ?? { ...post, revision: post.revision + 1 }, 'cancel')
   }

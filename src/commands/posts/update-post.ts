@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts'
 import { collectMediaKeys } from '../../domain/posts/content.ts'
 import { findEntry } from '../../domain/posts/post-entries.ts'
 import { edit, toChosen, type PostChange } from '../../domain/posts/post-moves.ts'
-import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
+import type { Move, PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { findSizeProblems } from '../../domain/posts/post-size.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { preflight, SCHEDULED_IN_PAST, findSchedulingProblem } from '../../domain/posts/preflight.ts'
@@ -73,7 +73,7 @@ export async function updatePost(
   let before: PlatformStatus[] = []
   let mediaBefore = new Set<string>()
   let warnings: Problem[] = []
-  const post = await deps.posts.transition(postId, (current, now) => {
+  const applyUpdate: Move = (current, now) => {
     before = current.platformStatuses
     mediaBefore = collectMediaKeys(current)
     const change = {
@@ -92,7 +92,8 @@ export async function updatePost(
     refuseProblem(findSchedulingProblem(update.input.status, edited, timing))
     warnings = [...timing, ...checked.warnings]
     return edited
-  })
+  }
+  const post = await deps.posts.transition(postId, applyUpdate, { userId })
   const mediaNow = collectMediaKeys(post)
   await deps.uploads.setNamed(
     [...mediaBefore].filter((key) => !mediaNow.has(key)),

@@ -3,7 +3,7 @@ import type { Post } from './post.ts'
 /** What an armed delivery depends on. The revision also changes when another platform of the post stores what it prepared. */
 export type ArmedFields = Pick<
   Post,
-  '_id' | 'status' | 'dueAt' | 'contentVersion' | 'selectedPlatforms' | 'selectedAccounts'
+  '_id' | 'userId' | 'status' | 'dueAt' | 'contentVersion' | 'selectedPlatforms' | 'selectedAccounts'
 >
 
 /** Returns true when a delivery that was armed with `before` must read its post again. */

@@ -7,6 +7,8 @@ import { SECOND } from '../shared/times.ts'
 /** A post as workflows see it: ids and times, never text, tokens or addresses. */
 export interface PublishPlan {
   postId: string
+  /** The owner. Absent in plans of older releases. */
+  userId?: string
   /** Workflows ignore messages with a lower revision. */
   revision: number
   /** Milliseconds since the epoch. */
@@ -43,6 +45,7 @@ export function toPublishPlan(post: Post): PublishPlan | null {
   if (platforms.length === 0) return null
   return {
     postId: post._id,
+    userId: post.userId,
     revision: post.revision,
     dueAt: post.dueAt.getTime(),
     armLeadMs: armLeadMs(post._id, post.dueRank),

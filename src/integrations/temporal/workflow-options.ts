@@ -37,6 +37,6 @@ export function toWorkOptions(work: BackgroundWork, id: string, { summary, fairn
     workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
     staticSummary: summary,
     priority: { fairnessKey },
-    args: [id],
+    args: 'takesOwner' in BACKGROUND_WORK[work] ? [id, fairnessKey] : [id],
   }
 }

@@ -70,7 +70,7 @@ export function topPairs(scope: Scope, { start }: Window, sortBy: Ranking, limit
           from: 'posts',
           localField: '_id.postId',
           foreignField: '_id',
-          pipeline: shortenLargePosts(limit),
+          pipeline: [{ $match: { userId: scope.userId } }, ...shortenLargePosts(limit)],
           as: 'post',
         },
       },
@@ -99,7 +99,7 @@ export function timelinePairs(scope: Scope, { start }: Window, days: CalendarDay
       {
         $group: { _id: PAIR_OF_ID, ...COMPLETED, days: { $push: { day: '$_id.day', ...pickKnownValues('known') } } },
       },
-      ...addKnownBefore(start, { days: '$days' }),
+      ...addKnownBefore(scope, start, { days: '$days' }),
       { $unionWith: { coll: 'posts', pipeline: countCompletions(scope, start, days) } },
     ],
   }
@@ -159,7 +159,7 @@ export function comparedPairs(scope: Scope, window: Window): Aggregation {
           ...selectLastKnown('current', { $eq: ['$_id.taken', 'current'] }),
         },
       },
-      ...addKnownBefore(start, {
+      ...addKnownBefore(scope, start, {
         latest: {
           $cond: [
             '$latest',
@@ -293,7 +293,7 @@ function pickKnownValues(prefix: string): Fields {
  * Groups pairs into a few buckets, each with the last known values of its pairs before `start`. One lookup per pair would take
  * most of the time, and one for all could exceed the document size limit.
  */
-function addKnownBefore(start: Date, fields: Fields): Fields[] {
+function addKnownBefore({ userId }: Scope, start: Date, fields: Fields): Fields[] {
   const bucket = { $substrBytes: ['$_id.postId', LAST_DIGIT_OF_ID, 1] }
   const ifOlder = { $cond: [{ $lt: ['$completedAt', start] }, '$_id.postId', '$$REMOVE'] }
   return [
@@ -305,7 +305,7 @@ function addKnownBefore(start: Date, fields: Fields): Fields[] {
         foreignField: 'postId',
         pipeline: [
           // Snapshots are never older than their slot, and the index is by slot.
-          { $match: { slot: { $lt: start }, takenAt: { $lt: start } } },
+          { $match: { userId, slot: { $lt: start }, takenAt: { $lt: start } } },
           groupLastSnapshots({}, ENGAGEMENTS),
           { $group: { _id: PAIR_OF_ID, ...selectLastKnown('known') } },
           { $project: { _id: 0, ...PAIR_OF_ID, ...pickKnownValues('known') } },

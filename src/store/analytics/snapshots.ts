@@ -207,11 +207,11 @@ export function createSnapshotStore(connection: Connection) {
         .toArray()
       for (const { _id } of counts) {
         try {
-          await accountSnapshots().updateOne({ _id }, { $set: { accountId } })
+          await accountSnapshots().updateOne({ _id, userId }, { $set: { accountId } })
         } catch (error) {
           if (!isDuplicateKey(error)) throw error
           // A newer process counted the account on the same day.
-          await accountSnapshots().deleteOne({ _id })
+          await accountSnapshots().deleteOne({ _id, userId })
         }
       }
     },

@@ -3,6 +3,7 @@ import { NOTIFICATION_TYPES, type NewNotification } from '../../domain/notificat
 import { PUSH_STATES, type PushState } from '../../domain/notifications/push.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { DUPLICATE_KEY } from '../mongo-errors.ts'
+import { dropIndex } from '../shared/drop-index.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { batcher } from '../shared/batching.ts'
 import { newId, required, schemaOptions } from '../shared/schema.ts'
@@ -55,7 +56,7 @@ const notificationSchema = new Schema<Notification>(
 )
 
 // guard: unique notification
-notificationSchema.index({ dedupeKey: 1 }, { unique: true })
+notificationSchema.index({ userId: 1, dedupeKey: 1 }, { unique: true })
 notificationSchema.index({ userId: 1, createdAt: -1, _id: -1 })
 // Only unread notifications: counting and marking them reads nothing else.
 notificationSchema.index({ userId: 1 }, { partialFilterExpression: { read: false } })
@@ -184,6 +185,9 @@ export function createNotificationStore(
       const { modifiedCount } = await collection().updateMany({ userId, read: false }, { $set: toRead() })
       return modifiedCount
     },
+
+    /** Removes the index of older releases, which did not begin with the user. */
+    dropOlderIndexes: (): Promise<void> => dropIndex(collection(), { dedupeKey: 1 }),
 
     /** Lets notifications expire that an older release marked as read. Can be repeated. Returns their number. */
     async expireOlderRead(): Promise<number> {

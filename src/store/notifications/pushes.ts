@@ -1,34 +1,42 @@
 import type { Connection } from 'mongoose'
 import type { PushState } from '../../domain/notifications/push.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
-import { batcher } from '../shared/batching.ts'
+import { anyOf, batcher } from '../shared/batching.ts'
 import type { Notification } from './notifications.ts'
+
+type PushedNotification = Pick<Notification, '_id' | 'userId'>
 
 /** Stores the progress of pushes on their notifications. */
 export function createPushStore(connection: Connection) {
   const collection = nativeCollection<Notification>(connection, 'notifications')
 
   return {
-    find: (notificationId: string): Promise<Notification | null> => collection().findOne({ _id: notificationId }),
+    /** @param userId the owner; without it every shard is asked */
+    find: (notificationId: string, userId?: string): Promise<Notification | null> =>
+      collection().findOne({ _id: notificationId, ...(userId !== undefined && { userId }) }),
 
     /** Records that a workflow has started. */
-    acknowledge: batcher<void, string>(async (ids, settle) => {
+    acknowledge: batcher<void, PushedNotification>(async (pushed, settle) => {
       await collection().updateMany(
-        { _id: { $in: ids }, 'push.state': 'waiting' },
+        {
+          _id: { $in: pushed.map(({ _id }) => _id) },
+          userId: anyOf(pushed.map(({ userId }) => userId)),
+          'push.state': 'waiting',
+        },
         { $set: { 'push.state': 'started' satisfies PushState } },
       )
-      ids.forEach((_, index) => settle(index, undefined))
+      pushed.forEach((_, index) => settle(index, undefined))
     }),
 
     /** Records a delivered device, so that no later attempt sends there again. */
-    async addServedDevice(notificationId: string, deviceId: string): Promise<void> {
-      await collection().updateOne({ _id: notificationId }, { $addToSet: { 'push.servedDevices': deviceId } })
+    async addServedDevice({ _id, userId }: PushedNotification, deviceId: string): Promise<void> {
+      await collection().updateOne({ _id, userId }, { $addToSet: { 'push.servedDevices': deviceId } })
     },
 
     /** Records the final state. `reason` is for operators. */
-    async finish(notificationId: string, state: PushState, reason?: string): Promise<void> {
+    async finish({ _id, userId }: PushedNotification, state: PushState, reason?: string): Promise<void> {
       await collection().updateOne(
-        { _id: notificationId },
+        { _id, userId },
         { $set: { 'push.state': state, ...(reason !== undefined && { 'push.reason': reason }) } },
       )
     },

@@ -10,6 +10,8 @@ import type { StoredPost } from './post-schema.ts'
 
 /** Options of a transition. */
 interface TransitionOptions {
+  /** The owner; absent in workflow inputs of older releases. */
+  userId?: string | undefined
   /** The workflow run that requests the move; stored in the timeline. */
   runId?: string
   /** Events since the last move that are not stored yet. */
@@ -29,7 +31,7 @@ const MAX_KNOWN_POSTS = 2_000
 interface TransitionDeps {
   collection: ReturnType<typeof nativeCollection<StoredPost>>
   /** Reads a post; callers may pass the result to `remember`. */
-  find(postId: string): Promise<Post | null>
+  find(postId: string, userId?: string): Promise<Post | null>
   now(): Date
 }
 
@@ -53,11 +55,12 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
     requests: RequestedMove[],
     settle: (index: number, result: Post | Error) => void,
   ) {
+    const owner = requests.find(({ userId }) => userId !== undefined)?.userId
     const areKnown = requests.every(({ isKnown }) => isKnown)
     // mechanism: posts remembered by revision
     let remembered = areKnown ? known.get(postId) : undefined
     for (;;) {
-      const stored = remembered ?? (await find(postId))
+      const stored = remembered ?? (await find(postId, owner))
       if (!stored) {
         requests.forEach((_, index) => settle(index, postNotFound()))
         return
@@ -96,7 +99,7 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
     try {
       const { matchedCount } = await collection().updateOne(
         // guard: revision
-        { _id: stored._id, revision: stored.revision, ...seenStart },
+        { _id: stored._id, userId: stored.userId, revision: stored.revision, ...seenStart },
         {
           $set: findChangedFields(stored, post),
           $push: { timeline: { $each: events, $slice: -TIMELINE_LENGTH } },

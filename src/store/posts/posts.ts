@@ -5,6 +5,7 @@ import { HIGHEST_DUE_RANK } from '../../domain/posts/publish-plan.ts'
 import { toPublishedKey } from '../../domain/posts/post-entries.ts'
 import type { Post, PostStatus } from '../../domain/posts/post.ts'
 import { parseOwnerId } from '../../domain/media/storage-keys.ts'
+import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import { createFirstEvent, sortByTime, type TimelineEvent } from '../../domain/posts/timeline.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
@@ -56,16 +57,19 @@ export function createPostStore(connection: Connection, now: () => Date) {
   const model = connection.model<StoredPost>('Post', postSchema, 'posts')
   const collection = nativeCollection<StoredPost>(connection, 'posts')
 
-  const find = batchLoader<Post>(
-    async (ids) => {
-      const posts = await collection()
-        .find<Post>({ _id: anyOf(ids) }, WITHOUT_TIMELINE)
-        .toArray()
+  const load = batchLoader<Post, PostKey>(
+    async (keys) => {
+      const posts = await collection().find<Post>(matchAny(keys), WITHOUT_TIMELINE).toArray()
       for (const post of posts) remember(post)
       return posts
     },
     ({ _id }) => _id,
+    ({ id }) => id,
   )
+  const find = async (id: string, userId?: string): Promise<Post | null> => {
+    const post = await load({ id, userId })
+    return userId === undefined || post?.userId === userId ? post : null
+  }
   const { transition, remember } = createTransitions({ collection, find, now })
 
   return {
@@ -75,6 +79,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
       await collection().insertMany(records, { session })
     },
 
+    /** @param userId the owner; absent in workflow inputs of older releases, and then every shard is asked */
     find,
 
     /**
@@ -88,10 +93,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
       return modifiedCount === 1
     },
 
-    async findOwned(userId: string, postId: string): Promise<Post | null> {
-      const post = await find(postId)
-      return post?.userId === userId ? post : null
-    },
+    findOwned: (userId: string, postId: string): Promise<Post | null> => find(postId, userId),
 
     /** The newest events of a post, oldest first; null when the user has no such post. */
     async readTimeline(userId: string, postId: string): Promise<TimelineEvent[] | null> {
@@ -124,15 +126,21 @@ export function createPostStore(connection: Connection, now: () => Date) {
     },
 
     /** Reads what armed deliveries depend on. Deleted posts are missing. */
-    async findArmedFields(ids: string[]) {
+    async findArmedFields(posts: readonly Pick<Post, '_id' | 'userId'>[]) {
       const found = new Map<string, ArmedFields>()
-      for (let first = 0; first < ids.length; first += ARMED_PER_QUERY) {
-        const some = ids.slice(first, first + ARMED_PER_QUERY)
-        const projection = { status: 1, dueAt: 1, contentVersion: 1, selectedPlatforms: 1, selectedAccounts: 1 }
-        const page = await collection()
-          .find<ArmedFields>({ _id: anyOf(some) }, { projection })
-          .toArray()
-        for (const post of page) found.set(post._id, post)
+      for (const some of splitIntoChunks(posts, ARMED_PER_QUERY)) {
+        const projection = {
+          userId: 1,
+          status: 1,
+          dueAt: 1,
+          contentVersion: 1,
+          selectedPlatforms: 1,
+          selectedAccounts: 1,
+        }
+        const filter = matchAny(some.map(({ _id: id, userId }) => ({ id, userId })))
+        for (const post of await collection().find<ArmedFields>(filter, { projection }).toArray()) {
+          found.set(post._id, post)
+        }
       }
       return found
     },
@@ -161,15 +169,16 @@ export function createPostStore(connection: Connection, now: () => Date) {
      * @returns false when the post was changed or deleted
      */
     acknowledgeStart: batcher<boolean, Post>(async (posts, settle) => {
-      const acknowledged = posts.map(({ _id, revision }) => ({ _id, revision }))
+      const userId = anyOf(posts.map((post) => post.userId))
+      const acknowledged = { userId, $or: posts.map(({ _id, revision }) => ({ _id, revision })) }
       const clear = { $set: { startPending: false } }
-      const { matchedCount } = await collection().updateMany({ $or: acknowledged, startPending: true }, clear)
+      const { matchedCount } = await collection().updateMany({ ...acknowledged, startPending: true }, clear)
       if (matchedCount === posts.length) {
         posts.forEach((_, index) => settle(index, true))
         return
       }
       const unchanged = await collection()
-        .find({ $or: acknowledged }, { projection: { _id: 1 } })
+        .find(acknowledged, { projection: { _id: 1 } })
         .toArray()
       const ids = new Set(unchanged.map(({ _id }) => _id))
       posts.forEach(({ _id }, index) => settle(index, ids.has(_id)))
@@ -293,6 +302,20 @@ export function createPostStore(connection: Connection, now: () => Date) {
 }
 
 export type PostStore = ReturnType<typeof createPostStore>
+
+interface PostKey {
+  id: string
+  userId: string | undefined
+}
+
+/** Selects posts by id, and by their owners if all are known. */
+function matchAny(keys: readonly PostKey[]) {
+  const owners = keys.flatMap(({ userId }) => userId ?? [])
+  return {
+    _id: anyOf(keys.map(({ id }) => id)),
+    ...(owners.length === keys.length && { userId: anyOf(owners) }),
+  }
+}
 
 /** Matches an open entry without a later attempt. */
 function matchOpenWithoutRetry(instant: Date) {

@@ -101,19 +101,22 @@ function waitAtMost(ms: number, work: Promise<void>): Promise<void> {
   })
 }
 
-/** Loads records in batches. Every record is read after it was requested. */
-export function batchLoader<T>(
-  load: (ids: string[]) => Promise<T[]>,
+/** Loads records in batches, by their ids or by keys with these ids. Every record is read after it was requested. */
+export function batchLoader<T, Key = string>(
+  load: (keys: Key[]) => Promise<T[]>,
   getId: (record: T) => string,
-): (id: string) => Promise<T | null> {
+  toId: (key: Key) => string = String,
+): (key: Key) => Promise<T | null> {
   // mechanism: batched reads
-  return batcher<T | null, string>(async (ids, settle) => {
-    const found = new Map((await load([...new Set(ids)])).map((record) => [getId(record), record]))
-    ids.forEach((id, index) => settle(index, found.get(id) ?? null))
+  return batcher<T | null, Key>(async (keys, settle) => {
+    const different = new Map(keys.map((key) => [toId(key), key]))
+    const found = new Map((await load([...different.values()])).map((record) => [getId(record), record]))
+    keys.forEach((key, index) => settle(index, found.get(toId(key)) ?? null))
   })
 }
 
 /** Returns a filter for one id or several. The plain form is cheaper to plan, and most batches have one item. */
 export function anyOf(ids: string[]): string | { $in: string[] } {
-  return ids.length === 1 ? ids[0]! : { $in: ids }
+  const different = [...new Set(ids)]
+  return different.length === 1 ? different[0]! : { $in: different }
 }

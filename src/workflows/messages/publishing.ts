@@ -24,6 +24,8 @@ export type PublishPostInput = PublishPlan
 /** The input of activities for one entry of a post, in one round. */
 export interface DeliveryInput {
   postId: string
+  /** The owner. Absent in inputs of older releases. */
+  userId?: string
   platform: Platform
   /** The account that the user chose; absent for the default account of the platform. */
   target?: string

@@ -80,7 +80,6 @@ const records = proxyLocalActivities<Activities>({
  * another order when the history is replayed.
  */
 export async function publishPost(input: PublishPostInput): Promise<PublishPostResult> {
-  const { postId } = input
   const ended = new Map<Target, PlatformResult>()
   let seenRevision = input.revision
   let isStale = false
@@ -93,7 +92,7 @@ export async function publishPost(input: PublishPostInput): Promise<PublishPostR
   }
   CancellationScope.current().cancelRequested.catch(() =>
     CancellationScope.nonCancellable(async () => {
-      await records.cancelPost.executeWithOptions({ summary: 'Cancel the post' }, [postId])
+      await records.cancelPost.executeWithOptions({ summary: 'Cancel the post' }, toPostArguments(input))
       isStale = true
     }),
   )
@@ -104,9 +103,8 @@ export async function publishPost(input: PublishPostInput): Promise<PublishPostR
     for (;;) {
       if (isStale) {
         isStale = false
-        const state: PostState = await records.readPost.executeWithOptions({ summary: 'Read the changed post' }, [
-          postId,
-        ])
+        const read = { summary: 'Read the changed post' }
+        const state: PostState = await records.readPost.executeWithOptions(read, toPostArguments(plan))
         if (isStale) continue
         if (!state.plan) return end(state.status)
         if (plan.dueAt !== state.plan.dueAt) upsertIfKnown([{ key: DUE_AT, value: new Date(state.plan.dueAt) }])
@@ -204,8 +202,13 @@ async function deliver(plan: PublishPlan, planned: PlannedPlatform): Promise<Del
   }
 }
 
-function toDeliveryInput({ postId }: PublishPlan, planned: PlannedPlatform): DeliveryInput {
-  return { postId, ...toNames(planned), round: planned.round }
+function toDeliveryInput({ postId, userId }: PublishPlan, planned: PlannedPlatform): DeliveryInput {
+  return { postId, ...(userId !== undefined && { userId }), ...toNames(planned), round: planned.round }
+}
+
+/** The arguments of activities for the whole post. */
+function toPostArguments({ postId, userId }: PublishPlan): [postId: string, userId?: string] {
+  return userId === undefined ? [postId] : [postId, userId]
 }
 
 /** Returns only what is set, because histories of older releases have no target. */

@@ -23,10 +23,10 @@ export async function killWorker(world: DeliveryWorld, push: PushReceiver) {
   }
 
   /** Prevents a notification with this key from being stored, by holding it in an open transaction. */
-  async function hold(dedupeKey: string) {
+  async function hold(userId: string, dedupeKey: string) {
     const session = await world.context.database.connection.startSession()
     session.startTransaction()
-    await collection.insertOne({ _id: unique('held'), dedupeKey } as Notification, { session })
+    await collection.insertOne({ _id: unique('held'), userId, dedupeKey } as Notification, { session })
     return async (): Promise<number> => {
       // The killed worker's write is still waiting in the database and must not be applied.
       const admin = world.context.database.connection.getClient().db('admin')
@@ -52,7 +52,7 @@ export async function killWorker(world: DeliveryWorld, push: PushReceiver) {
     const scheduledAt = new Date(Date.now() + DUE_IN_MS).toISOString()
     const postId = await user.create({ content: { text: 'Good morning' }, scheduledAt })
     await untilPushed(1)
-    const letGo = await hold(`post-published:${postId}:bluesky`)
+    const letGo = await hold(user.userId, `post-published:${postId}:bluesky`)
     await user.until(postId)
     const sends = (await push.sends()).length
     await push.control.fault({ path: 'messages:send', times: 1, action: { hang: true } })

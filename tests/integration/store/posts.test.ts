@@ -318,10 +318,20 @@ describe('scheduled posts', () => {
   it('the fields of armed posts are read in pages, without the deleted ones', async () => {
     const dueAt = after(T0, 400_000)
     const post = await stored(buildPost({ scheduledAt: dueAt }))
-    const missing = Array.from({ length: 1_500 }, () => newId())
-    const found = await first().findArmedFields([...missing, post._id])
+    const missing = Array.from({ length: 1_500 }, () => ({ _id: newId(), userId: newId() }))
+    const found = await first().findArmedFields([...missing, post])
     expect([...found]).toEqual([
-      [post._id, { _id: post._id, status: 'SCHEDULED', dueAt, contentVersion: 0, selectedPlatforms: ['bluesky'] }],
+      [
+        post._id,
+        {
+          _id: post._id,
+          userId: post.userId,
+          status: 'SCHEDULED',
+          dueAt,
+          contentVersion: 0,
+          selectedPlatforms: ['bluesky'],
+        },
+      ],
     ])
   })
 })

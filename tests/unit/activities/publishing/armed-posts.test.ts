@@ -28,8 +28,8 @@ it('one query per second checks all armed posts, and an outage of the database e
   const queries: string[][] = []
   const checked = Promise.withResolvers<void>()
   const armed = createArmedPosts({
-    async findArmedFields(ids) {
-      queries.push(ids)
+    async findArmedFields(armedPosts) {
+      queries.push(armedPosts.map(({ _id }) => _id))
       if (queries.length === 1) throw new Error('no database')
       if (queries.length === 3) checked.resolve()
       // Another platform of the post stored what it prepared.
@@ -46,6 +46,6 @@ it('one query per second checks all armed posts, and an outage of the database e
       }),
     ),
   )
-  expect(queries).toEqual([1, 2, 3].map(() => posts.map(({ _id }) => _id)))
+  expect(queries).toEqual([1, 2, 3].map(() => [...posts, ...posts].map(({ _id }) => _id)))
   expect(aborted).not.toHaveBeenCalled()
 })

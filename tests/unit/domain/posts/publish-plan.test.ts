@@ -21,6 +21,7 @@ it('a plan has the due time and the open platforms with their lead', () => {
   })
   expect(toPublishPlan(post)).toEqual({
     postId: post._id,
+    userId: post.userId,
     revision: 0,
     dueAt: T0.getTime() + 1_000,
     armLeadMs: armLeadMs(post._id),
