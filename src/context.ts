@@ -70,6 +70,7 @@ import { createDueMetricsStore } from './store/analytics/due-metrics.ts'
 import { createSloStore } from './store/posts/slo.ts'
 import { createPushTokenStore } from './store/notifications/push-tokens.ts'
 import { createPushStore } from './store/notifications/pushes.ts'
+import { createQuotaLedger } from './store/quotas/quota-ledger.ts'
 import { createRateLimits } from './store/shared/rate-limits.ts'
 import { createOlderAnalytics } from './store/analytics/older-analytics.ts'
 import { createSnapshotWriter } from './store/analytics/snapshot-writer.ts'
@@ -154,6 +155,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
         userAgent: toUserAgent(config),
         unansweredInFlightMs: config.UNANSWERED_CALL_SETTLE_MS,
         facts: createPlatformFacts(connection, now),
+        ledger: createQuotaLedger(connection),
         applications: createServerApplications({ store: createServerApplicationStore(connection, now), cipher }),
         media: createMediaSource(storage),
       }),

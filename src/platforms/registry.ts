@@ -1,3 +1,4 @@
+import type { QuotaLedger } from '../domain/quotas/lease.ts'
 import type { Platform } from '../domain/shared/platforms.ts'
 import type {
   DirectConnect,
@@ -24,6 +25,8 @@ interface SharedOptions {
   /** Sent as `User-Agent` with every call. */
   userAgent: string
   facts: PlatformFacts
+  /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
+  ledger?: QuotaLedger
   /** Required for accounts on servers that users name. */
   applications?: ServerApplications
 }
@@ -47,13 +50,14 @@ interface ConnectablePlatform {
 
 /** Creates the adapters of the configured platforms. Nothing is opened before the first call. */
 export function createPlatformRegistry(options: PlatformSettings & SharedOptions) {
-  const { publishTimeoutMs, unansweredInFlightMs, media, facts, applications, userAgent, ...settings } = options
+  const { publishTimeoutMs, unansweredInFlightMs, media, facts, applications, userAgent, ledger, ...settings } = options
   const common = {
     publishTimeoutMs,
     unansweredInFlightMs,
     media,
     facts,
     userAgent,
+    ...(ledger && { ledger }),
     ...(applications && { applications }),
   }
   const platforms: Partial<Record<Platform, ConnectablePlatform>> = {
