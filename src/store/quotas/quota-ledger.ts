@@ -40,15 +40,15 @@ const quotaSchema = new Schema(
 quotaSchema.index({ removeAt: 1 }, { expireAfterSeconds: 0 })
 
 interface Options {
-  /** The expression for the current time. The clock of the database counts, not that of a worker. */
-  now?: Expression
+  /** Returns the expression for the current time. By default the clock of the database counts, not that of a worker. */
+  now?: () => Expression
 }
 
 /**
  * Leases the quotas of platforms to processes (docs/adr/0041-quota-ledger.md). The leases that are requested in one turn share
  * one command for their updates and one for their results.
  */
-export function createQuotaLedger(connection: Connection, { now = '$$NOW' }: Options = {}): QuotaLedger {
+export function createQuotaLedger(connection: Connection, { now = () => '$$NOW' }: Options = {}): QuotaLedger {
   connection.model('Quota', quotaSchema, COLLECTION)
   const quotas = nativeCollection<StoredQuota>(connection, COLLECTION)
   const process = randomUUID()
@@ -57,7 +57,7 @@ export function createQuotaLedger(connection: Connection, { now = '$$NOW' }: Opt
   async function readAll(requests: LeaseRequest[]): Promise<Map<string, StoredQuota>> {
     const ids = [...new Set(requests.map(({ key }) => key))]
     const found = await quotas()
-      .find({ _id: anyOf(ids) as string }, { projection: { pausedUntil: 1, spans: 1, lessees: 1, leasedAt: now } })
+      .find({ _id: anyOf(ids) as string }, { projection: { pausedUntil: 1, spans: 1, lessees: 1, leasedAt: now() } })
       .toArray()
     return new Map(found.map((record) => [record._id, record]))
   }
@@ -65,7 +65,7 @@ export function createQuotaLedger(connection: Connection, { now = '$$NOW' }: Opt
   async function leaseOne(request: LeaseRequest, lease: number): Promise<Lease> {
     const record = await quotas().findOneAndUpdate(
       { _id: request.key },
-      leasePipeline(request, { process, lease, now }),
+      leasePipeline(request, { process, lease, now: now() }),
       { upsert: true, returnDocument: 'after' },
     )
     return toLease(request, record, lease)
@@ -79,7 +79,7 @@ export function createQuotaLedger(connection: Connection, { now = '$$NOW' }: Opt
       return
     }
     const updates = requests.flatMap((request, index) => {
-      const update = leasePipeline(request, { process, lease: first + index, now })
+      const update = leasePipeline(request, { process, lease: first + index, now: now() })
       return isWrite(request) ? [{ updateOne: { filter: { _id: request.key }, update, upsert: true } }] : []
     })
     if (updates.length > 0) await quotas().bulkWrite(updates, { ordered: false })
