@@ -130,7 +130,7 @@ function grantCounting({ counting, limits }: LeaseRequest): Expression {
 function countTokens({ span, windowMs }: CallLimit, arrivalMs: number): Expression {
   const path = `$spans.${span}.counted`
   const counterMs = toCounterMs(windowMs)
-  const counters: Expression = { $floor: { $divide: [{ $toLong: later(arrivalMs + windowMs) }, counterMs] } }
+  const counters: Expression = { $ceil: { $divide: [{ $toLong: later(arrivalMs + windowMs) }, counterMs] } }
   const until: Expression = { $toDate: { $toLong: { $multiply: [counters, counterMs] } } }
   const others = { $filter: { input: path, cond: { $ne: ['$$this.until', '$$until'] } } }
   const same = { $filter: { input: path, cond: { $eq: ['$$this.until', '$$until'] } } }
