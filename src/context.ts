@@ -23,6 +23,7 @@ import { createLargeTexts } from './integrations/large-texts/large-texts.ts'
 import { createMailer } from './integrations/mail/mail.ts'
 import { createMediaSource } from './integrations/storage/media-source.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { createQuotaObserver } from './telemetry/quota-observer.ts'
 import type { Payments } from './integrations/payments/payments.ts'
 import type { PublishOrchestrator } from './integrations/temporal/orchestrator.ts'
 import { createPasswordHasher } from './security/password-hasher.ts'
@@ -155,7 +156,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
         userAgent: toUserAgent(config),
         unansweredInFlightMs: config.UNANSWERED_CALL_SETTLE_MS,
         facts: createPlatformFacts(connection, now),
-        ledger: createQuotaLedger(connection),
+        quotas: { ledger: createQuotaLedger(connection), observer: createQuotaObserver({ logger, metrics }) },
         applications: createServerApplications({ store: createServerApplicationStore(connection, now), cipher }),
         media: createMediaSource(storage),
       }),

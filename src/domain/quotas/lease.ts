@@ -16,9 +16,11 @@ export interface LimitReport {
 }
 
 export interface LeaseRequest extends QuotaSubject, Record<CallPurpose, number> {
+  /** Identifies the holder of the tokens. A lessee leases one lot of a subject at a time. */
+  lessee: string
   /** The longest time between the lease and the arrival of a call that uses its tokens, milliseconds. */
   arrivalMs: number
-  /** Tokens of earlier leases of this process whose calls have not been made or answered. */
+  /** Tokens of earlier leases of this lessee whose calls have not been made or answered. */
   outstanding: number
   reports: readonly LimitReport[]
   /** Stops all calls of the subject for this time, milliseconds. */

@@ -1,7 +1,6 @@
-import type { QuotaLedger } from '../../domain/quotas/lease.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { DirectConnect, MediaSource, PlatformAdapter } from '../contract.ts'
-import { createCallQuota } from '../shared/call-quota.ts'
+import { createCallQuota, type CallQuotas } from '../shared/call-quota.ts'
 import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
 import type { ResolveName } from '../shared/public-lookup.ts'
 import { createPublicServers } from '../shared/public-servers.ts'
@@ -34,7 +33,7 @@ export interface BlueskyOptions {
   /** Sent as `User-Agent` with every call. */
   userAgent: string
   /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
-  ledger?: QuotaLedger
+  quotas?: CallQuotas
   /** The largest file that an account's own server accepts, bytes. */
   blobLimitBytes?: number
   /** How long one preparation waits for the video service, milliseconds. */
@@ -49,7 +48,7 @@ const BLOB_LIMIT_BYTES = 52_428_800
 /** Creates the adapter for Bluesky and other AT Protocol servers, by app password. */
 export function createBluesky(options: BlueskyOptions) {
   const { entryUrl, accountHosts, videoUrl, appUrl, publishTimeoutMs, media, userAgent } = options
-  const { allowedPrivate, directoryUrl, resolve, ledger } = options
+  const { allowedPrivate, directoryUrl, resolve, quotas } = options
   const { blobLimitBytes = BLOB_LIMIT_BYTES, processingWaitMs = 5 * SECOND } = options
   const publicServers = createPublicServers({
     configured: [entryUrl],
@@ -63,7 +62,7 @@ export function createBluesky(options: BlueskyOptions) {
   const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS, guard })
   // A separate client, so that reading counts never delays publishing.
   const readingClient = createHttpClient({ userAgent, connections: READING_CONNECTIONS, guard })
-  const quota = createCallQuota({ label: 'Bluesky', ledger, toSubjects: (call) => [toSubject(call)], readNews })
+  const quota = createCallQuota({ platform: 'bluesky', quotas, toSubjects: (call) => [toSubject(call)], readNews })
   const xrpc = createXrpc(quota.watch(client))
   const reading = createXrpc(quota.throttle(readingClient))
   const services = createServiceAddresses({ entryUrl, publicServers })

@@ -1,8 +1,8 @@
-import type { QuotaLedger } from '../../domain/quotas/lease.ts'
 import { POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.ts'
+import type { CallQuotas } from '../shared/call-quota.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
 import { createGraphQuota } from '../shared/graph/quotas.ts'
 import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
@@ -38,7 +38,7 @@ export interface FacebookOptions extends InFlightTimes {
   /** Sent as `User-Agent` with every call. */
   userAgent: string
   /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
-  ledger?: QuotaLedger
+  quotas?: CallQuotas
   /** How long after its call a video may still appear, milliseconds. */
   videoInFlightMs?: number
 }
@@ -48,7 +48,7 @@ const READING_CONNECTIONS = 8
 
 /** Creates the adapter for Facebook Pages, by OAuth. The login also brings the page's Instagram account. */
 export function createFacebook(options: FacebookOptions) {
-  const { version, appId, appSecret, extraScopes = [], userAgent, ledger } = options
+  const { version, appId, appSecret, extraScopes = [], userAgent, quotas } = options
   const { publishTimeoutMs, videoTimeoutMs = 5 * MINUTE } = options
   const { inFlightMs, unansweredInFlightMs, videoInFlightMs = 10 * MINUTE } = options
   const calls = createHttpClient({ userAgent, connections: CALL_CONNECTIONS })
@@ -57,7 +57,7 @@ export function createFacebook(options: FacebookOptions) {
   const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
   const webUrl = trimTrailingSlashes(options.dialogUrl)
   const baseUrl = `${trimTrailingSlashes(options.graphUrl)}/${version}`
-  const quota = createGraphQuota({ label: 'Facebook', ledger, rules: FACEBOOK_ERRORS, appId, host: 'facebook' })
+  const quota = createGraphQuota({ platform: 'facebook', quotas, rules: FACEBOOK_ERRORS, appId, host: 'facebook' })
   const graph = { label: 'Facebook', rules: FACEBOOK_ERRORS, tokenIn: 'header', baseUrl } as const
   const api = createGraphApi({ ...graph, http: quota.watch(calls) })
   const media = createPulledMedia({

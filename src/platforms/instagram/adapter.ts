@@ -1,6 +1,6 @@
-import type { QuotaLedger } from '../../domain/quotas/lease.ts'
 import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import type { MediaSource, PlatformAdapter } from '../contract.ts'
+import type { CallQuotas } from '../shared/call-quota.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
 import { createContainerPosts, type ContainerTimes } from '../shared/graph/container-posts.ts'
 import { createGraphQuota } from '../shared/graph/quotas.ts'
@@ -21,7 +21,7 @@ export interface InstagramOptions extends ContainerTimes {
   /** Sent as `User-Agent` with every call. */
   userAgent: string
   /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
-  ledger?: QuotaLedger
+  quotas?: CallQuotas
 }
 
 const CONTAINER_CONNECTIONS = 16
@@ -36,7 +36,7 @@ export function createInstagram({
   appId,
   appSecret,
   userAgent,
-  ledger,
+  quotas,
   ...options
 }: InstagramOptions) {
   const client = createHttpClient({ userAgent, connections: CALL_CONNECTIONS })
@@ -44,7 +44,7 @@ export function createInstagram({
   // A separate client, so that reading counts never delays publishing.
   const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
   const baseUrl = `${trimTrailingSlashes(graphUrl)}/${version}`
-  const quota = createGraphQuota({ label: 'Instagram', ledger, rules: INSTAGRAM_ERRORS, appId, host: 'facebook' })
+  const quota = createGraphQuota({ platform: 'instagram', quotas, rules: INSTAGRAM_ERRORS, appId, host: 'facebook' })
   const graph = { label: 'Instagram', rules: INSTAGRAM_ERRORS, tokenIn: 'header', baseUrl } as const
   const api = createGraphApi({ ...graph, http: quota.watch(client) })
   const posts = createContainerPosts({

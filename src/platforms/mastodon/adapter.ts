@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import type { QuotaLedger } from '../../domain/quotas/lease.ts'
 import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type {
@@ -11,7 +10,7 @@ import type {
   ServerApplications,
 } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { createCallQuota } from '../shared/call-quota.ts'
+import { createCallQuota, type CallQuotas } from '../shared/call-quota.ts'
 import { CALL_CONNECTIONS, createHttpClient, MAX_LISTING_BYTES } from '../shared/http.ts'
 import { warmUpImages } from '../shared/image-files.ts'
 import type { InFlightTimes } from '../shared/in-flight.ts'
@@ -38,7 +37,7 @@ export interface MastodonOptions extends InFlightTimes {
   /** Sent as `User-Agent` with every call. */
   userAgent: string
   /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
-  ledger?: QuotaLedger
+  quotas?: CallQuotas
   facts: PlatformFacts
   /** How long one preparation waits for the server to process an image or video, milliseconds. */
   processingWaitMs?: number
@@ -51,7 +50,7 @@ const MAX_REMEMBERED_SERVERS = 2_000
 
 /** Creates the adapter for Mastodon and servers with its API, by OAuth on the page of each server. */
 export function createMastodon(options: MastodonOptions) {
-  const { named, applications, publishTimeoutMs, media, facts, userAgent, ledger } = options
+  const { named, applications, publishTimeoutMs, media, facts, userAgent, quotas } = options
   const { inFlightMs, unansweredInFlightMs, processingWaitMs = 5 * SECOND } = options
   const configuredUrl = trimTrailingSlashes(options.instanceUrl)
   const publicServers = createPublicServers({ configured: [configuredUrl], ...named })
@@ -65,7 +64,7 @@ export function createMastodon(options: MastodonOptions) {
     maxResponseBytes: MAX_LISTING_BYTES,
     guard,
   })
-  const quota = createCallQuota({ label: 'Mastodon', ledger, toSubjects, readNews })
+  const quota = createCallQuota({ platform: 'mastodon', quotas, toSubjects, readNews })
   const deps = {
     clients: {
       calls: quota.watch(client),

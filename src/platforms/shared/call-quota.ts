@@ -2,11 +2,18 @@ import { createHash } from 'node:crypto'
 import { raceAbort } from '../../deadlines.ts'
 import type { QuotaLedger } from '../../domain/quotas/lease.ts'
 import type { CallPurpose, QuotaSubject } from '../../domain/quotas/limits.ts'
+import type { Platform } from '../../domain/shared/platforms.ts'
 import { HttpFailure, TOTAL_TIMEOUT_MS, type HttpClient, type HttpRequest, type HttpResponse } from './http.ts'
-import { createQuotaLots, type ReportedLimit } from './quota-lots.ts'
+import { createQuotaLots, type QuotaObserver, type ReportedLimit } from './quota-lots.ts'
 
 type Call = Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'>
 type Answer = Pick<HttpResponse, 'status' | 'header' | 'text'>
+
+/** The quotas that all processes share. */
+export interface CallQuotas {
+  ledger: QuotaLedger
+  observer: QuotaObserver
+}
 
 /** What a response states about one subject. */
 export interface QuotaNews {
@@ -17,10 +24,9 @@ export interface QuotaNews {
 }
 
 interface CallQuotaOptions {
-  /** The platform's name for people. */
-  label: string
+  platform: Platform
   /** Absent: the calls are not limited. */
-  ledger: QuotaLedger | undefined
+  quotas: CallQuotas | undefined
   /** Returns the subjects whose quotas a call uses. */
   toSubjects(call: Call): QuotaSubject[]
   readNews(call: Call, answer: Answer): QuotaNews[]
@@ -30,17 +36,20 @@ interface CallQuotaOptions {
  * Creates HTTP clients whose calls take a token from the ledger first. All processes share the quotas and learn within two
  * seconds what one response reports.
  */
-export function createCallQuota({ label, ledger, toSubjects, readNews }: CallQuotaOptions) {
-  if (!ledger) return { watch: (http: HttpClient) => http, throttle: (http: HttpClient) => http }
-  const lots = createQuotaLots({ label, ledger, deadlineMs: TOTAL_TIMEOUT_MS })
+export function createCallQuota({ platform, quotas, toSubjects, readNews }: CallQuotaOptions) {
+  if (!quotas) return { watch: (http: HttpClient) => http, throttle: (http: HttpClient) => http }
+  const lots = createQuotaLots({ platform, ...quotas, deadlineMs: TOTAL_TIMEOUT_MS })
 
   async function takeAll(subjects: QuotaSubject[], purpose: CallPurpose, call: HttpRequest): Promise<void> {
-    const taken = subjects.map((one) => lots.take(one, purpose, call.timeoutMs ?? TOTAL_TIMEOUT_MS))
+    const taking = subjects.map((one) => lots.take(one, purpose, call.timeoutMs ?? TOTAL_TIMEOUT_MS))
     try {
-      await raceAbort(Promise.all(taken), call.signal)
+      lots.assertUsable(await raceAbort(Promise.all(taking), call.signal))
     } catch (error) {
       subjects.forEach((one, index) => {
-        taken[index]!.then(() => lots.finish(one)).catch(() => undefined)
+        taking[index]!.then(
+          (token) => lots.giveBack(one, token),
+          () => undefined,
+        )
       })
       if (!call.signal.aborted) throw error
       throw new HttpFailure('was not called before the attempt ended', { sent: false, cause: error })
@@ -48,7 +57,7 @@ export function createCallQuota({ label, ledger, toSubjects, readNews }: CallQuo
   }
 
   function record({ subject, reported = [], pauseMs = 0 }: QuotaNews): void {
-    const valid = reported.filter((one) => [one.limit, one.remaining, one.resetsInMs].every(Number.isFinite))
+    const valid = reported.filter(isValid)
     if (valid.length > 0) lots.report(subject, valid)
     if (pauseMs > 0) lots.pause(subject, pauseMs)
   }
@@ -76,6 +85,11 @@ export function createCallQuota({ label, ledger, toSubjects, readNews }: CallQuo
     /** Returns a client for calls that can wait: it refuses them while only the part for publishing remains. */
     throttle: limit('counting'),
   }
+}
+
+/** A server that states a limit of zero would never be called again. */
+function isValid({ limit, remaining, resetsInMs }: ReportedLimit): boolean {
+  return Number.isSafeInteger(limit) && limit > 0 && Number.isSafeInteger(remaining) && remaining >= 0 && resetsInMs > 0
 }
 
 /** Returns a hash, so that a key reveals neither a token nor a server. */

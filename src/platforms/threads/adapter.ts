@@ -1,6 +1,6 @@
-import type { QuotaLedger } from '../../domain/quotas/lease.ts'
 import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.ts'
+import type { CallQuotas } from '../shared/call-quota.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
 import { createContainerPosts, type ContainerTimes } from '../shared/graph/container-posts.ts'
 import { createGraphQuota } from '../shared/graph/quotas.ts'
@@ -22,7 +22,7 @@ export interface ThreadsOptions extends ContainerTimes {
   /** Sent as `User-Agent` with every call. */
   userAgent: string
   /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
-  ledger?: QuotaLedger
+  quotas?: CallQuotas
 }
 
 const VERSION = 'v1.0'
@@ -38,7 +38,7 @@ export function createThreads({
   appId,
   appSecret,
   userAgent,
-  ledger,
+  quotas,
   ...options
 }: ThreadsOptions) {
   const client = createHttpClient({ userAgent, connections: CALL_CONNECTIONS })
@@ -46,7 +46,7 @@ export function createThreads({
   // A separate client, so that reading counts never delays publishing.
   const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
   const base = trimTrailingSlashes(graphUrl)
-  const quota = createGraphQuota({ label: 'Threads', ledger, rules: THREADS_ERRORS, appId, host: 'threads' })
+  const quota = createGraphQuota({ platform: 'threads', quotas, rules: THREADS_ERRORS, appId, host: 'threads' })
   const graph = { label: 'Threads', rules: THREADS_ERRORS, tokenIn: 'parameter' } as const
   const api = createGraphApi({ ...graph, http: quota.watch(client), baseUrl: `${base}/${VERSION}` })
   const posts = createContainerPosts({

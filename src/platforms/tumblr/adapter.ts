@@ -1,8 +1,7 @@
-import type { QuotaLedger } from '../../domain/quotas/lease.ts'
 import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.ts'
-import { createCallQuota } from '../shared/call-quota.ts'
+import { createCallQuota, type CallQuotas } from '../shared/call-quota.ts'
 import { CALL_CONNECTIONS, createHttpClient, MAX_LISTING_BYTES } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
 import { createApi } from './api.ts'
@@ -25,7 +24,7 @@ export interface TumblrOptions {
   /** Sent as `User-Agent` with every call. */
   userAgent: string
   /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
-  ledger?: QuotaLedger
+  quotas?: CallQuotas
   /** How long one preparation waits for the server to process a video, milliseconds. */
   processingWaitMs?: number
 }
@@ -35,7 +34,7 @@ const READING_CONNECTIONS = 8
 
 /** Creates the adapter for Tumblr: OAuth 1.0a, posts on the account's primary blog. */
 export function createTumblr(options: TumblrOptions) {
-  const { consumerKey, consumerSecret, apiUrl, publishTimeoutMs, media, userAgent, ledger } = options
+  const { consumerKey, consumerSecret, apiUrl, publishTimeoutMs, media, userAgent, quotas } = options
   const { processingWaitMs = 5 * SECOND } = options
   const wwwUrl = trimTrailingSlashes(options.authorizeUrl)
   const http = createHttpClient({ userAgent, connections: CALL_CONNECTIONS })
@@ -47,7 +46,7 @@ export function createTumblr(options: TumblrOptions) {
     connections: READING_CONNECTIONS,
     maxResponseBytes: MAX_LISTING_BYTES,
   })
-  const quota = createCallQuota({ label: 'Tumblr', ledger, ...createTumblrQuota(consumerKey) })
+  const quota = createCallQuota({ platform: 'tumblr', quotas, ...createTumblrQuota(consumerKey) })
   const api = createApi({ http: quota.watch(http), apiUrl, sign })
   const uploads = createApi({ http: quota.watch(uploadClient), apiUrl, sign })
   const reading = createApi({ http: quota.throttle(readingClient), apiUrl, sign })

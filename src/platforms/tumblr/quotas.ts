@@ -3,6 +3,7 @@ import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import { hashSubject, type QuotaNews } from '../shared/call-quota.ts'
 import type { HttpResponse } from '../shared/http.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
+import { hasReachedDayLimit } from './errors.ts'
 
 /** The limits per address have no headers and end with the minute in which they were reached. */
 const UNSTATED_PAUSE_MS = MINUTE
@@ -15,7 +16,7 @@ export function createTumblrQuota(consumerKey: string) {
   return {
     toSubjects: () => [subject],
 
-    readNews(_: unknown, answer: Pick<HttpResponse, 'status' | 'header'>): QuotaNews[] {
+    readNews(_: unknown, answer: Pick<HttpResponse, 'status' | 'header' | 'text'>): QuotaNews[] {
       const reported = CALL_LIMITS.tumblrApplication.map(({ span }) => {
         const readHeader = (name: string) => Number(answer.header(`x-ratelimit-per${span}-${name}`) ?? NaN)
         return {
@@ -25,7 +26,7 @@ export function createTumblrQuota(consumerKey: string) {
           resetsInMs: readHeader('reset') * SECOND,
         }
       })
-      if (answer.status !== 429) return [{ subject, reported }]
+      if (answer.status !== 429 || hasReachedDayLimit(answer)) return [{ subject, reported }]
       const waits = reported.filter(({ remaining }) => remaining === 0).map(({ resetsInMs }) => resetsInMs)
       const pauseMs = waits.length > 0 ? Math.max(...waits) : (retryAfterMs(answer) ?? UNSTATED_PAUSE_MS)
       return [{ subject, reported, pauseMs }]

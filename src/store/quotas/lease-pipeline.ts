@@ -4,15 +4,14 @@ import { COUNTING_SHARE, type CallLimit } from '../../domain/quotas/limits.ts'
 
 export type Expression = string | number | boolean | null | Date | Expression[] | { [operator: string]: Expression }
 
-interface Lessee {
-  /** A process leases one lot of a subject at a time. */
-  process: string
-  /** The number of the lease in its process. */
+interface LeaseOptions {
+  /** Identifies the lease among those of its lessee. */
   lease: number
   /** The expression for the current time. */
   now: Expression
 }
 
+/** No limit of a platform has a longer window, whatever a server states. */
 const LONGEST_PAUSE_MS = DAY
 
 /**
@@ -20,8 +19,8 @@ const LONGEST_PAUSE_MS = DAY
  * at which its call can arrive. So neither a sliding window nor one that is aligned to the clock contains more calls than its
  * limit.
  */
-export function leasePipeline(request: LeaseRequest, { process, lease, now }: Lessee) {
-  const { limits, arrivalMs, outstanding, pauseMs = 0 } = request
+export function leasePipeline(request: LeaseRequest, { lease, now }: LeaseOptions) {
+  const { lessee, limits, arrivalMs, outstanding, pauseMs = 0 } = request
   const pauseEnd = pauseMs > 0 ? [later(Math.min(pauseMs, LONGEST_PAUSE_MS))] : []
   const longestMs = Math.max(0, ...limits.map(({ windowMs }) => windowMs + toCounterMs(windowMs)))
   return [
@@ -30,7 +29,7 @@ export function leasePipeline(request: LeaseRequest, { process, lease, now }: Le
       $set: {
         pausedUntil: { $max: ['$pausedUntil', ...pauseEnd] },
         lessees: keep('$lessees', {
-          $and: [{ $ne: ['$$this.process', process] }, { $gt: ['$$this.until', '$leasedAt'] }],
+          $and: [{ $ne: ['$$this.lessee', lessee] }, { $gt: ['$$this.until', '$leasedAt'] }],
         }),
         ...spanFields(limits, 'counted', ({ span }) =>
           keep(`$spans.${span}.counted`, { $gt: ['$$this.until', '$leasedAt'] }),
@@ -51,7 +50,7 @@ export function leasePipeline(request: LeaseRequest, { process, lease, now }: Le
             '$lessees',
             [
               {
-                process,
+                lessee,
                 lease,
                 publishing: '$publishing',
                 counting: '$counting',
@@ -85,12 +84,14 @@ function keep(path: string, cond: Expression): Expression {
 function applyReport({ reports, outstanding }: LeaseRequest, { span }: CallLimit): Record<string, Expression> {
   const path = `spans.${span}.report`
   const stored: Expression = { $cond: [{ $gt: [`$${path}.until`, '$leasedAt'] }, `$${path}`, null] }
-  const report = reports.find((one) => one.span === span && one.ageMs <= LONGEST_REPORT_AGE_MS)
+  const report = reports.find(
+    (one) => one.span === span && one.ageMs <= LONGEST_REPORT_AGE_MS && one.ageMs < one.resetsInMs,
+  )
   if (!report) return { [path]: stored }
   const at = later(-report.ageMs)
   const reported: Expression = {
     left: { $subtract: [report.remaining, { $add: [outstanding, { $sum: '$lessees.underway' }] }] },
-    until: { $add: [at, report.resetsInMs] },
+    until: { $add: [at, Math.min(report.resetsInMs, LONGEST_PAUSE_MS)] },
     at,
   }
   return {

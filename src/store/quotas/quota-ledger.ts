@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { Schema, type Connection } from 'mongoose'
 import {
   computeFree,
@@ -21,8 +20,8 @@ interface StoredQuota extends QuotaRecord {
   _id: string
   /** The time of the database. */
   leasedAt: Date
-  /** The last lease of each process. */
-  lessees: { process: string; lease: number; publishing: number; counting: number; underway: number; until: Date }[]
+  /** The last lease of each lessee. */
+  lessees: { lessee: string; lease: number; publishing: number; counting: number; underway: number; until: Date }[]
   removeAt: Date
 }
 
@@ -45,13 +44,12 @@ interface Options {
 }
 
 /**
- * Leases the quotas of platforms to processes (docs/adr/0041-quota-ledger.md). The leases that are requested in one turn share
+ * Leases the quotas of platforms to processes (docs/adr/0042-quota-ledger.md). The leases that are requested in one turn share
  * one command for their updates and one for their results.
  */
 export function createQuotaLedger(connection: Connection, { now = () => '$$NOW' }: Options = {}): QuotaLedger {
   connection.model('Quota', quotaSchema, COLLECTION)
   const quotas = nativeCollection<StoredQuota>(connection, COLLECTION)
-  const process = randomUUID()
   let leases = 0
 
   async function readAll(requests: LeaseRequest[]): Promise<Map<string, StoredQuota>> {
@@ -65,7 +63,7 @@ export function createQuotaLedger(connection: Connection, { now = () => '$$NOW' 
   async function leaseOne(request: LeaseRequest, lease: number): Promise<Lease> {
     const record = await quotas().findOneAndUpdate(
       { _id: request.key },
-      leasePipeline(request, { process, lease, now: now() }),
+      leasePipeline(request, { lease, now: now() }),
       { upsert: true, returnDocument: 'after' },
     )
     return toLease(request, record, lease)
@@ -79,7 +77,7 @@ export function createQuotaLedger(connection: Connection, { now = () => '$$NOW' 
       return
     }
     const updates = requests.flatMap((request, index) => {
-      const update = leasePipeline(request, { process, lease: first + index, now: now() })
+      const update = leasePipeline(request, { lease: first + index, now: now() })
       return isWrite(request) ? [{ updateOne: { filter: { _id: request.key }, update, upsert: true } }] : []
     })
     if (updates.length > 0) await quotas().bulkWrite(updates, { ordered: false })
@@ -95,7 +93,7 @@ export function createQuotaLedger(connection: Connection, { now = () => '$$NOW' 
 
   function toLease(request: LeaseRequest, record: StoredQuota | null, lease: number): Lease {
     if (!isWrite(request)) return toUnlimitedLease(request, record)
-    const granted = record?.lessees.find((one) => one.process === process && one.lease === lease)
+    const granted = record?.lessees.find((one) => one.lessee === request.lessee && one.lease === lease)
     if (!record || !granted) throw new Error('Another lease of the same quota was made before this one was read')
     const { limits } = request
     return {

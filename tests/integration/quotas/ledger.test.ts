@@ -26,16 +26,21 @@ function world(processes = 1) {
     now: () => clock,
     pass: (ms: number) => void (clock += ms),
     lease: (request: Partial<LeaseRequest>, process = 0) =>
-      ledgers[process]!.lease({
-        key,
-        limits: TEN,
-        publishing: 0,
-        counting: 0,
-        arrivalMs: ARRIVAL_MS,
-        outstanding: 0,
-        reports: [],
-        ...request,
-      }),
+      ledgers[process]!.lease(newRequest({ key, lessee: `process ${process}`, ...request })),
+  }
+}
+
+function newRequest(request: Partial<LeaseRequest>): LeaseRequest {
+  return {
+    key: unique('subject'),
+    lessee: unique('process'),
+    limits: TEN,
+    publishing: 0,
+    counting: 0,
+    arrivalMs: ARRIVAL_MS,
+    outstanding: 0,
+    reports: [],
+    ...request,
   }
 }
 
@@ -85,15 +90,7 @@ describe('a lease grants what is left of a limit', () => {
     const ledger = database.createLedger()
     const leases = await Promise.all(
       Array.from({ length: 300 }, (_, index) =>
-        ledger.lease({
-          key: unique('many'),
-          limits: index % 3 === 0 ? [] : TEN,
-          publishing: index % 15,
-          counting: 0,
-          arrivalMs: ARRIVAL_MS,
-          outstanding: 0,
-          reports: [],
-        }),
+        ledger.lease(newRequest({ limits: index % 3 === 0 ? [] : TEN, publishing: index % 15 })),
       ),
     )
     const expected = leases.map((_, index) => (index % 3 === 0 ? index % 15 : Math.min(10, index % 15)))
@@ -103,11 +100,7 @@ describe('a lease grants what is left of a limit', () => {
   it('concurrent first leases of a subject all count', async () => {
     const key = unique('first')
     const leases = await Promise.all(
-      Array.from({ length: 12 }, () =>
-        database
-          .createLedger()
-          .lease({ key, limits: TEN, publishing: 1, counting: 0, arrivalMs: ARRIVAL_MS, outstanding: 0, reports: [] }),
-      ),
+      Array.from({ length: 12 }, () => database.createLedger().lease(newRequest({ key, publishing: 1 }))),
     )
     expect(leases.reduce((total, { granted }) => total + granted.publishing, 0)).toBe(10)
   })

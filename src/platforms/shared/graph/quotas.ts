@@ -1,6 +1,6 @@
-import type { QuotaLedger } from '../../../domain/quotas/lease.ts'
 import { toQuotaKey, type QuotaSubject } from '../../../domain/quotas/limits.ts'
-import { createCallQuota, hashSubject, type QuotaNews } from '../call-quota.ts'
+import type { Platform } from '../../../domain/shared/platforms.ts'
+import { createCallQuota, hashSubject, type CallQuotas, type QuotaNews } from '../call-quota.ts'
 import type { HttpRequest, HttpResponse } from '../http.ts'
 import { createPauseReader, type GraphRule } from './errors.ts'
 import { toRegainAccessMs } from './usage.ts'
@@ -8,8 +8,8 @@ import { toRegainAccessMs } from './usage.ts'
 type Call = Pick<HttpRequest, 'headers' | 'url' | 'body'>
 
 interface GraphQuotaOptions {
-  label: string
-  ledger: QuotaLedger | undefined
+  platform: Platform
+  quotas: CallQuotas | undefined
   rules: readonly GraphRule[]
   appId: string
   /** Applications of different hosts have different quotas, also with the same id. */
@@ -20,7 +20,7 @@ interface GraphQuotaOptions {
  * Limits on Meta's hosts depend on the views of an account's posts, so none is known in advance. A refusal pauses the calls of the
  * account, or of the whole application (https://developers.facebook.com/docs/graph-api/overview/rate-limiting).
  */
-export function createGraphQuota({ label, ledger, rules, appId, host }: GraphQuotaOptions) {
+export function createGraphQuota({ platform, quotas, rules, appId, host }: GraphQuotaOptions) {
   const readPause = createPauseReader(rules)
   const toSubject = (scope: 'application' | 'account', ...parts: string[]): QuotaSubject => ({
     key: toQuotaKey(host, scope, hashSubject(...parts)),
@@ -30,8 +30,8 @@ export function createGraphQuota({ label, ledger, rules, appId, host }: GraphQuo
   const toAccount = (call: Call) => toSubject('account', appId, findToken(call))
 
   return createCallQuota({
-    label,
-    ledger,
+    platform,
+    quotas,
     toSubjects: (call) => [application, toAccount(call)],
 
     readNews(call: Call, answer: Pick<HttpResponse, 'status' | 'header' | 'text'>): QuotaNews[] {
