@@ -27,7 +27,10 @@ export interface LeaseRequest extends QuotaSubject, Record<CallPurpose, number> 
   pauseMs?: number
 }
 
-/** The granted tokens, and the time until the next one is free for each purpose, milliseconds. */
+/**
+ * The granted tokens, and the time until the next one is free for each purpose, milliseconds. It is a window at most: platforms
+ * with aligned windows grant the whole limit again by then.
+ */
 export interface Lease {
   granted: Record<CallPurpose, number>
   waitMs: Record<CallPurpose, number>
@@ -109,5 +112,5 @@ function computeSpanWaitMs(
     return free > (purpose === 'counting' ? countReserved(inForce) : 0)
   }
   const freeAt = instants.find(isFreeAt)
-  return (freeAt?.getTime() ?? now.getTime() + limit.windowMs) - now.getTime()
+  return Math.min(limit.windowMs, freeAt ? freeAt.getTime() - now.getTime() : Infinity)
 }
