@@ -23,6 +23,7 @@ import { createLargeTexts } from './integrations/large-texts/large-texts.ts'
 import { createMailer } from './integrations/mail/mail.ts'
 import { createMediaSource } from './integrations/storage/media-source.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { createQuotaObserver } from './telemetry/quota-observer.ts'
 import type { Payments } from './integrations/payments/payments.ts'
 import type { PublishOrchestrator } from './integrations/temporal/orchestrator.ts'
 import { createPasswordHasher } from './security/password-hasher.ts'
@@ -70,6 +71,7 @@ import { createDueMetricsStore } from './store/analytics/due-metrics.ts'
 import { createSloStore } from './store/posts/slo.ts'
 import { createPushTokenStore } from './store/notifications/push-tokens.ts'
 import { createPushStore } from './store/notifications/pushes.ts'
+import { createQuotaLedger } from './store/quotas/quota-ledger.ts'
 import { createRateLimits } from './store/shared/rate-limits.ts'
 import { createOlderAnalytics } from './store/analytics/older-analytics.ts'
 import { createSnapshotWriter } from './store/analytics/snapshot-writer.ts'
@@ -154,6 +156,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
         userAgent: toUserAgent(config),
         unansweredInFlightMs: config.UNANSWERED_CALL_SETTLE_MS,
         facts: createPlatformFacts(connection, now),
+        quotas: { ledger: createQuotaLedger(connection), observer: createQuotaObserver({ logger, metrics }) },
         applications: createServerApplications({ store: createServerApplicationStore(connection, now), cipher }),
         media: createMediaSource(storage),
       }),

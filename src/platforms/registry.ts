@@ -11,6 +11,7 @@ import { createBluesky, type BlueskyOptions } from './bluesky/adapter.ts'
 import { createFacebook, type FacebookOptions } from './facebook/adapter.ts'
 import { createInstagram, type InstagramOptions } from './instagram/adapter.ts'
 import { createMastodon, type MastodonOptions } from './mastodon/adapter.ts'
+import type { CallQuotas } from './shared/call-quota.ts'
 import { createTumblr, type TumblrOptions } from './tumblr/adapter.ts'
 import { createThreads, type ThreadsOptions } from './threads/adapter.ts'
 
@@ -24,6 +25,8 @@ interface SharedOptions {
   /** Sent as `User-Agent` with every call. */
   userAgent: string
   facts: PlatformFacts
+  /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
+  quotas?: CallQuotas
   /** Required for accounts on servers that users name. */
   applications?: ServerApplications
 }
@@ -47,13 +50,14 @@ interface ConnectablePlatform {
 
 /** Creates the adapters of the configured platforms. Nothing is opened before the first call. */
 export function createPlatformRegistry(options: PlatformSettings & SharedOptions) {
-  const { publishTimeoutMs, unansweredInFlightMs, media, facts, applications, userAgent, ...settings } = options
+  const { publishTimeoutMs, unansweredInFlightMs, media, facts, applications, userAgent, quotas, ...settings } = options
   const common = {
     publishTimeoutMs,
     unansweredInFlightMs,
     media,
     facts,
     userAgent,
+    ...(quotas && { quotas }),
     ...(applications && { applications }),
   }
   const platforms: Partial<Record<Platform, ConnectablePlatform>> = {

@@ -1,13 +1,13 @@
 import { SECOND } from '../../domain/shared/times.ts'
 import type { DirectConnect, MediaSource, PlatformAdapter } from '../contract.ts'
-import { createCallBudget } from '../shared/call-budget.ts'
+import { createCallQuota, type CallQuotas } from '../shared/call-quota.ts'
 import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
 import type { ResolveName } from '../shared/public-lookup.ts'
 import { createPublicServers } from '../shared/public-servers.ts'
-import { parseCallWindows, toServerOrigin } from './call-windows.ts'
 import { createIdentities } from './identities.ts'
 import { createMetrics } from './metrics.ts'
 import { createPosts } from './posts.ts'
+import { readNews, toSubject } from './quotas.ts'
 import { createServiceAddresses } from './service-addresses.ts'
 import { createSessions } from './sessions.ts'
 import { createVideo } from './video.ts'
@@ -32,6 +32,8 @@ export interface BlueskyOptions {
   media: MediaSource
   /** Sent as `User-Agent` with every call. */
   userAgent: string
+  /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
+  quotas?: CallQuotas
   /** The largest file that an account's own server accepts, bytes. */
   blobLimitBytes?: number
   /** How long one preparation waits for the video service, milliseconds. */
@@ -46,7 +48,7 @@ const BLOB_LIMIT_BYTES = 52_428_800
 /** Creates the adapter for Bluesky and other AT Protocol servers, by app password. */
 export function createBluesky(options: BlueskyOptions) {
   const { entryUrl, accountHosts, videoUrl, appUrl, publishTimeoutMs, media, userAgent } = options
-  const { allowedPrivate, directoryUrl, resolve } = options
+  const { allowedPrivate, directoryUrl, resolve, quotas } = options
   const { blobLimitBytes = BLOB_LIMIT_BYTES, processingWaitMs = 5 * SECOND } = options
   const publicServers = createPublicServers({
     configured: [entryUrl],
@@ -60,13 +62,13 @@ export function createBluesky(options: BlueskyOptions) {
   const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS, guard })
   // A separate client, so that reading counts never delays publishing.
   const readingClient = createHttpClient({ userAgent, connections: READING_CONNECTIONS, guard })
-  const budget = createCallBudget({ label: 'Bluesky', parseWindows: parseCallWindows, toBudgetKey: toServerOrigin })
-  const xrpc = createXrpc(client)
-  const reading = createXrpc(budget.throttle(readingClient))
+  const quota = createCallQuota({ platform: 'bluesky', quotas, toSubjects: (call) => [toSubject(call)], readNews })
+  const xrpc = createXrpc(quota.watch(client))
+  const reading = createXrpc(quota.throttle(readingClient))
   const services = createServiceAddresses({ entryUrl, publicServers })
   const identities = createIdentities({ http: client, xrpc, services, publicServers, directoryUrl })
   const { connect, ...sessions } = createSessions({ xrpc, reading, services, identities })
-  const uploads = createXrpc(uploadClient)
+  const uploads = createXrpc(quota.watch(uploadClient))
   const video = createVideo({ xrpc, uploads, services, media, videoUrl, blobLimitBytes, processingWaitMs })
   const posts = createPosts({ xrpc, uploads, services, media, video, appUrl, publishTimeoutMs })
 

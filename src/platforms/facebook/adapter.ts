@@ -2,7 +2,9 @@ import { POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.ts'
+import type { CallQuotas } from '../shared/call-quota.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
+import { createGraphQuota } from '../shared/graph/quotas.ts'
 import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
 import { createPulledMedia } from '../shared/pulled-media.ts'
 import type { InFlightTimes } from '../shared/in-flight.ts'
@@ -35,6 +37,8 @@ export interface FacebookOptions extends InFlightTimes {
   media: MediaSource
   /** Sent as `User-Agent` with every call. */
   userAgent: string
+  /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
+  quotas?: CallQuotas
   /** How long after its call a video may still appear, milliseconds. */
   videoInFlightMs?: number
 }
@@ -44,7 +48,7 @@ const READING_CONNECTIONS = 8
 
 /** Creates the adapter for Facebook Pages, by OAuth. The login also brings the page's Instagram account. */
 export function createFacebook(options: FacebookOptions) {
-  const { version, appId, appSecret, extraScopes = [], userAgent } = options
+  const { version, appId, appSecret, extraScopes = [], userAgent, quotas } = options
   const { publishTimeoutMs, videoTimeoutMs = 5 * MINUTE } = options
   const { inFlightMs, unansweredInFlightMs, videoInFlightMs = 10 * MINUTE } = options
   const calls = createHttpClient({ userAgent, connections: CALL_CONNECTIONS })
@@ -53,8 +57,9 @@ export function createFacebook(options: FacebookOptions) {
   const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
   const webUrl = trimTrailingSlashes(options.dialogUrl)
   const baseUrl = `${trimTrailingSlashes(options.graphUrl)}/${version}`
+  const quota = createGraphQuota({ platform: 'facebook', quotas, rules: FACEBOOK_ERRORS, appId, host: 'facebook' })
   const graph = { label: 'Facebook', rules: FACEBOOK_ERRORS, tokenIn: 'header', baseUrl } as const
-  const api = createGraphApi({ ...graph, http: calls })
+  const api = createGraphApi({ ...graph, http: quota.watch(calls) })
   const media = createPulledMedia({
     media: options.media,
     image: { types: ['image/jpeg', 'image/png'], maxBytes: POSTING_RULES.facebook.media.image.maxBytes },
@@ -68,7 +73,7 @@ export function createFacebook(options: FacebookOptions) {
   })
   const posts = createPosts({
     api,
-    files: createFiles({ api: createGraphApi({ ...graph, http: uploads }), media }),
+    files: createFiles({ api: createGraphApi({ ...graph, http: quota.watch(uploads) }), media }),
     search: createSearch({
       api,
       times: { inFlightMs, unansweredInFlightMs, videoInFlightMs },
@@ -76,7 +81,7 @@ export function createFacebook(options: FacebookOptions) {
     webUrl,
     publishTimeoutMs: (post) => (isVideo(post) ? videoTimeoutMs : publishTimeoutMs),
   })
-  const metrics = createMetrics(createGraphApi({ ...graph, http: reading }))
+  const metrics = createMetrics(createGraphApi({ ...graph, http: quota.throttle(reading) }))
 
   const adapter: PlatformAdapter = { platform: 'facebook', ...posts, ...accounts, ...metrics }
   const redirect: RedirectConnect = connect

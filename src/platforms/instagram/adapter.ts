@@ -1,7 +1,9 @@
 import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import type { MediaSource, PlatformAdapter } from '../contract.ts'
+import type { CallQuotas } from '../shared/call-quota.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
 import { createContainerPosts, type ContainerTimes } from '../shared/graph/container-posts.ts'
+import { createGraphQuota } from '../shared/graph/quotas.ts'
 import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
 import { instagramDialect } from './container-dialect.ts'
@@ -18,6 +20,8 @@ export interface InstagramOptions extends ContainerTimes {
   media: MediaSource
   /** Sent as `User-Agent` with every call. */
   userAgent: string
+  /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
+  quotas?: CallQuotas
 }
 
 const CONTAINER_CONNECTIONS = 16
@@ -26,24 +30,33 @@ const READING_CONNECTIONS = 8
 const SHAPE = { minWidth: 320, maxWidth: 1_440, minAspect: 4 / 5, maxAspect: 1.91 }
 
 /** Creates the adapter for Instagram, by containers. Its accounts come with those of Facebook. */
-export function createInstagram({ graphUrl, version, appId, appSecret, userAgent, ...options }: InstagramOptions) {
+export function createInstagram({
+  graphUrl,
+  version,
+  appId,
+  appSecret,
+  userAgent,
+  quotas,
+  ...options
+}: InstagramOptions) {
   const client = createHttpClient({ userAgent, connections: CALL_CONNECTIONS })
   const containerClient = createHttpClient({ userAgent, connections: CONTAINER_CONNECTIONS })
   // A separate client, so that reading counts never delays publishing.
   const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
   const baseUrl = `${trimTrailingSlashes(graphUrl)}/${version}`
+  const quota = createGraphQuota({ platform: 'instagram', quotas, rules: INSTAGRAM_ERRORS, appId, host: 'facebook' })
   const graph = { label: 'Instagram', rules: INSTAGRAM_ERRORS, tokenIn: 'header', baseUrl } as const
-  const api = createGraphApi({ ...graph, http: client })
+  const api = createGraphApi({ ...graph, http: quota.watch(client) })
   const posts = createContainerPosts({
     ...options,
     platform: 'instagram',
     api,
-    containerApi: createGraphApi({ ...graph, http: containerClient }),
+    containerApi: createGraphApi({ ...graph, http: quota.watch(containerClient) }),
     dialect: instagramDialect,
     image: { types: ['image/jpeg'], shape: SHAPE },
   })
   const accounts = createAccounts({ api, appId, appSecret })
-  const metrics = createMetrics(createGraphApi({ ...graph, http: reading }))
+  const metrics = createMetrics(createGraphApi({ ...graph, http: quota.throttle(reading) }))
   const adapter: PlatformAdapter = { platform: 'instagram', ...posts, ...accounts, ...metrics }
   return {
     adapter,

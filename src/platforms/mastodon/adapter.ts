@@ -10,15 +10,15 @@ import type {
   ServerApplications,
 } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
-import { createCallBudget } from '../shared/call-budget.ts'
+import { createCallQuota, type CallQuotas } from '../shared/call-quota.ts'
 import { CALL_CONNECTIONS, createHttpClient, MAX_LISTING_BYTES } from '../shared/http.ts'
 import { warmUpImages } from '../shared/image-files.ts'
 import type { InFlightTimes } from '../shared/in-flight.ts'
 import { createPublicServers, type PublicServersOptions } from '../shared/public-servers.ts'
 import { createFixedApplication, createRegisteredApplication, type ApplicationDescription } from './application.ts'
-import { hashServerAndToken, parseCallWindows } from './call-windows.ts'
 import { createMediaLimiters } from './media.ts'
 import { STATUSES_PER_CALL } from './metrics.ts'
+import { readNews, toSubjects } from './quotas.ts'
 import { createServer, type MastodonServer } from './server.ts'
 
 export interface MastodonOptions extends InFlightTimes {
@@ -36,6 +36,8 @@ export interface MastodonOptions extends InFlightTimes {
   media: MediaSource
   /** Sent as `User-Agent` with every call. */
   userAgent: string
+  /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
+  quotas?: CallQuotas
   facts: PlatformFacts
   /** How long one preparation waits for the server to process an image or video, milliseconds. */
   processingWaitMs?: number
@@ -48,7 +50,7 @@ const MAX_REMEMBERED_SERVERS = 2_000
 
 /** Creates the adapter for Mastodon and servers with its API, by OAuth on the page of each server. */
 export function createMastodon(options: MastodonOptions) {
-  const { named, applications, publishTimeoutMs, media, facts, userAgent } = options
+  const { named, applications, publishTimeoutMs, media, facts, userAgent, quotas } = options
   const { inFlightMs, unansweredInFlightMs, processingWaitMs = 5 * SECOND } = options
   const configuredUrl = trimTrailingSlashes(options.instanceUrl)
   const publicServers = createPublicServers({ configured: [configuredUrl], ...named })
@@ -62,13 +64,13 @@ export function createMastodon(options: MastodonOptions) {
     maxResponseBytes: MAX_LISTING_BYTES,
     guard,
   })
-  const budget = createCallBudget({
-    label: 'Mastodon',
-    parseWindows: parseCallWindows,
-    toBudgetKey: hashServerAndToken,
-  })
+  const quota = createCallQuota({ platform: 'mastodon', quotas, toSubjects, readNews })
   const deps = {
-    clients: { calls: client, uploads: uploadClient, reading: budget.throttle(readingClient) },
+    clients: {
+      calls: quota.watch(client),
+      uploads: quota.watch(uploadClient),
+      reading: quota.throttle(readingClient),
+    },
     media,
     mediaLimiters: createMediaLimiters(),
     facts,

@@ -5,7 +5,7 @@ import type { HttpResponse } from '../shared/http.ts'
 import { classifyStatus, toRefusalError, type Meaning } from '../shared/refusals.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
 import { readError } from './responses.ts'
-import { parseReset } from './call-windows.ts'
+import { parseResetMs } from './quotas.ts'
 
 /** Refusals that the adapter handles itself. */
 type Kind = 'missing' | 'media-missing' | 'media-broken' | 'application-unknown'
@@ -127,10 +127,5 @@ export function isFinalRefusal(error: unknown): boolean {
 /** Every response states when the rate limit resets. Waiting for that helps only when the limit was the reason. */
 function toRetryAfterMs(errorClass: PlatformErrorClass, answer: HttpResponse): number | undefined {
   if (errorClass === 'transient') return retryAfterMs(answer)
-  return errorClass === 'rate_limited' ? (retryAfterMs(answer) ?? toResetWaitMs(answer)) : undefined
-}
-
-function toResetWaitMs(answer: HttpResponse): number | undefined {
-  const at = parseReset(answer)
-  return at === undefined ? undefined : Math.max(0, at - Date.now())
+  return errorClass === 'rate_limited' ? (retryAfterMs(answer) ?? parseResetMs(answer)) : undefined
 }

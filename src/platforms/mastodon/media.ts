@@ -91,9 +91,14 @@ export function createMedia({ api, uploads, media, processingWaitMs, limiters }:
     }
     const sendVideo = async () => {
       const { stream, sizeBytes, mimeType } = await media.open(item, { signal })
-      if (sizeBytes <= limits.rules.media.video.maxBytes) return send(mimeType, sizeBytes, stream)
-      await stream.cancel()
-      throw new PlatformError('validation', 'The video is larger than Mastodon accepts', { certain: true })
+      try {
+        if (sizeBytes <= limits.rules.media.video.maxBytes) return await send(mimeType, sizeBytes, stream)
+        throw new PlatformError('validation', 'The video is larger than Mastodon accepts', { certain: true })
+      } catch (error) {
+        // A call that has begun to read the file closes it itself.
+        await stream.cancel().catch(() => undefined)
+        throw error
+      }
     }
     const sendImage = async () => {
       const { maxBytes } = limits.rules.media.image

@@ -4,7 +4,7 @@ import { createConnector } from './connector.ts'
 import type { ServerGuard } from './public-servers.ts'
 
 const CONNECT_TIMEOUT_MS = 5 * SECOND
-const TOTAL_TIMEOUT_MS = 30 * SECOND
+export const TOTAL_TIMEOUT_MS = 30 * SECOND
 const MAX_RESPONSE_BYTES = 2 * 1_048_576
 /** As many as a worker makes concurrent calls to one server by default, at most. */
 export const CALL_CONNECTIONS = 256

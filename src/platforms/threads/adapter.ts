@@ -1,7 +1,9 @@
 import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.ts'
+import type { CallQuotas } from '../shared/call-quota.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
 import { createContainerPosts, type ContainerTimes } from '../shared/graph/container-posts.ts'
+import { createGraphQuota } from '../shared/graph/quotas.ts'
 import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
 import { threadsDialect } from './container-dialect.ts'
@@ -19,6 +21,8 @@ export interface ThreadsOptions extends ContainerTimes {
   media: MediaSource
   /** Sent as `User-Agent` with every call. */
   userAgent: string
+  /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
+  quotas?: CallQuotas
 }
 
 const VERSION = 'v1.0'
@@ -28,25 +32,36 @@ const READING_CONNECTIONS = 8
 const SHAPE = { minWidth: 320, maxWidth: 1_440, minAspect: 1 / 10, maxAspect: 10 }
 
 /** Creates the adapter for Threads, by OAuth and containers. */
-export function createThreads({ authorizeUrl, graphUrl, appId, appSecret, userAgent, ...options }: ThreadsOptions) {
+export function createThreads({
+  authorizeUrl,
+  graphUrl,
+  appId,
+  appSecret,
+  userAgent,
+  quotas,
+  ...options
+}: ThreadsOptions) {
   const client = createHttpClient({ userAgent, connections: CALL_CONNECTIONS })
   const containerClient = createHttpClient({ userAgent, connections: CONTAINER_CONNECTIONS })
   // A separate client, so that reading counts never delays publishing.
   const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
   const base = trimTrailingSlashes(graphUrl)
+  const quota = createGraphQuota({ platform: 'threads', quotas, rules: THREADS_ERRORS, appId, host: 'threads' })
   const graph = { label: 'Threads', rules: THREADS_ERRORS, tokenIn: 'parameter' } as const
-  const api = createGraphApi({ ...graph, http: client, baseUrl: `${base}/${VERSION}` })
+  const api = createGraphApi({ ...graph, http: quota.watch(client), baseUrl: `${base}/${VERSION}` })
   const posts = createContainerPosts({
     ...options,
     platform: 'threads',
     api,
-    containerApi: createGraphApi({ ...graph, http: containerClient, baseUrl: `${base}/${VERSION}` }),
+    containerApi: createGraphApi({ ...graph, http: quota.watch(containerClient), baseUrl: `${base}/${VERSION}` }),
     dialect: threadsDialect,
     image: { types: ['image/jpeg', 'image/png'], shape: SHAPE },
   })
-  const tokenApi = createGraphApi({ ...graph, http: client, baseUrl: base })
+  const tokenApi = createGraphApi({ ...graph, http: quota.watch(client), baseUrl: base })
   const { connect, ...accounts } = createAccounts({ api, tokenApi, authorizeUrl, appId, appSecret })
-  const metrics = createMetrics(createGraphApi({ ...graph, http: reading, baseUrl: `${base}/${VERSION}` }))
+  const metrics = createMetrics(
+    createGraphApi({ ...graph, http: quota.throttle(reading), baseUrl: `${base}/${VERSION}` }),
+  )
 
   const adapter: PlatformAdapter = { platform: 'threads', ...posts, ...accounts, ...metrics }
   const redirect: RedirectConnect = connect

@@ -1,15 +1,15 @@
 import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.ts'
-import { createCallBudget } from '../shared/call-budget.ts'
+import { createCallQuota, type CallQuotas } from '../shared/call-quota.ts'
 import { CALL_CONNECTIONS, createHttpClient, MAX_LISTING_BYTES } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
 import { createApi } from './api.ts'
 import { createDrafts } from './drafts.ts'
-import { parseCallWindows } from './call-windows.ts'
 import { createMetrics } from './metrics.ts'
 import { createSigner } from './oauth1.ts'
 import { createPosts } from './posts.ts'
+import { createTumblrQuota } from './quotas.ts'
 
 export interface TumblrOptions {
   /** The credentials of this service as an application (https://www.tumblr.com/oauth/apps). */
@@ -23,6 +23,8 @@ export interface TumblrOptions {
   media: MediaSource
   /** Sent as `User-Agent` with every call. */
   userAgent: string
+  /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
+  quotas?: CallQuotas
   /** How long one preparation waits for the server to process a video, milliseconds. */
   processingWaitMs?: number
 }
@@ -32,7 +34,7 @@ const READING_CONNECTIONS = 8
 
 /** Creates the adapter for Tumblr: OAuth 1.0a, posts on the account's primary blog. */
 export function createTumblr(options: TumblrOptions) {
-  const { consumerKey, consumerSecret, apiUrl, publishTimeoutMs, media, userAgent } = options
+  const { consumerKey, consumerSecret, apiUrl, publishTimeoutMs, media, userAgent, quotas } = options
   const { processingWaitMs = 5 * SECOND } = options
   const wwwUrl = trimTrailingSlashes(options.authorizeUrl)
   const http = createHttpClient({ userAgent, connections: CALL_CONNECTIONS })
@@ -44,10 +46,10 @@ export function createTumblr(options: TumblrOptions) {
     connections: READING_CONNECTIONS,
     maxResponseBytes: MAX_LISTING_BYTES,
   })
-  const budget = createCallBudget({ label: 'Tumblr', parseWindows: parseCallWindows })
-  const api = createApi({ http: budget.watch(http), apiUrl, sign })
-  const uploads = createApi({ http: budget.watch(uploadClient), apiUrl, sign })
-  const reading = createApi({ http: budget.throttle(readingClient), apiUrl, sign })
+  const quota = createCallQuota({ platform: 'tumblr', quotas, ...createTumblrQuota(consumerKey) })
+  const api = createApi({ http: quota.watch(http), apiUrl, sign })
+  const uploads = createApi({ http: quota.watch(uploadClient), apiUrl, sign })
+  const reading = createApi({ http: quota.throttle(readingClient), apiUrl, sign })
   const { connect, ...accounts } = createAccounts({ api, reading, http, wwwUrl, sign })
   const drafts = createDrafts({ api, uploads, media, processingWaitMs })
 

@@ -54,6 +54,11 @@ export function isOwnError({ text }: HttpResponse): boolean {
   return readMeta(text) !== null
 }
 
+/** Returns whether the account has reached a limit of its day, which does not concern the calls of other accounts. */
+export function hasReachedDayLimit({ text }: Pick<HttpResponse, 'text'>): boolean {
+  return (readErrors(text)?.errors ?? []).some(({ code }) => BY_CODE[code ?? 0]?.kind === 'day-limit')
+}
+
 /** Converts a response other than 2xx. */
 export function toError(answer: HttpResponse): PlatformError {
   const { status } = answer

@@ -45,6 +45,8 @@ interface Meaning {
   connectReason?: ConnectReason
   /** The wait when the response states none, milliseconds. */
   waitMs?: number
+  /** Whose calls are limited. Absent for limits on something else, such as posts per day. */
+  pauses?: 'application' | 'account'
 }
 
 /** One row of an error table. Missing fields match anything. */
@@ -71,7 +73,12 @@ class GraphRefusal extends Error {
 
 /** Calls during a rate limit extend the limit. */
 const LIMIT_WAIT_MS = 15 * MINUTE
-const RATE_LIMITED = { class: 'rate_limited', message: 'asks to slow down', waitMs: LIMIT_WAIT_MS } as const
+const RATE_LIMITED = {
+  class: 'rate_limited',
+  message: 'asks to slow down',
+  waitMs: LIMIT_WAIT_MS,
+  pauses: 'account',
+} as const
 const NOT_ALLOWED = {
   class: 'permission',
   message: 'did not grant all permissions: connect it again and allow all of them',
@@ -89,10 +96,10 @@ const COMMON: readonly GraphRule[] = [
   { code: 3, ...NOT_ALLOWED },
   { code: 10, ...NOT_ALLOWED },
   { code: [200, 299], ...NOT_ALLOWED },
-  { code: 4, ...RATE_LIMITED },
+  { code: 4, ...RATE_LIMITED, pauses: 'application' },
   { code: 17, ...RATE_LIMITED },
   { code: 32, ...RATE_LIMITED },
-  { code: 341, ...RATE_LIMITED },
+  { code: 341, ...RATE_LIMITED, pauses: 'application' },
   { code: 613, ...RATE_LIMITED },
   { code: [80_000, 80_999], ...RATE_LIMITED },
   { code: 1, ...TROUBLE, certain: false },
@@ -116,18 +123,15 @@ const RETRIED_CLASSES: readonly PlatformErrorClass[] = [
   'media_fetch_failed',
 ]
 
-/**
- * Classifies failures by code and subcode, then by code, then by `is_transient`, then by status
- * (docs/reference/platforms.md).
- */
-export function createErrorClassifier(label: string, ownRules: readonly GraphRule[]) {
+/** Returns a function that finds the meaning of a response other than 2xx. */
+function createClassify(ownRules: readonly GraphRule[]) {
   const rules = [...ownRules, ...COMMON]
   const [exact, byCode] = [true, false].map((value) => rules.filter((rule) => isExact(rule) === value)) as [
     GraphRule[],
     GraphRule[],
   ]
 
-  function classify({ status, text }: HttpResponse) {
+  return function classify({ status, text }: Pick<HttpResponse, 'status' | 'text'>) {
     const {
       code,
       error_subcode: subcode,
@@ -139,7 +143,7 @@ export function createErrorClassifier(label: string, ownRules: readonly GraphRul
       (rule.code === undefined || isWithin(code, rule.code)) &&
       (rule.subcode === undefined || rule.subcode === subcode) &&
       (rule.text === undefined || rule.text.test(message))
-    const meaning =
+    const meaning: Meaning =
       exact.find(matches) ??
       byCode.find(matches) ??
       (isTransient ? { ...TROUBLE, certain: false } : classifyStatus(status))
@@ -149,6 +153,29 @@ export function createErrorClassifier(label: string, ownRules: readonly GraphRul
     }
     return { meaning, reason, cause: new GraphRefusal(status, code, subcode, meaning.kind) }
   }
+}
+
+function toWaitMs(answer: Pick<HttpResponse, 'header'>, { waitMs }: Meaning): number | undefined {
+  return retryAfterMs(answer) ?? toRegainAccessMs(answer) ?? waitMs
+}
+
+/** Creates a function that returns whose calls a refusal pauses, and for how long; `null` for other responses. */
+export function createPauseReader(ownRules: readonly GraphRule[]) {
+  const classify = createClassify(ownRules)
+
+  return function readPause(answer: Pick<HttpResponse, 'status' | 'header' | 'text'>) {
+    if (answer.status < 400) return null
+    const { meaning } = classify(answer)
+    return meaning.pauses ? { scope: meaning.pauses, ms: toWaitMs(answer, meaning) ?? LIMIT_WAIT_MS } : null
+  }
+}
+
+/**
+ * Classifies failures by code and subcode, then by code, then by `is_transient`, then by status
+ * (docs/reference/platforms.md).
+ */
+export function createErrorClassifier(label: string, ownRules: readonly GraphRule[]) {
+  const classify = createClassify(ownRules)
 
   /**
    * Converts a response other than 2xx. The code of a refusal decides the class even with a 5xx status, but only a 4xx
@@ -157,7 +184,7 @@ export function createErrorClassifier(label: string, ownRules: readonly GraphRul
   return function toError(answer: HttpResponse): PlatformError {
     const { meaning, reason, cause } = classify(answer)
     const isRefusal = answer.status >= 400 && answer.status < 500
-    const wait = retryAfterMs(answer) ?? toRegainAccessMs(answer) ?? meaning.waitMs
+    const wait = toWaitMs(answer, meaning)
     return new PlatformError(meaning.class, `${label} ${meaning.message}`, {
       certain: isRefusal && meaning.certain !== false,
       ...(RETRIED_CLASSES.includes(meaning.class) && wait !== undefined && { retryAfterMs: wait }),

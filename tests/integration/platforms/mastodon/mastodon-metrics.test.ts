@@ -4,6 +4,7 @@ import { NO_COUNTS } from '../../../../src/domain/analytics/analytics.ts'
 import type { Credentials } from '../../../../src/platforms/contract.ts'
 import { call, mastodonWorld, REDIRECT_URI, type MastodonWorld } from './mastodon-support.ts'
 import { memoryMedia, newDelivery, newPost, platformErrorOf } from '../shared/support.ts'
+import { quotaDatabase } from '../../../support/quota-databases.ts'
 
 const STATUSES = '/api/v1/statuses'
 const OWN_ACCOUNT = '/api/v1/accounts/verify_credentials'
@@ -239,7 +240,10 @@ describe('refused reads', () => {
 
 it("reading leaves half of a login's rate limit to publishing", async () => {
   const max = 20
-  const small = await mastodonWorld(media, { showsSeveral: false, rateLimits: { api: { max, seconds: 300 } } })
+  const database = await quotaDatabase()
+  const quotas = database.createQuotas()
+  const server = { showsSeveral: false, rateLimits: { api: { max, seconds: 300 } } }
+  const small = await mastodonWorld(media, server, { quotas })
   try {
     const [as, other] = [await small.newAccount(), await small.newAccount()]
     const ids = Array.from({ length: max }, (_, index) => String(index + 1))
@@ -255,6 +259,7 @@ it("reading leaves half of a login's rate limit to publishing", async () => {
     expect(await read([await publish(as, small)], other, small)).toHaveProperty('size', 1)
   } finally {
     await small.stop()
+    await database.close()
   }
 })
 

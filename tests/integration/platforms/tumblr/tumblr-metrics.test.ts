@@ -3,6 +3,7 @@ import { NO_COUNTS } from '../../../../src/domain/analytics/analytics.ts'
 import type { Credentials } from '../../../../src/platforms/contract.ts'
 import { memoryMedia, newDelivery, newPost, platformErrorOf } from '../shared/support.ts'
 import { tumblrWorld, type TumblrWorld } from './tumblr-support.ts'
+import { quotaDatabase } from '../../../support/quota-databases.ts'
 
 const NOTHING_YET = { ...NO_COUNTS, likes: 0, shares: 0, comments: 0 }
 const ROOM = { perHour: 1_000_000, perDay: 1_000_000 }
@@ -237,7 +238,8 @@ describe('refused reads', () => {
 
 it("reading leaves half of Tumblr's rate limit to publishing", async () => {
   const perHour = 12
-  const small = await tumblrWorld(media, { limits: { perHour } })
+  const database = await quotaDatabase()
+  const small = await tumblrWorld(media, { limits: { perHour } }, { quotas: database.createQuotas() })
   try {
     const as = await small.newAccount()
     const id = publish(as, small)
@@ -258,5 +260,6 @@ it("reading leaves half of Tumblr's rate limit to publishing", async () => {
     await expect(small.adapter.profile(as, options())).resolves.toMatchObject({ handle: as.handle })
   } finally {
     await small.stop()
+    await database.close()
   }
 })

@@ -1,0 +1,37 @@
+import { CALL_LIMITS, toQuotaKey, type QuotaSubject } from '../../domain/quotas/limits.ts'
+import { MINUTE, SECOND } from '../../domain/shared/times.ts'
+import { hashSubject, type QuotaNews } from '../shared/call-quota.ts'
+import type { HttpRequest, HttpResponse } from '../shared/http.ts'
+import { retryAfterMs } from '../shared/retry-after.ts'
+
+const UNSTATED_PAUSE_MS = MINUTE
+/** The servers whose limit is documented. Others report theirs, if they have one. */
+const DOCUMENTED_HOST = /^(bsky\.social|([\w-]+\.)*bsky\.network)$/
+/** The window of the limit per address; other limits of a server belong to an account or a method. */
+const SERVER_POLICY = /;\s*w=300$/
+
+type Call = Pick<HttpRequest, 'method' | 'url'>
+
+/** A server grants its limit to an address, so all accounts there share it. */
+export function toSubject({ url }: Pick<Call, 'url'>): QuotaSubject {
+  const limits = DOCUMENTED_HOST.test(url.hostname) ? CALL_LIMITS.blueskyServer : CALL_LIMITS.unknownBlueskyServer
+  return { key: toQuotaKey('bluesky', 'server', hashSubject(url.origin)), limits }
+}
+
+export function readNews(call: Call, answer: Pick<HttpResponse, 'status' | 'header'>): QuotaNews[] {
+  if (!isAboutServer(call, answer)) return []
+  const subject = toSubject(call)
+  const readHeader = (name: string) => Number(answer.header(`ratelimit-${name}`) ?? NaN)
+  const resetsInMs = readHeader('reset') * SECOND - Date.now()
+  const reported = [
+    { span: subject.limits[0]!.span, limit: readHeader('limit'), remaining: readHeader('remaining'), resetsInMs },
+  ]
+  if (answer.status !== 429) return [{ subject, reported }]
+  return [{ subject, reported, pauseMs: retryAfterMs(answer) ?? UNSTATED_PAUSE_MS }]
+}
+
+/** Logins and records also have limits per account, and a response reports the one that is nearest. */
+function isAboutServer({ method, url }: Call, answer: Pick<HttpResponse, 'header'>): boolean {
+  if (method === 'GET') return true
+  return !url.pathname.includes('com.atproto.server.') && SERVER_POLICY.test(answer.header('ratelimit-policy') ?? '')
+}

@@ -1,0 +1,54 @@
+import { CALL_LIMITS, toQuotaKey, type CallLimit, type QuotaSubject } from '../../domain/quotas/limits.ts'
+import { MINUTE, SECOND } from '../../domain/shared/times.ts'
+import { hashSubject, type QuotaNews } from '../shared/call-quota.ts'
+import type { HttpRequest, HttpResponse } from '../shared/http.ts'
+import { retryAfterMs } from '../shared/retry-after.ts'
+
+const UNSTATED_PAUSE_MS = 5 * MINUTE
+
+type Call = Pick<HttpRequest, 'method' | 'url' | 'headers'>
+
+/** Returns the subjects of a call: all calls with a token share a limit, and uploads and new statuses have further ones. */
+export function toSubjects({ method, url, headers }: Call): [QuotaSubject, ...QuotaSubject[]] {
+  const account = hashSubject(url.origin, headers?.['authorization'] ?? '')
+  const toSubject = (limits: readonly CallLimit[]): QuotaSubject => ({
+    key: toQuotaKey('mastodon', 'account', `${account}:${limits[0]!.span}`),
+    limits,
+  })
+  const calls = toSubject(CALL_LIMITS.mastodonAccount)
+  if (method === 'POST' && /\/api\/v[12]\/media$/.test(url.pathname)) {
+    return [calls, toSubject(CALL_LIMITS.mastodonMedia)]
+  }
+  if (method === 'POST' && url.pathname.endsWith('/api/v1/statuses')) {
+    return [calls, toSubject(CALL_LIMITS.mastodonStatuses)]
+  }
+  return [calls]
+}
+
+/** A response reports only the narrowest limit that its call used. */
+export function readNews(call: Call, answer: Pick<HttpResponse, 'status' | 'header'>): QuotaNews[] {
+  const readHeader = (name: string) => Number(answer.header(`x-ratelimit-${name}`) ?? NaN)
+  const resetsInMs = parseResetMs(answer) ?? NaN
+  const limit = readHeader('limit')
+  const subject = findReported(toSubjects(call), limit)
+  const reported = [{ span: subject.limits[0]!.span, limit, remaining: readHeader('remaining'), resetsInMs }]
+  if (answer.status !== 429) return [{ subject, reported }]
+  const stated = Number.isNaN(resetsInMs) ? UNSTATED_PAUSE_MS : resetsInMs
+  return [{ subject, reported, pauseMs: retryAfterMs(answer) ?? stated }]
+}
+
+/** Without another sign, the narrowest subject. */
+function findReported([calls, narrow = calls]: [QuotaSubject, ...QuotaSubject[]], limit: number): QuotaSubject {
+  const isOfCalls = limit === calls.limits[0]!.limit && limit !== narrow.limits[0]!.limit
+  return isOfCalls ? calls : narrow
+}
+
+/**
+ * Returns the time until `X-RateLimit-Reset` by the server's clock, milliseconds: ISO 8601, or unix seconds from some compatible
+ * servers. Undefined when it cannot be parsed.
+ */
+export function parseResetMs(answer: Pick<HttpResponse, 'header'>): number | undefined {
+  const reset = answer.header('x-ratelimit-reset')?.trim() ?? ''
+  const at = /^\d+$/.test(reset) ? Number(reset) * SECOND : Date.parse(reset)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now())
+}

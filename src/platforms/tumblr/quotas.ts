@@ -1,0 +1,35 @@
+import { CALL_LIMITS, toQuotaKey, type QuotaSubject } from '../../domain/quotas/limits.ts'
+import { MINUTE, SECOND } from '../../domain/shared/times.ts'
+import { hashSubject, type QuotaNews } from '../shared/call-quota.ts'
+import type { HttpResponse } from '../shared/http.ts'
+import { retryAfterMs } from '../shared/retry-after.ts'
+import { hasReachedDayLimit } from './errors.ts'
+
+/** The limits per address have no headers and end with the minute in which they were reached. */
+const UNSTATED_PAUSE_MS = MINUTE
+
+/** Tumblr grants its hourly and its daily limit to the application and not to each user (docs/reference/platforms.md). */
+export function createTumblrQuota(consumerKey: string) {
+  const key = toQuotaKey('tumblr', 'application', hashSubject(consumerKey))
+  const subject: QuotaSubject = { key, limits: CALL_LIMITS.tumblrApplication }
+
+  return {
+    toSubjects: () => [subject],
+
+    readNews(_: unknown, answer: Pick<HttpResponse, 'status' | 'header' | 'text'>): QuotaNews[] {
+      const reported = CALL_LIMITS.tumblrApplication.map(({ span }) => {
+        const readHeader = (name: string) => Number(answer.header(`x-ratelimit-per${span}-${name}`) ?? NaN)
+        return {
+          span,
+          limit: readHeader('limit'),
+          remaining: readHeader('remaining'),
+          resetsInMs: readHeader('reset') * SECOND,
+        }
+      })
+      if (answer.status !== 429 || hasReachedDayLimit(answer)) return [{ subject, reported }]
+      const waits = reported.filter(({ remaining }) => remaining === 0).map(({ resetsInMs }) => resetsInMs)
+      const pauseMs = waits.length > 0 ? Math.max(...waits) : (retryAfterMs(answer) ?? UNSTATED_PAUSE_MS)
+      return [{ subject, reported, pauseMs }]
+    },
+  }
+}
