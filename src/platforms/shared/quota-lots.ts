@@ -157,6 +157,7 @@ export function createQuotaLots({ platform, ledger, observer, deadlineMs: usualD
       const lot = { ...lease.granted, expiresAt: requestedAt + LOT_LIFE_MS, startBy, deadlineMs }
       const isServed = serve(state, lot, waiting, lease)
       state.lots.push(lot)
+      serveLater(state)
       observer.leaseEnded(platform, isServed ? 'granted' : 'refused')
     } catch (cause) {
       observer.leaseEnded(platform, 'failed')
@@ -199,6 +200,17 @@ export function createQuotaLots({ platform, ledger, observer, deadlineMs: usualD
       return unserved.length
     })
     return refused.every((count) => count === 0)
+  }
+
+  /** Gives the tokens that are left to calls that came after the request. The next lease serves the others. */
+  function serveLater(state: SubjectState): void {
+    for (const purpose of PURPOSES) {
+      state.waiting[purpose] = state.waiting[purpose].filter((call) => {
+        const token = takeFromLots(state, purpose, call.deadlineMs)
+        if (token) call.resolve(token)
+        return !token
+      })
+    }
   }
 
   function refuseAll(calls: Waiting[], purpose: CallPurpose, waitMs: number): void {

@@ -16,6 +16,8 @@ interface DatabaseOptions {
   maxPoolSize?: number
   /** Called with the error each time the first connection fails. */
   onUnreachable?: (error: unknown) => void
+  /** Called with each command that is sent to the database. */
+  onCommand?: (event: mongoose.mongo.CommandStartedEvent) => void
 }
 
 /**
@@ -57,7 +59,9 @@ function createDatabase(url: string, options: DatabaseOptions, { retriesConnecti
           retryWrites: true,
           w: 'majority',
           readConcernLevel: 'majority',
+          monitorCommands: options.onCommand !== undefined,
         })
+        if (options.onCommand) connection.getClient().on('commandStarted', options.onCommand)
         return
       } catch (error) {
         // A wrong address or password is permanent.

@@ -1,0 +1,62 @@
+import { createServer } from 'node:http'
+import { closeServer, listenOnLoopback } from '../../sandbox/platforms/listen.ts'
+import type { CallPurpose, QuotaSubject } from '../../src/domain/quotas/limits.ts'
+import { createCallQuota, type CallQuotas, type QuotaNews } from '../../src/platforms/shared/call-quota.ts'
+import { createHttpClient } from '../../src/platforms/shared/http.ts'
+import { USER_AGENT } from './user-agent.ts'
+
+type Stated = Omit<QuotaNews, 'subject'>
+
+/** A response of the server, and what it states about the first subject of the call. */
+export interface QuotaAnswer extends Stated {
+  status: number
+}
+
+/** A server that answers as the test says and counts its calls. */
+export async function quotaServer(answer: (call: number) => QuotaAnswer | Promise<QuotaAnswer>) {
+  let calls = 0
+  const server = createServer((_, response) => {
+    calls += 1
+    void Promise.resolve(answer(calls)).then(({ status, ...stated }) =>
+      response.writeHead(status, { 'x-quota': JSON.stringify(stated) }).end(),
+    )
+  })
+  const url = new URL(await listenOnLoopback(server))
+  return { url, calls: () => calls, close: () => closeServer(server) }
+}
+
+interface ProcessOptions {
+  url: URL
+  quotas: CallQuotas
+  connections?: number
+}
+
+/** The calls that a process makes through its call quota. */
+export function quotaProcess({ url, quotas, connections = 20 }: ProcessOptions) {
+  const http = createHttpClient({ userAgent: USER_AGENT, connections })
+  const subjectsByCall = new WeakMap<URL, QuotaSubject[]>()
+  const quota = createCallQuota({
+    platform: 'mastodon',
+    quotas,
+    toSubjects: (call) => subjectsByCall.get(call.url)!,
+    readNews: (call, answer) => {
+      const stated = JSON.parse(answer.header('x-quota') ?? '{}') as Stated
+      return [{ subject: subjectsByCall.get(call.url)![0]!, ...stated }]
+    },
+  })
+  const clients = { publishing: quota.watch(http), counting: quota.throttle(http) }
+  interface CallOptions {
+    signal?: AbortSignal
+    timeoutMs?: number
+  }
+  return {
+    /** Makes a call and returns its status. */
+    async call(purpose: CallPurpose, subjects: QuotaSubject[], options: CallOptions = {}): Promise<number> {
+      const to = new URL(url)
+      subjectsByCall.set(to, subjects)
+      const { signal = AbortSignal.timeout(30_000), ...others } = options
+      return (await clients[purpose].send({ method: 'GET', url: to, signal, ...others })).status
+    },
+    close: () => http.close(),
+  }
+}
