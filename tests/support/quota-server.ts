@@ -29,15 +29,18 @@ interface ProcessOptions {
   url: URL
   quotas: CallQuotas
   connections?: number
+  /** Of each call, milliseconds. */
+  deadlineMs?: number
 }
 
 /** The calls that a process makes through its call quota. */
-export function quotaProcess({ url, quotas, connections = 20 }: ProcessOptions) {
+export function quotaProcess({ url, quotas, connections = 20, deadlineMs }: ProcessOptions) {
   const http = createHttpClient({ userAgent: USER_AGENT, connections })
   const subjectsByCall = new WeakMap<URL, QuotaSubject[]>()
   const quota = createCallQuota({
     platform: 'mastodon',
     quotas,
+    ...(deadlineMs !== undefined && { deadlineMs }),
     toSubjects: (call) => subjectsByCall.get(call.url)!,
     readNews: (call, answer) => {
       const stated = JSON.parse(answer.header('x-quota') ?? '{}') as Stated
@@ -54,8 +57,9 @@ export function quotaProcess({ url, quotas, connections = 20 }: ProcessOptions) 
     async call(purpose: CallPurpose, subjects: QuotaSubject[], options: CallOptions = {}): Promise<number> {
       const to = new URL(url)
       subjectsByCall.set(to, subjects)
-      const { signal = AbortSignal.timeout(30_000), ...others } = options
-      return (await clients[purpose].send({ method: 'GET', url: to, signal, ...others })).status
+      const { signal = AbortSignal.timeout(30_000), timeoutMs = deadlineMs } = options
+      const limits = { signal, ...(timeoutMs !== undefined && { timeoutMs }) }
+      return (await clients[purpose].send({ method: 'GET', url: to, ...limits })).status
     },
     close: () => http.close(),
   }

@@ -30,18 +30,21 @@ interface CallQuotaOptions {
   /** Returns the subjects whose quotas a call uses. */
   toSubjects(call: Call): QuotaSubject[]
   readNews(call: Call, answer: Answer): QuotaNews[]
+  /** The deadline of a call that states none, milliseconds. */
+  deadlineMs?: number
 }
 
 /**
  * Creates HTTP clients whose calls take a token from the ledger first. All processes share the quotas and learn within two
  * seconds what one response reports.
  */
-export function createCallQuota({ platform, quotas, toSubjects, readNews }: CallQuotaOptions) {
+export function createCallQuota(options: CallQuotaOptions) {
+  const { platform, quotas, toSubjects, readNews, deadlineMs = TOTAL_TIMEOUT_MS } = options
   if (!quotas) return { watch: (http: HttpClient) => http, throttle: (http: HttpClient) => http }
-  const lots = createQuotaLots({ platform, ...quotas, deadlineMs: TOTAL_TIMEOUT_MS })
+  const lots = createQuotaLots({ platform, ...quotas, deadlineMs })
 
   async function takeAll(subjects: QuotaSubject[], purpose: CallPurpose, call: HttpRequest): Promise<void> {
-    const taking = subjects.map((one) => lots.take(one, purpose, call.timeoutMs ?? TOTAL_TIMEOUT_MS))
+    const taking = subjects.map((one) => lots.take(one, purpose, call.timeoutMs ?? deadlineMs))
     try {
       lots.assertUsable(await raceAbort(Promise.all(taking), call.signal))
     } catch (error) {
