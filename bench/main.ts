@@ -3,7 +3,7 @@
  * table. A full run of all groups also writes bench/results/ and its charts, and updates docs/operations/benchmarks.md.
  *
  *   npm run bench [-- --quick] [history routes throughput footprint lateness peaks mechanisms backlog recovery platforms logins analytics
- *                           collection storage]
+ *                           collection storage quotas]
  *   npm run bench -- --profile throughput   # shows where the measured processes spend their time
  *   npm run bench -- --save backlog         # replaces this group in the results
  *   npm run bench -- --charts               # draws the charts again from the results
@@ -26,6 +26,7 @@ import { measureLogins, type LoginsSize } from './measure/logins.ts'
 import { measureMechanisms, type MechanismsSize } from './measure/mechanisms.ts'
 import { measurePeaks, type PeaksSize } from './measure/peaks.ts'
 import { measurePlatforms, type PlatformsSize } from './measure/platforms.ts'
+import { measureQuotas, type QuotasSize } from './measure/quotas.ts'
 import { measureRecovery, type RecoverySize } from './measure/recovery.ts'
 import { measureRoutes, type RoutesSize } from './measure/routes.ts'
 import { measureStorage, type StorageSize } from './measure/storage.ts'
@@ -49,6 +50,7 @@ interface Sizes {
   analytics: AnalyticsSize
   collection: CollectionSize
   storage: StorageSize
+  quotas: QuotasSize
 }
 
 const FULL: Sizes = {
@@ -90,6 +92,7 @@ const FULL: Sizes = {
   analytics: { users: 1_000, posts: 50, snapshots: 12, readers: 200 },
   collection: { users: { bluesky: 30, threads: 60, mastodon: 1_000 }, posts: 50, rounds: 2 },
   storage: { posts: 2_000 },
+  quotas: { rounds: 5, calls: 5_000, lone: 200 },
 }
 const QUICK: Sizes = {
   history: { posts: 5 },
@@ -115,6 +118,7 @@ const QUICK: Sizes = {
   analytics: { users: 40, posts: 50, snapshots: 12, readers: 30 },
   collection: { users: { bluesky: 4, threads: 10, mastodon: 40 }, posts: 50, rounds: 1 },
   storage: { posts: 200 },
+  quotas: { rounds: 1, calls: 1_000, lone: 50 },
 }
 
 interface Found {
@@ -139,6 +143,7 @@ const MEASUREMENTS: Record<keyof Sizes, (world: World, sizes: Sizes) => Promise<
   analytics: (world, sizes) => withoutChart(measureAnalytics(world, sizes.analytics)),
   collection: (world, sizes) => withoutChart(measureCollection(world, sizes.collection)),
   storage: (world, sizes) => withoutChart(measureStorage(world, sizes.storage)),
+  quotas: (world, sizes) => withoutChart(measureQuotas(world, sizes.quotas)),
 }
 
 const FOLDER = new URL('results/', import.meta.url)

@@ -184,12 +184,13 @@ function buildFetches(
   })
 }
 
-/** Lists the collections of a post. The last one is at `until`. */
+/** Lists the collections of a post, one per slot. The last one is at `until`. */
 function listCollections(completedAt: Date, until: Date, ages: AgeClass[]): Date[] {
   const found: Date[] = []
   let at: Date | null = new Date(completedAt.getTime() + 20 * SECOND)
   for (; at && at < until; at = findNextCollection(ages, completedAt, at)) found.push(at)
-  return [...found, until]
+  const lastSlot = toSnapshotSlot(until)
+  return [...found.filter((takenAt) => toSnapshotSlot(takenAt) < lastSlot), until]
 }
 
 function buildFollowerSnapshots(

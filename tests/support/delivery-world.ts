@@ -1,5 +1,4 @@
 import type { Config } from '../../src/config/schema.ts'
-import type { Logger } from '../../src/logger.ts'
 import { startBluesky } from '../../sandbox/platforms/bluesky.ts'
 import { controlOf, type LedgerEntry } from './platform-control.ts'
 import { testContext, unique } from './servers.ts'
@@ -14,7 +13,10 @@ export const NO_LIMITS = { RATE_LIMIT_PER_USER: 100_000, RATE_LIMIT_PER_ADDRESS:
  * Starts the whole service in this process on the servers of the test run. The test file has its own Bluesky server, so that faults
  * do not affect other files. Requests use the real routes.
  */
-export async function startDeliveryWorld(overrides: Partial<Config> = {}, parts: { logger?: Logger } = {}) {
+export async function startDeliveryWorld(
+  overrides: Partial<Config> = {},
+  parts: Parameters<typeof testContext>[1] = {},
+) {
   const bluesky = await startBluesky()
   const context = await testContext(
     {

@@ -27,7 +27,7 @@ export async function quotaServer(answer: (call: number) => QuotaAnswer | Promis
 
 interface ProcessOptions {
   url: URL
-  quotas: CallQuotas
+  quotas: CallQuotas | undefined
   connections?: number
   /** Of each call, milliseconds. */
   deadlineMs?: number

@@ -3,6 +3,7 @@ import { Connection } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
 import { inject } from 'vitest'
 import type {} from './global-setup.ts'
+import { openDatabase } from '../../src/store/shared/database.ts'
 import { readConfig, type Config } from '../../src/config/schema.ts'
 import { createContext, type Context } from '../../src/context.ts'
 
@@ -47,14 +48,19 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
   return Object.freeze({ ...readConfig(defaults), ...overrides })
 }
 
+/** `onCommand` is called with each command that the context sends to its database. */
+type ContextParts = Parameters<typeof createContext>[1] &
+  Pick<NonNullable<Parameters<typeof openDatabase>[1]>, 'onCommand'>
+
 /** Creates a context for the test file alone, with indexes, bucket and namespace. Close it in `afterAll`. */
 export async function testContext(
   overrides: Partial<Config> = {},
-  parts: Parameters<typeof createContext>[1] = {},
+  { onCommand, ...parts }: ContextParts = {},
 ): Promise<Context> {
   const config = testConfig(overrides)
   await registerNamespace(config)
-  const context = await createContext(config, parts)
+  const database = onCommand && (await openDatabase(config.MONGODB_URL, { onCommand }))
+  const context = await createContext(config, { ...(database && { database }), ...parts })
   await Promise.all([context.database.createIndexes(), context.storage.ensureBucket([config.FRONTEND_URL])])
   return context
 }

@@ -3,6 +3,7 @@ import type { DueBounds } from '../../domain/analytics/collection.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { Delivery, PlatformStatus } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
+import { ALL_SHARDS } from '../shared/all-shards.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { METRICS_INDEX, type StoredPost } from '../posts/post-schema.ts'
 
@@ -55,7 +56,13 @@ export function createDueMetricsStore(connection: Connection) {
   const collection = nativeCollection<StoredPost>(connection, 'posts')
 
   const find = (filter: object) =>
-    collection().find<PublishedPost>(filter, { projection: SHOWN, maxTimeMS: LIST_DEADLINE_MS }).hint(METRICS_INDEX)
+    collection()
+      .find<PublishedPost>(filter, {
+        projection: SHOWN,
+        maxTimeMS: LIST_DEADLINE_MS,
+        ...(!('userId' in filter) && ALL_SHARDS),
+      })
+      .hint(METRICS_INDEX)
 
   /** Updates that plan the next collection. Because of `$max`, a late write never moves it back. */
   const toUpdates = (publisher: Publisher, planned: PlannedCollection[], fetchedAt?: Date) =>
@@ -96,7 +103,7 @@ export function createDueMetricsStore(connection: Connection) {
     /** The owner of a random post; null when there are no posts. */
     async sampleOwner(): Promise<string | null> {
       const [post] = await collection()
-        .aggregate<Pick<StoredPost, 'userId'>>([{ $sample: { size: 1 } }, { $project: { userId: 1 } }])
+        .aggregate<Pick<StoredPost, 'userId'>>([{ $sample: { size: 1 } }, { $project: { userId: 1 } }], ALL_SHARDS)
         .toArray()
       return post?.userId ?? null
     },
@@ -124,7 +131,7 @@ export function createDueMetricsStore(connection: Connection) {
 
     /** Finds a post whose owner is not known. */
     findOne: (postId: string): Promise<PublishedPost | null> =>
-      collection().findOne<PublishedPost>({ _id: postId }, { projection: SHOWN }),
+      collection().findOne<PublishedPost>({ _id: postId }, { projection: SHOWN, ...ALL_SHARDS }),
 
     /**
      * Returns which of these posts are still published and were not fetched after `takenAt`. Only their metrics may be stored in the

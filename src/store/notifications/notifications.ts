@@ -3,6 +3,7 @@ import { NOTIFICATION_TYPES, type NewNotification } from '../../domain/notificat
 import { PUSH_STATES, type PushState } from '../../domain/notifications/push.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { DUPLICATE_KEY } from '../mongo-errors.ts'
+import { ALL_SHARDS } from '../shared/all-shards.ts'
 import { dropIndex } from '../shared/drop-index.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { batcher } from '../shared/batching.ts'
@@ -194,6 +195,7 @@ export function createNotificationStore(
       const { modifiedCount } = await collection().updateMany(
         { read: true, removeAt: { $exists: false } },
         { $set: toRead() },
+        ALL_SHARDS,
       )
       return modifiedCount
     },

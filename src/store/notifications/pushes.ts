@@ -1,5 +1,6 @@
 import type { Connection } from 'mongoose'
 import type { PushState } from '../../domain/notifications/push.ts'
+import { ALL_SHARDS } from '../shared/all-shards.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { anyOf, batcher } from '../shared/batching.ts'
 import type { Notification } from './notifications.ts'
@@ -13,7 +14,9 @@ export function createPushStore(connection: Connection) {
   return {
     /** @param userId the owner; without it every shard is asked */
     find: (notificationId: string, userId?: string): Promise<Notification | null> =>
-      collection().findOne({ _id: notificationId, ...(userId !== undefined && { userId }) }),
+      userId === undefined
+        ? collection().findOne({ _id: notificationId }, ALL_SHARDS)
+        : collection().findOne({ _id: notificationId, userId }),
 
     /** Records that a workflow has started. */
     acknowledge: batcher<void, PushedNotification>(async (pushed, settle) => {
@@ -44,7 +47,7 @@ export function createPushStore(connection: Connection) {
     /** Pushes that no workflow has started, oldest first, for the sweeper. */
     async listUnstarted(before: Date, limit: number): Promise<{ id: string; userId: string }[]> {
       const waiting = await collection()
-        .find({ 'push.state': 'waiting', createdAt: { $lte: before } }, { projection: { userId: 1 } })
+        .find({ 'push.state': 'waiting', createdAt: { $lte: before } }, { projection: { userId: 1 }, ...ALL_SHARDS })
         .sort({ createdAt: 1 })
         .limit(limit)
         .toArray()

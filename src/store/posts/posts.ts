@@ -8,6 +8,7 @@ import { parseOwnerId } from '../../domain/media/storage-keys.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import { createFirstEvent, sortByTime, type TimelineEvent } from '../../domain/posts/timeline.ts'
+import { ALL_SHARDS } from '../shared/all-shards.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { anyOf, batchLoader, batcher } from '../shared/batching.ts'
 import { createTransitions } from './post-transitions.ts'
@@ -59,7 +60,10 @@ export function createPostStore(connection: Connection, now: () => Date) {
 
   const load = batchLoader<Post, PostKey>(
     async (keys) => {
-      const posts = await collection().find<Post>(matchAny(keys), WITHOUT_TIMELINE).toArray()
+      const filter = matchAny(keys)
+      const posts = await collection()
+        .find<Post>(filter, { ...WITHOUT_TIMELINE, ...(!('userId' in filter) && ALL_SHARDS) })
+        .toArray()
       for (const post of posts) remember(post)
       return posts
     },
@@ -104,7 +108,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
     /** Returns whether another post of ours is recorded as this platform post. */
     async belongsToOtherPost(postId: string, platform: Platform, platformPostId: string): Promise<boolean> {
       const filter = { publishedKeys: toPublishedKey(platform, platformPostId) }
-      const holder = await collection().findOne(filter, { projection: { _id: 1 } })
+      const holder = await collection().findOne(filter, { projection: { _id: 1 }, ...ALL_SHARDS })
       return holder !== null && holder._id !== postId
     },
 
@@ -151,7 +155,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
       instants.forEach((instant, index) => {
         const time = instant.getTime()
         const dueAt = { $gt: new Date(time - SECOND), $lte: instant }
-        const limit = { limit: HIGHEST_DUE_RANK }
+        const limit = { limit: HIGHEST_DUE_RANK, ...ALL_SHARDS }
         const count = counts.get(time) ?? collection().countDocuments({ status: 'SCHEDULED', dueAt }, limit)
         counts.set(time, count)
         void count.then(
@@ -267,7 +271,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
             status: { $in: ['PENDING', 'SCHEDULED', 'PROCESSING'] satisfies PostStatus[] },
             ...(dueFrom && { dueAt: { $gte: dueFrom } }),
           },
-          WITHOUT_TIMELINE,
+          { ...WITHOUT_TIMELINE, ...ALL_SHARDS },
         )
         .sort({ dueAt: 1 }),
 
@@ -290,7 +294,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
               },
             ],
           },
-          WITHOUT_TIMELINE,
+          { ...WITHOUT_TIMELINE, ...ALL_SHARDS },
         )
         // Unacknowledged starts come first, because they leave the list once acknowledged; overdue posts may stay on it for a
         // while.

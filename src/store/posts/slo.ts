@@ -1,3 +1,4 @@
+import { ALL_SHARDS } from '../shared/all-shards.ts'
 import type { Connection, PipelineStage } from 'mongoose'
 import type { EntryGroup } from '../../domain/posts/slo.ts'
 import { SECOND } from '../../domain/shared/times.ts'
@@ -52,7 +53,7 @@ export function createSloStore(connection: Connection) {
     async read(window: SloWindow): Promise<{ groups: EntryGroup[]; since: Date }> {
       const found = await connection
         .collection('posts')
-        .aggregate<Found>(sloPipeline(window), { maxTimeMS: DEADLINE_MS, allowDiskUse: true })
+        .aggregate<Found>(sloPipeline(window), { maxTimeMS: DEADLINE_MS, allowDiskUse: true, ...ALL_SHARDS })
         .toArray()
       const groups = found.map(({ _id, entries, posts }) => ({ ..._id, entries, posts }))
       const isCut = groups.reduce((total, { posts }) => total + posts, 0) >= window.maxPosts
