@@ -14,7 +14,7 @@ export async function strictQuotaServer() {
   const server = createServer((_, response) => {
     const now = performance.now()
     arrivals.push(now)
-    // An aligned window contains no more calls than a sliding one of its length.
+    // An aligned window of the same length contains no more calls than a sliding one.
     const inWindow = arrivals.filter((at) => at > now - STRICT_LIMIT.windowMs).length
     most = Math.max(most, inWindow)
     if (inWindow > STRICT_LIMIT.limit) refused += 1

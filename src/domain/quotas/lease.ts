@@ -77,7 +77,9 @@ export function toCounterMs(windowMs: number): number {
 }
 
 /** Older reports are ignored, because they may miss calls that have arrived since. */
-export const LONGEST_REPORT_AGE_MS = LOT_LIFE_MS
+export function isCurrentReport({ ageMs }: LimitReport): boolean {
+  return ageMs <= LOT_LIFE_MS
+}
 
 /** Returns the limit in force and the tokens that are left of it. */
 export function computeFree({ limit }: CallLimit, record: SpanRecord | undefined, now: Date) {

@@ -1,5 +1,5 @@
 import { DAY } from '../../domain/shared/times.ts'
-import { LONGEST_REPORT_AGE_MS, toCounterMs, type LeaseRequest } from '../../domain/quotas/lease.ts'
+import { isCurrentReport, toCounterMs, type LeaseRequest } from '../../domain/quotas/lease.ts'
 import { COUNTING_SHARE, type CallLimit } from '../../domain/quotas/limits.ts'
 
 export type Expression = string | number | boolean | null | Date | Expression[] | { [operator: string]: Expression }
@@ -80,13 +80,11 @@ function keep(path: string, cond: Expression): Expression {
   return { $filter: { input: { $ifNull: [path, []] }, cond } }
 }
 
-/** A report counts from when it was made. The calls that were perhaps underway then are subtracted from it. */
+/** A report counts from when it was made. The calls that may have been underway then are subtracted from it. */
 function applyReport({ reports, outstanding }: LeaseRequest, { span }: CallLimit): Record<string, Expression> {
   const path = `spans.${span}.report`
   const stored: Expression = { $cond: [{ $gt: [`$${path}.until`, '$leasedAt'] }, `$${path}`, null] }
-  const report = reports.find(
-    (one) => one.span === span && one.ageMs <= LONGEST_REPORT_AGE_MS && one.ageMs < one.resetsInMs,
-  )
+  const report = reports.find((one) => one.span === span && isCurrentReport(one) && one.ageMs < one.resetsInMs)
   if (!report) return { [path]: stored }
   const at = later(-report.ageMs)
   const reported: Expression = {

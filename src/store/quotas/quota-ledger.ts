@@ -55,7 +55,7 @@ export function createQuotaLedger(connection: Connection, { now = () => '$$NOW' 
   async function readAll(requests: LeaseRequest[]): Promise<Map<string, StoredQuota>> {
     const ids = [...new Set(requests.map(({ key }) => key))]
     const found = await quotas()
-      .find({ _id: anyOf(ids) as string }, { projection: { pausedUntil: 1, spans: 1, lessees: 1, leasedAt: now() } })
+      .find({ _id: anyOf(ids) }, { projection: { pausedUntil: 1, spans: 1, lessees: 1, leasedAt: now() } })
       .toArray()
     return new Map(found.map((record) => [record._id, record]))
   }

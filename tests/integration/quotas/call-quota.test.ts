@@ -30,8 +30,13 @@ async function startServer(answer: Parameters<typeof quotaServer>[0] = () => OK)
   return server
 }
 
+interface ProcessParts {
+  ledger?: QuotaLedger
+  observer?: Partial<QuotaObserver>
+}
+
 /** A process whose leases the test sees, and can delay. */
-function startProcess(url: URL, { ledger = database.createLedger(), observer = {} as Partial<QuotaObserver> } = {}) {
+function startProcess(url: URL, { ledger = database.createLedger(), observer = {} }: ProcessParts = {}) {
   const leases: LeaseRequest[] = []
   let gate = Promise.resolve()
   const watched: QuotaLedger = {
