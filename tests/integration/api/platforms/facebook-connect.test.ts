@@ -34,6 +34,11 @@ beforeAll(async () => {
   meta = await startMeta()
   control = controlOf(meta.facebook.control)
   instagramControl = controlOf(meta.instagram.control)
+  await startService()
+})
+
+/** Starts the service with an app of its own. */
+async function startService(): Promise<void> {
   const { id, secret } = meta.createApp({
     name: 'postonce',
     redirectUris: [buildCallbackUrl(testConfig().PUBLIC_URL, 'facebook')],
@@ -47,16 +52,26 @@ beforeAll(async () => {
   })
   app = await buildApp(context)
   ;({ follow, someone: signedIn } = connecting('facebook', context, app))
-})
+}
+
+async function stopService(): Promise<void> {
+  await app?.close()
+  await context?.close()
+}
 
 afterEach(async () => {
   await control.clearFaults()
   await instagramControl.clearFaults()
+  const paused = { pausedUntil: { $gt: new Date() } }
+  // A limit of the app pauses its calls for minutes.
+  if (await context.database.connection.collection('quotas').findOne(paused)) {
+    await stopService()
+    await startService()
+  }
 })
 
 afterAll(async () => {
-  await app?.close()
-  await context?.close()
+  await stopService()
   await meta?.stop()
 })
 
