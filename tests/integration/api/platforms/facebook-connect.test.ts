@@ -8,6 +8,7 @@ import { buildCallbackUrl } from '../../../../src/domain/accounts/platform-conne
 import { SECOND } from '../../../../src/domain/shared/times.ts'
 import { decide, SCOPES, uniqueName, type KeptBack } from '../../platforms/shared/meta-support.ts'
 import { connecting } from '../../../support/connecting.ts'
+import { hasPausedCalls } from '../../../support/paused-calls.ts'
 import { controlOf, type Control } from '../../../support/platform-control.ts'
 import { testConfig, testContext } from '../../../support/servers.ts'
 
@@ -62,9 +63,7 @@ async function stopService(): Promise<void> {
 afterEach(async () => {
   await control.clearFaults()
   await instagramControl.clearFaults()
-  const paused = { pausedUntil: { $gt: new Date() } }
-  // A limit of the app pauses its calls for minutes.
-  if (await context.database.connection.collection('quotas').findOne(paused)) {
+  if (await hasPausedCalls(context)) {
     await stopService()
     await startService()
   }

@@ -8,6 +8,7 @@ import type { Context } from '../../../../src/context.ts'
 import { buildCallbackUrl } from '../../../../src/domain/accounts/platform-connect.ts'
 import { SECOND } from '../../../../src/domain/shared/times.ts'
 import { connecting, testConnections } from '../../../support/connecting.ts'
+import { hasPausedCalls } from '../../../support/paused-calls.ts'
 import { controlOf, type Control } from '../../../support/platform-control.ts'
 import { testConfig, testContext } from '../../../support/servers.ts'
 
@@ -25,6 +26,10 @@ let { follow, someone } = {} as ReturnType<typeof connecting>
 beforeAll(async () => {
   mastodon = await startMastodon()
   control = controlOf(mastodon.control)
+  await startService()
+})
+
+async function startService(): Promise<void> {
   const redirectUris = [buildCallbackUrl(testConfig().PUBLIC_URL, 'mastodon')]
   const { clientId, clientSecret } = mastodon.createApp({ name: 'postonce', redirectUris })
   context = await testContext({
@@ -34,13 +39,23 @@ beforeAll(async () => {
   })
   app = await buildApp(context)
   ;({ follow, someone } = connecting('mastodon', context, app))
-})
+}
 
-afterEach(() => control.clearFaults())
-
-afterAll(async () => {
+async function stopService(): Promise<void> {
   await app?.close()
   await context?.close()
+}
+
+afterEach(async () => {
+  await control.clearFaults()
+  if (await hasPausedCalls(context)) {
+    await stopService()
+    await startService()
+  }
+})
+
+afterAll(async () => {
+  await stopService()
   await mastodon?.stop()
 })
 

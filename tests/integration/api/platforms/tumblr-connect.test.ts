@@ -8,6 +8,7 @@ import type { Context } from '../../../../src/context.ts'
 import { buildCallbackUrl } from '../../../../src/domain/accounts/platform-connect.ts'
 import { SECOND } from '../../../../src/domain/shared/times.ts'
 import { connecting, testConnections } from '../../../support/connecting.ts'
+import { hasPausedCalls } from '../../../support/paused-calls.ts'
 import { controlOf, type Control } from '../../../support/platform-control.ts'
 import { testConfig, testContext } from '../../../support/servers.ts'
 
@@ -29,6 +30,10 @@ let { follow, someone } = {} as ReturnType<typeof connecting>
 beforeAll(async () => {
   tumblr = await startTumblr()
   control = controlOf(tumblr.control)
+  await startService()
+})
+
+async function startService(): Promise<void> {
   const { consumerKey, consumerSecret } = tumblr.createApp({
     name: 'postonce',
     callbackUrl: buildCallbackUrl(testConfig().PUBLIC_URL, 'tumblr'),
@@ -41,13 +46,23 @@ beforeAll(async () => {
   })
   app = await buildApp(context)
   ;({ follow, someone } = connecting('tumblr', context, app))
-})
+}
 
-afterEach(() => control.clearFaults())
-
-afterAll(async () => {
+async function stopService(): Promise<void> {
   await app?.close()
   await context?.close()
+}
+
+afterEach(async () => {
+  await control.clearFaults()
+  if (await hasPausedCalls(context)) {
+    await stopService()
+    await startService()
+  }
+})
+
+afterAll(async () => {
+  await stopService()
   await tumblr?.stop()
 })
 
