@@ -147,6 +147,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   )
 
   const storage = createConfiguredStorage(config)
+  const media = createMediaSource(storage)
   const cipher = createTokenCipher(config.TOKEN_ENCRYPTION_KEYS)
   const platforms = instrumentPlatforms(
     overrides.platforms ??
@@ -158,7 +159,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
         facts: createPlatformFacts(connection, now),
         quotas: { ledger: createQuotaLedger(connection), observer: createQuotaObserver({ logger, metrics }) },
         applications: createServerApplications({ store: createServerApplicationStore(connection, now), cipher }),
-        media: createMediaSource(storage),
+        media,
       }),
     metrics,
   )
@@ -253,6 +254,8 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     credentials,
     discardPrepared: createDiscardPrepared({ credentials, platforms, clock, logger }),
     storage,
+    media,
+    preflightLeadMs: config.PREFLIGHT_LEAD_SECONDS * SECOND,
     avatars: createAvatars({ storage, timeoutMs: 5 * SECOND }),
     platforms,
     orchestrator,

@@ -1,6 +1,7 @@
 import { createAnalyticsActivities, type AnalyticsDeps } from './analytics/analytics-activities.ts'
 import { createDownsampleActivities, type DownsampleDeps } from './analytics/downsample-snapshots.ts'
 import { createBillingActivities, type BillingDeps } from './billing/billing-activities.ts'
+import { createCheckDuePostsActivities, type CheckDuePostsDeps } from './publishing/check-due-posts.ts'
 import { createCleanUploadsActivities, type CleanUploadsDeps } from './media/clean-uploads.ts'
 import { createPublishActivities, type PublishActivitiesDeps } from './publishing/publish-activities.ts'
 import { createPushActivities, type PushDeps } from './notifications/push.ts'
@@ -18,6 +19,7 @@ export function createActivities(
     SweepDeps &
     RestartPostsDeps &
     RenewTokensDeps &
+    CheckDuePostsDeps &
     CleanUploadsDeps &
     SendMailDeps &
     PushDeps &
@@ -32,6 +34,7 @@ export function createActivities(
     ...createSweepActivities(deps),
     ...createRestartPostsActivities(deps),
     ...createRenewTokensActivities(deps),
+    ...createCheckDuePostsActivities(deps),
     ...createCleanUploadsActivities(deps),
     ...createSendMailActivities(deps),
     ...createPushActivities(deps),

@@ -186,6 +186,11 @@ export const ConfigSchema = Type.Object(
       1_000,
     ),
     SWEEP_INTERVAL_MS: number('Interval of the sweeper, which restarts stalled deliveries', 30_000, 1_000),
+    PREFLIGHT_LEAD_SECONDS: number(
+      'How long before they are due scheduled posts are checked again, so that their owner can be warned',
+      900,
+      60,
+    ),
     NOTIFICATION_RETENTION_DAYS: number('How long notifications are stored after they were read', 90, 1),
 
     ANALYTICS_AGES: list(

@@ -36,6 +36,13 @@ export function listScheduledWorkflows({ sweepIntervalMs, metricsIntervalMs }: I
       summary: 'Restart posts and background work without a running workflow',
     },
     {
+      name: 'checkDuePosts',
+      intervalMs: MINUTE,
+      catchUpMs: MINUTE,
+      maxRunMs: 5 * MINUTE,
+      summary: 'Check scheduled posts again shortly before they are due',
+    },
+    {
       name: 'renewTokens',
       intervalMs: DAY,
       catchUpMs: DAY,

@@ -4,7 +4,7 @@ import type { Failure } from '../posts/failure.ts'
 import { isWebUrl } from '../shared/links.ts'
 import { platformLabel, type Platform } from '../shared/platforms.ts'
 import type { PlatformStatus, Post } from '../posts/post.ts'
-import { toTarget } from '../posts/targets.ts'
+import { toTarget, type Target } from '../posts/targets.ts'
 import { toExcerpt } from '../shared/plain-text.ts'
 import { trimFullStop } from '../shared/text.ts'
 import { formatDate, formatIsoDate, formatTime } from '../shared/times.ts'
@@ -89,10 +89,15 @@ export function postFailed(post: Post, entry: PlatformStatus, reason: Failure): 
   })
 }
 
+/** Begins the keys of all warnings about a post on one account. */
+export function toWarningPrefix(postId: string, target: Target): string {
+  return `post-warning:${postId}:${target}:`
+}
+
 /** Warns that preparation found a problem that will make the delivery fail unless the user acts. */
 export function preparationFailed(post: Post, entry: PlatformStatus, reason: Failure): NewNotification {
   return createPostNotification(post._id, post.userId, {
-    dedupeKey: `post-warning:${post._id}:${toTarget(entry)}:${entry.delivery.round}:${post.contentVersion}`,
+    dedupeKey: `${toWarningPrefix(post._id, toTarget(entry))}${entry.delivery.round}:${post.contentVersion}`,
     type: 'warning',
     message: `Your scheduled post${quoteExcerpt(post, entry)} may fail on ${describePlace(post, entry)}: ${describeCause(reason)}. ${stepBeforeDue(reason)}.`,
     options: pickImage(post, entry),

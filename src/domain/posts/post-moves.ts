@@ -130,6 +130,7 @@ export function edit(change: PostChange): Move {
           : createEntry(account)
       }),
       contentVersion: changesContent(change) ? post.contentVersion + 1 : post.contentVersion,
+      ...(post.dueCheck && { dueCheck: { ...post.dueCheck, at: null } }),
     }
     if (isDraft && (status === undefined || status === 'DRAFT')) return { ...edited, scheduledAt }
     const publishing = isDraft ? { createdAt: now } : {}

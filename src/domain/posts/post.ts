@@ -114,6 +114,14 @@ export interface PlatformStatus {
   delivery: Delivery
 }
 
+/** The check of a scheduled post shortly before it is due. */
+export interface DueCheck {
+  /** Null since the post was changed, and while something would make it fail. */
+  at: Date | null
+  /** The targets whose owner was warned. */
+  warned: string[]
+}
+
 export interface FirstAnswer {
   status: PostStatus
   scheduledAt: Date | null
@@ -154,6 +162,8 @@ export interface Post {
    * Such a post cannot be retried, so that one share never publishes two posts.
    */
   allowanceMovedTo?: string
+  /** Absent before the first check. */
+  dueCheck?: DueCheck
   /** True until Temporal acknowledges the workflow start or signal for the latest change. */
   startPending: boolean
   /** `toPublishedKey` of every platform post, unique across all posts; absent before the first. */

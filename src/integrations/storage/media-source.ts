@@ -4,7 +4,7 @@ import type { MediaItem } from '../../domain/posts/post.ts'
 import { MAX_UPLOAD_BYTES, toMediaKind } from '../../domain/posts/posting-rules.ts'
 import { copyKey, removedKey } from '../../domain/media/storage-keys.ts'
 import { HOUR } from '../../domain/shared/times.ts'
-import type { ObjectStorage } from './storage.ts'
+import type { ObjectHead, ObjectStorage } from './storage.ts'
 import { fileProblem, MISSING_FILE, normalizeType, SNIFF_BYTES, type FoundFile } from './stored-files.ts'
 
 /** Copies are deleted a day after they were last stored (`cleanUploads`); an older copy than this is stored again. */
@@ -26,7 +26,23 @@ export function createMediaSource(
     return read()
   }
 
+  async function check(item: MediaItem, options: Options): Promise<ObjectHead> {
+    const read = () => storage.readHead(item.storageKey, SNIFF_BYTES, options)
+    const object = await readOrRestore(item, options, read)
+    const problem = object ? await findProblem(item, object) : MISSING_FILE
+    if (problem !== null) throw unavailable(item, problem)
+    return object!
+  }
+
   return {
+    /**
+     * Reads only the beginning of the bytes of a media item.
+     * @throws MediaUnavailableError as `open`
+     */
+    async assertAvailable(item: MediaItem, options: Options = {}): Promise<void> {
+      await check(item, options)
+    },
+
     /**
      * Opens a media item. The stream must be read or cancelled.
      * @throws MediaUnavailableError when the object is missing, too large, or of another type
@@ -48,13 +64,10 @@ export function createMediaSource(
      * @throws MediaUnavailableError as `open`
      */
     async publicUrl(item: MediaItem, options: Options = {}): Promise<string> {
-      const read = () => storage.readHead(item.storageKey, SNIFF_BYTES, options)
-      const object = await readOrRestore(item, options, read)
-      const problem = object ? await findProblem(item, object) : MISSING_FILE
-      if (problem !== null) throw unavailable(item, problem)
+      const { contentType } = await check(item, options)
       const type = normalizeType(item.mimeType)
       // The object still has the content type of its upload, which platforms may not know.
-      if (object!.contentType !== type) await storage.retype(item.storageKey, type, options)
+      if (contentType !== type) await storage.retype(item.storageKey, type, options)
       return storage.publicUrl(item.storageKey)
     },
 
@@ -73,6 +86,8 @@ export function createMediaSource(
     },
   }
 }
+
+export type StoredMedia = ReturnType<typeof createMediaSource>
 
 function unavailable(item: MediaItem, problem: string): MediaUnavailableError {
   const name = item.originalFilename ?? item.storageKey.split('/').at(-1)

@@ -204,6 +204,11 @@ export function createNotificationStore(
     allOf: (userId: string): AsyncIterable<Notification> =>
       collection().find({ userId }).sort({ createdAt: -1, _id: -1 }),
 
+    /** Removes notifications whose keys begin with a prefix, because their cause is gone. */
+    async removeByKey(userId: string, prefix: string): Promise<void> {
+      await collection().deleteMany({ userId, dedupeKey: { $gte: prefix, $lt: `${prefix}\uffff` } })
+    },
+
     async removeAllOf(userId: string): Promise<void> {
       await collection().deleteMany({ userId })
     },

@@ -3,7 +3,7 @@ import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import type { ArmedFields } from '../../domain/posts/armed-fields.ts'
 import { HIGHEST_DUE_RANK } from '../../domain/posts/publish-plan.ts'
 import { toPublishedKey } from '../../domain/posts/post-entries.ts'
-import type { Post, PostStatus } from '../../domain/posts/post.ts'
+import type { DueCheck, Post, PostStatus } from '../../domain/posts/post.ts'
 import { parseOwnerId } from '../../domain/media/storage-keys.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
@@ -41,6 +41,14 @@ export interface StrandedBounds {
   /** Posts in delivery whose revision has not changed since. */
   stalledBefore: Date
   now: Date
+  limit: number
+}
+
+/** The times between which unchecked posts are due, and the last post of the page before. */
+interface UncheckedBounds {
+  dueAfter: Date
+  dueUntil: Date
+  after: { dueAt: Date; postId: string } | null
   limit: number
 }
 
@@ -197,7 +205,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
       const dueAt = { $lte: new Date(now().getTime() + FINAL_CHECK_LEAD_MS) }
       await collection().updateMany(
         { userId, status: { $in: ['PENDING', 'SCHEDULED'] }, dueAt },
-        { $inc: { contentVersion: 1, revision: 1 } },
+        { $inc: { contentVersion: 1, revision: 1 }, $set: { 'dueCheck.at': null } },
       )
     },
 
@@ -274,6 +282,30 @@ export function createPostStore(connection: Connection, now: () => Date) {
           { ...WITHOUT_TIMELINE, ...ALL_SHARDS },
         )
         .sort({ dueAt: 1 }),
+
+    /** Scheduled posts that are due in a time and have to be checked, the next due first. */
+    listUnchecked: ({ dueAfter, dueUntil, after, limit }: UncheckedBounds): Promise<Post[]> =>
+      collection()
+        .find<Post>(
+          {
+            status: 'SCHEDULED',
+            'dueCheck.at': null,
+            dueAt: { $gt: dueAfter, $lte: dueUntil },
+            ...(after && {
+              $or: [{ dueAt: { $gt: after.dueAt } }, { dueAt: after.dueAt, _id: { $gt: after.postId } }],
+            }),
+          },
+          { ...WITHOUT_TIMELINE, ...ALL_SHARDS },
+        )
+        .sort({ dueAt: 1, _id: 1 })
+        .limit(limit)
+        .maxTimeMS(LIST_DEADLINE_MS)
+        .toArray(),
+
+    /** Records a check, unless the post has changed since it was read. Changes neither revision nor `updatedAt`. */
+    async saveDueCheck({ _id, userId, revision }: Post, dueCheck: DueCheck): Promise<void> {
+      await collection().updateOne({ _id, userId, revision }, { $set: { dueCheck } })
+    },
 
     /** Deliveries that may have no running workflow: unacknowledged starts, overdue posts, and stalled posts. */
     listStranded: ({ overdueBefore, stalledBefore, now: instant, limit }: StrandedBounds): Promise<Post[]> =>

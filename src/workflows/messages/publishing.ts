@@ -64,3 +64,21 @@ export interface PostState {
   status: PostStatus | 'DELETED'
   plan: PublishPlan | null
 }
+
+/** The last post of a page of posts that are checked before they are due. */
+export interface UncheckedPlace {
+  /** Epoch milliseconds. */
+  dueAt: number
+  postId: string
+}
+
+/** The numbers of checked posts and of new warnings. */
+export interface CheckedPosts {
+  checked: number
+  warned: number
+}
+
+export interface UncheckedPage extends CheckedPosts {
+  /** Null on the last page. */
+  next: UncheckedPlace | null
+}

@@ -1,0 +1,30 @@
+import { checkContent } from './preflight.ts'
+import { failure, type Failure } from './failure.ts'
+import type { Content } from './post.ts'
+import type { PostingRules } from './posting-rules.ts'
+import type { StoredHealth } from '../accounts/account-health.ts'
+import { platformLabel, type Platform } from '../shared/platforms.ts'
+
+/** What a scheduled delivery needs. */
+interface DueDelivery {
+  platform: Platform
+  content: Content
+  dueAt: Date
+  rules: PostingRules
+  /** The account that would be used; null when none is connected. `endsAt` is the end of a login that cannot be renewed. */
+  account: { health: Pick<StoredHealth, 'status' | 'lastError'>; endsAt: Date | null } | null
+}
+
+/** Returns why a delivery would fail at its instant if nothing is changed, as far as stored data show it; null when nothing shows that. */
+export function findObstacle({ platform, content, dueAt, rules, account }: DueDelivery): Failure | null {
+  const label = platformLabel(platform)
+  if (!account) return failure('PLATFORM_NOT_CONNECTED', 'The platform is not connected')
+  if (account.health.status !== 'active') {
+    return failure('unauthorized', account.health.lastError ?? `The ${label} connection has expired`)
+  }
+  if (account.endsAt && account.endsAt <= dueAt) {
+    return failure('unauthorized', `The ${label} login ends before the post is due`)
+  }
+  const [problem] = checkContent(platform, content, rules)
+  return problem ? failure('validation', problem.message) : null
+}
