@@ -1,0 +1,164 @@
+import { Client, Connection } from '@temporalio/client'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import sharp from 'sharp'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  createCheckDuePostsActivities,
+  type CheckDuePostsDeps,
+} from '../../../src/activities/publishing/check-due-posts.ts'
+import { createContext, type Context } from '../../../src/context.ts'
+import { edit } from '../../../src/domain/posts/post-moves.ts'
+import type { MediaItem, Post } from '../../../src/domain/posts/post.ts'
+import { DAY, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
+import { newId } from '../../../src/store/shared/schema.ts'
+import { startWorkers } from '../../../src/worker/create-workers.ts'
+import type { CheckedPosts, UncheckedPage } from '../../../src/workflows/messages/publishing.ts'
+import { poll } from '../../support/delivery-world.ts'
+import { buildPost } from '../../support/posts.ts'
+import { connectAccounts, connectedUser, disconnectDefault, storePosts } from '../../support/published.ts'
+import { testContext } from '../../support/servers.ts'
+
+let context: Context
+let png: Buffer
+beforeAll(async () => {
+  context = await testContext()
+  png = await sharp({ create: { width: 4, height: 4, channels: 3, background: 'teal' } })
+    .png()
+    .toBuffer()
+}, 60_000)
+afterAll(() => context?.close())
+beforeEach(async () => {
+  await context.database.connection.collection('posts').deleteMany({})
+})
+
+async function check(parts: Partial<CheckDuePostsDeps> = {}): Promise<CheckedPosts> {
+  const { checkDuePostsPage } = createCheckDuePostsActivities({ ...context, ...parts })
+  const page: UncheckedPage = await new MockActivityEnvironment().run(checkDuePostsPage, null)
+  expect(page.next).toBe(null)
+  return { checked: page.checked, warned: page.warned }
+}
+
+const inMinutes = (minutes: number) => new Date(Date.now() + minutes * MINUTE)
+const scheduled = (userId: string, fields: Parameters<typeof buildPost>[0] = {}) =>
+  buildPost({ userId, scheduledAt: inMinutes(10), ...fields }, new Date())
+
+async function storeScheduled(fields: Parameters<typeof buildPost>[0] = {}): Promise<{ userId: string; post: Post }> {
+  const { _id: userId } = await connectedUser(context, ['bluesky'])
+  const post = scheduled(userId, fields)
+  await storePosts(context, [post])
+  return { userId, post }
+}
+
+const messagesOf = async (userId: string) =>
+  (await context.notifications.listOf(userId, 10)).map(({ message }) => message)
+const stored = async ({ _id }: Post) => (await context.posts.find(_id))!
+
+async function storeImage(userId: string): Promise<MediaItem> {
+  const storageKey = `uploads/${userId}/${newId()}.png`
+  await context.storage.put({ key: storageKey, body: png, contentType: 'image/png' })
+  return { storageKey, mimeType: 'image/png', sizeBytes: png.length, width: 4, height: 4 } as MediaItem
+}
+
+describe('a check before a post is due', () => {
+  it('warns once of an account that was disconnected, and removes the warning when it is connected again', async () => {
+    const { userId, post } = await storeScheduled()
+    const before = await stored(post)
+    await disconnectDefault(context.accounts, userId, 'bluesky')
+    expect(await check()).toEqual({ checked: 1, warned: 1 })
+    expect(await messagesOf(userId)).toEqual([expect.stringContaining('Connect the account in settings')])
+    expect(await check()).toEqual({ checked: 1, warned: 0 })
+    expect(await messagesOf(userId)).toHaveLength(1)
+    await connectAccounts(context, userId, ['bluesky'])
+    expect(await check()).toEqual({ checked: 1, warned: 0 })
+    expect(await messagesOf(userId)).toEqual([])
+    expect(await check()).toEqual({ checked: 0, warned: 0 })
+    const { dueCheck, ...after } = await stored(post)
+    expect(dueCheck).toMatchObject({ warned: [] })
+    expect(after).toEqual(before)
+  })
+
+  it('warns of a login that ends before the post is due', async () => {
+    const { userId } = await storeScheduled()
+    const accounts = context.database.connection.collection('accounts')
+    await accounts.updateOne({ userId }, { $set: { 'auth.endsAt': inMinutes(5) } })
+    expect(await check()).toEqual({ checked: 1, warned: 1 })
+    expect(await messagesOf(userId)).toEqual([expect.stringContaining('Reconnect the account')])
+  })
+
+  it('warns of a file that is missing, and removes the warning when the file is replaced', async () => {
+    const { _id: userId } = await connectedUser(context, ['bluesky'])
+    const [lost, other] = [await storeImage(userId), await storeImage(userId)]
+    const post = scheduled(userId, { content: { text: 'With an image', mediaItems: [lost] } })
+    await storePosts(context, [post])
+    await context.storage.remove(lost.storageKey)
+    expect(await check()).toEqual({ checked: 1, warned: 1 })
+    expect(await messagesOf(userId)).toEqual([expect.stringContaining('Upload the file again')])
+    await context.posts.transition(post._id, edit({ content: { text: 'With an image', mediaItems: [other] } }))
+    expect(await check()).toEqual({ checked: 1, warned: 0 })
+    expect(await messagesOf(userId)).toEqual([])
+  })
+
+  it('warns of nothing while the storage is down, and checks the post again', async () => {
+    const { _id: userId } = await connectedUser(context, ['bluesky'])
+    const post = scheduled(userId, { content: { text: 'With an image', mediaItems: [await storeImage(userId)] } })
+    await storePosts(context, [post])
+    const cutOff = await createContext({ ...context.config, S3_ENDPOINT: 'http://127.0.0.1:9' })
+    try {
+      expect(await check({ media: cutOff.media })).toEqual({ checked: 1, warned: 0 })
+    } finally {
+      await cutOff.close()
+    }
+    expect(await messagesOf(userId)).toEqual([])
+    expect(await check()).toEqual({ checked: 1, warned: 0 })
+    expect(await check()).toEqual({ checked: 0, warned: 0 })
+  })
+
+  it('is repeated after a change, and not made earlier than its lead', async () => {
+    const { userId, post } = await storeScheduled()
+    await storePosts(context, [scheduled(userId, { scheduledAt: inMinutes(20) })])
+    expect(await check()).toEqual({ checked: 1, warned: 0 })
+    await context.posts.transition(post._id, edit({ content: { text: 'Changed', mediaItems: [] } }))
+    expect(await check()).toEqual({ checked: 1, warned: 0 })
+    await context.posts.transition(post._id, edit({ scheduledAt: inMinutes(14) }))
+    expect(await check()).toEqual({ checked: 1, warned: 0 })
+    expect(await check()).toEqual({ checked: 0, warned: 0 })
+  })
+
+  it('owners take turns, so that many posts of one do not delay the check of another', async () => {
+    const { _id: busy } = await connectedUser(context, ['bluesky'])
+    const many = Array.from({ length: 300 }, () => scheduled(busy))
+    const { _id: other } = await connectedUser(context, ['bluesky'])
+    await storePosts(context, [...many, scheduled(other, { scheduledAt: inMinutes(12) })])
+    const order: string[] = []
+    const posts: CheckDuePostsDeps['posts'] = {
+      ...context.posts,
+      async saveDueCheck(post, dueCheck) {
+        order.push(post.userId)
+        await context.posts.saveDueCheck(post, dueCheck)
+      },
+    }
+    expect(await check({ posts })).toEqual({ checked: 301, warned: 0 })
+    expect(order.indexOf(other)).toBeLessThan(100)
+  })
+})
+
+it('the Schedule checkDuePosts runs the check', async () => {
+  const { userId, post } = await storeScheduled()
+  await disconnectDefault(context.accounts, userId, 'bluesky')
+  const workers = await startWorkers(context)
+  const connection = await Connection.connect({ address: context.config.TEMPORAL_ADDRESS })
+  try {
+    await context.orchestrator.ensureSchedules(DAY)
+    const client = new Client({ connection, namespace: context.config.TEMPORAL_NAMESPACE })
+    await client.schedule.getHandle('checkDuePosts').trigger()
+    await poll(
+      () => stored(post),
+      ({ dueCheck }) => dueCheck?.warned.length === 1,
+      30 * SECOND,
+    )
+    expect(await messagesOf(userId)).toHaveLength(1)
+  } finally {
+    await connection.close()
+    await workers.stop()
+  }
+})
