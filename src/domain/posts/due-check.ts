@@ -2,8 +2,14 @@ import { checkContent } from './preflight.ts'
 import { failure, type Failure } from './failure.ts'
 import type { Content } from './post.ts'
 import type { PostingRules } from './posting-rules.ts'
-import type { StoredHealth } from '../accounts/account-health.ts'
 import { platformLabel, type Platform } from '../shared/platforms.ts'
+
+interface DueAccount {
+  /** `lastError` is a sentence for users. */
+  health: { status: 'active' | 'expired' | 'error'; lastError: string | null }
+  /** The end of a login that cannot be renewed; null when it does not end. */
+  endsAt: Date | null
+}
 
 /** What a scheduled delivery needs. */
 interface DueDelivery {
@@ -11,8 +17,8 @@ interface DueDelivery {
   content: Content
   dueAt: Date
   rules: PostingRules
-  /** The account that would be used; null when none is connected. `endsAt` is the end of a login that cannot be renewed. */
-  account: { health: Pick<StoredHealth, 'status' | 'lastError'>; endsAt: Date | null } | null
+  /** The account that would be used; null when none is connected. */
+  account: DueAccount | null
 }
 
 /** Returns why a delivery would fail at its instant if nothing is changed, as far as stored data show it; null when nothing shows that. */
