@@ -28,8 +28,8 @@ const NOTIFICATION_CALLS = 100
 export const CONNECTION_OPTIONS = { grpcCompression: { codec: 'none' } } as const
 /** Concurrent calls to the payment processor. */
 const BILLING_CALLS = 50
-/** Concurrent metrics calls. The call limiter of each platform limits them further. */
-const METRICS_CALLS = 50
+/** Concurrent metrics activities. Most of them wait for their platform's call limiter, so that a slow platform leaves room for others. */
+const METRICS_ACTIVITIES = 200
 const RECONNECT_DELAY_MS = SECOND
 
 /** The task queues whose activities prepare posts. */
@@ -141,8 +141,8 @@ export function toWorkerOptions(
     case 'analytics':
       return {
         ...workflows,
-        maxConcurrentActivityTaskExecutions: METRICS_CALLS,
-        maxCachedWorkflows: 50,
+        maxConcurrentActivityTaskExecutions: METRICS_ACTIVITIES,
+        maxCachedWorkflows: 200,
         // A user may wait for the result of a refresh.
         stickyQueueScheduleToStartTimeout: 2 * SECOND,
       }

@@ -7,6 +7,7 @@ import type { AccountStore } from '../../store/accounts/accounts.ts'
 import {
   parseConnectionId,
   type CollectedBatch,
+  type CollectionPlan,
   type DueBatch,
   type DuePage,
   type DuePlace,
@@ -21,6 +22,7 @@ import { createCollectFollowersPage } from './collect-followers-page.ts'
 import { createCollectFollowers, type CollectFollowersDeps } from './collect-followers.ts'
 import { createCollectPosts, type CollectPostsDeps } from './collect-posts.ts'
 import { createListDueMetrics } from './list-due-metrics.ts'
+import { createPlanCollection } from './plan-collection.ts'
 import { createRefreshMetrics } from './refresh-metrics.ts'
 import { createReplayDeadLetter } from './replay-dead-letter.ts'
 
@@ -30,6 +32,7 @@ export interface CollectionSettings {
   retentionMs: number
   deletionGraceMs: number
   callsInFlight: number
+  shards: number
   timeoutMs: number
 }
 
@@ -49,19 +52,22 @@ const UNCOUNTED = { callDequeued: () => {}, callRejected: () => {} }
 /** Every activity may be killed at any point and repeated: a slot that has a snapshot is not collected again. */
 export function createAnalyticsActivities(deps: AnalyticsDeps) {
   const { collection } = deps
-  const { intervalMs, timeoutMs, callsInFlight } = collection
+  const { timeoutMs, callsInFlight } = collection
   // Deliveries have a limiter of their own, so that no post waits for metrics.
   const callLimiter = createCallLimiter({ start: callsInFlight, most: callsInFlight }, UNCOUNTED)
   const callAccount = createCallAccount({ ...deps, timeoutMs, callLimiter })
   const followers = createCollectFollowers({ ...deps, callAccount })
   const collectPosts = createCollectPosts({ ...deps, callAccount, followers })
-  const listDueMetrics = createListDueMetrics({ ...deps, intervalMs })
+  const planCollection = createPlanCollection({ ...deps, ...collection })
+  const listDueMetrics = createListDueMetrics(deps)
   const refreshMetrics = createRefreshMetrics({ ...deps, collectPosts })
   const collectFollowersPage = createCollectFollowersPage({ ...deps, followers })
   const replayDeadLetter = createReplayDeadLetter({ ...deps, followers, refreshMetrics })
 
   return {
-    /** @param place null at the beginning */
+    planCollection: (): Promise<CollectionPlan> => runActivity(planCollection),
+
+    /** @param place null at the beginning of a run that an older release started */
     listDueMetrics: (place: DuePlace | null): Promise<DuePage> => runActivity(() => listDueMetrics(place)),
 
     collectBatch: (batch: DueBatch): Promise<CollectedBatch> =>

@@ -1,36 +1,37 @@
-import { log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
-import { listDueBounds, isDue, toSlot, type DueBounds } from '../../domain/analytics/collection.ts'
+import { isDue, listDueBounds, type DueBounds } from '../../domain/analytics/collection.ts'
+import type { OwnerRange } from '../../domain/analytics/shards.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
-import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
+import { PLATFORMS } from '../../domain/shared/platforms.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { PublishedPost, DueMetricsStore } from '../../store/analytics/due-metrics.ts'
 import type { DueAccount, DuePage, DuePlace } from '../../workflows/messages/analytics.ts'
 
-/** Posts per page. A page takes more memory than any other part of a collection. */
+/** Posts per page, and of one owner per run. A page takes more memory than any other part of a collection. */
 const PAGE = 500
 /** Posts per batch. An activity costs more than a call, so one activity makes several calls for single posts. */
 const BATCH = 25
 /** Young and older posts. */
 const AGE_CLASSES = 2
+const ALL_OWNERS: OwnerRange = { afterUserId: null, untilUserId: null }
 
 interface ListDueMetricsDeps {
   published: DueMetricsStore
   platforms: Pick<PlatformRegistry, 'find'>
   clock: Clock
-  /** The interval of the collection runs. */
-  intervalMs: number
 }
 
 /** Lists the posts whose metrics are due: young posts first, and one owner after the other. */
-export function createListDueMetrics({ published, platforms, clock, intervalMs }: ListDueMetricsDeps) {
-  /** @param place null at the beginning */
+export function createListDueMetrics({ published, platforms, clock }: ListDueMetricsDeps) {
+  /** @param place null at the beginning of a run that an older release started */
   return async function listDueMetrics(place: DuePlace | null): Promise<DuePage> {
-    const at = place ?? (await findFirstPlace())
-    const bounds = listDueBounds(listMetricsPlatforms(place === null), clock.now())[at.ageClass]
+    const at = place ?? startAgeClass(0, { startUserId: null })
+    const wanted = at.platform ? [at.platform] : PLATFORMS
+    const supported = wanted.filter((platform) => platforms.find(platform)?.metrics)
+    const bounds = listDueBounds(supported, clock.now())[at.ageClass]
     if (!bounds) return { accounts: [], slot: 0, next: null }
     const { posts, next } = await listPage(bounds, at)
-    return { accounts: groupByAccount(posts, bounds), slot: bounds.dueBy.getTime(), next: findNextPlace(at, next) }
+    return { accounts: groupByAccount(posts, bounds), slot: bounds.dueBy.getTime(), next: next ?? startNextClass(at) }
   }
 
   /** A page of posts and the place of the next page of this age class; null when there is none. */
@@ -38,63 +39,30 @@ export function createListDueMetrics({ published, platforms, clock, intervalMs }
     bounds: DueBounds,
     place: DuePlace,
   ): Promise<{ posts: PublishedPost[]; next: DuePlace | null }> {
-    const { within, afterUserId, startUserId, isRound } = place
-    if (within) {
-      const { userId, afterPostId } = within
-      const posts = await published.listDueOf(userId, bounds, { postId: afterPostId, limit: PAGE })
-      const isLast = posts.length < PAGE
-      const next = isLast
-        ? { afterUserId: userId, within: null }
-        : { within: { userId, afterPostId: posts.at(-1)!._id } }
-      return { posts, next: { ...place, ...next } }
-    }
-    const untilUserId = isRound ? startUserId : null
+    const { afterUserId, startUserId, isRound, range = ALL_OWNERS } = place
+    const untilUserId = isRound ? startUserId : range.untilUserId
     const posts = await published.listDue(bounds, { userId: afterUserId, untilUserId, limit: PAGE })
     if (posts.length < PAGE) {
       if (isRound || startUserId === null) return { posts, next: null }
-      const rest = { ...place, isRound: true, afterUserId: null }
+      const rest = { ...place, isRound: true, afterUserId: range.afterUserId }
       return posts.length === 0 ? listPage(bounds, rest) : { posts, next: rest }
     }
-    // The last owner may have more posts than fit. The next page, or pages of that owner alone, list them.
+    // The last owner may have more posts than fit. They are on the next page, or are due in the next run if they fill a whole page:
+    // an owner with many posts delays others by one page at most.
     const last = posts.at(-1)!.userId
-    const whole = posts.filter(({ userId }) => userId !== last)
-    if (whole.length === 0) return listPage(bounds, { ...place, within: { userId: last, afterPostId: null } })
-    return { posts: whole, next: { ...place, afterUserId: whole.at(-1)!.userId } }
-  }
-
-  function getYoungestSlot(): number {
-    return toSlot(clock.now(), intervalMs).getTime()
-  }
-
-  /** Starts at a random owner, so that a rate limit does not exclude the same owners in every run. */
-  async function findFirstPlace(): Promise<DuePlace> {
-    const startUserId = await published.sampleOwner()
-    return startAgeClass(0, { youngestSlot: getYoungestSlot(), startUserId })
-  }
-
-  /** Returns to the young posts when the next run would begin, however many older posts are due. */
-  function findNextPlace(at: DuePlace, next: DuePlace | null): DuePlace | null {
-    const slot = getYoungestSlot()
-    const isLast = next === null && at.ageClass + 1 === AGE_CLASSES
-    if (at.ageClass > 0 && !isLast && slot > at.youngestSlot) return startAgeClass(0, { ...at, youngestSlot: slot })
-    return next ?? (isLast ? null : startAgeClass(at.ageClass + 1, at))
-  }
-
-  /** The platforms that report metrics. The first page of a run logs the others. */
-  function listMetricsPlatforms(isFirstPage: boolean): Platform[] {
-    const supported = PLATFORMS.filter((platform) => platforms.find(platform)?.metrics)
-    const unsupported = PLATFORMS.filter((platform) => platforms.find(platform) && !supported.includes(platform))
-    if (isFirstPage && unsupported.length > 0) log.info('platforms without metrics skipped', { platforms: unsupported })
-    return supported
+    const others = posts.filter(({ userId }) => userId !== last)
+    const listed = others.length === 0 ? posts : others
+    return { posts: listed, next: { ...place, afterUserId: listed.at(-1)!.userId } }
   }
 
   function groupByAccount(posts: PublishedPost[], bounds: DueBounds): DueAccount[] {
     const found = new Map<string, Omit<DueAccount, 'batches'> & { postIds: string[] }>()
     for (const { _id, userId, platformStatuses } of posts) {
-      for (const entry of platformStatuses.filter((one) => isDue(one, bounds))) {
-        const publishedBy = entry.delivery.accountId
-        const name = JSON.stringify([userId, entry.platform, publishedBy])
-        const account = found.get(name) ?? { userId, platform: entry.platform, publishedBy, postIds: [] }
+      for (const { platform, delivery } of platformStatuses.filter((one) => isDue(one, bounds))) {
+        const publishedBy = delivery.accountId
+        const name = JSON.stringify([userId, platform, publishedBy])
+        const server = findServer(publishedBy)
+        const account = found.get(name) ?? { userId, platform, publishedBy, ...(server && { server }), postIds: [] }
         account.postIds.push(_id)
         found.set(name, account)
       }
@@ -111,9 +79,20 @@ function computeBatchSize(postsPerCall: number): number {
   return postsPerCall * Math.max(1, Math.floor(BATCH / postsPerCall))
 }
 
-function startAgeClass(
+/** The ids of accounts on servers that users name end in `@<host>`. */
+function findServer(publishedBy: string | null): string | undefined {
+  return publishedBy?.split('@')[1]
+}
+
+function startNextClass(at: DuePlace): DuePlace | null {
+  return at.ageClass + 1 < AGE_CLASSES ? startAgeClass(at.ageClass + 1, at) : null
+}
+
+/** Each age class starts at the same random owner, so that a rate limit does not exclude the same owners in every run. */
+export function startAgeClass(
   ageClass: number,
-  { youngestSlot, startUserId }: Pick<DuePlace, 'youngestSlot' | 'startUserId'>,
+  { platform, range, startUserId }: Pick<DuePlace, 'platform' | 'range' | 'startUserId'>,
 ): DuePlace {
-  return { ageClass, youngestSlot, startUserId, isRound: false, afterUserId: startUserId, within: null }
+  const shard = { ...(platform && { platform }), ...(range && { range }) }
+  return { ...shard, ageClass, startUserId, isRound: false, afterUserId: startUserId ?? range?.afterUserId ?? null }
 }

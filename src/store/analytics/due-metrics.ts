@@ -100,29 +100,16 @@ export function createDueMetricsStore(connection: Connection) {
     listDue: (...args: Parameters<typeof dueCursor>): Promise<PublishedPost[]> => dueCursor(...args).toArray(),
     dueCursor,
 
-    /** The owner of a random post; null when there are no posts. */
-    async sampleOwner(): Promise<string | null> {
-      const [post] = await collection()
-        .aggregate<Pick<StoredPost, 'userId'>>([{ $sample: { size: 1 } }, { $project: { userId: 1 } }], ALL_SHARDS)
+    /** The owners of up to `size` random posts, one per post. */
+    async sampleOwners(size: number): Promise<string[]> {
+      const sample = await collection()
+        .aggregate<Pick<StoredPost, 'userId'>>([{ $sample: { size } }, { $project: { userId: 1 } }], ALL_SHARDS)
         .toArray()
-      return post?.userId ?? null
+      return sample.map(({ userId }) => userId)
     },
 
-    /** Due posts of one owner, in the order of their ids. */
-    listDueOf: (
-      userId: string,
-      bounds: DueBounds,
-      after: { postId: string | null; limit: number },
-    ): Promise<PublishedPost[]> =>
-      find({
-        ...isPublished,
-        userId,
-        ...(after.postId !== null && { _id: { $gt: after.postId } }),
-        ...toDueFilter(bounds),
-      })
-        .sort({ _id: 1 })
-        .limit(after.limit)
-        .toArray(),
+    /** About how many posts there are, published or not. */
+    countRoughly: (): Promise<number> => collection().estimatedDocumentCount(),
 
     find: (userId: string, postIds: string[]): Promise<PublishedPost[]> =>
       collection()

@@ -1,19 +1,33 @@
+import type { OwnerRange } from '../../domain/analytics/shards.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 
 /** A position in the listing of posts whose metrics are due: by age class, then by owner. Stored histories hold the field names. */
 export interface DuePlace {
+  /** Absent for all platforms, in runs of older releases. */
+  platform?: Platform
+  /** The owners of the shard; absent for all owners. */
+  range?: OwnerRange
   ageClass: number
-  /** The slot of the youngest posts when their listing began, in epoch milliseconds. */
-  youngestSlot: number
-  /** The listing of each age class starts after this owner, and ends with them; null when there are no owners. */
+  /** The listing of each age class starts after this owner, and ends with them; null for the first owner. */
   startUserId: string | null
-  /** Whether the listing has passed its end and continues from the first owner. */
+  /** Whether the listing has passed the last owner and continues from the first one. */
   isRound: boolean
-  /** The last owner whose posts were all listed. */
+  /** The last owner that was listed. */
   afterUserId: string | null
-  /** The owner whose posts need pages of their own, listed by post id; null for no such owner. */
-  within: { userId: string; afterPostId: string | null } | null
+}
+
+/** A part of a collection run: a platform and a range of owners. */
+export interface CollectionShard {
+  /** Such as "Mastodon, shard 2 of 8". */
+  name: string
+  place: DuePlace
+}
+
+export interface CollectionPlan {
+  shards: CollectionShard[]
+  /** When the run ends, in epoch milliseconds. Posts that are left stay due for the next run. */
+  endsAt: number
 }
 
 /** The posts of an account whose metrics are due. Each batch is one activity. */
@@ -22,6 +36,8 @@ export interface DueAccount {
   platform: Platform
   /** The platform's id of the account that published the posts; absent in messages of older releases, which mean all accounts. */
   publishedBy?: string | null
+  /** The host of a platform with several servers. Accounts of one server share collectors. */
+  server?: string
   batches: string[][]
 }
 
@@ -52,7 +68,7 @@ export interface CollectedPosts {
 }
 
 export interface CollectedBatch extends CollectedPosts {
-  /** Whether the workflow goes on, skips the rest of the account, or pauses the platform. */
+  /** Whether the workflow goes on, skips the rest of the account, or pauses the platform or server. */
   end: 'done' | 'account' | 'platform'
   pauseMs?: number
 }

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { startAgeClass } from '../../../src/activities/analytics/list-due-metrics.ts'
 import { deletePost } from '../../../src/commands/posts/delete-post.ts'
 import { toSlot } from '../../../src/domain/analytics/collection.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
-import type { DuePage, DuePlace } from '../../../src/workflows/messages/analytics.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import { connectedUser, disconnectDefault, publishedPost, storePosts } from '../../support/published.ts'
 import { idOn, later, startScriptedCollection, trouble } from './scripted-collection.ts'
@@ -150,23 +150,41 @@ describe('a snapshot', () => {
 })
 
 describe('the list of due posts', () => {
-  it('the pages of due posts are complete, even when one owner fills several pages', async () => {
-    const owner = (count: number) => {
-      const userId = newId()
-      return Array.from({ length: count }, () => publishedPost({ userId, on: ['bluesky', 'mastodon'] }))
-    }
-    const few = () => Array.from({ length: 200 }, () => owner(4)).flat()
-    // Ids increase, so the user with many posts is between the others.
-    const all = [...few(), ...owner(1_230), ...few()]
+  const ownedBy = (userId: string, count: number) =>
+    Array.from({ length: count }, () => publishedPost({ userId, on: ['bluesky', 'mastodon'] }))
+  const manyOwners = (count: number) => Array.from({ length: count }, () => ownedBy(newId(), 4)).flat()
+
+  it('the shards of a run divide the owners and list each due post once', async () => {
+    const all = manyOwners(1_100)
     await storePosts(context, all)
+    const { shards } = await run(activities().planCollection)
+    const platformsOf = shards.map(({ place }) => place.platform)
+    expect(Map.groupBy(platformsOf, (platform) => platform).get('bluesky')).toHaveLength(5)
+    expect(shards.map(({ name }) => name)).toContain('Mastodon, shard 5 of 5')
     const { pages, batches } = await listRun()
-    expect(pages.length).toBeGreaterThan(5)
-    const listed = batches.filter(({ platform }) => platform === 'bluesky').flatMap(({ postIds }) => postIds)
-    expect(listed.toSorted()).toEqual(all.map(({ _id }) => _id).toSorted())
-    expect(Math.max(...batches.map(({ postIds }) => postIds.length))).toBe(25)
-    for (const { accounts } of pages) {
-      expect(accounts.reduce((sum, one) => sum + one.batches.flat().length, 0)).toBeLessThanOrEqual(1_000)
+    for (const platform of ['bluesky', 'mastodon']) {
+      const listed = batches.filter((batch) => batch.platform === platform).flatMap(({ postIds }) => postIds)
+      expect(listed.toSorted()).toEqual(all.map(({ _id }) => _id).toSorted())
     }
+    expect(Math.max(...batches.map(({ postIds }) => postIds.length))).toBeLessThanOrEqual(25)
+    for (const { accounts } of pages) {
+      expect(accounts.reduce((sum, one) => sum + one.batches.flat().length, 0)).toBeLessThanOrEqual(500)
+    }
+  })
+
+  it('a run lists one page of an owner with many posts, and all posts of the others', async () => {
+    const userId = newId()
+    // Ids increase, so the user with many posts is between the others.
+    const [before, after] = [manyOwners(60), ownedBy(userId, 1_230)]
+    const all = [...before, ...after, ...manyOwners(60)]
+    await storePosts(context, all)
+    const { batches } = await listRun()
+    const listed = batches.filter(({ platform }) => platform === 'bluesky')
+    const [own, others] = [true, false].map((isOwn) =>
+      listed.filter((batch) => (batch.userId === userId) === isOwn).flatMap(({ postIds }) => postIds),
+    )
+    expect(own).toHaveLength(500)
+    expect(others).toHaveLength(480)
   })
 
   it('the list of due posts starts at a random owner and wraps around to it', async () => {
@@ -175,36 +193,17 @@ describe('the list of due posts', () => {
       [1, 2].map((days) => publishedPost({ userId, completedAt: new Date(Date.now() - (days - 0.5) * DAY) })),
     )
     await storePosts(context, posts)
+    const range = { afterUserId: null, untilUserId: null }
     const listedFrom = async (startUserId: string | null) => {
-      const { listDueMetrics } = activities(undefined, { sampleOwner: async () => startUserId })
-      const listed: string[] = []
-      for (let place: DuePlace | null = null; ;) {
-        const page: DuePage = await run(listDueMetrics, place)
-        listed.push(...page.accounts.map(({ userId }) => userId))
-        if (!page.next) return listed
-        place = page.next
-      }
+      const pages = await collection.listShard(startAgeClass(0, { platform: 'bluesky', range, startUserId }))
+      return pages.flatMap(({ accounts }) => accounts.map(({ userId }) => userId))
     }
     const [a, b, c, d, e] = owners.toSorted()
     expect(await listedFrom(c!)).toEqual([d, e, a, b, c, d, e, a, b, c])
     expect(await listedFrom(e!)).toEqual([a, b, c, d, e, a, b, c, d, e])
     expect(await listedFrom(null)).toEqual([a, b, c, d, e, a, b, c, d, e])
-    expect(owners).toContain(await context.published.sampleOwner())
-  })
-
-  it('the list of due posts returns to the youngest posts in each new slot, even with older ones left', async () => {
-    const aged = (count: number, ageMs: number) => {
-      const completedAt = new Date(later(-ageMs)())
-      return Array.from({ length: count }, () => publishedPost({ userId: newId(), completedAt }))
-    }
-    await storePosts(context, [...aged(3, HOUR), ...aged(1_100, 3 * DAY)])
-    const anyOwner = async () => null
-    const list = (place: DuePlace | null, ms: number) =>
-      run(activities(later(ms), { sampleOwner: anyOwner }).listDueMetrics, place)
-    const listed = [await list(null, 0)]
-    for (const ms of [0, 16 * MINUTE, 16 * MINUTE, 16 * MINUTE]) listed.push(await list(listed.at(-1)!.next, ms))
-    expect(listed.map(({ accounts }) => accounts.length)).toEqual([3, 499, 499, 3, 499])
-    expect(listed.map(({ next }) => next?.ageClass)).toEqual([1, 1, 0, 1, 1])
+    const { shards } = await run(activities().planCollection)
+    expect(owners).toContain(shards[0]!.place.startUserId)
   })
 
   it('a long search for due posts sends heartbeats', async () => {

@@ -58,14 +58,6 @@ describe.each(BOUNDS.map((bounds, index) => ({ index, bounds })))('posts of age 
     expect(owners).toEqual(owners.toSorted())
   })
 
-  it('listDueOf returns the remaining due posts of an owner in the order of their ids', async () => {
-    const [userId] = OWNERS as [string]
-    const due = idsOf(stored.filter((post) => post.userId === userId && isAnyDue(post, bounds)))
-    const half = due[Math.floor(due.length / 2)] ?? null
-    const rest = await context.published.listDueOf(userId, bounds, { postId: half, limit: 10_000 })
-    expect(rest.map(({ _id }) => _id)).toEqual(due.filter((id) => half === null || id > half))
-  })
-
   it('listDue reads only the posts of its page and does not sort', async () => {
     const { queryPlanner, executionStats } = await context.published
       .dueCursor(bounds, { userId: OWNERS[3]!, limit: 10 })

@@ -54,16 +54,19 @@ export async function startScriptedCollection() {
   const run = <A extends unknown[], R>(activity: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
     environment().run(activity, ...args)
 
+  /** Returns all pages of a shard. */
+  async function listShard(place: DuePlace | null, now?: () => Date): Promise<DuePage[]> {
+    const { listDueMetrics } = activities(now)
+    const pages = [await run(listDueMetrics, place)]
+    for (let page = pages[0]!; page.next; pages.push(page)) page = await run(listDueMetrics, page.next)
+    return pages
+  }
+
   /** Returns all pages of a run and the batches that its workflow would start. */
   async function listRun(now?: () => Date): Promise<{ pages: DuePage[]; batches: DueBatch[] }> {
-    const { listDueMetrics } = activities(now)
-    const pages: DuePage[] = []
-    for (let place: DuePlace | null = null; ;) {
-      const page: DuePage = await run(listDueMetrics, place)
-      pages.push(page)
-      if (!page.next) break
-      place = page.next
-    }
+    const { planCollection } = activities(now)
+    const { shards } = await run(planCollection)
+    const pages = (await Promise.all(shards.map(({ place }) => listShard(place, now)))).flat()
     const batches = pages.flatMap(({ accounts, slot }) =>
       accounts.flatMap(({ batches: some, ...account }) => some.map((postIds) => ({ ...account, postIds, slot }))),
     )
@@ -77,6 +80,7 @@ export async function startScriptedCollection() {
     activities,
     environment,
     run,
+    listShard,
     listRun,
 
     /** Collects all due posts like the workflow, in sequence. */
