@@ -86,6 +86,8 @@ const FAILURES: Record<FailureCode, string> = {
   OUTCOME_UNKNOWN: 'The service cannot determine whether the post was published. Check the platform before retrying.',
   MEDIA_UNAVAILABLE: 'A file is missing from object storage, or differs from what the post says about it.',
   TOO_LATE: 'The post could not be sent within `DELIVERY_MAX_LATENESS_MS`.',
+  QUOTA_EXCEEDED:
+    'The platform accepts no more posts of the account for now. The post waits for its turn: `nextAttemptAt` says until when.',
   INTERNAL: 'The service itself failed in five attempts.',
 }
 

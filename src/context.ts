@@ -71,6 +71,7 @@ import { createDueMetricsStore } from './store/analytics/due-metrics.ts'
 import { createSloStore } from './store/posts/slo.ts'
 import { createPushTokenStore } from './store/notifications/push-tokens.ts'
 import { createPushStore } from './store/notifications/pushes.ts'
+import { createPublicationLedger } from './store/quotas/publication-ledger.ts'
 import { createQuotaLedger } from './store/quotas/quota-ledger.ts'
 import { createRateLimits } from './store/shared/rate-limits.ts'
 import { createOlderAnalytics } from './store/analytics/older-analytics.ts'
@@ -149,6 +150,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const storage = createConfiguredStorage(config)
   const media = createMediaSource(storage)
   const cipher = createTokenCipher(config.TOKEN_ENCRYPTION_KEYS)
+  const publicationLedger = createPublicationLedger(connection)
   const platforms = instrumentPlatforms(
     overrides.platforms ??
       createPlatformRegistry({
@@ -157,7 +159,11 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
         userAgent: toUserAgent(config),
         unansweredInFlightMs: config.UNANSWERED_CALL_SETTLE_MS,
         facts: createPlatformFacts(connection, now),
-        quotas: { ledger: createQuotaLedger(connection), observer: createQuotaObserver({ logger, metrics }) },
+        quotas: {
+          ledger: createQuotaLedger(connection),
+          publications: publicationLedger,
+          observer: createQuotaObserver({ logger, metrics }),
+        },
         applications: createServerApplications({ store: createServerApplicationStore(connection, now), cipher }),
         media,
       }),
@@ -255,6 +261,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     discardPrepared: createDiscardPrepared({ credentials, platforms, clock, logger }),
     storage,
     media,
+    publicationLedger,
     preflightLeadMs: config.PREFLIGHT_LEAD_SECONDS * SECOND,
     avatars: createAvatars({ storage, timeoutMs: 5 * SECOND }),
     platforms,

@@ -8,6 +8,7 @@ import { figureOfRounds, type Figure } from '../figure.ts'
 import { closedLoop, inTurns } from '../loops.ts'
 import { percentile } from '../stats.ts'
 import type { World } from '../world.ts'
+import { SILENT_QUOTA_OBSERVER } from '../../tests/support/silent-quota-observer.ts'
 
 export interface QuotasSize {
   rounds: number
@@ -27,8 +28,7 @@ export async function measureQuotas(world: World, size: QuotasSize): Promise<Fig
   const { MONGODB_URL: url } = await world.config()
   const database = await openDatabase(url)
   const server = await quotaServer(() => ({ status: 200 }))
-  const observer = { leaseEnded: () => {}, callRefused: () => {}, paused: () => {} }
-  const quotas: CallQuotas = { ledger: createQuotaLedger(database.connection), observer }
+  const quotas: CallQuotas = { ledger: createQuotaLedger(database.connection), observer: SILENT_QUOTA_OBSERVER }
   const sides = {
     bare: quotaProcess({ url: server.url, quotas: undefined, connections: IN_FLIGHT }),
     ours: quotaProcess({ url: server.url, quotas, connections: IN_FLIGHT }),

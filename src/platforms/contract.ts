@@ -1,6 +1,8 @@
 import type { PostCounts } from '../domain/analytics/analytics.ts'
 import type { Content, MediaItem, Published } from '../domain/posts/post.ts'
 import type { Platform } from '../domain/shared/platforms.ts'
+import type { QuotaSubject } from '../domain/quotas/limits.ts'
+import type { PublicationReport } from '../domain/quotas/publications.ts'
 import type { PostingRules } from '../domain/posts/posting-rules.ts'
 
 /** The post for one platform: the effective content with overrides applied. */
@@ -176,6 +178,10 @@ export interface PlatformAdapter {
   limits?(options: CallOptions & { server?: string }): Promise<PostingRules>
   /** Renews the tokens. The caller runs at most one renewal per account at a time. */
   renew?(account: Credentials, options: CallOptions): Promise<Omit<Credentials, 'version'>>
+  /** Returns the quota of an account's publications, under which its deliveries take turns; null where no limit is known. */
+  publicationQuota?(account: Pick<Credentials, 'accountId' | 'serviceUrl'>): QuotaSubject | null
+  /** Reads from the platform what is left of that quota. */
+  readPublicationQuota?(account: Credentials, options: CallOptions): Promise<PublicationReport[]>
   /** Absent on platforms without public counts. */
   metrics?: PostMetrics
   /** The number of followers; `null` when the platform does not report it. */

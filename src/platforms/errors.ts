@@ -1,5 +1,6 @@
 import type { PlatformErrorClass } from '../domain/posts/failure.ts'
 import { toConnectReason, type ConnectReason } from '../domain/accounts/platform-connect.ts'
+import type { PublicationReport } from '../domain/quotas/publications.ts'
 import { toPlatformReason, type PlatformReason } from '../domain/posts/platform-reason.ts'
 
 interface PlatformErrorOptions {
@@ -45,6 +46,23 @@ export class PlatformError extends Error {
     this.retryAfterMs = options.retryAfterMs
     this.connectReason = options.connectReason ?? toConnectReason(errorClass)
     this.platformReason = options.reason ? toPlatformReason(options.reason) : inheritReason(options.cause)
+  }
+}
+
+/** The account may not publish another post for now. The post waits for its turn, however long that takes. */
+export class PublicationQuotaReached extends PlatformError {
+  readonly waitMs: number
+  /** What the platform stated about the quota. */
+  readonly reports: readonly PublicationReport[]
+
+  constructor(
+    message: string,
+    { waitMs, reports = [], cause }: { waitMs: number; reports?: readonly PublicationReport[]; cause?: unknown },
+  ) {
+    super('rate_limited', message, { certain: true, retryAfterMs: waitMs, cause })
+    this.name = 'PublicationQuotaReached'
+    this.waitMs = waitMs
+    this.reports = reports
   }
 }
 

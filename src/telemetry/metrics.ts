@@ -134,6 +134,10 @@ export function createMetrics() {
     'purpose',
   ])
   const quotaPauses = counter('quota_pauses_total', 'Pauses of calls that this process started', ['platform'])
+  const quotaLeft = gauge('quota_left_ratio', 'Share of the calls of the application that are left, by limit', [
+    'platform',
+    'span',
+  ])
   const sweptWork = counter('sweep_work_total', 'Background work that the sweeper started, by workflow', ['work'])
   const terminated = counter(
     'stuck_workflows_terminated_total',
@@ -231,6 +235,7 @@ export function createMetrics() {
     quotaRefused: (platform: Platform, purpose: (typeof QUOTA_PURPOSES)[number]): void =>
       quotaRefusals.inc({ platform, purpose }),
     quotaPaused: (platform: Platform): void => quotaPauses.inc({ platform }),
+    quotaLeft: (platform: Platform, span: string, ratio: number): void => quotaLeft.set({ platform, span }, ratio),
     backlogClaimed: (work: BackgroundWork, count: number): void => sweptWork.inc({ work }, count),
     stuckWorkflowTerminated: (workflow: string): void => terminated.inc({ workflow }),
     paymentCallEnded: (outcome: PaymentCallOutcome): void => paymentCalls.inc({ outcome }),

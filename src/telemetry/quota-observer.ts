@@ -1,11 +1,12 @@
 import { SECOND } from '../domain/shared/times.ts'
+import { isOfApplication } from '../domain/quotas/limits.ts'
 import type { Logger } from '../logger.ts'
 import type { QuotaObserver } from '../platforms/shared/quota-lots.ts'
 import type { Metrics } from './metrics.ts'
 
 interface QuotaObserverDeps {
   logger: Logger
-  metrics: Pick<Metrics, 'quotaLeaseEnded' | 'quotaRefused' | 'quotaPaused'>
+  metrics: Pick<Metrics, 'quotaLeaseEnded' | 'quotaRefused' | 'quotaPaused' | 'quotaLeft'>
 }
 
 /** Records leases, refusals and pauses of call quotas in the metrics, and each pause in the log. */
@@ -13,6 +14,10 @@ export function createQuotaObserver({ logger, metrics }: QuotaObserverDeps): Quo
   return {
     leaseEnded: metrics.quotaLeaseEnded,
     callRefused: metrics.quotaRefused,
+    spansLeft(platform, { key }, spans) {
+      if (!isOfApplication(key)) return
+      for (const [span, { limit, free }] of Object.entries(spans)) metrics.quotaLeft(platform, span, free / limit)
+    },
     paused(platform, { key }, ms) {
       metrics.quotaPaused(platform)
       logger.warn({ platform, quota: key, seconds: Math.ceil(ms / SECOND) }, 'platform calls paused')

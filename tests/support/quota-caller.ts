@@ -9,6 +9,7 @@ import { createQuotaLedger } from '../../src/store/quotas/quota-ledger.ts'
 import { openDatabase } from '../../src/store/shared/database.ts'
 import { quotaProcess } from './quota-server.ts'
 import { CALL_DEADLINE_MS, STRICT_LIMIT } from './strict-quota-server.ts'
+import { SILENT_QUOTA_OBSERVER } from './silent-quota-observer.ts'
 
 const [databaseUrl, serverUrl, key, seed] = process.argv.slice(2) as [string, string, string, string]
 const LARGEST_BURST = 12
@@ -16,10 +17,9 @@ const LONGEST_REST_MS = 400
 
 const chance = createChance(Number(seed))
 const { connection } = await openDatabase(databaseUrl)
-const observer = { leaseEnded: () => {}, callRefused: () => {}, paused: () => {} }
 const { call } = quotaProcess({
   url: new URL(serverUrl),
-  quotas: { ledger: createQuotaLedger(connection), observer },
+  quotas: { ledger: createQuotaLedger(connection), observer: SILENT_QUOTA_OBSERVER },
   deadlineMs: CALL_DEADLINE_MS,
 })
 

@@ -2,9 +2,8 @@ import type { CallQuotas } from '../../src/platforms/shared/call-quota.ts'
 import type { QuotaObserver } from '../../src/platforms/shared/quota-lots.ts'
 import { createQuotaLedger } from '../../src/store/quotas/quota-ledger.ts'
 import { openDatabase, type Database } from '../../src/store/shared/database.ts'
+import { SILENT_QUOTA_OBSERVER } from './silent-quota-observer.ts'
 import { testConfig } from './servers.ts'
-
-const SILENT: QuotaObserver = { leaseEnded: () => {}, callRefused: () => {}, paused: () => {} }
 
 /** A database with ledgers; every ledger stands for a process. */
 export async function quotaDatabase() {
@@ -20,7 +19,7 @@ export async function quotaDatabase() {
     /** Returns the quotas of a process. */
     createQuotas: (observer: Partial<QuotaObserver> = {}): CallQuotas => ({
       ledger: createLedger(),
-      observer: { ...SILENT, ...observer },
+      observer: { ...SILENT_QUOTA_OBSERVER, ...observer },
     }),
     async close() {
       await database.connection.dropDatabase()

@@ -2,10 +2,11 @@ import { cancellationSignal, heartbeat, log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
 import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
 import { loadRules } from '../../commands/posts/current-rules.ts'
+import { describeDelay, foreseeDelays, type ForeseeDelaysDeps } from '../../commands/posts/foresee-delays.ts'
 import { preparationFailed, toWarningPrefix } from '../../domain/notifications/notifications.ts'
 import { resolveContent } from '../../domain/posts/content.ts'
 import { findObstacle } from '../../domain/posts/due-check.ts'
-import type { Failure } from '../../domain/posts/failure.ts'
+import { failure, type Failure } from '../../domain/posts/failure.ts'
 import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { toTarget, type Target } from '../../domain/posts/targets.ts'
 import { createFairLimit } from '../../domain/shared/fair-limit.ts'
@@ -25,8 +26,8 @@ const CHECK_DEADLINE_MS = 20 * SECOND
 /** A login has to last until the post was published, with its retries. */
 const LOGIN_MARGIN_MS = 10 * MINUTE
 
-export interface CheckDuePostsDeps {
-  posts: Pick<PostStore, 'listUnchecked' | 'saveDueCheck'>
+export interface CheckDuePostsDeps extends ForeseeDelaysDeps {
+  posts: Pick<PostStore, 'listUnchecked' | 'saveDueCheck' | 'listPlannedTimes'>
   accounts: Pick<AccountStore, 'listConnected'>
   credentials: Pick<AccountCredentials, 'get'>
   platforms: Pick<PlatformRegistry, 'find'>
@@ -68,7 +69,9 @@ export function createCheckDuePostsActivities(deps: CheckDuePostsDeps) {
     })
     if (obstacle) return obstacle
     await Promise.all(content.mediaItems.map((item) => media.assertAvailable(item, { signal })))
-    return null
+    const planned = { userId, postId: post._id, dueAt: dueAt! }
+    const [delay] = (await foreseeDelays(deps, planned, account ? [account] : [])).values()
+    return delay ? failure('QUOTA_EXCEEDED', describeDelay(platform, delay, post.timezone)) : null
   }
 
   async function findOut(post: Post, entry: PlatformStatus, signal: AbortSignal): Promise<Finding> {

@@ -107,10 +107,16 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
       const why = `${platformLabel(input.platform)} is not set up here`
       return outcomes.recordRefused(attempt, failure('PLATFORM_NOT_SUPPORTED', why))
     }
-    if (now.getTime() - post.dueAt.getTime() > deps.maxLatenessMs) {
+    if (isTooLate(post.dueAt, entry, now)) {
       return outcomes.recordRefused(attempt, failure('TOO_LATE', 'The post could not be sent in time'))
     }
     return prepareAndSend(attempt, adapter, post.dueAt)
+  }
+
+  /** A post may wait for the quota of its account as long as the platform requires. */
+  function isTooLate(dueAt: Date, { errorCode, delivery }: PlatformStatus, now: Date): boolean {
+    const lateSince = Math.max(dueAt.getTime(), delivery.startedAt?.getTime() ?? 0)
+    return errorCode !== 'QUOTA_EXCEEDED' && now.getTime() - lateSince > deps.maxLatenessMs
   }
 
   /** The longest wait in an activity slot for a post to become due. For a later post the attempt ends, and Temporal retries it. */

@@ -1,6 +1,6 @@
 import { failure, MediaUnavailableError, type Failure } from '../../domain/posts/failure.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
-import { PlatformError } from '../../platforms/errors.ts'
+import { PlatformError, PublicationQuotaReached } from '../../platforms/errors.ts'
 import { CapacityExceeded } from '../shared/call-limiter.ts'
 
 /** The reaction to a failure that certainly left nothing on the platform. */
@@ -39,6 +39,10 @@ export function classifyFailure(
   }
   if (!(error instanceof PlatformError)) {
     return deferWithTry(failure('INTERNAL', 'Something went wrong inside the service'), computeBackoff(tries, jitter))
+  }
+  if (error instanceof PublicationQuotaReached) {
+    const reason = failure('QUOTA_EXCEEDED', error.message, error.platformReason)
+    return { kind: 'defer', reason, waitMs: error.waitMs, countsAsTry: false }
   }
   const reason = failure(error.class, error.message, error.platformReason)
   switch (error.class) {

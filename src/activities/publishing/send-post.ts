@@ -8,7 +8,7 @@ import type { AttemptRef, Published } from '../../domain/posts/post.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials, DeliveryCheckpoints, PlatformAdapter } from '../../platforms/contract.ts'
-import { PlatformError } from '../../platforms/errors.ts'
+import { PlatformError, PublicationQuotaReached } from '../../platforms/errors.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
 import { describeAccount } from '../../commands/accounts/describe-account.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -17,6 +17,7 @@ import { RELOAD, type Attempt, type AttemptResult } from './attempt.ts'
 import { isUnauthorized, toOutgoingPost, type PrepareDelivery } from './prepare-delivery.ts'
 import { chooseForEntry } from './delivery-account.ts'
 import type { OutcomeRecorder } from './record-outcome.ts'
+import { createPublicationTurns, type PublicationTurnDeps } from './publication-turns.ts'
 import { createSendPriority } from './send-priority.ts'
 
 /** The lease outlives the deadline of the visible call by this much. */
@@ -28,7 +29,7 @@ const MAX_RECORD_DELAY_MS = 200
 
 export type SendPostMetrics = Pick<Metrics, 'publishStarted' | 'publishEnded'>
 
-export interface SendPostDeps {
+export interface SendPostDeps extends PublicationTurnDeps {
   credentials: AccountCredentials
   clock: Clock
   callLimiter: CallLimiter
@@ -45,6 +46,7 @@ type VisibleCall = { ref: AttemptRef; latencyMs?: number } & ({ published: Publi
 export function createSendPost(deps: SendPostDeps) {
   const { credentials, clock, callLimiter, metrics, outcomes, preparation } = deps
   const priority = createSendPriority(MAX_RECORD_DELAY_MS)
+  const turns = createPublicationTurns(deps)
 
   /** @param isArmed whether the attempt waited for the post to be due: such calls come before the records of other attempts */
   return async function sendPost(
@@ -57,7 +59,7 @@ export function createSendPost(deps: SendPostDeps) {
     const timeoutMs = adapter.publishTimeoutMs?.(toOutgoingPost(attempt)) ?? deps.publishTimeoutMs
     const { serviceUrl: server = '', accountId } = account
     const destination = { platform: input.platform, server, userId: post.userId, accountId }
-    const send = () => callLimiter.run(destination, () => claimAndCall(attempt, adapter, account, timeoutMs))
+    const send = () => callLimiter.run(destination, () => callInTurn(attempt, adapter, account, timeoutMs))
     let call: VisibleCall
     try {
       call = await (isArmed ? priority.send(send) : send())
@@ -69,6 +71,29 @@ export function createSendPost(deps: SendPostDeps) {
     const claimed = { ...attempt, ref: call.ref }
     if ('published' in call) return recordAccepted(claimed, call.published)
     return recordFailedCall(claimed, account, call.error)
+  }
+
+  /** @throws PublicationQuotaReached, and what `claimAndCall` throws: then no call was made */
+  async function callInTurn(
+    attempt: Attempt,
+    adapter: PlatformAdapter,
+    account: Credentials,
+    timeoutMs: number,
+  ): Promise<VisibleCall> {
+    const turn = await turns.take(attempt, adapter, account, timeoutMs + LEASE_MARGIN_MS)
+    // A right that is not given back in an outage ends with its window.
+    const giveBack = () => turn.giveBack().catch(() => {})
+    let call: VisibleCall
+    try {
+      call = await claimAndCall(attempt, adapter, account, timeoutMs)
+    } catch (error) {
+      await giveBack()
+      throw error
+    }
+    if (!('error' in call)) return call
+    if (call.error instanceof PublicationQuotaReached) await turn.report(call.error).catch(() => {})
+    else if (isRefusal(call.error)) await giveBack()
+    return call
   }
 
   /** @throws ClaimRefused, and errors of the database: then no call was made */

@@ -1,5 +1,7 @@
 import { toAccountHealth } from '../../domain/accounts/account-health.ts'
+import type { PublicationUse } from '../../domain/quotas/publications.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 import { MAX_UPLOAD_BYTES, type MediaKind, type PlatformRules } from '../../domain/posts/posting-rules.ts'
 import { findDefault, type ConnectedAccount } from '../../store/accounts/accounts.ts'
 import { toInstant } from '../shared/schemas/common.ts'
@@ -44,9 +46,11 @@ export function presentDefaults(accounts: ConnectedAccount[], now: Date): Record
   return mapPlatforms((platform) => presentAccount(findDefault(accounts, platform), now))
 }
 
-export function presentLimits(rules: PlatformRules) {
+/** @param uses the publications of accounts, by platform */
+export function presentLimits(rules: PlatformRules, uses: Map<Platform, PublicationUse[]>) {
   return mapPlatforms((platform) => {
     const { text, parts, media, altText } = rules[platform]
+    const publications = uses.get(platform)
     const presentKind = (kind: MediaKind) => ({
       ...media[kind],
       types: [...media[kind].types],
@@ -57,8 +61,18 @@ export function presentLimits(rules: PlatformRules) {
       ...(parts && { parts }),
       media: { ...media, image: presentKind('image'), video: presentKind('video') },
       altText,
+      ...(publications && { publications: publications.map(presentUse) }),
     }
   })
+}
+
+function presentUse({ limit, used, windowMs, waiting, nextFreeAt, resetsAt }: PublicationUse) {
+  return {
+    ...{ limit, used, waiting },
+    windowSeconds: windowMs / SECOND,
+    nextFreeAt: toInstant(nextFreeAt),
+    resetsAt: toInstant(resetsAt),
+  }
 }
 
 function mapPlatforms<T>(present: (platform: Platform) => T): Record<Platform, T> {

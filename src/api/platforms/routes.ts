@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { readPublicationUses } from '../../commands/accounts/read-publication-uses.ts'
 import { beginConnect } from '../../commands/accounts/begin-connect.ts'
 import { connectBluesky } from '../../commands/accounts/connect-bluesky.ts'
 import { loadCurrentRules } from '../../commands/posts/current-rules.ts'
@@ -53,7 +54,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
       schema: {
         ...operation('platforms', 'getPlatformLimits', 'Get the limits that each platform sets for a post', {
           description:
-            'Where servers set their own limits, those of the default account’s server, or of the given account’s.',
+            'Where servers set their own limits, those of the default account’s server, or of the given account’s. `publications` is what that account has used.',
           errors: ['NOT_FOUND'],
         }),
         querystring: LimitsQuery,
@@ -66,7 +67,11 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
       if (account !== undefined && chosen.length === 0) throw accountNotFound()
       const own = [...connected.filter(({ isDefault }) => isDefault), ...chosen]
       const servers = Object.fromEntries(own.flatMap(({ platform, server }) => (server ? [[platform, server]] : [])))
-      return ok('Platform limits found', presentLimits(await loadCurrentRules(context, PLATFORMS, servers)))
+      const [rules, uses] = await Promise.all([
+        loadCurrentRules(context, PLATFORMS, servers),
+        readPublicationUses(context, own),
+      ])
+      return ok('Platform limits found', presentLimits(rules, uses))
     },
   )
 

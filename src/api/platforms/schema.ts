@@ -121,6 +121,22 @@ const KindLimits = Type.Object(
   { title: 'MediaLimits' },
 )
 
+const PublicationQuota = Type.Object(
+  {
+    limit: Type.Integer({ description: 'Posts in the window' }),
+    used: Type.Integer(),
+    windowSeconds: Type.Integer({ description: 'The length of the sliding window' }),
+    waiting: Type.Integer({ description: 'Posts that are due and wait for their turn' }),
+    nextFreeAt: nullable(Instant),
+    resetsAt: nullable(Instant),
+  },
+  {
+    title: 'PublicationQuota',
+    description:
+      '`nextFreeAt` is `null` when another post can be published now, and `resetsAt` when no post counts any more',
+  },
+)
+
 const PlatformLimits = Type.Object(
   {
     text: Type.Array(
@@ -148,6 +164,12 @@ const PlatformLimits = Type.Object(
       image: nullable(Type.Integer({ description: 'Maximum length in characters' })),
       video: nullable(Type.Integer({ description: 'Maximum length in characters' })),
     }),
+    publications: Type.Optional(
+      Type.Array(PublicationQuota, {
+        description:
+          'What the platform accepts of the connected account; absent where no limit is known. Every limit applies',
+      }),
+    ),
   },
   { title: 'PlatformLimits' },
 )

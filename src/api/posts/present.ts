@@ -155,12 +155,7 @@ export function presentCreatedPost({ postId, status, scheduledAt, warnings }: Cr
     postId,
     status,
     scheduledAt: toInstant(scheduledAt),
-    warnings: warnings.map(({ path, code, message, platform }) => ({
-      path,
-      code,
-      message,
-      ...(platform ? { platform } : {}),
-    })),
+    warnings,
   }
 }
 

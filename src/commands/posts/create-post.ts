@@ -7,13 +7,15 @@ import type { PostStore } from '../../store/posts/posts.ts'
 import { newId } from '../../store/shared/schema.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import type { Clock } from '../../clock.ts'
+import { findQuotaWarnings, type ForeseeDelaysDeps } from './foresee-delays.ts'
 import { loadPostAccounts, type PostAccountsDeps } from './post-accounts.ts'
 import type { StartQueue } from './start-queue.ts'
 import type { StorePost } from './store-post.ts'
 import { readWholePost, refuseProblem, refuseProblems, type WholePostInput } from './post-input.ts'
 
-export interface CreatePostDeps extends PostAccountsDeps {
+export interface CreatePostDeps extends PostAccountsDeps, ForeseeDelaysDeps {
   posts: PostStore
+  platforms: PostAccountsDeps['platforms'] & ForeseeDelaysDeps['platforms']
   storePost: StorePost
   startQueue: Pick<StartQueue, 'add'>
   storage: Pick<ObjectStorage, 'publicUrl'>
@@ -87,8 +89,11 @@ async function buildPost(deps: CreatePostDeps, { userId, input, source, idempote
   ])
   const { chosen } = accounts
   refuseProblems(accounts.problems)
-  const checked = preflight(value, accounts.toTargets(chosen))
+  const targets = accounts.toTargets(chosen)
+  const checked = preflight(value, targets)
   if (!draft) refuseProblems(checked.errors)
+  const planned = { userId, dueAt: scheduledAt ?? now, timezone: value.timezone }
+  const delays = draft ? [] : await findQuotaWarnings(deps, planned, targets)
   const post = newPost(
     {
       ...value,
@@ -108,7 +113,7 @@ async function buildPost(deps: CreatePostDeps, { userId, input, source, idempote
   const response: FirstAnswer = {
     status: post.status,
     scheduledAt: post.scheduledAt,
-    warnings: [...warnings, ...checked.warnings],
+    warnings: [...warnings, ...checked.warnings, ...delays],
   }
   return { response, post: idempotency ? { ...post, firstAnswer: response } : post }
 }

@@ -3,7 +3,7 @@ import { POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 import type { PreflightTarget } from '../../domain/posts/preflight.ts'
 import type { ChosenAccount } from '../../domain/posts/targets.ts'
 import type { Problem } from '../../domain/shared/service-error.ts'
-import type { AccountStore } from '../../store/accounts/accounts.ts'
+import type { AccountStore, ConnectedAccount } from '../../store/accounts/accounts.ts'
 import { loadRules, type CurrentRulesDeps } from './current-rules.ts'
 
 export interface PostAccountsDeps extends CurrentRulesDeps {
@@ -15,8 +15,8 @@ export interface PostAccounts {
   chosen: ChosenAccount[]
   /** Why the selection is not allowed. */
   problems: Problem[]
-  /** Describes the entries of the post for `preflight`. */
-  toTargets(entries: readonly ChosenAccount[]): PreflightTarget[]
+  /** Describes the entries of the post for `preflight`, with the connected accounts that they would be published with. */
+  toTargets(entries: readonly ChosenAccount[]): (PreflightTarget & { account: ConnectedAccount | null })[]
 }
 
 /**
@@ -37,14 +37,16 @@ export async function loadPostAccounts(
     ),
   )
 
-  function toTargets(entries: readonly ChosenAccount[]): PreflightTarget[] {
+  function toTargets(entries: readonly ChosenAccount[]) {
     const indices = { selectedPlatforms: 0, selectedAccounts: 0 }
     return entries.map((entry) => {
       const list = entry.target === undefined ? 'selectedPlatforms' : 'selectedAccounts'
+      const account = findAccountFor(entry, entries, connected)
       return {
         ...entry,
         path: `${list}.${indices[list]++}`,
-        isConnected: findAccountFor(entry, entries, connected) !== null,
+        account,
+        isConnected: account !== null,
         rules: rules.get(toServerKey(entry)) ?? POSTING_RULES[entry.platform],
       }
     })

@@ -13,6 +13,7 @@ import type { NotificationStore } from '../../store/notifications/notifications.
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UploadStore } from '../../store/media/uploads.ts'
 import type { UserStore } from '../../store/users/users.ts'
+import { findQuotaWarnings, type ForeseeDelaysDeps } from './foresee-delays.ts'
 import { loadPostAccounts, type PostAccountsDeps } from './post-accounts.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
 import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
@@ -28,8 +29,9 @@ import {
   type WholePostInput,
 } from './post-input.ts'
 
-export interface UpdatePostDeps extends NotifyWorkflowDeps, PostAccountsDeps {
-  posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart' | 'countScheduled'>
+export interface UpdatePostDeps extends NotifyWorkflowDeps, PostAccountsDeps, ForeseeDelaysDeps {
+  posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart' | 'countScheduled' | 'listPlannedTimes'>
+  platforms: PostAccountsDeps['platforms'] & ForeseeDelaysDeps['platforms']
   notifications: Pick<NotificationStore, 'insertOnce'>
   users: Pick<UserStore, 'findTimezones'>
   storage: Pick<ObjectStorage, 'publicUrl'>
@@ -100,6 +102,9 @@ export async function updatePost(
     false,
   )
   if (post.status === 'DRAFT') return { post, warnings }
+  const planned = { userId, postId, dueAt: post.dueAt!, timezone: post.timezone }
+  const targets = accounts.toTargets(post.platformStatuses.map(toChosen))
+  warnings.push(...(await findQuotaWarnings(deps, planned, targets)))
   // The delivery checks what was prepared for a platform that stays.
   void deps.discardPrepared(
     post,

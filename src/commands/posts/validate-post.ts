@@ -1,10 +1,11 @@
 import type { Clock } from '../../clock.ts'
 import { preflight, findSchedulingProblem, type Preflight } from '../../domain/posts/preflight.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
+import { findQuotaWarnings, type ForeseeDelaysDeps } from './foresee-delays.ts'
 import { loadPostAccounts, type PostAccountsDeps } from './post-accounts.ts'
 import { readWholePost, type WholePostInput } from './post-input.ts'
 
-export interface ValidatePostDeps extends PostAccountsDeps {
+export interface ValidatePostDeps extends PostAccountsDeps, ForeseeDelaysDeps {
   storage: Pick<ObjectStorage, 'publicUrl'>
   clock: Clock
 }
@@ -15,15 +16,18 @@ export async function validatePost(
   userId: string,
   input: WholePostInput,
 ): Promise<Preflight & { valid: boolean }> {
-  const inputContext = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
-  const { value, problems, warnings } = readWholePost(input, inputContext)
+  const now = deps.clock.now()
+  const { value, problems, warnings } = readWholePost(input, { userId, publicUrl: deps.storage.publicUrl, now })
   const accounts = await loadPostAccounts(deps, userId, value)
-  const checked = preflight(value, accounts.toTargets(accounts.chosen))
+  const targets = accounts.toTargets(accounts.chosen)
+  const checked = preflight(value, targets)
+  const planned = { userId, dueAt: value.scheduledAt ?? now, timezone: value.timezone }
+  const delays = await findQuotaWarnings(deps, planned, targets)
   const unscheduled = findSchedulingProblem(
     input.status,
     { status: value.scheduledAt ? 'SCHEDULED' : 'PENDING' },
     warnings,
   )
   const errors = [...problems, ...accounts.problems, ...(unscheduled ? [unscheduled] : []), ...checked.errors]
-  return { ...checked, errors, warnings: [...warnings, ...checked.warnings], valid: errors.length === 0 }
+  return { ...checked, errors, warnings: [...warnings, ...checked.warnings, ...delays], valid: errors.length === 0 }
 }

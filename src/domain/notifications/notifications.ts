@@ -76,6 +76,7 @@ const AFTER_FAILURE: Partial<Record<Failure['code'], string>> = {
 const BEFORE_DUE: Partial<Record<Failure['code'], string>> = {
   validation: 'Change the post before it is due',
   MEDIA_UNAVAILABLE: 'Upload the file again and change the post before it is due',
+  QUOTA_EXCEEDED: 'Move it or another post of the account to a later time, or let it wait for its turn',
   ACCOUNT_DISABLED: 'Ask an administrator to enable the account',
 }
 
@@ -99,7 +100,7 @@ export function preparationFailed(post: Post, entry: PlatformStatus, reason: Fai
   return createPostNotification(post._id, post.userId, {
     dedupeKey: `${toWarningPrefix(post._id, toTarget(entry))}${entry.delivery.round}:${post.contentVersion}`,
     type: 'warning',
-    message: `Your scheduled post${quoteExcerpt(post, entry)} may fail on ${describePlace(post, entry)}: ${describeCause(reason)}. ${stepBeforeDue(reason)}.`,
+    message: `Your scheduled post${quoteExcerpt(post, entry)} may ${reason.code === 'QUOTA_EXCEEDED' ? 'be late' : 'fail'} on ${describePlace(post, entry)}: ${describeCause(reason)}. ${stepBeforeDue(reason)}.`,
     options: pickImage(post, entry),
   })
 }

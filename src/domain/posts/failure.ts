@@ -27,6 +27,7 @@ export const FAILURE_CODES = [
   'OUTCOME_UNKNOWN',
   'MEDIA_UNAVAILABLE',
   'TOO_LATE',
+  'QUOTA_EXCEEDED',
   'INTERNAL',
 ] as const
 

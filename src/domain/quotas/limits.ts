@@ -35,7 +35,6 @@ export const CALL_LIMITS = {
   ],
   mastodonAccount: [{ span: 'calls', limit: 300, windowMs: 5 * MINUTE }],
   mastodonMedia: [{ span: 'media', limit: 30, windowMs: 30 * MINUTE }],
-  mastodonStatuses: [{ span: 'statuses', limit: 300, windowMs: 3 * HOUR }],
   blueskyServer: [{ span: 'calls', limit: 3_000, windowMs: 5 * MINUTE }],
   unknownBlueskyServer: [{ span: 'calls', limit: UNLIMITED, windowMs: 5 * MINUTE }],
 } as const satisfies Record<string, readonly CallLimit[]>
@@ -43,6 +42,11 @@ export const CALL_LIMITS = {
 /** @param subject a hash, so that stored keys reveal no token */
 export function toQuotaKey(group: string, scope: Scope, subject: string): string {
   return `${group}:${scope}:${subject}`
+}
+
+/** Returns whether a key is that of a whole deployment, whose quota all users share. */
+export function isOfApplication(key: string): boolean {
+  return key.split(':')[1] === ('application' satisfies Scope)
 }
 
 /** Returns how many calls of a limit are reserved for publishing. */

@@ -70,6 +70,8 @@ export interface Problem {
   platform?: string
   /** The account, where the user chose it. */
   accountId?: string
+  /** When a used-up quota allows the post, ISO 8601. */
+  nextFreeAt?: string
 }
 
 interface ServiceErrorOptions {

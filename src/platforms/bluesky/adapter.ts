@@ -7,7 +7,7 @@ import { createPublicServers } from '../shared/public-servers.ts'
 import { createIdentities } from './identities.ts'
 import { createMetrics } from './metrics.ts'
 import { createPosts } from './posts.ts'
-import { readNews, toSubject } from './quotas.ts'
+import { publicationQuota, readNews, toSubject } from './quotas.ts'
 import { createServiceAddresses } from './service-addresses.ts'
 import { createSessions } from './sessions.ts'
 import { createVideo } from './video.ts'
@@ -74,7 +74,7 @@ export function createBluesky(options: BlueskyOptions) {
 
   const metrics = createMetrics({ xrpc: reading, services })
 
-  const adapter: PlatformAdapter = { platform: 'bluesky', ...posts, ...sessions, metrics }
+  const adapter: PlatformAdapter = { platform: 'bluesky', ...posts, ...sessions, metrics, publicationQuota }
   const direct: DirectConnect = { connect }
   return {
     adapter,

@@ -1,6 +1,8 @@
 import { CALL_LIMITS, toQuotaKey, type QuotaSubject } from '../../domain/quotas/limits.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import { hashSubject, type QuotaNews } from '../shared/call-quota.ts'
+import type { Credentials } from '../contract.ts'
+import { toPublicationQuota } from '../shared/publication-quota.ts'
 import type { HttpRequest, HttpResponse } from '../shared/http.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
 
@@ -16,6 +18,15 @@ type Call = Pick<HttpRequest, 'method' | 'url'>
 export function toSubject({ url }: Pick<Call, 'url'>): QuotaSubject {
   const limits = DOCUMENTED_HOST.test(url.hostname) ? CALL_LIMITS.blueskyServer : CALL_LIMITS.unknownBlueskyServer
   return { key: toQuotaKey('bluesky', 'server', hashSubject(url.origin)), limits }
+}
+
+/** The points of an account for new records. Servers of other operators have their own. */
+export function publicationQuota({
+  accountId,
+  serviceUrl,
+}: Pick<Credentials, 'accountId' | 'serviceUrl'>): QuotaSubject | null {
+  const isDocumented = serviceUrl !== undefined && DOCUMENTED_HOST.test(new URL(serviceUrl).hostname)
+  return isDocumented ? toPublicationQuota('bluesky', accountId) : null
 }
 
 export function readNews(call: Call, answer: Pick<HttpResponse, 'status' | 'header'>): QuotaNews[] {

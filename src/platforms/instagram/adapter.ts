@@ -3,6 +3,7 @@ import type { MediaSource, PlatformAdapter } from '../contract.ts'
 import type { CallQuotas } from '../shared/call-quota.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
 import { createContainerPosts, type ContainerTimes } from '../shared/graph/container-posts.ts'
+import { toPublicationQuota } from '../shared/publication-quota.ts'
 import { createGraphQuota } from '../shared/graph/quotas.ts'
 import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
@@ -57,7 +58,13 @@ export function createInstagram({
   })
   const accounts = createAccounts({ api, appId, appSecret })
   const metrics = createMetrics(createGraphApi({ ...graph, http: quota.throttle(reading) }))
-  const adapter: PlatformAdapter = { platform: 'instagram', ...posts, ...accounts, ...metrics }
+  const adapter: PlatformAdapter = {
+    platform: 'instagram',
+    ...posts,
+    ...accounts,
+    ...metrics,
+    publicationQuota: ({ accountId }) => toPublicationQuota('instagram', accountId),
+  }
   return {
     adapter,
     close: async () => void (await Promise.all([client, containerClient, reading].map((client) => client.close()))),

@@ -18,7 +18,7 @@ import { createPublicServers, type PublicServersOptions } from '../shared/public
 import { createFixedApplication, createRegisteredApplication, type ApplicationDescription } from './application.ts'
 import { createMediaLimiters } from './media.ts'
 import { STATUSES_PER_CALL } from './metrics.ts'
-import { readNews, toSubjects } from './quotas.ts'
+import { readNews, toStatusQuota, toSubjects } from './quotas.ts'
 import { createServer, type MastodonServer } from './server.ts'
 
 export interface MastodonOptions extends InFlightTimes {
@@ -132,6 +132,7 @@ export function createMastodon(options: MastodonOptions) {
       perCall: STATUSES_PER_CALL,
       read: async (ids, account, ...rest) => getServer(account).readMetrics(ids, account, ...rest),
     },
+    publicationQuota: ({ accountId, serviceUrl = configuredUrl }) => toStatusQuota(new URL(serviceUrl), accountId),
     limits: async ({ server = configuredUrl, ...callOptions }) =>
       (await (findServer(server) ?? configured).limits(callOptions)).rules,
     warmUp: warmUpImages,

@@ -9,6 +9,7 @@ interface ApiOptions {
   token?: string
   signal: AbortSignal
   timeoutMs?: number
+  publisher?: string
 }
 
 type Body = Required<Pick<HttpRequest, 'headers' | 'body'>>

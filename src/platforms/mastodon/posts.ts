@@ -1,5 +1,6 @@
 import { isWebUrl } from '../../domain/shared/links.ts'
 import type { Published } from '../../domain/posts/post.ts'
+import { CALL_LIMITS } from '../../domain/quotas/limits.ts'
 import type {
   CallOptions,
   Credentials,
@@ -9,7 +10,7 @@ import type {
   SearchOptions,
   NotFoundResult,
 } from '../contract.ts'
-import { PlatformError } from '../errors.ts'
+import { PlatformError, PublicationQuotaReached } from '../errors.ts'
 import { toJsonBody } from '../shared/calls.ts'
 import { assertPostable } from '../shared/postable.ts'
 import { readStatus, type Status } from './responses.ts'
@@ -52,7 +53,7 @@ export function createPosts(deps: PostDeps) {
     { signal }: CallOptions,
   ): Promise<Published> {
     const status = { status: post.content.text, media_ids: listUploadedIds(post, delivery) }
-    const call = { token: account.accessToken, signal, timeoutMs: publishTimeoutMs }
+    const call = { token: account.accessToken, signal, timeoutMs: publishTimeoutMs, publisher: account.accountId }
     try {
       const { body } = await api.post(
         '/api/v1/statuses',
@@ -70,8 +71,17 @@ export function createPosts(deps: PostDeps) {
           ? new PlatformError(error.class, error.message, { certain: false, cause: error })
           : error
       }
-      throw isRefusedAs(error, 'missing') ? await toMissingError(error, delivery) : error
+      if (isRefusedAs(error, 'missing')) throw await toMissingError(error, delivery)
+      throw isOfStatuses(error)
+        ? new PublicationQuotaReached(error.message, { waitMs: error.retryAfterMs!, cause: error })
+        : error
     }
+  }
+
+  /** The limit of all calls ends sooner, so a longer wait is that of new statuses. */
+  function isOfStatuses(error: unknown): error is PlatformError {
+    const [{ windowMs }] = CALL_LIMITS.mastodonAccount
+    return error instanceof PlatformError && error.class === 'rate_limited' && (error.retryAfterMs ?? 0) > windowMs
   }
 
   /**

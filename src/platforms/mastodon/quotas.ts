@@ -1,14 +1,15 @@
 import { CALL_LIMITS, toQuotaKey, type CallLimit, type QuotaSubject } from '../../domain/quotas/limits.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
+import { toPublicationQuota } from '../shared/publication-quota.ts'
 import { hashSubject, type QuotaNews } from '../shared/call-quota.ts'
 import type { HttpRequest, HttpResponse } from '../shared/http.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
 
 const UNSTATED_PAUSE_MS = 5 * MINUTE
 
-type Call = Pick<HttpRequest, 'method' | 'url' | 'headers'>
+type Call = Pick<HttpRequest, 'method' | 'url' | 'headers' | 'publisher'>
 
-/** Returns the subjects of a call: all calls with a token share a limit, and uploads and new statuses have further ones. */
+/** Returns the subjects of a call: all calls with a token share a limit, and uploads have a further one. */
 export function toSubjects({ method, url, headers }: Call): [QuotaSubject, ...QuotaSubject[]] {
   const account = hashSubject(url.origin, headers?.['authorization'] ?? '')
   const toSubject = (limits: readonly CallLimit[]): QuotaSubject => ({
@@ -19,10 +20,12 @@ export function toSubjects({ method, url, headers }: Call): [QuotaSubject, ...Qu
   if (method === 'POST' && /\/api\/v[12]\/media$/.test(url.pathname)) {
     return [calls, toSubject(CALL_LIMITS.mastodonMedia)]
   }
-  if (method === 'POST' && url.pathname.endsWith('/api/v1/statuses')) {
-    return [calls, toSubject(CALL_LIMITS.mastodonStatuses)]
-  }
   return [calls]
+}
+
+/** Returns the quota of new statuses, which deliveries count before they call. */
+export function toStatusQuota(server: URL, accountId: string): QuotaSubject {
+  return toPublicationQuota('mastodon', server.origin, accountId)
 }
 
 /** A response reports only the narrowest limit that its call used. */
@@ -30,15 +33,18 @@ export function readNews(call: Call, answer: Pick<HttpResponse, 'status' | 'head
   const readHeader = (name: string) => Number(answer.header(`x-ratelimit-${name}`) ?? NaN)
   const resetsInMs = parseResetMs(answer) ?? NaN
   const limit = readHeader('limit')
-  const subject = findReported(toSubjects(call), limit)
+  const [calls, uploads] = toSubjects(call)
+  const statuses = call.publisher === undefined ? undefined : toStatusQuota(call.url, call.publisher)
+  const subject = findReported(calls, uploads ?? statuses, limit)
+  const isPublication = subject === statuses
   const reported = [{ span: subject.limits[0]!.span, limit, remaining: readHeader('remaining'), resetsInMs }]
-  if (answer.status !== 429) return [{ subject, reported }]
+  if (answer.status !== 429) return [{ subject, isPublication, reported }]
   const stated = Number.isNaN(resetsInMs) ? UNSTATED_PAUSE_MS : resetsInMs
-  return [{ subject, reported, pauseMs: retryAfterMs(answer) ?? stated }]
+  return [{ subject, isPublication, reported, pauseMs: retryAfterMs(answer) ?? stated }]
 }
 
 /** Without another sign, the narrowest subject. */
-function findReported([calls, narrow = calls]: [QuotaSubject, ...QuotaSubject[]], limit: number): QuotaSubject {
+function findReported(calls: QuotaSubject, narrow = calls, limit: number): QuotaSubject {
   const isOfCalls = limit === calls.limits[0]!.limit && limit !== narrow.limits[0]!.limit
   return isOfCalls ? calls : narrow
 }

@@ -2,22 +2,28 @@ import { createHash } from 'node:crypto'
 import { raceAbort } from '../../deadlines.ts'
 import type { QuotaLedger } from '../../domain/quotas/lease.ts'
 import type { CallPurpose, QuotaSubject } from '../../domain/quotas/limits.ts'
+import type { PublicationLedger } from '../../domain/quotas/publications.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { HttpFailure, TOTAL_TIMEOUT_MS, type HttpClient, type HttpRequest, type HttpResponse } from './http.ts'
+import { createPublicationReporter } from './publication-reporter.ts'
 import { createQuotaLots, type QuotaObserver, type ReportedLimit } from './quota-lots.ts'
 
-type Call = Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'>
+type Call = Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body' | 'publisher'>
 type Answer = Pick<HttpResponse, 'status' | 'header' | 'text'>
 
 /** The quotas that all processes share. */
 export interface CallQuotas {
   ledger: QuotaLedger
+  /** Receives what responses state about the publications of accounts. */
+  publications?: Pick<PublicationLedger, 'report'>
   observer: QuotaObserver
 }
 
 /** What a response states about one subject. */
 export interface QuotaNews {
   subject: QuotaSubject
+  /** True when it is the quota of an account's publications, which is not counted by calls. */
+  isPublication?: boolean
   reported?: ReportedLimit[]
   /** The time for which the platform accepts no calls of the subject, milliseconds. */
   pauseMs?: number | undefined
@@ -42,6 +48,7 @@ export function createCallQuota(options: CallQuotaOptions) {
   const { platform, quotas, toSubjects, readNews, deadlineMs = TOTAL_TIMEOUT_MS } = options
   if (!quotas) return { watch: (http: HttpClient) => http, throttle: (http: HttpClient) => http }
   const lots = createQuotaLots({ platform, ...quotas, deadlineMs })
+  const reportPublications = createPublicationReporter(quotas.publications)
 
   async function takeAll(subjects: QuotaSubject[], purpose: CallPurpose, call: HttpRequest): Promise<void> {
     const taking = subjects.map((one) => lots.take(one, purpose, call.timeoutMs ?? deadlineMs))
@@ -59,8 +66,9 @@ export function createCallQuota(options: CallQuotaOptions) {
     }
   }
 
-  function record({ subject, reported = [], pauseMs = 0 }: QuotaNews): void {
+  function record({ subject, isPublication = false, reported = [], pauseMs = 0 }: QuotaNews): void {
     const valid = reported.filter(isValid)
+    if (isPublication) return reportPublications(subject, valid)
     if (valid.length > 0) lots.report(subject, valid)
     if (pauseMs > 0) lots.pause(subject, pauseMs)
   }

@@ -29,6 +29,8 @@ export interface HttpRequest {
   signal: AbortSignal
   /** For the whole call, including the wait for a connection and reading the response. */
   timeoutMs?: number
+  /** The platform's id of the account, in calls that publish a post. It is not sent. */
+  publisher?: string
 }
 
 export interface HttpResponse {

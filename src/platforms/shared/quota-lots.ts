@@ -22,6 +22,8 @@ export type ReportedLimit = Omit<LimitReport, 'ageMs'>
 export interface QuotaObserver {
   leaseEnded(platform: Platform, outcome: 'granted' | 'refused' | 'failed'): void
   callRefused(platform: Platform, purpose: CallPurpose): void
+  /** What the ledger has left of each limit of a subject, after a lease. */
+  spansLeft(platform: Platform, subject: QuotaSubject, spans: Lease['spans']): void
   /** The platform refused a call. Called once in a pause. */
   paused(platform: Platform, subject: QuotaSubject, ms: number): void
 }
@@ -147,6 +149,7 @@ export function createQuotaLots({ platform, ledger, observer, deadlineMs: usualD
     try {
       const lease = await withDeadline(ledger.lease(request), LONGEST_WAIT_MS, () => new Error('No lease in time'))
       state.spans = lease.spans
+      observer.spansLeft(platform, state.subject, lease.spans)
       if (state.unsentPauseUntil !== unsentPauseUntil) {
         // A pause has begun since the request. The next lease reports it.
         for (const purpose of PURPOSES) refuseAll(waiting[purpose], purpose, state.pauseEndsAt - performance.now())

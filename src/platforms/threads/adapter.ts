@@ -3,6 +3,7 @@ import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.
 import type { CallQuotas } from '../shared/call-quota.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
 import { createContainerPosts, type ContainerTimes } from '../shared/graph/container-posts.ts'
+import { toPublicationQuota } from '../shared/publication-quota.ts'
 import { createGraphQuota } from '../shared/graph/quotas.ts'
 import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'
@@ -63,7 +64,13 @@ export function createThreads({
     createGraphApi({ ...graph, http: quota.throttle(reading), baseUrl: `${base}/${VERSION}` }),
   )
 
-  const adapter: PlatformAdapter = { platform: 'threads', ...posts, ...accounts, ...metrics }
+  const adapter: PlatformAdapter = {
+    platform: 'threads',
+    ...posts,
+    ...accounts,
+    ...metrics,
+    publicationQuota: ({ accountId }) => toPublicationQuota('threads', accountId),
+  }
   const redirect: RedirectConnect = connect
   return {
     adapter,

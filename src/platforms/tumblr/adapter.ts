@@ -1,9 +1,10 @@
 import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.ts'
+import { toPublicationQuota } from '../shared/publication-quota.ts'
 import { createCallQuota, type CallQuotas } from '../shared/call-quota.ts'
 import { CALL_CONNECTIONS, createHttpClient, MAX_LISTING_BYTES } from '../shared/http.ts'
-import { createAccounts } from './accounts.ts'
+import { createAccounts, toTokenPair } from './accounts.ts'
 import { createApi } from './api.ts'
 import { createDrafts } from './drafts.ts'
 import { createMetrics } from './metrics.ts'
@@ -58,6 +59,9 @@ export function createTumblr(options: TumblrOptions) {
     ...createPosts({ api, drafts, wwwUrl, publishTimeoutMs }),
     ...accounts,
     metrics: createMetrics(reading),
+    publicationQuota: ({ accountId }) => toPublicationQuota('tumblr', accountId),
+    readPublicationQuota: (account, callOptions) =>
+      api.readPublicationQuota({ ...callOptions, token: toTokenPair(account) }),
   }
   const redirect: RedirectConnect = connect
   return {

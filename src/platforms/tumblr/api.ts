@@ -1,4 +1,5 @@
 import { trimTrailingSlashes } from '../../domain/shared/text.ts'
+import type { PublicationReport } from '../../domain/quotas/publications.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
@@ -77,19 +78,29 @@ export function createApi({ http, apiUrl, sign }: ApiDeps) {
     })
   }
 
+  /** Reads what the account may still do today, by the platform's names. */
+  async function fetchDailyLimits(options: ApiOptions) {
+    const { user } = await send({ method: 'GET', path: '/user/limits' }, readLimits, options)
+    return Object.entries(user).map(([name, { limit, remaining, reset_at }]) => {
+      return { name, limit, remaining, resetsInMs: Math.max(SECOND, reset_at * SECOND - Date.now()) }
+    })
+  }
+
   async function fetchDailyResetMs(options: ApiOptions): Promise<number | undefined> {
-    try {
-      const { user } = await send({ method: 'GET', path: '/user/limits' }, readLimits, options)
-      const spent = Object.values(user).filter(({ remaining }) => remaining <= 0)
-      if (spent.length === 0) return undefined
-      return Math.max(...spent.map(({ reset_at }) => reset_at * SECOND - Date.now()), SECOND)
-    } catch {
-      return undefined
-    }
+    const limits = await fetchDailyLimits(options).catch(() => [])
+    const spent = limits.filter(({ remaining }) => remaining <= 0)
+    return spent.length === 0 ? undefined : Math.max(...spent.map(({ resetsInMs }) => resetsInMs))
   }
 
   return {
     send: sendAndExplain,
+    /** Returns the limit of the account's posts today. */
+    async readPublicationQuota(options: ApiOptions): Promise<PublicationReport[]> {
+      const posts = (await fetchDailyLimits(options)).find(({ name }) => name === 'posts')
+      if (posts?.limit === undefined) return []
+      const { limit, remaining, resetsInMs } = posts
+      return [{ span: 'day', limit, remaining: Math.max(0, remaining), resetsInMs }]
+    },
     user: (options: ApiOptions) => sendAndExplain({ method: 'GET', path: USER_INFO }, readUser, options),
     /** Opens a connection for a call within the next seconds. */
     warm: (): void => http.warm(new URL(base)),

@@ -1,6 +1,6 @@
 import type { PlatformErrorClass } from '../../domain/posts/failure.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
-import { PlatformError } from '../errors.ts'
+import { PublicationQuotaReached, type PlatformError } from '../errors.ts'
 import type { HttpResponse } from '../shared/http.ts'
 import { classifyStatus, toRefusalError, type Meaning } from '../shared/refusals.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
@@ -94,8 +94,7 @@ function toRetryAfterMs(errorClass: PlatformErrorClass, answer: HttpResponse): n
   return waits.length > 0 ? Math.max(...waits) : retryAfterMs(answer)
 }
 
-/** The error for a daily limit and its remaining time. Without a stated time, the post is retried after an hour. */
+/** The error for a daily limit of an account and its remaining time. Without a stated time, the post is retried after an hour. */
 export function toDailyLimitError(refusal: PlatformError, waitMs = HOUR): PlatformError {
-  const { class: errorClass, message } = refusal
-  return new PlatformError(errorClass, message, { certain: true, retryAfterMs: waitMs, cause: refusal })
+  return new PublicationQuotaReached(refusal.message, { waitMs, cause: refusal })
 }

@@ -29,7 +29,10 @@ export const readUser = envelopeReader(Type.Object({ user: Type.Object({ blogs: 
 /** https://www.tumblr.com/docs/en/api/v2#userlimits--get-a-users-limits */
 export const readLimits = envelopeReader(
   Type.Object({
-    user: Type.Record(Type.String(), Type.Object({ remaining: Type.Number(), reset_at: Type.Number() })),
+    user: Type.Record(
+      Type.String(),
+      Type.Object({ limit: Type.Optional(Type.Number()), remaining: Type.Number(), reset_at: Type.Number() }),
+    ),
   }),
 )
 

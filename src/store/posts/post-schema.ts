@@ -72,11 +72,16 @@ const platformStatusSchema = new Schema(
   subdocumentOptions,
 )
 
+const warningSchema = new Schema(
+  { path: String, code: String, message: String, platform: String, accountId: String, nextFreeAt: String },
+  subdocumentOptions,
+)
+
 const firstAnswerSchema = new Schema(
   {
     status: { type: String, enum: POST_STATUSES, required: true },
     scheduledAt: nullable(Date),
-    warnings: [new Schema({ path: String, code: String, message: String, platform: String }, subdocumentOptions)],
+    warnings: [warningSchema],
   },
   subdocumentOptions,
 )

@@ -52,6 +52,15 @@ interface UncheckedBounds {
   limit: number
 }
 
+/** The scheduled posts of an account before a post. */
+interface PlannedBounds {
+  account: { _id: string; platform: Platform; isDefault: boolean }
+  after: Date
+  until: Date
+  exceptId?: string
+  limit: number
+}
+
 /** Keeps each of the regular queries short. */
 const ARMED_PER_QUERY = 1_000
 /** The paths under which a post names media. */
@@ -173,6 +182,23 @@ export function createPostStore(connection: Connection, now: () => Date) {
       })
       await Promise.allSettled(counts.values())
     }),
+
+    /** The due times of the user's scheduled posts on an account in (after, until], in order; the latest ones if there are more. */
+    async listPlannedTimes(userId: string, { account, after, until, exceptId, limit }: PlannedBounds): Promise<Date[]> {
+      const filter = {
+        userId,
+        status: 'SCHEDULED' as const,
+        scheduledAt: { $gt: after, $lte: until },
+        platformStatuses: { $elemMatch: matchAccount(account) },
+        ...(exceptId !== undefined && { _id: { $ne: exceptId } }),
+      }
+      const latest = await collection()
+        .find<{ scheduledAt: Date }>(filter, { projection: { scheduledAt: 1 }, maxTimeMS: LIST_DEADLINE_MS })
+        .sort({ scheduledAt: -1 })
+        .limit(limit)
+        .toArray()
+      return latest.map(({ scheduledAt }) => scheduledAt).toReversed()
+    },
 
     transition,
 
@@ -351,6 +377,11 @@ function matchAny(keys: readonly PostKey[]) {
     _id: anyOf(keys.map(({ id }) => id)),
     ...(owners.length === keys.length && { userId: anyOf(owners) }),
   }
+}
+
+/** Matches the entries of an account. Those without one are published with the default account. */
+function matchAccount({ _id, platform, isDefault }: PlannedBounds['account']) {
+  return { platform, accountId: isDefault ? { $in: [_id, null] } : _id }
 }
 
 /** Matches an open entry without a later attempt. */

@@ -1,6 +1,7 @@
 import mongoose, { type Connection } from 'mongoose'
 
 type Document = mongoose.mongo.Document
+type NativeDatabase = NonNullable<Connection['db']>
 type Collection<T extends Document> = mongoose.mongo.Collection<T>
 
 /**
@@ -10,9 +11,11 @@ type Collection<T extends Document> = mongoose.mongo.Collection<T>
  */
 export function nativeCollection<T extends Document>(connection: Connection, name: string): () => Collection<T> {
   let collection: Collection<T> | undefined
-  return () => {
-    if (collection) return collection
-    if (!connection.db) throw new mongoose.mongo.MongoNotConnectedError('MongoDB is not connected yet')
-    return (collection = connection.db.collection<T>(name))
-  }
+  return () => (collection ??= getNativeDatabase(connection).collection<T>(name))
+}
+
+/** Returns the driver's own database. Throws like the driver until the connection is up. */
+export function getNativeDatabase({ db }: Connection): NativeDatabase {
+  if (!db) throw new mongoose.mongo.MongoNotConnectedError('MongoDB is not connected yet')
+  return db
 }

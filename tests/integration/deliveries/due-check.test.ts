@@ -9,14 +9,14 @@ import {
 import { createContext, type Context } from '../../../src/context.ts'
 import { edit } from '../../../src/domain/posts/post-moves.ts'
 import type { MediaItem, Post } from '../../../src/domain/posts/post.ts'
-import { DAY, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import { startWorkers } from '../../../src/worker/create-workers.ts'
 import type { CheckedPosts, UncheckedPage } from '../../../src/workflows/messages/publishing.ts'
 import { poll } from '../../support/delivery-world.ts'
 import { buildPost } from '../../support/posts.ts'
 import { connectAccounts, connectedUser, disconnectDefault, storePosts } from '../../support/published.ts'
-import { testContext } from '../../support/servers.ts'
+import { testContext, unique } from '../../support/servers.ts'
 
 let context: Context
 let png: Buffer
@@ -111,6 +111,28 @@ describe('a check before a post is due', () => {
     expect(await messagesOf(userId)).toEqual([])
     expect(await check()).toEqual({ checked: 1, warned: 0 })
     expect(await check()).toEqual({ checked: 0, warned: 0 })
+  })
+
+  it('warns of a quota that is used up by then, and removes the warning when there is room', async () => {
+    const { _id: userId } = await connectedUser(context, ['bluesky'])
+    const key = unique('account')
+    const limits = [{ span: 'hour', limit: 2, windowMs: HOUR }]
+    const bluesky = { ...context.platforms.find('bluesky')!, publicationQuota: () => ({ key, limits }) }
+    const platforms = { find: () => bluesky }
+    const taken = await context.publicationLedger.request(key, {
+      id: 'published',
+      dueAt: new Date(),
+      limits,
+      arrivalMs: SECOND,
+    })
+    await storePosts(context, [scheduled(userId, { scheduledAt: inMinutes(9) }), scheduled(userId)])
+    expect(await check({ platforms })).toEqual({ checked: 2, warned: 1 })
+    const [message] = await messagesOf(userId)
+    expect(message).toContain('may be late on Bluesky: Bluesky accepts 2 posts of an account in an hour')
+    expect(message).toContain('Move it or another post of the account to a later time')
+    if ('grant' in taken) await context.publicationLedger.takeBack(key, taken.grant)
+    expect(await check({ platforms })).toEqual({ checked: 1, warned: 0 })
+    expect(await messagesOf(userId)).toEqual([])
   })
 
   it('is repeated after a change, and not made earlier than its lead', async () => {

@@ -12,6 +12,12 @@ export const ProblemSchema = Type.Object(
     message: Type.String(),
     platform: Type.Optional(Type.String()),
     accountId: Type.Optional(Type.String()),
+    nextFreeAt: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'With `QUOTA_LIKELY_EXCEEDED`: when the post would be published',
+      }),
+    ),
   },
   { title: 'Problem' },
 )

@@ -2,7 +2,8 @@ import { isWebUrl } from '../../../domain/shared/links.ts'
 import type { Platform } from '../../../domain/shared/platforms.ts'
 import type { Content, Published } from '../../../domain/posts/post.ts'
 import { toMediaKind, POSTING_RULES } from '../../../domain/posts/posting-rules.ts'
-import { HOUR, MINUTE, SECOND } from '../../../domain/shared/times.ts'
+import { describePublicationLimit, type PublicationReport } from '../../../domain/quotas/publications.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../../domain/shared/times.ts'
 import type {
   CallOptions,
   Credentials,
@@ -13,7 +14,7 @@ import type {
   SearchOptions,
   NotFoundResult,
 } from '../../contract.ts'
-import { PlatformError } from '../../errors.ts'
+import { PlatformError, PublicationQuotaReached } from '../../errors.ts'
 import { assertPostable } from '../postable.ts'
 import { normalizeWhitespace } from '../text-difference.ts'
 import { createPulledMedia, type PulledImageLimits } from '../pulled-media.ts'
@@ -52,7 +53,7 @@ interface ContainerPostDeps extends ContainerTimes {
 }
 
 const READ_BACK_MS = 2 * SECOND
-/** Quotas cover a day whose end is unknown, so the post is retried hourly. */
+/** Quotas cover a sliding day, so what is used is read again after this time. */
 const QUOTA_WAIT_MS = HOUR
 /** The maximum difference between the platform's clock and ours. */
 const CLOCK_TOLERANCE_MS = MINUTE
@@ -116,20 +117,26 @@ export function createContainerPosts(deps: ContainerPostDeps) {
   }
 
   /** Returns the error for an exhausted quota, or `null`. Error codes alone do not identify it. */
-  async function toQuotaError(error: unknown, account: Credentials, { signal }: CallOptions) {
+  async function toQuotaError(error: unknown, account: Credentials, options: CallOptions) {
     const mayBeQuota =
       error instanceof PlatformError && error.certain && ['rate_limited', 'validation'].includes(error.class)
     if (!mayBeQuota) return null
+    const reports = await readPublicationQuota(account, options).catch(() => [])
+    const [reached] = reports.filter(({ remaining }) => remaining === 0)
+    if (!reached) return null
+    const message = describePublicationLimit(platform, { limit: reached.limit, windowMs: DAY })
+    return new PublicationQuotaReached(message, { waitMs: reached.resetsInMs, reports, cause: error })
+  }
+
+  /** The platform does not state when a publication stops to count. */
+  async function readPublicationQuota(account: Credentials, { signal }: CallOptions): Promise<PublicationReport[]> {
     const call = { token: account.accessToken, signal, timeoutMs: READ_BACK_MS }
     const fields = 'quota_usage,config'
-    const quota = await api
-      .get(toAccountPath(account, dialect.quotaPath), { fields }, readQuota, call)
-      .catch(() => null)
-    const [{ quota_usage: used, config } = {}] = quota?.data ?? []
-    const total = config?.quota_total
-    if (used === undefined || total === undefined || used < total) return null
-    const message = `${api.label} takes at most ${total} posts of an account within 24 hours`
-    return new PlatformError('rate_limited', message, { certain: true, retryAfterMs: QUOTA_WAIT_MS, cause: error })
+    const { data } = await api.get(toAccountPath(account, dialect.quotaPath), { fields }, readQuota, call)
+    const [{ quota_usage: used, config } = {}] = data
+    const limit = config?.quota_total
+    if (used === undefined || limit === undefined) return []
+    return [{ span: 'day', limit, remaining: Math.max(0, limit - used), resetsInMs: QUOTA_WAIT_MS }]
   }
 
   async function reconcile(
@@ -192,7 +199,7 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     return found
   }
 
-  return { prepare, publish, reconcile, warmUp: media.warmUp }
+  return { prepare, publish, reconcile, readPublicationQuota, warmUp: media.warmUp }
 }
 
 /** Kinds of own posts by the platform's name. Other names say nothing about the kind. */

@@ -8,7 +8,11 @@ import type {
   PlatformAdapter,
 } from '../../../../src/platforms/contract.ts'
 import { createMastodon } from '../../../../src/platforms/mastodon/adapter.ts'
+import { PUBLICATION_LIMITS, type PublicationReport } from '../../../../src/domain/quotas/publications.ts'
+import { PublicationQuotaReached } from '../../../../src/platforms/errors.ts'
 import { answeredByOthers } from '../shared/foreign-suite.ts'
+import { quotaDatabase } from '../../../support/quota-databases.ts'
+import type { CallQuotas } from '../../../../src/platforms/shared/call-quota.ts'
 import { USER_AGENT } from '../../../support/user-agent.ts'
 import { mastodonWorld, REDIRECT_URI, type MastodonWorld } from './mastodon-support.ts'
 import {
@@ -765,6 +769,41 @@ describe('refusals', () => {
     const { retryAfterMs, ...error } = await platformErrorOf(publish(post))
     expect(error).toMatchObject({ class: 'rate_limited' })
     expect(retryAfterMs! / 60_000).toBeCloseTo(5, 1)
+  })
+
+  it('the limit of new statuses that responses state reaches the ledger, and a wait for it is one for the quota', async () => {
+    const reports: [string, readonly PublicationReport[]][] = []
+    const database = await quotaDatabase()
+    const quotas: CallQuotas = {
+      ...database.createQuotas(),
+      publications: { report: async (...one) => void reports.push(one) },
+    }
+    // A window that does not end during the test.
+    const rateLimits = { api: ROOM, media: ROOM, statuses: { max: 2, seconds: 100_000_000 } }
+    const small = await mastodonWorld(media, { rateLimits }, { quotas })
+    try {
+      const as = await small.newAccount()
+      const post = (text: string) => {
+        const delivery = newDelivery()
+        return small.adapter
+          .prepare(newPost(text), as, delivery, options())
+          .then(() => small.adapter.publish(newPost(text), as, delivery, options()))
+      }
+      await post('one')
+      await post('two')
+      const { key, limits } = small.adapter.publicationQuota(as)!
+      expect(limits).toEqual(PUBLICATION_LIMITS.mastodon)
+      expect(reports.map(([of, [report]]) => [of, report!.limit, report!.remaining])).toEqual([
+        [key, 2, 1],
+        [key, 2, 0],
+      ])
+      const refused = await platformErrorOf(post('three'))
+      expect(refused).toBeInstanceOf(PublicationQuotaReached)
+      expect(refused.retryAfterMs).toBeGreaterThan(5 * 60_000)
+    } finally {
+      await small.stop()
+      await database.close()
+    }
   })
 
   it('a server error does not wait for the rate limit, which every response states', async () => {

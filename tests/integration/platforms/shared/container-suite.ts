@@ -418,7 +418,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
       await commit(posts[0]!, deliveries[0]!, as, tight)
       const refused = await platformErrorOf(commit(posts[1]!, deliveries[1]!, as, tight))
       expect(refused).toMatchObject({ class: 'rate_limited', certain: true, retryAfterMs: HOUR })
-      expect(refused.message).toContain('at most 1 posts')
+      expect(refused.message).toContain('accepts one post of an account in 24 hours')
       expect(await tight.control.ledger()).toHaveLength(1)
     } finally {
       await tight.stop()

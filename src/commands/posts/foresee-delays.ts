@@ -1,0 +1,86 @@
+import type { Clock } from '../../clock.ts'
+import type { PreflightTarget } from '../../domain/posts/preflight.ts'
+import {
+  describePublicationLimit,
+  foreseeDelay,
+  toLookbackMs,
+  MAX_PLANNED,
+  type ExpectedDelay,
+  type PublicationLedger,
+} from '../../domain/quotas/publications.ts'
+import type { Problem } from '../../domain/shared/service-error.ts'
+import { formatTime } from '../../domain/shared/times.ts'
+import type { PlatformRegistry } from '../../platforms/registry.ts'
+import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
+import { findPublicationQuota } from '../accounts/publication-quota.ts'
+import type { PostStore } from '../../store/posts/posts.ts'
+
+export interface ForeseeDelaysDeps {
+  posts: Pick<PostStore, 'listPlannedTimes'>
+  platforms: Pick<PlatformRegistry, 'find'>
+  publicationLedger: Pick<PublicationLedger, 'read'>
+  clock: Clock
+}
+
+/** A post as it is planned; without an id, it is not stored yet. */
+export interface PlannedPost {
+  userId: string
+  postId?: string
+  dueAt: Date
+}
+
+/** Returns how the quotas of accounts would delay a post, by account id: with what was published, waits and is scheduled before it. */
+export async function foreseeDelays(
+  deps: ForeseeDelaysDeps,
+  { userId, postId, dueAt }: PlannedPost,
+  accounts: readonly ConnectedAccount[],
+): Promise<Map<string, ExpectedDelay>> {
+  const limited = accounts.flatMap((account) => {
+    const quota = findPublicationQuota(deps, account)
+    return quota ? [{ account, ...quota }] : []
+  })
+  const delays = new Map<string, ExpectedDelay>()
+  if (limited.length === 0) return delays
+  const states = await deps.publicationLedger.read(limited.map(({ key }) => key))
+  await Promise.all(
+    limited.map(async ({ account, key, limits }) => {
+      const { record, now } = states.get(key)!
+      const planned = await deps.posts.listPlannedTimes(userId, {
+        account,
+        after: new Date(Math.max(deps.clock.now().getTime(), dueAt.getTime() - toLookbackMs(limits))),
+        until: dueAt,
+        limit: MAX_PLANNED,
+        ...(postId !== undefined && { exceptId: postId }),
+      })
+      const delay = foreseeDelay({ record, planned, limits }, dueAt, now)
+      if (delay) delays.set(account._id, delay)
+    }),
+  )
+  return delays
+}
+
+/** Warns of the accounts whose quota would delay a post. The post is accepted, and published when it is its turn. */
+export async function findQuotaWarnings(
+  deps: ForeseeDelaysDeps,
+  planned: PlannedPost & { timezone: string },
+  targets: readonly (PreflightTarget & { account: ConnectedAccount | null })[],
+): Promise<Problem[]> {
+  const delays = await foreseeDelays(
+    deps,
+    planned,
+    targets.flatMap(({ account }) => account ?? []),
+  )
+  return targets.flatMap(({ platform, target, path, account }): Problem[] => {
+    const delay = account && delays.get(account._id)
+    if (!delay) return []
+    const message = `${describeDelay(platform, delay, planned.timezone)}. Schedule it for later, or let it wait for its turn.`
+    const nextFreeAt = delay.freeAt.toISOString()
+    const place = { platform, ...(target !== undefined && { accountId: target }) }
+    return [{ path, code: 'QUOTA_LIKELY_EXCEEDED', message, ...place, nextFreeAt }]
+  })
+}
+
+/** @param timezone of the user */
+export function describeDelay(platform: PreflightTarget['platform'], delay: ExpectedDelay, timezone: string): string {
+  return `${describePublicationLimit(platform, delay)}, so the post would be published at about ${formatTime(delay.freeAt, timezone)}`
+}

@@ -1,0 +1,300 @@
+import { platformLabel, type Platform } from '../shared/platforms.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../shared/times.ts'
+import { computeFree, type CountedTokens, type LimitReport, type SpanRecord } from './lease.ts'
+import type { CallLimit, QuotaSubject } from './limits.ts'
+
+/** The posts that platforms accept of one account in a sliding window (docs/reference/platforms.md). Facebook publishes none. */
+export const PUBLICATION_LIMITS = {
+  bluesky: [
+    { span: 'hour', limit: 1_666, windowMs: HOUR },
+    { span: 'day', limit: 11_666, windowMs: DAY },
+  ],
+  // The documentation states 50 and 100. The lower one applies until Instagram reports the account's own.
+  instagram: [{ span: 'day', limit: 50, windowMs: DAY }],
+  mastodon: [{ span: 'statuses', limit: 300, windowMs: 3 * HOUR }],
+  threads: [{ span: 'day', limit: 250, windowMs: DAY }],
+  tumblr: [{ span: 'day', limit: 250, windowMs: DAY }],
+} as const satisfies Partial<Record<Platform, readonly CallLimit[]>>
+
+/** A delivery that waits until its account may publish again. */
+export interface WaitingPublication {
+  /** Identifies the delivery. */
+  id: string
+  dueAt: Date
+  /** When it loses its place unless it has asked again. */
+  until: Date
+}
+
+/** The stored use of the publication quota of one account. */
+export interface PublicationRecord {
+  spans: Record<string, SpanRecord>
+  /** In due order. */
+  waiting: WaitingPublication[]
+}
+
+export const UNUSED: PublicationRecord = { spans: {}, waiting: [] }
+
+/** What a platform states about the publications of an account. */
+export type PublicationReport = Omit<LimitReport, 'ageMs'>
+
+export interface PublicationRequest {
+  id: string
+  dueAt: Date
+  limits: QuotaSubject['limits']
+  /** The longest time until the publication reaches the platform, milliseconds. */
+  arrivalMs: number
+}
+
+/** The counters of a granted publication, by span. */
+export type PublicationGrant = Record<string, Date>
+
+/** The number of publications in a window. */
+export interface PublicationLimit {
+  limit: number
+  windowMs: number
+}
+
+/** The grant, or the time until it is the turn of this publication, milliseconds, and the limit that it waits for. */
+export type PublicationTurn = { grant: PublicationGrant } | { waitMs: number; limit: PublicationLimit }
+
+/** Returns a clause such as "Threads accepts 250 posts of an account in 24 hours". */
+export function describePublicationLimit(platform: Platform, { limit, windowMs }: PublicationLimit): string {
+  const hours = Math.round(windowMs / HOUR)
+  const posts = limit === 1 ? 'one post' : `${limit} posts`
+  return `${platformLabel(platform)} accepts ${posts} of an account in ${hours <= 1 ? 'an hour' : `${hours} hours`}`
+}
+
+/** The quotas of publications, shared by all processes. Keys are those of `QuotaSubject`. */
+export interface PublicationLedger {
+  /** Grants a publication, or states the wait until its turn. */
+  request(key: string, request: PublicationRequest): Promise<PublicationTurn>
+  /** Takes back a grant whose publication certainly did not reach the platform. */
+  takeBack(key: string, grant: PublicationGrant): Promise<void>
+  report(key: string, reports: readonly PublicationReport[]): Promise<void>
+  /** Returns the use of each quota; unused ones are included. */
+  read(keys: readonly string[]): Promise<Map<string, PublicationState>>
+}
+
+/** A record with the time of the database at which it was read. */
+export interface PublicationState {
+  record: PublicationRecord
+  now: Date
+}
+
+/** A delivery that does not come back this long after its turn loses its place. */
+const GRACE_MS = 2 * MINUTE
+/** Deliveries beyond these have no place yet. They ask again when the last of these has its turn. */
+const MAX_WAITING = 1_000
+/** A bounded number of counters covers any window. */
+const COUNTERS_PER_WINDOW = 144
+
+/**
+ * Grants one publication unless earlier due ones need the free places. A publication that is not granted gets a place in due order.
+ * A grant counts until a whole window has passed since the last instant at which the publication can arrive, so no sliding window
+ * has more of them than its limit.
+ */
+export function requestPublication(
+  record: PublicationRecord,
+  request: PublicationRequest,
+  now: Date,
+): { record: PublicationRecord; turn: PublicationTurn } {
+  const { id, dueAt, limits, arrivalMs } = request
+  const others = record.waiting.filter((one) => one.id !== id && one.until > now)
+  const spans = dropExpired(record.spans, now)
+  const ahead = others.filter((one) => compareDue(one, request) < 0).length
+  const { at: turnAt, limit } = findTurn(limits, spans, ahead, now)
+  if (turnAt <= now) {
+    const grant = Object.fromEntries(limits.map((limit) => [limit.span, toCounterEnd(limit, arrivalMs, now)]))
+    return { record: { spans: changeTokens(spans, grant, 1), waiting: others }, turn: { grant } }
+  }
+  const place = { id, dueAt, until: new Date(turnAt.getTime() + GRACE_MS) }
+  const waiting = [...others, place].toSorted(compareDue).slice(0, MAX_WAITING)
+  return { record: { spans, waiting }, turn: { waitMs: turnAt.getTime() - now.getTime(), limit } }
+}
+
+/** Takes back a grant whose publication certainly did not reach the platform. */
+export function takeBackPublication(record: PublicationRecord, grant: PublicationGrant): PublicationRecord {
+  return { ...record, spans: changeTokens(record.spans, grant, -1) }
+}
+
+/** Applies what the platform states. A report counts until its reset, and a reported limit replaces the default. */
+export function applyReports(
+  record: PublicationRecord,
+  reports: readonly PublicationReport[],
+  now: Date,
+): PublicationRecord {
+  const spans = { ...record.spans }
+  for (const { span, limit, remaining, resetsInMs } of reports) {
+    const report = { left: remaining, until: new Date(now.getTime() + Math.min(resetsInMs, DAY)), at: now }
+    spans[span] = { counted: [], ...spans[span], limit, report }
+  }
+  return { ...record, spans }
+}
+
+/** The use of one limit of an account, as users see it. */
+export interface PublicationUse extends PublicationLimit {
+  used: number
+  /** When the next publication is possible; null when one is possible now. Deliveries that wait come first. */
+  nextFreeAt: Date | null
+  /** When the whole limit is free again; null when it is. */
+  resetsAt: Date | null
+  waiting: number
+}
+
+export function describeUse(
+  { spans, waiting }: PublicationRecord,
+  limits: QuotaSubject['limits'],
+  now: Date,
+): PublicationUse[] {
+  const current = waiting.filter(({ until }) => until > now).length
+  return limits.map((limit) => {
+    const { limit: inForce, free } = computeFree(limit, spans[limit.span], now)
+    const { at: turnAt } = findTurn([limit], spans, current, now)
+    const resetsAt = listEnds(spans[limit.span], now).at(-1) ?? null
+    return {
+      limit: inForce,
+      used: inForce - free,
+      windowMs: limit.windowMs,
+      nextFreeAt: turnAt > now ? turnAt : null,
+      resetsAt,
+      waiting: current,
+    }
+  })
+}
+
+/** A limit that a planned post would exceed. */
+export interface ExpectedDelay extends PublicationLimit {
+  /** When the post would be published. */
+  freeAt: Date
+}
+
+/** The planned posts that are read to foresee a delay. Limits that are not below cannot be foreseen. */
+export const MAX_PLANNED = 2_000
+
+/** Returns how far before a post others can take its place, milliseconds. */
+export function toLookbackMs(limits: QuotaSubject['limits']): number {
+  return Math.max(...limits.map(({ windowMs }) => 4 * windowMs))
+}
+
+/** A delay that is not longer is not worth a warning. */
+const SHORTEST_DELAY_MS = 10 * SECOND
+
+/**
+ * Foresees the delay of a post: the posts before it are published at their times, or when their account may publish again.
+ * @param planned the due times of posts of the account that come first, in order
+ */
+export function foreseeDelay(
+  { record, planned, limits }: { record: PublicationRecord; planned: readonly Date[]; limits: QuotaSubject['limits'] },
+  dueAt: Date,
+  now: Date,
+): ExpectedDelay | null {
+  const delays = limits.flatMap((limit): ExpectedDelay[] => {
+    const { limit: inForce } = computeFree(limit, record.spans[limit.span], now)
+    const waiting = record.waiting.filter(({ until }) => until > now).map(() => now)
+    const earlier = [...listUses(limit, record.spans[limit.span], now), ...waiting, ...planned]
+    const freeAt = findFreeTime(earlier, { limit: inForce, windowMs: limit.windowMs }, dueAt)
+    const isLate = inForce < MAX_PLANNED && freeAt.getTime() - dueAt.getTime() > SHORTEST_DELAY_MS
+    return isLate ? [{ limit: inForce, windowMs: limit.windowMs, freeAt }] : []
+  })
+  return delays.toSorted((one, other) => other.freeAt.getTime() - one.freeAt.getTime())[0] ?? null
+}
+
+/** Each publication waits until a window has passed since the one that is `limit` before it. */
+function findFreeTime(earlier: readonly Date[], { limit, windowMs }: PublicationLimit, dueAt: Date): Date {
+  let freeAt = dueAt.getTime()
+  for (let windows = 1; earlier.length - windows * limit >= 0; windows++) {
+    freeAt = Math.max(freeAt, earlier[earlier.length - windows * limit]!.getTime() + windows * windowMs)
+  }
+  return new Date(freeAt)
+}
+
+/** Returns about when the tokens that still count were used, oldest first. A lower report counts as uses that end with it. */
+function listUses(limit: CallLimit, record: SpanRecord | undefined, now: Date): Date[] {
+  const { limit: inForce, free } = computeFree(limit, record, now)
+  const counted = (record?.counted ?? []).filter(({ until }) => until > now)
+  const uses = counted.flatMap(({ until, tokens }) => Array.from({ length: tokens }, () => until))
+  const unknown = Math.max(0, inForce - free - uses.length)
+  const reported = Array.from({ length: unknown }, () => record!.report!.until)
+  return [...uses, ...reported]
+    .map((until) => new Date(until.getTime() - limit.windowMs))
+    .toSorted((one, other) => one.getTime() - other.getTime())
+}
+
+/** Orders deliveries by their due time, and those of one instant by their ids. */
+function compareDue(
+  one: Pick<WaitingPublication, 'id' | 'dueAt'>,
+  other: Pick<WaitingPublication, 'id' | 'dueAt'>,
+): number {
+  return one.dueAt.getTime() - other.dueAt.getTime() || (one.id < other.id ? -1 : 1)
+}
+
+/** Returns when more places than `ahead` are free in every span, and the limit of the last one. */
+function findTurn(limits: QuotaSubject['limits'], spans: PublicationRecord['spans'], ahead: number, now: Date) {
+  const turns = limits.map((limit) => {
+    const { limit: inForce } = computeFree(limit, spans[limit.span], now)
+    const at = new Date(findSpanTurn(limit, spans[limit.span], ahead, now))
+    return { at, limit: { limit: inForce, windowMs: limit.windowMs } }
+  })
+  return turns.toSorted((one, other) => other.at.getTime() - one.at.getTime())[0]!
+}
+
+function findSpanTurn(limit: CallLimit, record: SpanRecord | undefined, ahead: number, now: Date): number {
+  const { limit: inForce } = computeFree(limit, record, now)
+  const needed = (ahead % inForce) + 1
+  const ends = listEnds(record, now)
+  const first = [now, ...ends].find((instant) => computeFree(limit, record, instant).free >= needed) ?? ends.at(-1)!
+  return first.getTime() + Math.floor(ahead / inForce) * (limit.windowMs + toCounterMs(limit))
+}
+
+/** The instants at which places become free, in order. */
+function listEnds(record: SpanRecord | undefined, now: Date): Date[] {
+  const { counted = [], report } = record ?? {}
+  return [...counted.map(({ until }) => until), ...(report ? [report.until] : [])]
+    .filter((end) => end > now)
+    .toSorted((one, other) => one.getTime() - other.getTime())
+}
+
+function toCounterMs({ windowMs }: CallLimit): number {
+  return Math.ceil(windowMs / COUNTERS_PER_WINDOW)
+}
+
+function toCounterEnd(limit: CallLimit, arrivalMs: number, now: Date): Date {
+  const counterMs = toCounterMs(limit)
+  return new Date(Math.ceil((now.getTime() + arrivalMs + limit.windowMs) / counterMs) * counterMs)
+}
+
+function dropExpired(spans: PublicationRecord['spans'], now: Date): PublicationRecord['spans'] {
+  return mapSpans(spans, (span) => ({
+    ...span,
+    counted: span.counted.filter(({ until }) => until > now),
+    report: span.report && span.report.until > now ? span.report : null,
+  }))
+}
+
+function changeTokens(spans: PublicationRecord['spans'], grant: PublicationGrant, change: 1 | -1) {
+  const counted = { ...Object.fromEntries(Object.keys(grant).map((name) => [name, { counted: [] }])), ...spans }
+  return mapSpans(counted, (span, name) => {
+    const end = grant[name]
+    if (!end) return span
+    const { report } = span
+    return {
+      ...span,
+      counted: addTokens(span.counted, end, change),
+      ...(report && { report: { ...report, left: report.left - change } }),
+    }
+  })
+}
+
+function addTokens(counted: readonly CountedTokens[], end: Date, change: 1 | -1): CountedTokens[] {
+  const at = end.getTime()
+  const tokens = counted.find(({ until }) => until.getTime() === at)?.tokens ?? 0
+  const others = counted.filter(({ until }) => until.getTime() !== at)
+  return tokens + change > 0 ? [...others, { until: end, tokens: tokens + change }] : others
+}
+
+function mapSpans(
+  spans: PublicationRecord['spans'],
+  change: (span: SpanRecord, name: string) => SpanRecord,
+): PublicationRecord['spans'] {
+  return Object.fromEntries(Object.entries(spans).map(([name, span]) => [name, change(span, name)]))
+}
