@@ -50,7 +50,8 @@ export function createPlatformPosts(connection: Connection) {
     },
 
     /** Returns the id of the post that a platform post belongs to. */
-    findHolder: async (key: string): Promise<string | null> => (await collection().findOne({ _id: key }))?.postId ?? null,
+    findHolder: async (key: string): Promise<string | null> =>
+      (await collection().findOne({ _id: key }))?.postId ?? null,
 
     /** Releases the platform posts of a deleted post. */
     async release({ _id: postId, publishedKeys = [] }: Post, session?: ClientSession): Promise<void> {
