@@ -20,6 +20,7 @@ await runProcess(async () => {
     await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS, context.collection.intervalMs)
     await upgradeAccounts(context)
     await moveOlderAnalytics(context)
+    await recordOlderPlatformPosts(context)
     context.logger.info('Setup finished. Start the API and the worker next.')
   } finally {
     await context.close()
@@ -46,6 +47,12 @@ async function moveOlderAnalytics({ olderAnalytics, logger }: Context): Promise<
   await olderAnalytics.moveSnapshots(pass, (moved) => logger.info({ moved }, 'older snapshots moved'))
   await olderAnalytics.planCollections((posts) => logger.info({ posts }, 'collections of older posts planned'))
   if (pass === 'finish') await olderAnalytics.dropOlderIndexes()
+}
+
+/** Processes of an older release need its index, and record platform posts only on posts. */
+async function recordOlderPlatformPosts({ posts: { older }, logger }: Context): Promise<void> {
+  await older.recordAll((posts) => logger.info({ posts }, 'platform posts of older posts recorded'))
+  if (process.argv.includes('--finish-upgrade')) await older.dropOlderIndex()
 }
 
 /** Creates the search attributes. Posts are published without them, so a failure does not end the setup. */

@@ -13,9 +13,11 @@ export function collectCommands() {
   const commands: DriverCommand[] = []
   return {
     commands,
-    onCommand({ commandName: name, command }: mongo.CommandStartedEvent): void {
-      const target: unknown = command[name]
-      commands.push({ name, collection: typeof target === 'string' ? target : undefined, command })
-    },
+    onCommand: (event: mongo.CommandStartedEvent): void => void commands.push(toDriverCommand(event)),
   }
+}
+
+export function toDriverCommand({ commandName: name, command }: mongo.CommandStartedEvent): DriverCommand {
+  const target: unknown = command[name]
+  return { name, collection: typeof target === 'string' ? target : undefined, command }
 }

@@ -6,6 +6,7 @@ import type {} from './global-setup.ts'
 import { openDatabase } from '../../src/store/shared/database.ts'
 import { readConfig, type Config } from '../../src/config/schema.ts'
 import { createContext, type Context } from '../../src/context.ts'
+import { createShardCheck } from './shard-rules.ts'
 
 const RETENTION_MS = 86_400_000
 
@@ -52,15 +53,38 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
 type ContextParts = Parameters<typeof createContext>[1] &
   Pick<NonNullable<Parameters<typeof openDatabase>[1]>, 'onCommand'>
 
-/** Creates a context for the test file alone, with indexes, bucket and namespace. Close it in `afterAll`. */
+/**
+ * Creates a context for the test file alone, with indexes, bucket and namespace. Close it in `afterAll`: that fails when the service sent a
+ * command that does not fit shards. `database.connection` is for the test's own queries, which are not checked.
+ */
 export async function testContext(
   overrides: Partial<Config> = {},
   { onCommand, ...parts }: ContextParts = {},
 ): Promise<Context> {
   const config = testConfig(overrides)
   await registerNamespace(config)
-  const database = onCommand && (await openDatabase(config.MONGODB_URL, { onCommand }))
-  const context = await createContext(config, { ...(database && { database }), ...parts })
+  if (parts.database) return prepare(await createContext(config, parts), config)
+
+  const check = createShardCheck()
+  const database = await openDatabase(config.MONGODB_URL, {
+    onCommand(event) {
+      check.onCommand(event)
+      onCommand?.(event)
+    },
+  })
+  const context = await prepare(await createContext(config, { database, ...parts }), config)
+  const { connection, close } = await openDatabase(config.MONGODB_URL)
+  return {
+    ...context,
+    database: { ...context.database, connection },
+    async close() {
+      await Promise.all([context.close(), close()])
+      check.assertNone()
+    },
+  }
+}
+
+async function prepare(context: Context, config: Config): Promise<Context> {
   await Promise.all([context.database.createIndexes(), context.storage.ensureBucket([config.FRONTEND_URL])])
   return context
 }

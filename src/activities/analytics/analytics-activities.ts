@@ -74,8 +74,8 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
       runActivity(() => collectPosts(batch, cancellationSignal())),
 
     /** @returns whether there is a new snapshot */
-    refreshPostMetrics: (postId: string, platform: Platform, target?: string): Promise<boolean> =>
-      runActivity(async () => (await refreshMetrics(postId, platform, target))?.saved === 1),
+    refreshPostMetrics: (postId: string, platform: Platform, target?: string, userId?: string): Promise<boolean> =>
+      runActivity(async () => (await refreshMetrics(postId, platform, target, userId))?.saved === 1),
 
     /** @param after the last user of the page before; null at the beginning */
     collectFollowersPage: (

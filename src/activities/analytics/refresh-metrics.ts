@@ -15,14 +15,16 @@ interface RefreshMetricsDeps {
 export function createRefreshMetrics({ published, clock, collectPosts }: RefreshMetricsDeps) {
   /**
    * @param target the account, if the user chose it for the post
+   * @param userId the owner; absent in inputs of older releases
    * @returns null when the post is not, or no longer, published there
    */
   return async function refreshMetrics(
     postId: string,
     platform: Platform,
     target?: string,
+    userId?: string,
   ): Promise<CollectedBatch | null> {
-    const post = await published.findOne(postId)
+    const post = await published.findOne(postId, userId)
     const entry = post?.platformStatuses.find((one) => one.platform === platform && one.target === target)
     if (!post || entry?.status !== 'completed' || !entry.completedAt) return null
     const slot = clock.now().getTime()

@@ -22,8 +22,8 @@ export function createReplayDeadLetter({ accounts, deadLetters, followers, refre
     return isDone ? 'done' : 'failed'
   }
 
-  async function replayPost(postId: string, { platform, accountId }: DeadLetter): Promise<boolean> {
-    const result = await refreshMetrics(postId, platform, accountId ?? undefined)
+  async function replayPost(postId: string, { userId, platform, accountId }: DeadLetter): Promise<boolean> {
+    const result = await refreshMetrics(postId, platform, accountId ?? undefined, userId)
     return result === null || result.saved + result.deleted === 1
   }
 

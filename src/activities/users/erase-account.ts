@@ -125,7 +125,7 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
   async function removePosts(userId: string): Promise<void> {
     for (;;) {
       const page = await posts.listSome(userId, PAGE)
-      if (page.length === 0) return
+      if (page.length === 0) return posts.removePlatformPosts(userId)
       await forEachBatch(page.filter(mayHavePrepared), (post) => deps.discardPrepared(post, post.platformStatuses))
       const ids = page.map(({ _id }) => _id)
       // The workflows go first, because only the posts name them.

@@ -60,7 +60,8 @@ export async function refreshMetrics(
   }
   await limits.analyticsRefresh.take(userId)
   const requestedAt = clock.now()
-  const outcome = await orchestrator.refreshMetrics({ postId, platform, target: entry.target }, LONGEST_WAIT_MS)
+  const wanted = { userId, postId, platform, target: entry.target }
+  const outcome = await orchestrator.refreshMetrics(wanted, LONGEST_WAIT_MS)
   if (outcome === 'failed') await returnAllowance(deps, userId)
   if (outcome === 'unknown') void returnAllowanceLater(deps, { ...refresh, target: entry.target }, requestedAt)
   return { snapshot: await snapshots.latest({ userId, postId }, platform, entry.target), fresh: outcome === 'fresh' }

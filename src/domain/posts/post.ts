@@ -166,7 +166,7 @@ export interface Post {
   dueCheck?: DueCheck
   /** True until Temporal acknowledges the workflow start or signal for the latest change. */
   startPending: boolean
-  /** `toPublishedKey` of every platform post, unique across all posts; absent before the first. */
+  /** `toPublishedKey` of every platform post, each held by one post only; absent before the first. */
   publishedKeys?: string[]
   revision: number
   createdAt: Date

@@ -17,6 +17,7 @@ interface StartOptions {
 }
 
 interface RefreshTarget {
+  userId: string
   postId: string
   platform: Platform
   /** The account, if the user chose it for the post. */
@@ -86,7 +87,7 @@ export function createStarts(client: TemporalClient, { onUnknownAttributes }: St
      * Fetches the metrics of a post now, or joins the run that does. Returns `unknown`, and never throws, when the outcome is not
      * known within `waitMs`.
      */
-    async refreshMetrics({ postId, platform, target }: RefreshTarget, waitMs: number): Promise<RefreshOutcome> {
+    async refreshMetrics({ userId, postId, platform, target }: RefreshTarget, waitMs: number): Promise<RefreshOutcome> {
       const until = Date.now() + waitMs
       const workflowId = refreshWorkflowId(postId, platform, target)
       const start = () =>
@@ -97,7 +98,7 @@ export function createStarts(client: TemporalClient, { onUnknownAttributes }: St
           workflowIdReusePolicy: 'ALLOW_DUPLICATE',
           workflowRunTimeout: REFRESH_TIMEOUT_MS,
           staticSummary: `Fresh metrics from ${platformLabel(platform)}`,
-          args: target === undefined ? [postId, platform] : [postId, platform, target],
+          args: [postId, platform, target, userId],
         })
       if (!(await acknowledged(start, waitMs))) return 'unknown'
       try {

@@ -116,9 +116,11 @@ export function createDueMetricsStore(connection: Connection) {
         .find<PublishedPost>({ _id: { $in: postIds }, userId }, { projection: SHOWN })
         .toArray(),
 
-    /** Finds a post whose owner is not known. */
-    findOne: (postId: string): Promise<PublishedPost | null> =>
-      collection().findOne<PublishedPost>({ _id: postId }, { projection: SHOWN, ...ALL_SHARDS }),
+    /** @param userId the owner; absent in workflow inputs of older releases, and then every shard is asked */
+    findOne: (postId: string, userId?: string): Promise<PublishedPost | null> =>
+      userId === undefined
+        ? collection().findOne<PublishedPost>({ _id: postId }, { projection: SHOWN, ...ALL_SHARDS })
+        : collection().findOne<PublishedPost>({ _id: postId, userId }, { projection: SHOWN }),
 
     /**
      * Returns which of these posts are still published and were not fetched after `takenAt`. Only their metrics may be stored in the

@@ -2,6 +2,8 @@ import { findFirstCollection, type AgeClass } from '../../domain/analytics/colle
 import { mergeFetches, toPairKey, toSnapshotId, toSnapshotSlot } from '../../domain/analytics/snapshots.ts'
 import type { StoredPost } from '../posts/post-schema.ts'
 import type { Database } from '../shared/database.ts'
+import { ALL_SHARDS } from '../shared/all-shards.ts'
+import { anyOf } from '../shared/batching.ts'
 import { dropIndex } from '../shared/drop-index.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import type { UserStore } from '../users/users.ts'
@@ -9,6 +11,7 @@ import { ANALYTICS_PROGRESS, POST_SNAPSHOTS } from './collections.ts'
 import type { PostSnapshot } from './snapshots.ts'
 
 const PAGE = 500
+const PAGE_KEYS = { postId: 1, userId: 1 } as const
 
 const OLDER_METRICS_INDEX = { userId: 1, 'platformStatuses.completedAt': 1, 'platformStatuses.metricsSlot': 1 }
 
@@ -66,14 +69,15 @@ export function createOlderAnalytics({ database, users, ages, now }: OlderAnalyt
 
   async function movePage(afterPostId: string | null): Promise<{ last: string | null; moved: number }> {
     const page = await snapshots()
-      .find(afterPostId === null ? {} : { postId: { $gt: afterPostId } }, { projection: { postId: 1 } })
+      .find(afterPostId === null ? {} : { postId: { $gt: afterPostId } }, { projection: PAGE_KEYS, ...ALL_SHARDS })
       .sort({ postId: 1 })
       .limit(PAGE)
       .toArray()
     if (page.length === 0) return { last: null, moved: 0 }
     const postIds = [...new Set(page.map(({ postId }) => postId))]
+    const userId = anyOf(page.map((snapshot) => snapshot.userId))
     const all = await snapshots()
-      .find({ postId: { $in: postIds } })
+      .find({ userId, postId: { $in: postIds } })
       .toArray()
     const unmoved = [...Map.groupBy(all, ({ postId }) => postId).values()].filter((own) => !own.every(isMoved))
     const timezones = await users.findTimezones([...new Set(unmoved.map(([first]) => first!.userId))])
@@ -114,12 +118,15 @@ export function createOlderAnalytics({ database, users, ages, now }: OlderAnalyt
       let planned = 0
       for (;;) {
         const page = await posts()
-          .find({
-            publishedKeys: { $exists: true },
-            platformStatuses: {
-              $elemMatch: { status: 'completed', completedAt: { $ne: null }, metricsDueAt: { $exists: false } },
+          .find(
+            {
+              publishedKeys: { $exists: true },
+              platformStatuses: {
+                $elemMatch: { status: 'completed', completedAt: { $ne: null }, metricsDueAt: { $exists: false } },
+              },
             },
-          })
+            ALL_SHARDS,
+          )
           .limit(PAGE)
           .toArray()
         if (page.length === 0) return

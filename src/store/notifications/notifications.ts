@@ -1,10 +1,10 @@
-import mongoose, { Schema, type ClientSession, type Connection } from 'mongoose'
+import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { NOTIFICATION_TYPES, type NewNotification } from '../../domain/notifications/notifications.ts'
 import { PUSH_STATES, type PushState } from '../../domain/notifications/push.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import { DUPLICATE_KEY } from '../mongo-errors.ts'
 import { ALL_SHARDS } from '../shared/all-shards.ts'
 import { dropIndex } from '../shared/drop-index.ts'
+import { insertMissing } from '../shared/insert-missing.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { batcher } from '../shared/batching.ts'
 import { newId, required, schemaOptions } from '../shared/schema.ts'
@@ -99,16 +99,7 @@ export function createNotificationStore(
   // mechanism: batched notifications
   const insertBatch = batcher<boolean, NewNotification>(async (notifications, settle) => {
     const records = await toRecords(notifications)
-    const refused = new Set<number>()
-    try {
-      await collection().insertMany(records, { ordered: false })
-    } catch (error) {
-      if (!(error instanceof mongoose.mongo.MongoBulkWriteError)) throw error
-      for (const { index, code } of [error.writeErrors].flat()) {
-        if (code !== DUPLICATE_KEY) throw error
-        refused.add(index)
-      }
-    }
+    const refused = await insertMissing(collection(), records)
     records.forEach((_, index) => settle(index, !refused.has(index)))
     startPushes(records.filter((_, index) => !refused.has(index)))
   })

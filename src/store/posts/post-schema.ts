@@ -157,7 +157,5 @@ postSchema.index({ 'dueCheck.at': 1, dueAt: 1, _id: 1 }, { partialFilterExpressi
 // Immediate posts are not indexed here and cost nothing.
 postSchema.index({ scheduledAt: -1 }, { partialFilterExpression: { scheduledAt: { $gt: new Date(0) } } })
 postSchema.index({ startPending: 1, updatedAt: 1 }, { partialFilterExpression: { startPending: true } })
-// A published platform post belongs to one post of ours: the first that claims it (docs/design/exactly-once.md).
-postSchema.index({ publishedKeys: 1 }, { unique: true, partialFilterExpression: { publishedKeys: { $exists: true } } })
 // Published posts by owner, the time of their next metrics collection, and age. Unpublished posts cost nothing.
 postSchema.index(METRICS_INDEX, { partialFilterExpression: { publishedKeys: { $exists: true } } })

@@ -6,6 +6,7 @@ import { deriveEvents, TIMELINE_LENGTH, type TimelineEvent } from '../../domain/
 import { isDuplicateKey } from '../mongo-errors.ts'
 import type { nativeCollection } from '../shared/native-collection.ts'
 import { keyedBatcher } from '../shared/batching.ts'
+import type { PlatformPosts } from './platform-posts.ts'
 import type { StoredPost } from './post-schema.ts'
 
 /** Options of a transition. */
@@ -32,11 +33,13 @@ interface TransitionDeps {
   collection: ReturnType<typeof nativeCollection<StoredPost>>
   /** Reads a post; callers may pass the result to `remember`. */
   find(postId: string, userId?: string): Promise<Post | null>
+  platformPosts: Pick<PlatformPosts, 'claim'>
+  older: { recordHolders(keys: string[]): Promise<void> }
   now(): Date
 }
 
 /** Applies moves to stored posts. Every change of a stored post goes through here. */
-export function createTransitions({ collection, find, now }: TransitionDeps) {
+export function createTransitions({ collection, find, platformPosts, older, now }: TransitionDeps) {
   // mechanism: batched moves
   const enqueue = keyedBatcher<Post, RequestedMove>(applyMoves)
   const known = new Map<string, Post>()
@@ -94,6 +97,8 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
     events: TimelineEvent[],
     areKnown: boolean,
   ): Promise<boolean | 'taken'> {
+    const newKeys = (post.publishedKeys ?? []).filter((key) => !stored.publishedKeys?.includes(key))
+    if (newKeys.length > 0 && !(await platformPosts.claim(post, newKeys))) return 'taken'
     // Else a start that is acknowledged between the read and the write would clear what an edit sets.
     const seenStart = areKnown ? {} : { startPending: stored.startPending }
     try {
@@ -108,8 +113,9 @@ export function createTransitions({ collection, find, now }: TransitionDeps) {
       // guard: lost write
       return matchedCount === 1
     } catch (error) {
-      if (isDuplicateKey(error)) return 'taken'
-      throw error
+      if (!isDuplicateKey(error, ['publishedKeys'])) throw error
+      await older.recordHolders(newKeys)
+      return 'taken'
     }
   }
 

@@ -11,6 +11,8 @@ import { createFirstEvent, sortByTime, type TimelineEvent } from '../../domain/p
 import { ALL_SHARDS } from '../shared/all-shards.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { anyOf, batchLoader, batcher } from '../shared/batching.ts'
+import { createOlderPlatformPosts } from './older-platform-posts.ts'
+import { createPlatformPosts } from './platform-posts.ts'
 import { createTransitions } from './post-transitions.ts'
 import { postSchema, type StoredPost } from './post-schema.ts'
 import { shortenLargePosts, type ListedPost } from './shorten-posts.ts'
@@ -91,7 +93,9 @@ export function createPostStore(connection: Connection, now: () => Date) {
     const post = await load({ id, userId })
     return userId === undefined || post?.userId === userId ? post : null
   }
-  const { transition, remember } = createTransitions({ collection, find, now })
+  const platformPosts = createPlatformPosts(connection)
+  const { recordHolders, ...older } = createOlderPlatformPosts(connection, platformPosts)
+  const { transition, remember } = createTransitions({ collection, find, platformPosts, older: { recordHolders }, now })
 
   return {
     /** @throws a duplicate key error when the user already has a post with this `correlationId` */
@@ -124,9 +128,8 @@ export function createPostStore(connection: Connection, now: () => Date) {
 
     /** Returns whether another post of ours is recorded as this platform post. */
     async belongsToOtherPost(postId: string, platform: Platform, platformPostId: string): Promise<boolean> {
-      const filter = { publishedKeys: toPublishedKey(platform, platformPostId) }
-      const holder = await collection().findOne(filter, { projection: { _id: 1 }, ...ALL_SHARDS })
-      return holder !== null && holder._id !== postId
+      const holder = await platformPosts.findHolder(toPublishedKey(platform, platformPostId))
+      return holder !== null && holder !== postId
     },
 
     findByCorrelationId: (userId: string, correlationId: string): Promise<Post | null> =>
@@ -258,8 +261,12 @@ export function createPostStore(connection: Connection, now: () => Date) {
     },
 
     /** Deletes the post and returns its last state. */
-    remove: (userId: string, postId: string, session?: ClientSession): Promise<Post | null> =>
-      collection().findOneAndDelete({ _id: postId, userId }, { ...WITHOUT_TIMELINE, ...(session && { session }) }),
+    async remove(userId: string, postId: string, session?: ClientSession): Promise<Post | null> {
+      const options = { ...WITHOUT_TIMELINE, ...(session && { session }) }
+      const post = await collection().findOneAndDelete({ _id: postId, userId }, options)
+      if (post) await platformPosts.release(post, session)
+      return post
+    },
 
     /** The ids of posts that can still be cancelled. */
     async listWaiting(userId: string, limit: number): Promise<string[]> {
@@ -296,6 +303,11 @@ export function createPostStore(connection: Connection, now: () => Date) {
     async removeSome(userId: string, postIds: string[]): Promise<void> {
       await collection().deleteMany({ userId, _id: { $in: postIds } })
     },
+
+    /** Call it once the user has no posts. */
+    removePlatformPosts: (userId: string): Promise<void> => platformPosts.removeAllOf(userId),
+
+    older,
 
     /** Posts with open deliveries, the next due first; all of them, or those due from an instant on. */
     streamOpenPosts: (dueFrom: Date | null): AsyncIterable<Post> =>

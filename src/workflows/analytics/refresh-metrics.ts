@@ -14,7 +14,13 @@ const analytics = proxyActivities<Activities>({
 /**
  * Collects the metrics of one post on one platform now, and returns whether there is a new snapshot.
  * @param target the account, if the user chose it for the post
+ * @param userId the owner; absent in runs that an older release started
  */
-export async function refreshMetrics(postId: string, platform: Platform, target?: string): Promise<boolean> {
-  return analytics.refreshPostMetrics(postId, platform, ...(target === undefined ? [] : [target]))
+export async function refreshMetrics(
+  postId: string,
+  platform: Platform,
+  target?: string,
+  userId?: string,
+): Promise<boolean> {
+  return analytics.refreshPostMetrics(postId, platform, target, userId)
 }

@@ -5,6 +5,7 @@ import { sealSecrets } from '../../../src/commands/accounts/account-secrets.ts'
 import { queueMail } from '../../../src/commands/notifications/queue-mail.ts'
 import type { Context } from '../../../src/context.ts'
 import { deriveMetrics, NO_COUNTS } from '../../../src/domain/analytics/analytics.ts'
+import { accept } from '../../../src/domain/posts/delivery-moves.ts'
 import { HOUR } from '../../../src/domain/shared/times.ts'
 import type { PaymentEvent } from '../../../src/domain/billing/payment-events.ts'
 import type { User } from '../../../src/domain/users/user.ts'
@@ -29,12 +30,15 @@ export async function userWithEverything(
   const posts = [
     buildPost({ userId, scheduledAt: inAnHour, content: { text: email, mediaItems: [] } }, new Date()),
     buildPost({ userId, draft: true }, new Date()),
+    buildPost({ userId }, new Date()),
   ]
   const actor = { id: userId, requestId: null, ipAddress: '192.0.2.1' }
   await context.database.transaction(async (session) => {
     await context.posts.insert(posts, session)
     await context.audit.insert(entryOf(actor.id, userId, actor.ipAddress), session)
   })
+  const published = { platformPostId: newId(), platformPostUrl: 'https://bluesky.example/1' }
+  await context.posts.transition(posts[2]!._id, accept('bluesky', published), { userId })
   await storeNotifications(context, userId, 2)
   await queueMail(context, { kind: 'code', userId, lifeMs: HOUR, to: email, ...WORDS })
   await connect(context, userId, login)

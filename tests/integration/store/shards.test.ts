@@ -1,15 +1,14 @@
 import { MockActivityEnvironment } from '@temporalio/testing'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRunningWork } from '../../../src/activities/shared/running-work.ts'
 import { createActivities } from '../../../src/activities/index.ts'
 import { DAY } from '../../../src/domain/shared/times.ts'
-import type { DuePage } from '../../../src/workflows/messages/analytics.ts'
+import type { CollectionPlan, DuePage } from '../../../src/workflows/messages/analytics.ts'
 import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
 import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
-import { collectCommands, type DriverCommand } from '../../support/driver-commands.ts'
-
-/** Collections that a deployment may shard by user. */
-const SHARDED = ['posts', 'notifications', 'postSnapshots', 'accountSnapshots']
+import { collectCommands } from '../../support/driver-commands.ts'
+import { beginsWithUser, findShardProblem, SHARDED } from '../../support/shard-rules.ts'
 
 const { commands, onCommand } = collectCommands()
 let world: DeliveryWorld
@@ -18,71 +17,81 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => world?.stop())
 
-type Filter = Record<string, unknown>
+describe('the check of commands', () => {
+  const [userId, comment] = ['ann', 'asks every shard']
+  const update = (one: object) => ({ name: 'update', command: { updates: [one] } })
+  const find = (filter: object, more: object = {}) => ({ name: 'find', command: { filter, ...more } })
+  const aggregate = (pipeline: object[], more: object = {}) => ({ name: 'aggregate', command: { pipeline, ...more } })
+  const remove = (q: object, limit: number) => ({ name: 'delete', command: { deletes: [{ q, limit }], comment } })
+  const lookup = { $lookup: { from: 'postSnapshots', pipeline: [{ $match: { userId } }] } }
 
-/** Whether a filter selects the records of certain users. */
-function hasUser(filter: Filter): boolean {
-  const { userId, $and: all = [] } = filter as Filter & { $and?: Filter[] }
-  return userId !== undefined || all.some(hasUser)
-}
+  it.each([
+    ['a read without a user', find({ status: 'DRAFT' })],
+    ['a read of all users but one', find({ userId: { $ne: 'ann' } })],
+    ['a read with a user in one branch', find({ $or: [{ userId }, { status: 'DRAFT' }] })],
+    ['a count without a user', { name: 'count', command: { query: {} } }],
+    ['a distinct in a transaction', { name: 'distinct', command: { query: { userId }, autocommit: false } }],
+    ['a document without a user', { name: 'insert', command: { documents: [{ userId }, {}] } }],
+    ['an update of one document by its id', update({ q: { _id: '1' }, u: { $set: { status: 'DRAFT' } } })],
+    ['an update of one document of several users', update({ q: { userId: { $in: ['a', 'b'] } }, u: { $set: {} } })],
+    ['an upsert of several users', update({ q: { userId: { $gt: 'a' } }, u: { $set: {} }, multi: true, upsert: true })],
+    ['a change of the user', update({ q: { userId }, u: { $set: { userId: 'bob' } } })],
+    ['a replacement without the user', update({ q: { _id: '1', userId }, u: { status: 'DRAFT' } })],
+    ['a removal of one document by its id', remove({ _id: '1' }, 1)],
+    ['a find and modify by id', { name: 'findAndModify', command: { query: { _id: '1' }, remove: true, comment } }],
+    ['a unique index across users', { name: 'createIndexes', command: { indexes: [{ key: { a: 1 }, unique: true }] } }],
+    ['an aggregation without a user', aggregate([{ $group: { _id: '$status' } }])],
+    ['an aggregation that writes', aggregate([{ $match: { userId } }, { $merge: 'totals' }])],
+    ['a join without a user', aggregate([{ $match: { userId } }, { $unionWith: { coll: 'posts', pipeline: [] } }])],
+    ['a lookup in a transaction', aggregate([{ $match: { userId } }, lookup], { autocommit: false })],
+  ])('%s is reported', (_, command) => {
+    expect(findShardProblem({ collection: 'posts', ...command })).not.toBeNull()
+  })
 
-/** The filters of a command on a sharded collection, and of its joins with others. */
-function filtersOf({ name, collection, command }: DriverCommand): Filter[] {
-  const lists: Record<string, () => Filter[]> = {
-    find: () => [command['filter'] as Filter],
-    findAndModify: () => [command['query'] as Filter],
-    count: () => [command['query'] as Filter],
-    distinct: () => [command['query'] as Filter],
-    update: () => (command['updates'] as { q: Filter }[]).map(({ q }) => q),
-    delete: () => (command['deletes'] as { q: Filter }[]).map(({ q }) => q),
-    aggregate: () => filtersOfPipeline(collection!, command['pipeline'] as Filter[]),
-  }
-  if (name === 'aggregate') return lists['aggregate']!()
-  return SHARDED.includes(collection!) ? (lists[name]?.() ?? []) : []
-}
+  it.each([
+    ['a read of a user', find({ userId })],
+    ['a read of a range of users', find({ userId: { $gt: 'a', $lte: 'b' } })],
+    ['a read that states that it asks every shard', find({}, { comment })],
+    ['an estimated count', { name: 'count', command: {} }],
+    ['an update of one document', update({ q: { _id: '1', userId }, u: { $set: { status: 'DRAFT' } } })],
+    ['a replacement', update({ q: { _id: '1', userId }, u: { userId, status: 'DRAFT' }, upsert: true })],
+    ['a lookup of the same user', aggregate([{ $match: { userId } }, lookup])],
+    ['a removal of all documents of several users', remove({ userId: { $in: ['a', 'b'] } }, 0)],
+  ])('%s is not reported', (_, command) => {
+    expect(findShardProblem({ collection: 'posts', ...command })).toBeNull()
+  })
 
-function filtersOfPipeline(collection: string, stages: Filter[]): Filter[] {
-  const own = SHARDED.includes(collection) ? [Object.assign({}, ...stages.slice(0, 1).map(matchOf)) as Filter] : []
-  return [
-    ...own,
-    ...stages.flatMap(({ $lookup, $unionWith }) => {
-      const {
-        from,
-        coll,
-        pipeline = [],
-      } = ($lookup ?? $unionWith ?? {}) as {
-        from?: string
-        coll?: string
-        pipeline?: Filter[]
-      }
-      const joined = from ?? coll
-      return joined === undefined ? [] : filtersOfPipeline(joined, pipeline)
-    }),
-  ]
-}
-
-const matchOf = (stage: Filter | undefined): Filter => (stage?.['$match'] ?? {}) as Filter
-
-/** Commands without a user that do not say so. */
-function listUnnamed(): string[] {
-  const unnamed = commands.filter(
-    (one) => one.command['comment'] === undefined && filtersOf(one).some((filter) => !hasUser(filter)),
-  )
-  return unnamed.map(({ command }) => JSON.stringify(command).slice(0, 400))
-}
-
-it('the check detects a filter without a user', async () => {
-  const { connection } = world.context.database
-  await connection.collection('posts').find({ status: 'DRAFT' }).toArray()
-  await connection
-    .collection('uploads')
-    .aggregate([{ $unionWith: { coll: 'postSnapshots', pipeline: [] } }])
-    .toArray()
-  expect(listUnnamed()).toHaveLength(2)
-  commands.length = 0
+  it('commands of other collections are not reported, except their joins', () => {
+    const join = aggregate([{ $unionWith: { coll: 'posts', pipeline: [] } }])
+    expect(findShardProblem({ collection: 'uploads', ...find({}) })).toBeNull()
+    expect(findShardProblem({ collection: 'uploads', ...join })).not.toBeNull()
+  })
 })
 
-it('every query of a sharded collection names the user, or states that it asks every shard', async () => {
+describe('the indexes of a collection that can be sharded by user', () => {
+  const listIndexes = (name: string) => world.context.database.connection.collection(name).indexes()
+
+  it.each(SHARDED)('unique indexes of %s begin with the user', async (name) => {
+    const unique = (await listIndexes(name)).filter((index) => index.unique)
+    expect(unique.filter(({ key }) => !beginsWithUser(key))).toEqual([])
+  })
+
+  it.each(SHARDED)('%s has a full index that begins with the user, as the shard key requires', async (name) => {
+    const indexes = await listIndexes(name)
+    const full = indexes.filter(
+      (index) => !index['partialFilterExpression'] && !index.sparse && beginsWithUser(index.key),
+    )
+    expect(full).not.toEqual([])
+  })
+
+  it('the documented commands shard these collections, and no others by user', () => {
+    const text = readFileSync('docs/operations/growing.md', 'utf8')
+    const documented = [...text.matchAll(/sh\.shardCollection\('postonce\.(\w+)', \{ userId: 1 \}\)/g)]
+    expect(documented.map(([, name]) => name)).toEqual(SHARDED)
+  })
+})
+
+it('no command of a life of posts, their reads and their metrics is one that a sharded cluster refuses', async () => {
   const { context } = world
   const user = await world.user()
   const get = async (path: string) => expect((await user.call('GET', path)).status, path).toBe(200)
@@ -123,17 +132,23 @@ it('every query of a sharded collection names the user, or states that it asks e
   await user.call('POST', '/api/notifications/read-all')
   await get('/api/profile/export')
 
-  const page: DuePage = await run.run(activities.listDueMetrics, null)
-  for (const { batches, ...account } of page.accounts) {
+  const { shards }: CollectionPlan = await run.run(activities.planCollection)
+  const pages: DuePage[] = []
+  for (const { place } of shards) pages.push(await run.run(activities.listDueMetrics, place))
+  for (const { batches, ...account } of pages.flatMap(({ accounts }) => accounts)) {
     for (const postIds of batches) await run.run(activities.collectBatch, { ...account, postIds, slot: Date.now() })
   }
   await run.run(activities.collectFollowersPage, null, {})
   const place = { from: null, until: Date.now(), afterUserId: null }
   await run.run(activities.downsampleSnapshotsPage, place)
   await run.run(activities.sweepDeliveries)
-  await user.call('DELETE', `/api/posts/${refused}`)
+  for (const postId of [refused, published]) await user.call('DELETE', `/api/posts/${postId}`)
   await context.orchestrator.deleteWorkflows([publishPostWorkflowId(refused)])
 
-  expect(commands.some(({ collection }) => collection === 'postSnapshots')).toBe(true)
-  expect(listUnnamed()).toEqual([])
+  const find = (name: string) =>
+    commands.filter((command) => command.name === name && SHARDED.includes(command.collection!))
+  for (const name of ['find', 'aggregate', 'insert', 'update', 'delete', 'findAndModify', 'count']) {
+    expect(find(name), name).not.toEqual([])
+  }
+  expect(commands.filter((command) => findShardProblem(command) !== null)).toEqual([])
 })

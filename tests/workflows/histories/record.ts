@@ -207,7 +207,7 @@ async function recordAnalytics(userId: string): Promise<void> {
   await recordHistory('metrics-to-be-gone-on-with', 'collectPostMetrics', firstRun)
   await recordHistory('metrics-gone-on-with', 'collectPostMetrics')
 
-  await context.orchestrator.refreshMetrics({ postId: first, platform: 'mastodon' }, 5 * SECOND)
+  await context.orchestrator.refreshMetrics({ userId, postId: first, platform: 'mastodon' }, 5 * SECOND)
   await recordEnd('metrics-refreshed', refreshWorkflowId(first, 'mastodon'))
 
   const [letter] = await Array.fromAsync(context.deadLetters.allOf(userId))

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { NewConnection } from '../../../../src/store/accounts/accounts.ts'
 import { createOrchestrator } from '../../../../src/integrations/temporal/orchestrator.ts'
 import { publishPostWorkflowId } from '../../../../src/workflows/messages/publishing.ts'
+import { createUserStore } from '../../../../src/store/users/users.ts'
 import { inAnHour, postBody, postsWorld, type PostsWorld } from '../../../support/posts-api.ts'
 import { CONNECT_OPTIONS } from '../../../support/published.ts'
 
@@ -542,7 +543,7 @@ it('a locked user record makes create return 503, store nothing and delay no oth
   const { connection } = world.context.database
   const session = await connection.startSession()
   session.startTransaction()
-  await world.context.users.takeAllowance('posts', ann.userId, session)
+  await createUserStore(connection).takeAllowance('posts', ann.userId, session)
   const locked = ann.call('POST', '/', postBody())
   const alsoLocked = Array.from({ length: 3 }, () => ann.call('POST', '/', postBody()))
   const free = await Promise.all(Array.from({ length: 10 }, () => bob.call('POST', '/', postBody())))
