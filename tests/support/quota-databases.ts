@@ -14,7 +14,7 @@ export async function quotaDatabase() {
   return {
     url,
     database,
-    records: database.connection.collection<{ _id: string; removeAt: Date }>('quotas'),
+    records: database.connection.collection<{ _id: string; removeAt: Date; pausedUntil?: Date }>('quotas'),
     createLedger,
     /** Returns the quotas of a process. */
     createQuotas: (observer: Partial<QuotaObserver> = {}): CallQuotas => ({

@@ -191,7 +191,8 @@ describe('a pause', () => {
     for (const purpose of ['publishing', 'counting'] as const) {
       expect((await refusalOf(one.call(purpose, [subject]))).retryAfterMs).toBeGreaterThan(50_000)
     }
-    await isEventually(() => one.leases.some(({ pauseMs }) => pauseMs !== undefined))
+    const hasPause = { _id: subject.key, pausedUntil: { $gt: new Date() } }
+    await expect.poll(() => database.records.findOne(hasPause), { interval: 5, timeout: 10_000 }).not.toBe(null)
 
     // The other process may use the tokens that it holds.
     for (let held = 0; held < 3; held++) await other.call('publishing', [subject]).catch(() => null)
