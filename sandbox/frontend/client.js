@@ -30,15 +30,16 @@ export async function call(method, path, body) {
   return response.ok ? answer.data : undefined
 }
 
-/** Errors stay until the next response. */
-function showAnswer({ status, ok }, { message, errors = [] }) {
+/** Errors and warnings stay until the next response. */
+function showAnswer({ status, ok }, { message, errors = [], data }) {
   const field = document.querySelector('#answer')
   field.className = ok ? '' : 'problem'
   // The message quotes the first error. Several accounts may have the same one.
-  const further = new Set(errors.map((error) => error.message).filter((words) => !message.includes(words)))
+  const problems = [...errors, ...(data?.warnings ?? [])]
+  const further = new Set(problems.map((problem) => problem.message).filter((words) => !message.includes(words)))
   field.textContent = [`${status} ${message}`, ...further].join('. ')
   clearTimeout(clearing)
-  if (ok) clearing = setTimeout(() => (field.textContent = ''), SHOWN_MS)
+  if (ok && further.size === 0) clearing = setTimeout(() => (field.textContent = ''), SHOWN_MS)
 }
 
 export function openStream() {

@@ -85,12 +85,13 @@ async function showPosts() {
   )
 }
 
-function entryItem({ platform, accountName, server, status, error, platformPostUrl }) {
+function entryItem({ platform, accountName, server, status, error, nextAttemptAt, platformPostUrl }) {
   const target = describeTarget(platform, accountName)
+  const next = nextAttemptAt ? ` (next try ${new Date(nextAttemptAt).toLocaleString()})` : ''
   return element(
     'li',
     { title: server ?? '' },
-    platformPostUrl ? link(platformPostUrl, target) : `${target}: ${error ?? status}`,
+    platformPostUrl ? link(platformPostUrl, target) : `${target}: ${error ?? status}${next}`,
   )
 }
 
