@@ -9,6 +9,7 @@ import type { Notification } from '../../store/notifications/notifications.ts'
 import type { PushStore } from '../../store/notifications/pushes.ts'
 import type { PushDevice, PushTokenStore } from '../../store/notifications/push-tokens.ts'
 import type { UserStore } from '../../store/users/users.ts'
+import { allSettledOrThrow } from '../shared/all-settled.ts'
 import { CapacityExceeded, createServerLimiter } from '../shared/call-limiter.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
 import { retryAfter } from '../shared/retry-after.ts'
@@ -119,10 +120,4 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
       throw error
     }
   }
-}
-
-/** Like `Promise.all`, but waits for all promises before it throws. */
-async function allSettledOrThrow<T>(running: Promise<T>[]): Promise<T[]> {
-  await Promise.allSettled(running)
-  return Promise.all(running)
 }
