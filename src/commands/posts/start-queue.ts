@@ -37,7 +37,7 @@ export function createStartQueue({ posts, orchestrator, metrics, logger, sizes =
 
   /** @param signal ends the wait for a turn */
   async function enqueue(post: Post, deadlineMs: number, signal?: AbortSignal): Promise<void> {
-    const turn = takeTurn(post.userId, () => start(post, deadlineMs), signal)
+    const turn = takeTurn(post.userId, () => start(post, deadlineMs), { signal })
     queued.add(turn)
     metrics.startsQueued(queued.size)
     await Promise.allSettled([turn])

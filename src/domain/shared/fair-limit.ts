@@ -118,10 +118,10 @@ export function createFairLimit(options: FairLimitOptions) {
 
   /**
    * Runs `work` when it is the key's turn.
-   * @param signal ends the wait, not the work
+   * @param options.signal ends the wait, not the work
    * @throws QueueFull before `work` started, the reason of `signal`, or the error of `work`
    */
-  return async function run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  return async function run<T>(key: string, work: () => Promise<T>, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<T> {
     signal?.throwIfAborted()
     const lane = findLane(key)
     if (running < places() && lane.running < placesPerKey()) occupy(lane)

@@ -12,7 +12,7 @@ function createJobs(limit: ReturnType<typeof createFairLimit>) {
         started.push(name)
         await new Promise<void>((resolve) => ends.set(name, resolve))
       },
-      signal,
+      { signal },
     )
   const end = async (name: string) => {
     ends.get(name)!()
