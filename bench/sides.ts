@@ -91,6 +91,7 @@ export async function openOurs(
   const create = async (lane: number, selectedPlatforms: Platform[], scheduledAt?: Date) => {
     const { data } = await createPost(context, {
       userId: users[lane]!._id,
+      plan: users[lane]!.subscription.plan,
       input: {
         content: { text: 'As fast as it goes' },
         selectedPlatforms,

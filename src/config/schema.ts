@@ -13,6 +13,9 @@ const address = (description: string, value?: string) =>
   })
 const number = (description: string, value: number, minimum = 0) =>
   Type.Number({ description, default: value, minimum })
+/** A share that both our own turns and Temporal accept. */
+const weight = (description: string, value: number) =>
+  Type.Number({ description, default: value, minimum: 1, maximum: 1_000 })
 const list = (description: string, value: string) => text(`${description}, separated by commas`, value)
 /** Host names; a leading dot includes all subdomains. */
 const hosts = (description: string) =>
@@ -158,6 +161,14 @@ export const ConfigSchema = Type.Object(
       6,
     ),
     PLAN_PRO_MAX_ACCOUNTS: number('Platform accounts that a Pro user can connect', 50, 6),
+    PLAN_FREE_WEIGHT: weight(
+      'Share of a Free user while users wait for the same resource, as a number of jobs per turn',
+      1,
+    ),
+    PLAN_PRO_WEIGHT: weight(
+      'Share of a Pro user while users wait for the same resource, as a number of jobs per turn',
+      2,
+    ),
     SHARED_ACCOUNTS: Type.Union([Type.Literal('on'), Type.Literal('off')], {
       description: '`on` lets several users connect the same platform account, each with a login of their own',
       default: 'off',

@@ -86,6 +86,7 @@ async function startDelivery(
       findById: async () =>
         newUser({ _id: userId, email: 'x@example.com', name: 'X', passwordHash: null, limits }, startedAt),
     },
+    planWeights: { free: 1, pro: 1 },
     cipher,
     clock,
     metrics: createMetrics(),

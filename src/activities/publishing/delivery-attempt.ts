@@ -7,7 +7,7 @@ import { longestArmLeadMs } from '../../domain/posts/publish-plan.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { toEntryReference } from '../../domain/posts/timeline.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import type { Credentials, PlatformAdapter } from '../../platforms/contract.ts'
+import type { PlatformAdapter } from '../../platforms/contract.ts'
 import type { DeliveryInput } from '../../workflows/messages/publishing.ts'
 import { createArmedPosts, PostChanged } from './armed-posts.ts'
 import {
@@ -19,7 +19,7 @@ import {
   type AttemptResult,
   type DeliveryActivity,
 } from './attempt.ts'
-import { createPrepareDelivery, type PrepareDeliveryDeps } from './prepare-delivery.ts'
+import { createPrepareDelivery, type PreparedAccount, type PrepareDeliveryDeps } from './prepare-delivery.ts'
 import { createReconcileDelivery, type ReconcileDeliveryDeps } from './reconcile-delivery.ts'
 import { createOutcomeRecorder, isPostDeleted, toDeliveryResult, type OutcomeRecorderDeps } from './record-outcome.ts'
 import { createSendPost, type SendPostDeps } from './send-post.ts'
@@ -120,13 +120,13 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
 
   async function prepareAndSend(attempt: Attempt, adapter: PlatformAdapter, dueAt: Date): Promise<AttemptResult> {
     const { post, entry, activity } = attempt
-    let account: Credentials | Failure
+    let prepared: PreparedAccount | Failure
     try {
-      account = await preparation.prepareAccount(attempt, adapter)
+      prepared = await preparation.prepareAccount(attempt, adapter)
     } catch (error) {
       return outcomes.recordFailureBeforeClaim(attempt, error)
     }
-    if ('code' in account) return outcomes.recordRefused(attempt, account)
+    if ('code' in prepared) return outcomes.recordRefused(attempt, prepared)
 
     const recheckAt = dueAt.getTime() - RECHECK_LEAD_MS - (toSpread(post._id) % RECHECK_SPREAD_MS)
     if (clock.now().getTime() < recheckAt) {
@@ -139,7 +139,7 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
     }
     const isArmed = dueAt > clock.now()
     await clock.sleepUntil(dueAt, activity.signal)
-    return sendPost(attempt, adapter, account, isArmed)
+    return sendPost(attempt, adapter, prepared, isArmed)
   }
 
   return { attemptDelivery, prepareAhead: preparation.prepareAhead }
