@@ -163,7 +163,7 @@ export async function openBare(
   { receiver, workers: count = 1, immediate = 'threeActivities' }: BareOptions,
 ): Promise<Side> {
   const config = await world.config()
-  const workerOptions = toWorkerOptions('publishing', config.WORKER_ACTIVITY_SLOTS, {})
+  const workerOptions = toWorkerOptions('publishing', config, {})
   const env = {
     BENCH_BUNDLE: await world.bundle('bare'),
     BENCH_CONNECTION: JSON.stringify(CONNECTION_OPTIONS),

@@ -72,6 +72,9 @@ export const ConfigSchema = Type.Object(
       '',
     ),
     WORKER_ACTIVITY_SLOTS: number('Deliveries that one worker may hold armed at a time', 6_000, 1),
+    // Preparations mostly wait for an upload or a platform. Their memory is limited elsewhere.
+    WORKER_PREPARATION_SLOTS: number('Preparations of media that one worker runs at a time', 200, 1),
+    WORKER_NOTIFICATION_SLOTS: number('Mails and push messages that one worker sends at a time', 100, 1),
     PLATFORM_CALLS_IN_FLIGHT: number(
       'Concurrent publishing calls of one worker to one platform server, at first; up to 8 times as many while its latency holds',
       32,

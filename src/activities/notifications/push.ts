@@ -14,6 +14,7 @@ import { allSettledOrThrow } from '../shared/all-settled.ts'
 import { CapacityExceeded, createServerLimiter, type Caller } from '../shared/call-limiter.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
 import { retryAfter } from '../shared/retry-after.ts'
+import { createSlotShares } from '../shared/slot-shares.ts'
 
 /** Concurrent push calls per worker. Mails use the same activity slots, so a hanging push service must not take them all. */
 const MAX_CONCURRENT_CALLS = 32
@@ -25,6 +26,8 @@ export interface PushDeps {
   users: Pick<UserStore, 'findById'>
   /** Calls per turn of a user. */
   planWeights: PlanWeights
+  /** Number of mails and pushes that this worker can send concurrently. */
+  notificationSlots: number
   cipher: TokenCipher
   clock: Clock
   metrics: Pick<Metrics, 'pushAttempted' | 'pushFailed'>
@@ -44,6 +47,8 @@ export function createPushActivities(deps: PushDeps) {
     (outcome) => ({ isFailure: outcome.kind === 'later' && outcome.isTrouble, isThrottled: false, latencyMs: null }),
   )
 
+  const slots = createSlotShares(deps.notificationSlots)
+
   return {
     /** @param userId absent in calls of older workflows */
     async pushToDevices(notificationId: string, userId?: string): Promise<PushState> {
@@ -54,7 +59,7 @@ export function createPushActivities(deps: PushDeps) {
       }
       // Acknowledged here and not at the start, so that the sweeper finds a workflow that never gets here.
       if (notification.push.state === 'waiting') await pushes.acknowledge(notification)
-      return pushNotification(notification)
+      return slots.run(notification.userId, activityInfo().attempt, () => pushNotification(notification))
     },
   }
 

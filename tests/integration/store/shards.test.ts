@@ -96,6 +96,8 @@ it('every query of a sharded collection names the user, or states that it asks e
     maxLatenessMs: context.config.DELIVERY_MAX_LATENESS_MS,
     callsInFlight: context.config.PLATFORM_CALLS_IN_FLIGHT,
     activitySlots: context.config.WORKER_ACTIVITY_SLOTS,
+    preparationSlots: context.config.WORKER_PREPARATION_SLOTS,
+    notificationSlots: context.config.WORKER_NOTIFICATION_SLOTS,
   })
 
   const published = await user.create({ content: { text: 'Published' } })
