@@ -13,6 +13,9 @@ const PAUSE_MS_PER_POST = 5
 export const GIVE_UP_AFTER_MS = 180 * SECOND
 /** A post costs some 75 ms of processor time, of which a busy machine has little. */
 const PATIENCE_MS_PER_POST = 150
+
+/** Returns how long to wait for the calls of so many posts. */
+export const toPatienceMs = (posts: number): number => GIVE_UP_AFTER_MS + posts * PATIENCE_MS_PER_POST
 /** Wait for duplicates: a second send of the same post follows the first within this time. */
 export const LOOK_FOR_DOUBLES_MS = SECOND
 const TRIES = 3
@@ -107,7 +110,7 @@ async function awaitArrivals(side: Side, receiver: Receiver, bursts: BurstPost[]
   const lastAt = Math.max(...all.map(({ dueAt }) => dueAt))
   await delay(Math.max(0, lastAt - Date.now()))
   let missing = all
-  const giveUpAt = lastAt + GIVE_UP_AFTER_MS + all.length * PATIENCE_MS_PER_POST
+  const giveUpAt = lastAt + toPatienceMs(all.length)
   while (missing.length > 0 && Date.now() < giveUpAt) {
     await delay(100)
     missing = missing.filter(({ id }) => receiver.arrivalsOf(id).length === 0)

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SubscriptionPlan } from '../../src/domain/billing/subscription.ts'
 import { SECOND } from '../../src/domain/shared/times.ts'
-import { GIVE_UP_AFTER_MS, LANES, measureRow } from '../bursts.ts'
+import { LANES, measureRow, toPatienceMs } from '../bursts.ts'
 import { describeCpu, measureCosts } from '../costs.ts'
 import { figure, type Figure } from '../figure.ts'
 import { assertFlawless, judgePunctuality, type Due } from '../punctuality.ts'
@@ -109,7 +109,8 @@ async function measureSingles(
   let immediate: number[] = []
   const row = [{ size, owners: 'one' as const, times: 1, lonePosts }]
   const [measured] = await measureRow(ours, receiver, row, async (firstAt) => {
-    immediate = await publishOneByOne(ours, receiver, firstAt, LANES + lonePosts.length, count)
+    const lanes = steps.map((_, index) => LANES + lonePosts.length + index)
+    immediate = await publishOneByOne(ours, receiver, { firstAt, lanes, patienceMs: toPatienceMs(size) })
   })
   return { singles: { scheduled: measured!.lone.late, immediate }, burst: measured!.punctuality.late }
 }
@@ -118,18 +119,16 @@ async function measureSingles(
 async function publishOneByOne(
   ours: Ours,
   receiver: Receiver,
-  firstAt: number,
-  firstLane: number,
-  count: number,
+  { firstAt, lanes, patienceMs }: { firstAt: number; lanes: number[]; patienceMs: number },
 ): Promise<number[]> {
   const posts = await Promise.all(
-    Array.from({ length: count }, async (_, index): Promise<Due> => {
+    lanes.map(async (lane, index): Promise<Due> => {
       await delay(Math.max(0, firstAt + index * STEP_MS - Date.now()))
       const dueAt = Date.now()
-      return { id: await ours.publishOne(firstLane + index), dueAt }
+      return { id: await ours.publishOne(lane), dueAt }
     }),
   )
-  const giveUpAt = Date.now() + GIVE_UP_AFTER_MS
+  const giveUpAt = Date.now() + patienceMs
   while (posts.some(({ id }) => receiver.arrivalsOf(id).length === 0) && Date.now() < giveUpAt) await delay(100)
   const punctuality = judgePunctuality(posts, receiver.arrivalsOf)
   assertFlawless('single immediate posts', punctuality)
