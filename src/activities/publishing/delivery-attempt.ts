@@ -27,10 +27,10 @@ import { createSendPost, type SendPostDeps } from './send-post.ts'
 
 /** A wait in an activity slot ends early where the clock here is behind Temporal's. */
 const CLOCK_MARGIN_MS = 5 * SECOND
-/** The longest wait for a post to become due while half of the slots are armed. The rest is for posts that are due sooner. */
-const MAX_CROWDED_ARMED_MS = 15 * SECOND
-/** The share of the slots that the posts of a single user can fill before they are due. The rest is for other users (ADR 45). */
+/** The share of the slots that posts can fill long before they are due. The rest is for posts of other users that are due soon (ADR 45). */
 const SHARED_SLOTS = 3 / 4
+/** The longest wait for a post to become due in the rest of the slots. */
+const MAX_CROWDED_ARMED_MS = 15 * SECOND
 /** An armed attempt reads owner and account again this long before the post is due, spread over the second duration. */
 const RECHECK_LEAD_MS = 500
 const RECHECK_SPREAD_MS = 2 * SECOND
@@ -127,10 +127,10 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
 
   /** The longest wait in an activity slot for a post to become due. For a later post the attempt ends, and Temporal retries it. */
   function findMaxArmedMs({ userId }: Post): number {
-    const { activitySlots } = deps
+    const shared = deps.activitySlots * SHARED_SLOTS
     const armed = armedSlots.count(userId)
-    if (armed.taken < activitySlots / 2) return longestArmLeadMs() + CLOCK_MARGIN_MS
-    return mayTakePlace(activitySlots * SHARED_SLOTS, armed) ? MAX_CROWDED_ARMED_MS : 0
+    if (armed.taken < shared) return longestArmLeadMs() + CLOCK_MARGIN_MS
+    return mayTakePlace(shared, armed) ? MAX_CROWDED_ARMED_MS : 0
   }
 
   async function prepareAndSend(attempt: Attempt, adapter: PlatformAdapter, dueAt: Date): Promise<AttemptResult> {

@@ -444,14 +444,17 @@ it("a visible call waits with the weight of its owner's plan", async () => {
   expect(weights).toEqual([3, 5])
 })
 
-it('a user can arm three quarters of the slots, and other users the rest', async () => {
+it('a user can arm three quarters of the slots, and other users the rest shortly before their posts are due', async () => {
   const { add, attempt } = createAttempts(() => Promise.reject(new Error('unexpected call')))
   const stop = new AbortController()
-  const scheduledAt = after(new Date(), 10 * SECOND)
-  const arm = (userId: string) => attempt(add(buildPost({ userId, scheduledAt }, new Date())), stop.signal)
-  const armed = ['many', 'many', 'many'].map((userId) => arm(userId))
-  expect(await arm('many')).toMatchObject(retryBecause('too early'))
-  armed.push(arm('one'))
+  const arm = (userId: string, aheadMs: number) => {
+    const post = buildPost({ userId, scheduledAt: after(new Date(), aheadMs) }, new Date())
+    return attempt(add(post), stop.signal)
+  }
+  const armed = ['many', 'many', 'many'].map((userId) => arm(userId, 60 * SECOND))
+  expect(await arm('many', 10 * SECOND)).toMatchObject(retryBecause('too early'))
+  expect(await arm('one', 60 * SECOND)).toMatchObject(retryBecause('too early'))
+  armed.push(arm('one', 10 * SECOND))
   const ended = Promise.allSettled(armed)
   stop.abort()
   expect((await ended).map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
