@@ -11,7 +11,7 @@ export const LANES = 20
 const PAUSE_MS = 500
 const PAUSE_MS_PER_POST = 5
 export const GIVE_UP_AFTER_MS = 180 * SECOND
-/** A post costs some 75 ms of processor time, of which a busy machine has little. */
+/** A post costs some 75 ms of processor time, and a busy machine has little of it. */
 const PATIENCE_MS_PER_POST = 150
 
 /** Returns how long to wait for the calls of so many posts. */
