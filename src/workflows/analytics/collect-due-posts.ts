@@ -1,4 +1,10 @@
-import { ActivityCancellationType, continueAsNew, isCancellation, proxyActivities, workflowInfo } from '@temporalio/workflow'
+import {
+  ActivityCancellationType,
+  continueAsNew,
+  isCancellation,
+  proxyActivities,
+  workflowInfo,
+} from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
 import { platformLabel } from '../../domain/shared/platforms.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
