@@ -7,12 +7,15 @@ import type { Receiver } from './receiver.ts'
 import type { Side } from './sides.ts'
 
 export const LANES = 20
-/** The users, after those of the lanes, whose single posts are due in the middle of a burst. */
-export const LONE_USERS = 5
 /** Time between the bursts of a row, so that each burst ends before most of the next is armed. */
 const PAUSE_MS = 500
 const PAUSE_MS_PER_POST = 5
 export const GIVE_UP_AFTER_MS = 180 * SECOND
+/** A post costs some 75 ms of processor time, and a busy machine has little of it. */
+const PATIENCE_MS_PER_POST = 150
+
+/** Returns how long to wait for the calls of so many posts. */
+export const toPatienceMs = (posts: number): number => GIVE_UP_AFTER_MS + posts * PATIENCE_MS_PER_POST
 /** Wait for duplicates: a second send of the same post follows the first within this time. */
 export const LOOK_FOR_DOUBLES_MS = SECOND
 const TRIES = 3
@@ -23,8 +26,11 @@ export interface Burst {
   times: number
   /** Whose posts they are; by default, every lane's. */
   owners?: 'one' | 'many'
-  /** Whether other users have a single post each at the same instant. */
-  withLonePosts?: boolean
+  /**
+   * Single posts of other users, each of the next user after the lanes: how long after the instant it is due, milliseconds. They are
+   * created in the middle of the burst.
+   */
+  lonePosts?: number[]
 }
 
 interface BurstPost extends Due {
@@ -41,10 +47,18 @@ export interface MeasuredBurst {
   lone: Punctuality
 }
 
-/** Measures bursts in sequence. All posts are created before the first is armed; if that takes too long, retries with more time. */
-export async function measureRow(side: Side, receiver: Receiver, row: Burst[]): Promise<MeasuredBurst[]> {
+/**
+ * Measures bursts in sequence. All posts are created before the first is armed; if that takes too long, retries with more time.
+ * @param during runs until the posts have arrived, and gets the first instant
+ */
+export async function measureRow(
+  side: Side,
+  receiver: Receiver,
+  row: Burst[],
+  during: (firstAt: number) => Promise<void> = async () => {},
+): Promise<MeasuredBurst[]> {
   const bursts = row.flatMap((burst) => Array<Burst>(burst.times).fill(burst))
-  const count = bursts.reduce((sum, burst) => sum + listOwners(burst).length, 0)
+  const count = bursts.reduce((sum, burst) => sum + listPosts(burst).length, 0)
   // All posts are created before the first is armed. Bare timers get the same time, so that the first workflow task of each ends before
   // its timer fires.
   const leadMs = longestArmLeadMs(bursts[0]!.size)
@@ -55,7 +69,7 @@ export async function measureRow(side: Side, receiver: Receiver, row: Burst[]): 
     const took = performance.now() - startedAt
     createMs[side.name] = (1.5 * took) / count
     const isInTime = Date.now() < firstAt - leadMs
-    const measured = await awaitArrivals(side, receiver, due)
+    const [measured] = await Promise.all([awaitArrivals(side, receiver, due), during(firstAt)])
     if (isInTime) return measured
   }
   throw new Error(`Scheduling ${count} posts took too long for this measurement, ${TRIES} times`)
@@ -67,7 +81,7 @@ async function scheduleRow(side: Side, bursts: Burst[], firstAt: number): Promis
     const dueAt = Math.round(at)
     const earlierMs = longestArmLeadMs(bursts[index + 1]?.size ?? 0) - longestArmLeadMs(0)
     at += PAUSE_MS + burst.size * PAUSE_MS_PER_POST + earlierMs
-    return listOwners(burst).map((owner) => ({ burst: index, dueAt, owner }))
+    return listPosts(burst).map(({ owner, afterMs }) => ({ burst: index, dueAt: dueAt + afterMs, owner }))
   })
   const due: BurstPost[][] = bursts.map(() => [])
   await closedLoop(planned.length, LANES, async (index, lane) => {
@@ -78,11 +92,16 @@ async function scheduleRow(side: Side, bursts: Burst[], firstAt: number): Promis
   return due
 }
 
-/** Returns the user of each post by number, null for the user of the lane that creates it. Lone posts are created in the middle. */
-function listOwners({ size, owners = 'many', withLonePosts = false }: Burst): (number | null)[] {
-  const all = Array<number | null>(size).fill(owners === 'one' ? 0 : null)
-  const lone = Array.from({ length: withLonePosts ? LONE_USERS : 0 }, (_, index) => LANES + index)
-  return all.toSpliced(size / 2, 0, ...lone)
+interface PlannedPost {
+  /** A user by number, null for the user of the lane that creates the post. */
+  owner: number | null
+  /** How long after the instant the post is due, milliseconds. */
+  afterMs: number
+}
+
+function listPosts({ size, owners = 'many', lonePosts = [] }: Burst): PlannedPost[] {
+  const all = Array<PlannedPost>(size).fill({ owner: owners === 'one' ? 0 : null, afterMs: 0 })
+  return all.toSpliced(size / 2, 0, ...lonePosts.map((afterMs, index) => ({ owner: LANES + index, afterMs })))
 }
 
 /** Waits until every call has arrived, and a little longer to detect duplicates. */
@@ -91,7 +110,8 @@ async function awaitArrivals(side: Side, receiver: Receiver, bursts: BurstPost[]
   const lastAt = Math.max(...all.map(({ dueAt }) => dueAt))
   await delay(Math.max(0, lastAt - Date.now()))
   let missing = all
-  while (missing.length > 0 && Date.now() < lastAt + GIVE_UP_AFTER_MS) {
+  const giveUpAt = lastAt + toPatienceMs(all.length)
+  while (missing.length > 0 && Date.now() < giveUpAt) {
     await delay(100)
     missing = missing.filter(({ id }) => receiver.arrivalsOf(id).length === 0)
   }

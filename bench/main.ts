@@ -3,7 +3,7 @@
  * table. A full run of all groups also writes bench/results/ and its charts, and updates docs/operations/benchmarks.md.
  *
  *   npm run bench [-- --quick] [history routes throughput footprint lateness peaks mechanisms backlog recovery platforms logins analytics
- *                           collection storage quotas]
+ *                           collection storage quotas fairness]
  *   npm run bench -- --profile throughput   # shows where the measured processes spend their time
  *   npm run bench -- --save backlog         # replaces this group in the results
  *   npm run bench -- --charts               # draws the charts again from the results
@@ -19,6 +19,7 @@ import type { Figure } from './figure.ts'
 import { measureAnalytics, type AnalyticsSize } from './measure/analytics.ts'
 import { measureBacklog, type BacklogSize } from './measure/backlog.ts'
 import { measureCollection, type CollectionSize } from './measure/collection.ts'
+import { measureFairness, type FairnessSize } from './measure/fairness.ts'
 import { measureFootprint, type FootprintSize } from './measure/footprint.ts'
 import { measureHistory, type HistorySize } from './measure/history.ts'
 import { measureLateness, type LatenessSize } from './measure/lateness.ts'
@@ -51,6 +52,7 @@ interface Sizes {
   collection: CollectionSize
   storage: StorageSize
   quotas: QuotasSize
+  fairness: FairnessSize
 }
 
 const FULL: Sizes = {
@@ -93,6 +95,7 @@ const FULL: Sizes = {
   collection: { users: { bluesky: 30, threads: 60, mastodon: 1_000 }, posts: 50, rounds: 2 },
   storage: { posts: 2_000 },
   quotas: { rounds: 5, calls: 5_000, lone: 200 },
+  fairness: { burst: 5_000, singles: 20 },
 }
 const QUICK: Sizes = {
   history: { posts: 5 },
@@ -119,6 +122,7 @@ const QUICK: Sizes = {
   collection: { users: { bluesky: 4, threads: 10, mastodon: 40 }, posts: 50, rounds: 1 },
   storage: { posts: 200 },
   quotas: { rounds: 1, calls: 1_000, lone: 50 },
+  fairness: { burst: 200, singles: 5 },
 }
 
 interface Found {
@@ -144,6 +148,7 @@ const MEASUREMENTS: Record<keyof Sizes, (world: World, sizes: Sizes) => Promise<
   collection: (world, sizes) => withoutChart(measureCollection(world, sizes.collection)),
   storage: (world, sizes) => withoutChart(measureStorage(world, sizes.storage)),
   quotas: (world, sizes) => withoutChart(measureQuotas(world, sizes.quotas)),
+  fairness: (world, sizes) => withoutChart(measureFairness(world, sizes.fairness)),
 }
 
 const FOLDER = new URL('results/', import.meta.url)

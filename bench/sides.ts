@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { WorkflowNotFoundError, type WorkflowClient } from '@temporalio/client'
 import { createPost } from '../src/commands/posts/create-post.ts'
 import { createContext, type Context } from '../src/context.ts'
+import type { SubscriptionPlan } from '../src/domain/billing/subscription.ts'
 import type { Platform } from '../src/domain/shared/platforms.ts'
 import { createLogger } from '../src/logger.ts'
 import { publishPostWorkflowId, type PublishPostResult } from '../src/workflows/messages/publishing.ts'
@@ -48,6 +49,8 @@ interface OurOptions extends SideOptions {
   scheduledOn?: readonly Platform[]
   /** How much later each platform responds than the one before it, milliseconds. */
   spreadMs?: number
+  /** The plan of each lane's user, Free by default. */
+  toPlan?: (lane: number) => SubscriptionPlan
 }
 
 interface BareOptions extends SideOptions {
@@ -57,6 +60,8 @@ interface BareOptions extends SideOptions {
 
 export interface Ours extends Side {
   context: Context
+  /** Creates an immediate post on the platforms of the scheduled ones; returns the id with which it will arrive at the receiver. */
+  publishOne(lane: number): Promise<string>
   /** Returns the number of logged warnings: mostly workflow starts that Temporal did not acknowledge within a second. */
   warnings(): number
 }
@@ -64,7 +69,7 @@ export interface Ours extends Side {
 /** Opens our side: posts are created by the command, delivered by the worker and the sweeper, and recorded in MongoDB. */
 export async function openOurs(
   world: World,
-  { lanes, receiver, workers: count = 1, root = null, scheduledOn = ['mastodon'], spreadMs = 0 }: OurOptions,
+  { lanes, receiver, workers: count = 1, root = null, scheduledOn = ['mastodon'], spreadMs = 0, toPlan }: OurOptions,
 ): Promise<Ours> {
   const config = await world.config()
   let warnings = 0
@@ -73,7 +78,7 @@ export async function openOurs(
   // Without the sweeper, a post whose start Temporal did not acknowledge in time would never be sent.
   await context.orchestrator.ensureSearchAttributes()
   await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS)
-  const users = await createUsers(context, lanes)
+  const users = await createUsers(context, lanes, toPlan)
   const bundle = root === null ? await world.bundle('ours') : await world.bundleCopy(root)
   const env = { BENCH_BUNDLE: bundle, BENCH_SPREAD_MS: String(spreadMs), ...receiverIn(receiver) }
   const workers = await startWorkers(count, () =>
@@ -86,6 +91,7 @@ export async function openOurs(
   const create = async (lane: number, selectedPlatforms: Platform[], scheduledAt?: Date) => {
     const { data } = await createPost(context, {
       userId: users[lane]!._id,
+      plan: users[lane]!.subscription.plan,
       input: {
         content: { text: 'As fast as it goes' },
         selectedPlatforms,
@@ -112,6 +118,11 @@ export async function openOurs(
     async schedule(lane, dueAt) {
       const id = await create(lane, [...scheduledOn], new Date(dueAt))
       scheduled.push({ id, dueAt })
+      return id
+    },
+    async publishOne(lane) {
+      const id = await create(lane, [...scheduledOn])
+      scheduled.push({ id, dueAt: Date.now() })
       return id
     },
     async verify() {
@@ -152,7 +163,7 @@ export async function openBare(
   { receiver, workers: count = 1, immediate = 'threeActivities' }: BareOptions,
 ): Promise<Side> {
   const config = await world.config()
-  const workerOptions = toWorkerOptions('publishing', config.WORKER_ACTIVITY_SLOTS, {})
+  const workerOptions = toWorkerOptions('publishing', config, {})
   const env = {
     BENCH_BUNDLE: await world.bundle('bare'),
     BENCH_CONNECTION: JSON.stringify(CONNECTION_OPTIONS),

@@ -1,15 +1,20 @@
 import { connectBluesky } from '../src/commands/accounts/connect-bluesky.ts'
 import { sealSecrets } from '../src/commands/accounts/account-secrets.ts'
 import type { Context } from '../src/context.ts'
+import type { SubscriptionPlan } from '../src/domain/billing/subscription.ts'
 import { newUser, type User } from '../src/domain/users/user.ts'
 import { newId } from '../src/store/shared/schema.ts'
 import { INSTANT_PLATFORMS } from './platforms.ts'
 import type { Bluesky } from '../sandbox/platforms/bluesky.ts'
 import { openTestSession } from '../tests/support/sessions.ts'
 
-/** Creates users with every instant platform connected and practically unlimited plans. */
-export function createUsers(context: Context, count: number): Promise<User[]> {
-  return Promise.all(Array.from({ length: count }, () => createUser(context)))
+/** Creates users with every instant platform connected and practically unlimited allowances; on the Free plan by default. */
+export function createUsers(
+  context: Context,
+  count: number,
+  toPlan: (index: number) => SubscriptionPlan = () => 'free',
+): Promise<User[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => createUser(context, toPlan(index))))
 }
 
 /** Creates a logged-in user without connections or posts. */
@@ -22,17 +27,22 @@ export async function signUp(
   return { userId: user._id, token: accessToken }
 }
 
-async function insertUser(context: Context, changes: Partial<User> = {}): Promise<User> {
+async function insertUser(
+  context: Context,
+  changes: Partial<User> = {},
+  plan: SubscriptionPlan = 'free',
+): Promise<User> {
   const _id = changes._id ?? newId()
   const limits = { maxPosts: 1_000_000_000, maxCaptionGenerations: 0 }
   const account = { _id, email: `${_id}@example.com`, name: 'Bench', passwordHash: null, limits }
-  const user = { ...newUser(account, new Date()), ...changes }
+  const free = newUser(account, new Date())
+  const user = { ...free, subscription: { ...free.subscription, plan }, ...changes }
   await context.users.insert(user)
   return user
 }
 
-async function createUser(context: Context): Promise<User> {
-  const user = await insertUser(context)
+async function createUser(context: Context, plan: SubscriptionPlan): Promise<User> {
+  const user = await insertUser(context, {}, plan)
   const { _id: userId } = user
   for (const platform of INSTANT_PLATFORMS) {
     const accountId = `${platform}-${userId}`

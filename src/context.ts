@@ -44,7 +44,7 @@ import {
   createPushIfConfigured,
 } from './config/clients.ts'
 import { createLimits } from './config/limits.ts'
-import { accountLimits, planLimits } from './config/plans.ts'
+import { accountLimits, planLimits, planWeights } from './config/plans.ts'
 import { platformSettings } from './config/platforms.ts'
 import { createPlatformRegistry, type PlatformRegistry } from './platforms/registry.ts'
 import { createReadiness } from './readiness.ts'
@@ -120,7 +120,8 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const mails = createMailStore(connection)
   const orchestrator = overrides.orchestrator ?? createConfiguredOrchestrator(config, { logger, metrics })
 
-  const startQueue = createStartQueue({ posts, orchestrator, metrics, logger })
+  const weights = planWeights(config)
+  const startQueue = createStartQueue({ posts, orchestrator, metrics, logger, planWeights: weights })
 
   const push = overrides.push ?? createPushIfConfigured(config)
   const pushes = createPushStore(connection)
@@ -244,6 +245,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     rateLimits,
     limits: createLimits(rateLimits, config),
     planLimits: planLimits(config),
+    planWeights: weights,
     passwords: createPasswordHasher(),
     refreshTokens: createRefreshTokens(config.REFRESH_TOKEN_SECRET),
     knownDevices: createKnownDevices(config.REFRESH_TOKEN_SECRET),

@@ -48,7 +48,7 @@ export async function measureFootprint(world: World, { rounds }: FootprintSize):
   const bareEnv = {
     BENCH_BUNDLE: await world.bundle('bare'),
     BENCH_CONNECTION: JSON.stringify(CONNECTION_OPTIONS),
-    BENCH_WORKER_OPTIONS: JSON.stringify(toWorkerOptions('publishing', config.WORKER_ACTIVITY_SLOTS, {})),
+    BENCH_WORKER_OPTIONS: JSON.stringify(toWorkerOptions('publishing', config, {})),
   }
   const start: Record<Name, () => Promise<Started>> = {
     api: () => startApi('src/server.ts', config),

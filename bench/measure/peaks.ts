@@ -1,4 +1,4 @@
-import { LANES, LONE_USERS, measureRow, type Burst, type MeasuredBurst } from '../bursts.ts'
+import { LANES, measureRow, type Burst, type MeasuredBurst } from '../bursts.ts'
 import { describeCommands, describeCpu, measureCosts } from '../costs.ts'
 import type { Chart } from '../chart.ts'
 import { figure, type Aim, type Figure } from '../figure.ts'
@@ -8,6 +8,8 @@ import { describeLateness, percentile } from '../stats.ts'
 import type { World } from '../world.ts'
 
 const WARM_UP_POSTS = 60
+/** A few other users have a single post each at the instant of a burst. */
+const LONE_POSTS = [0, 0, 0, 0, 0]
 /** How much later a lone post may arrive within a burst than on its own. */
 const LONE_LATER_MS = 100
 
@@ -44,15 +46,15 @@ interface MeasuredPeak {
 
 async function measurePeak(world: World, { latencyMs, bursts, workers = 1 }: Peak): Promise<MeasuredPeak[]> {
   const receiver = await startReceiver({ latencyMs })
-  const options = { lanes: LANES + LONE_USERS, receiver: receiver.url, workers }
+  const options = { lanes: LANES + LONE_POSTS.length, receiver: receiver.url, workers }
   const ours = await openOurs(world, options)
   const bare = await openBare(world, options)
   const where = `platform latency ${latencyMs} ms${workers === 1 ? '' : `, ${workers} workers`}`
   const measure = async (side: Side, burst: Pick<Burst, 'size' | 'owners'>) => {
     let measured: MeasuredBurst | undefined
-    const posts = burst.size + LONE_USERS
+    const posts = burst.size + LONE_POSTS.length
     const costs = await measureCosts(world, { worker: side.worker, context: ours.context, posts }, async () => {
-      measured = (await measureRow(side, receiver, [{ ...burst, times: 1, withLonePosts: true }]))[0]
+      measured = (await measureRow(side, receiver, [{ ...burst, times: 1, lonePosts: LONE_POSTS }]))[0]
     })
     return { ...measured!, costs }
   }

@@ -1,9 +1,14 @@
 import type { Config } from './schema.ts'
-import type { Limits, SubscriptionPlan } from '../domain/billing/subscription.ts'
+import type { Limits, PlanWeights, SubscriptionPlan } from '../domain/billing/subscription.ts'
 
 /** The number of platform accounts that a user of each plan can connect. */
 export function accountLimits(config: Config): Record<SubscriptionPlan, number> {
   return { free: config.PLAN_FREE_MAX_ACCOUNTS, pro: config.PLAN_PRO_MAX_ACCOUNTS }
+}
+
+/** The share of a user of each plan while users wait for the same resource, as a number of jobs per turn. */
+export function planWeights(config: Config): PlanWeights {
+  return { free: config.PLAN_FREE_WEIGHT, pro: config.PLAN_PRO_WEIGHT }
 }
 
 /** The limits of new accounts and of accounts set to a plan now. Existing accounts keep the limits on their record. */

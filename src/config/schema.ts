@@ -13,6 +13,9 @@ const address = (description: string, value?: string) =>
   })
 const number = (description: string, value: number, minimum = 0) =>
   Type.Number({ description, default: value, minimum })
+/** A share that both our own turns and Temporal accept. */
+const weight = (description: string, value: number) =>
+  Type.Number({ description, default: value, minimum: 1, maximum: 1_000 })
 const list = (description: string, value: string) => text(`${description}, separated by commas`, value)
 /** Host names; a leading dot includes all subdomains. */
 const hosts = (description: string) =>
@@ -69,6 +72,9 @@ export const ConfigSchema = Type.Object(
       '',
     ),
     WORKER_ACTIVITY_SLOTS: number('Deliveries that one worker may hold armed at a time', 6_000, 1),
+    // Preparations mostly wait for an upload or a platform. Their memory is limited elsewhere.
+    WORKER_PREPARATION_SLOTS: number('Preparations of media that one worker runs at a time', 200, 1),
+    WORKER_NOTIFICATION_SLOTS: number('Mails and push messages that one worker sends at a time', 100, 1),
     PLATFORM_CALLS_IN_FLIGHT: number(
       'Concurrent publishing calls of one worker to one platform server, at first; up to 8 times as many while its latency holds',
       32,
@@ -158,6 +164,14 @@ export const ConfigSchema = Type.Object(
       6,
     ),
     PLAN_PRO_MAX_ACCOUNTS: number('Platform accounts that a Pro user can connect', 50, 6),
+    PLAN_FREE_WEIGHT: weight(
+      'Share of a Free user while users wait for the same resource, as a number of jobs per turn',
+      1,
+    ),
+    PLAN_PRO_WEIGHT: weight(
+      'Share of a Pro user while users wait for the same resource, as a number of jobs per turn',
+      2,
+    ),
     SHARED_ACCOUNTS: Type.Union([Type.Literal('on'), Type.Literal('off')], {
       description: '`on` lets several users connect the same platform account, each with a login of their own',
       default: 'off',

@@ -20,10 +20,6 @@ import { TASK_QUEUES, type TaskQueue } from '../workflows/task-queues.ts'
 /** Concurrent workflow tasks, which publish immediate texts. A processor core publishes some 50 of them a second. */
 const WORKFLOW_TASKS = 100
 const MAINTENANCE_ACTIVITIES = 20
-/** Concurrent preparations, which mostly wait for an upload or a platform. Their memory is limited elsewhere. */
-const PREPARATIONS = 200
-/** Calls to mail servers and push services, which mostly wait. */
-const NOTIFICATION_CALLS = 100
 /** Messages are small, so compressing them costs more than sending them. */
 export const CONNECTION_OPTIONS = { grpcCompression: { codec: 'none' } } as const
 /** Concurrent calls to the payment processor. */
@@ -69,6 +65,8 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
     maxLatenessMs: config.DELIVERY_MAX_LATENESS_MS,
     callsInFlight: config.PLATFORM_CALLS_IN_FLIGHT,
     activitySlots: config.WORKER_ACTIVITY_SLOTS,
+    preparationSlots: config.WORKER_PREPARATION_SLOTS,
+    notificationSlots: config.WORKER_NOTIFICATION_SLOTS,
   })
   const prebuilt = config.NODE_ENV === 'production' && existsSync(PREBUILT_BUNDLE)
   const workflowBundle = options.workflowBundle ?? (prebuilt ? { codePath: PREBUILT_BUNDLE } : await loadBundle())
@@ -83,7 +81,7 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
         interceptors: { activity: [createActivityMetrics(metrics)] },
         shutdownGraceTime: config.SHUTDOWN_GRACE_MS,
         shutdownForceTime: config.SHUTDOWN_GRACE_MS + 10 * SECOND,
-        ...toWorkerOptions(taskQueue, config.WORKER_ACTIVITY_SLOTS, { workflowBundle }),
+        ...toWorkerOptions(taskQueue, config, { workflowBundle }),
       }),
     ),
   )
@@ -107,10 +105,12 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
   }
 }
 
+type WorkerSlots = Pick<Config, 'WORKER_ACTIVITY_SLOTS' | 'WORKER_PREPARATION_SLOTS' | 'WORKER_NOTIFICATION_SLOTS'>
+
 /** The limits of the worker for a task queue. */
 export function toWorkerOptions(
   taskQueue: TaskQueue,
-  slots: number,
+  slots: WorkerSlots,
   workflows: Pick<WorkerOptions, 'workflowsPath' | 'workflowBundle'>,
 ): Partial<WorkerOptions> {
   switch (taskQueue) {
@@ -118,18 +118,22 @@ export function toWorkerOptions(
       return {
         ...workflows,
         // Armed deliveries wait in their slots until they are due, and cost almost nothing there.
-        maxConcurrentActivityTaskExecutions: slots,
+        maxConcurrentActivityTaskExecutions: slots.WORKER_ACTIVITY_SLOTS,
         maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
         maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS * PLATFORMS.length,
         // An evicted workflow is replayed when its deliveries end.
-        maxCachedWorkflows: Math.max(1_000, Math.ceil(slots / 2)),
+        maxCachedWorkflows: Math.max(1_000, Math.ceil(slots.WORKER_ACTIVITY_SLOTS / 2)),
         // Temporal retries the cached workflows of a dead worker on that worker for this long.
         stickyQueueScheduleToStartTimeout: 2 * SECOND,
       }
     case 'preparing':
-      return { maxConcurrentActivityTaskExecutions: PREPARATIONS }
+      return { maxConcurrentActivityTaskExecutions: slots.WORKER_PREPARATION_SLOTS }
     case 'notifying':
-      return { ...workflows, maxConcurrentActivityTaskExecutions: NOTIFICATION_CALLS, maxCachedWorkflows: 200 }
+      return {
+        ...workflows,
+        maxConcurrentActivityTaskExecutions: slots.WORKER_NOTIFICATION_SLOTS,
+        maxCachedWorkflows: 200,
+      }
     case 'billing':
       return {
         ...workflows,

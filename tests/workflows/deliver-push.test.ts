@@ -86,6 +86,8 @@ async function startDelivery(
       findById: async () =>
         newUser({ _id: userId, email: 'x@example.com', name: 'X', passwordHash: null, limits }, startedAt),
     },
+    planWeights: { free: 1, pro: 1 },
+    notificationSlots: 100,
     cipher,
     clock,
     metrics: createMetrics(),

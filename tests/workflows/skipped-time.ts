@@ -191,6 +191,10 @@ async function startScenario(
     unansweredSettleMs: 600_000,
     maxLatenessMs: 86_400_000,
     callsInFlight: 10,
+    planWeights: { free: 1, pro: 1 },
+    activitySlots: 100,
+    preparationSlots: 100,
+    notificationSlots: 100,
     collection: { ages: [], retentionMs: 0, deletionGraceMs: 0, callsInFlight: 1, timeoutMs: 1 },
   } as unknown as Parameters<typeof createActivities>[0])
 

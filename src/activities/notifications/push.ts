@@ -1,6 +1,7 @@
 import { activityInfo, log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
 import { openPushToken } from '../../commands/notifications/push-devices.ts'
+import type { PlanWeights } from '../../domain/billing/subscription.ts'
 import { PUSH_LIFE_MS, toPushMessage, type PushMessage, type PushState } from '../../domain/notifications/push.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Push, PushOutcome } from '../../integrations/push/push.ts'
@@ -9,9 +10,11 @@ import type { Notification } from '../../store/notifications/notifications.ts'
 import type { PushStore } from '../../store/notifications/pushes.ts'
 import type { PushDevice, PushTokenStore } from '../../store/notifications/push-tokens.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import { CapacityExceeded, createServerLimiter } from '../shared/call-limiter.ts'
+import { allSettledOrThrow } from '../shared/all-settled.ts'
+import { CapacityExceeded, createServerLimiter, type Caller } from '../shared/call-limiter.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
 import { retryAfter } from '../shared/retry-after.ts'
+import { createSlotShares } from '../shared/slot-shares.ts'
 
 /** Concurrent push calls per worker. Mails use the same activity slots, so a hanging push service must not take them all. */
 const MAX_CONCURRENT_CALLS = 32
@@ -21,6 +24,10 @@ export interface PushDeps {
   pushes: PushStore
   pushTokens: Pick<PushTokenStore, 'listOf' | 'removeUnlessRenewed'>
   users: Pick<UserStore, 'findById'>
+  /** Calls per turn of a user. */
+  planWeights: PlanWeights
+  /** Number of mails and pushes that this worker can send concurrently. */
+  notificationSlots: number
   cipher: TokenCipher
   clock: Clock
   metrics: Pick<Metrics, 'pushAttempted' | 'pushFailed'>
@@ -33,11 +40,14 @@ interface PushEnd {
 }
 
 /** Pushes notifications. The record stores each device that got the message, so that an attempt continues where the last one ended. */
-export function createPushActivities({ push, pushes, pushTokens, users, cipher, clock, metrics }: PushDeps) {
+export function createPushActivities(deps: PushDeps) {
+  const { push, pushes, pushTokens, users, planWeights, cipher, clock, metrics } = deps
   const limiter = createServerLimiter<PushOutcome>(
     { start: MAX_CONCURRENT_CALLS, most: MAX_CONCURRENT_CALLS },
     (outcome) => ({ isFailure: outcome.kind === 'later' && outcome.isTrouble, isThrottled: false, latencyMs: null }),
   )
+
+  const slots = createSlotShares(deps.notificationSlots)
 
   return {
     /** @param userId absent in calls of older workflows */
@@ -49,20 +59,24 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
       }
       // Acknowledged here and not at the start, so that the sweeper finds a workflow that never gets here.
       if (notification.push.state === 'waiting') await pushes.acknowledge(notification)
-      const { heartbeatDetails } = activityInfo()
-      const served = new Set([...(notification.push.servedDevices ?? []), ...((heartbeatDetails ?? []) as string[])])
-      return withHeartbeat([...served], async ({ update }) => {
-        // The next attempt reads the heartbeat, even when the database was down.
-        const remember = (deviceId: string) => update([...served.add(deviceId)])
-        const { state, reason } = await pushToRemaining(notification, served, remember)
-        await pushes.finish(notification, state, reason)
-        if (state === 'failed') {
-          metrics.pushFailed()
-          log.warn('push incomplete', { notificationId, reason })
-        }
-        return state
-      })
+      return slots.run(notification.userId, activityInfo().attempt, () => pushNotification(notification))
     },
+  }
+
+  async function pushNotification(notification: Notification): Promise<PushState> {
+    const { heartbeatDetails } = activityInfo()
+    const served = new Set([...(notification.push?.servedDevices ?? []), ...((heartbeatDetails ?? []) as string[])])
+    return withHeartbeat([...served], async ({ update }) => {
+      // The next attempt reads the heartbeat, even when the database was down.
+      const remember = (deviceId: string) => update([...served.add(deviceId)])
+      const { state, reason } = await pushToRemaining(notification, served, remember)
+      await pushes.finish(notification, state, reason)
+      if (state === 'failed') {
+        metrics.pushFailed()
+        log.warn('push incomplete', { notificationId: notification._id, reason })
+      }
+      return state
+    })
   }
 
   /** @throws a retry failure while devices are left that may still get the message */
@@ -74,9 +88,10 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
     const { userId, createdAt } = notification
     const owner = await users.findById(userId)
     if (!owner || owner.isDisabled) return { state: 'failed', reason: 'the account is disabled or deleted' }
+    const caller = { userId, accountId: userId, weight: planWeights[owner.subscription.plan] }
     const left = (await pushTokens.listOf(userId)).filter(({ _id }) => !served.has(_id))
     const message = toPushMessage(notification)
-    const outcomes = await allSettledOrThrow(left.map((device) => pushTo(userId, device, message, remember)))
+    const outcomes = await allSettledOrThrow(left.map((device) => pushTo(caller, device, message, remember)))
 
     const unreached = outcomes.filter((outcome) => outcome.kind === 'later')
     if (unreached.length > 0) {
@@ -91,38 +106,32 @@ export function createPushActivities({ push, pushes, pushTokens, users, cipher, 
   }
 
   async function pushTo(
-    userId: string,
+    caller: Caller,
     device: PushDevice,
     message: PushMessage,
     remember: (deviceId: string) => void,
   ): Promise<PushOutcome> {
-    const outcome = await send(userId, device, message)
+    const outcome = await send(caller, device, message)
     metrics.pushAttempted(outcome.kind)
     // Stored immediately, because a worker that dies now must not send the message again.
     if (outcome.kind === 'sent') {
       remember(device._id)
-      await pushes.addServedDevice({ _id: message.data.notificationId, userId }, device._id)
+      await pushes.addServedDevice({ _id: message.data.notificationId, userId: caller.userId }, device._id)
     }
     if (outcome.kind === 'dead') await pushTokens.removeUnlessRenewed(device)
     return outcome
   }
 
-  async function send(userId: string, device: PushDevice, message: PushMessage): Promise<PushOutcome> {
+  async function send(caller: Caller, device: PushDevice, message: PushMessage): Promise<PushOutcome> {
     if (!push) return { kind: 'later', why: 'is not set up', isTrouble: false }
     const token = openPushToken({ cipher }, device)
     if (token === null) return { kind: 'dead', why: 'was not called: the token can no longer be read' }
     try {
-      return await limiter.run(userId, userId, () => push.send(token, message, clock.now()))
+      return await limiter.run(caller, () => push.send(token, message, clock.now()))
     } catch (error) {
       if (error instanceof CapacityExceeded)
         return { kind: 'later', why: `was not called: ${error.message}`, isTrouble: true }
       throw error
     }
   }
-}
-
-/** Like `Promise.all`, but waits for all promises before it throws. */
-async function allSettledOrThrow<T>(running: Promise<T>[]): Promise<T[]> {
-  await Promise.allSettled(running)
-  return Promise.all(running)
 }

@@ -45,10 +45,6 @@ export function createArmedPosts(posts: Pick<PostStore, 'findArmedFields'>) {
   }
 
   return {
-    get count(): number {
-      return armed.size
-    },
-
     /**
      * Runs `wait` with a signal that aborts when the post changes.
      * @throws PostChanged when `wait` ends for that reason

@@ -30,6 +30,8 @@ export interface DeliveryActivity extends ActivityIo {
   pendingEvents: TimelineEvent[]
   /** A refused login is renewed once. When it is refused again, the account counts as expired. */
   hasRenewed: boolean
+  /** Frees the slot of an attempt that began before its post was due; null for others. */
+  freeSlot: (() => void) | null
 }
 
 /** The open entry of one platform, as it was read with its post. */

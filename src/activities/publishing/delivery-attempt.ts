@@ -2,12 +2,13 @@ import { platformLabel } from '../../domain/shared/platforms.ts'
 import { failure, type Failure } from '../../domain/posts/failure.ts'
 import { ClaimRefused } from '../../domain/posts/delivery-moves.ts'
 import { findOpenEntry, needsReconciliation } from '../../domain/posts/post-entries.ts'
-import type { PlatformStatus } from '../../domain/posts/post.ts'
+import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { longestArmLeadMs } from '../../domain/posts/publish-plan.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { toEntryReference } from '../../domain/posts/timeline.ts'
+import { createPlaces, mayTakePlace } from '../../domain/shared/shares.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import type { Credentials, PlatformAdapter } from '../../platforms/contract.ts'
+import type { PlatformAdapter } from '../../platforms/contract.ts'
 import type { DeliveryInput } from '../../workflows/messages/publishing.ts'
 import { createArmedPosts, PostChanged } from './armed-posts.ts'
 import {
@@ -19,14 +20,16 @@ import {
   type AttemptResult,
   type DeliveryActivity,
 } from './attempt.ts'
-import { createPrepareDelivery, type PrepareDeliveryDeps } from './prepare-delivery.ts'
+import { createPrepareDelivery, type PreparedAccount, type PrepareDeliveryDeps } from './prepare-delivery.ts'
 import { createReconcileDelivery, type ReconcileDeliveryDeps } from './reconcile-delivery.ts'
 import { createOutcomeRecorder, isPostDeleted, toDeliveryResult, type OutcomeRecorderDeps } from './record-outcome.ts'
 import { createSendPost, type SendPostDeps } from './send-post.ts'
 
 /** A wait in an activity slot ends early where the clock here is behind Temporal's. */
 const CLOCK_MARGIN_MS = 5 * SECOND
-/** The longest wait for a post to become due while half of the slots are armed. The rest is for posts that are due sooner. */
+/** The share of the slots that posts can fill long before they are due. The rest is for posts of other users that are due soon (ADR 45). */
+const SHARED_SLOTS = 3 / 4
+/** The longest wait for a post to become due in the rest of the slots. */
 const MAX_CROWDED_ARMED_MS = 15 * SECOND
 /** An armed attempt reads owner and account again this long before the post is due, spread over the second duration. */
 const RECHECK_LEAD_MS = 500
@@ -51,6 +54,8 @@ export interface DeliveryAttemptDeps
 export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
   const { posts, platforms, clock } = deps
   const armedPosts = createArmedPosts(posts)
+  /** The slots of deliveries that began before they were due. */
+  const armedSlots = createPlaces()
   const outcomes = createOutcomeRecorder(deps)
   const preparation = createPrepareDelivery(deps)
   const reconcileDelivery = createReconcileDelivery({ ...deps, outcomes, preparation })
@@ -64,12 +69,16 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
     input: DeliveryInput,
     io: ActivityIo,
   ): Promise<Exclude<AttemptResult, { kind: 'reload' }>> {
-    const activity: DeliveryActivity = { ...io, hasRenewed: false, pendingEvents: [] }
-    for (let reloads = 0; reloads < MAX_RELOADS; reloads++) {
-      const result = await tryOnce(input, activity).catch((error: unknown) => toResult(error, input))
-      if (result.kind !== 'reload') return result
+    const activity: DeliveryActivity = { ...io, hasRenewed: false, pendingEvents: [], freeSlot: null }
+    try {
+      for (let reloads = 0; reloads < MAX_RELOADS; reloads++) {
+        const result = await tryOnce(input, activity).catch((error: unknown) => toResult(error, input))
+        if (result.kind !== 'reload') return result
+      }
+      return retryIn(SECOND, 'The post keeps changing')
+    } finally {
+      activity.freeSlot?.()
     }
-    return retryIn(SECOND, 'The post keeps changing')
   }
 
   /** @throws every error that is no change of the post */
@@ -96,8 +105,11 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
     // Either the post was moved and the workflow is about to cancel this activity, or the clock here is behind Temporal's. In the
     // latter case an immediate end would make the workflow start this activity again.
     const aheadMs = post.dueAt.getTime() - now.getTime()
-    const maxArmedMs = findMaxArmedMs()
-    if (aheadMs > maxArmedMs) return retryIn(aheadMs - maxArmedMs, 'It is too early to arm the delivery')
+    if (aheadMs > 0 && !activity.freeSlot) {
+      const maxArmedMs = findMaxArmedMs(post)
+      if (aheadMs > maxArmedMs) return retryIn(aheadMs - maxArmedMs, 'It is too early to arm the delivery')
+      activity.freeSlot = armedSlots.take(post.userId)
+    }
     const wait = findWait(entry, now)
     if (wait) return wait
 
@@ -120,19 +132,22 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
   }
 
   /** The longest wait in an activity slot for a post to become due. For a later post the attempt ends, and Temporal retries it. */
-  function findMaxArmedMs(): number {
-    return armedPosts.count < deps.activitySlots / 2 ? longestArmLeadMs() + CLOCK_MARGIN_MS : MAX_CROWDED_ARMED_MS
+  function findMaxArmedMs({ userId }: Post): number {
+    const shared = deps.activitySlots * SHARED_SLOTS
+    const armed = armedSlots.count(userId)
+    if (armed.taken < shared) return longestArmLeadMs() + CLOCK_MARGIN_MS
+    return mayTakePlace(shared, armed) ? MAX_CROWDED_ARMED_MS : 0
   }
 
   async function prepareAndSend(attempt: Attempt, adapter: PlatformAdapter, dueAt: Date): Promise<AttemptResult> {
     const { post, entry, activity } = attempt
-    let account: Credentials | Failure
+    let prepared: PreparedAccount | Failure
     try {
-      account = await preparation.prepareAccount(attempt, adapter)
+      prepared = await preparation.prepareAccount(attempt, adapter)
     } catch (error) {
       return outcomes.recordFailureBeforeClaim(attempt, error)
     }
-    if ('code' in account) return outcomes.recordRefused(attempt, account)
+    if ('code' in prepared) return outcomes.recordRefused(attempt, prepared)
 
     const recheckAt = dueAt.getTime() - RECHECK_LEAD_MS - (toSpread(post._id) % RECHECK_SPREAD_MS)
     if (clock.now().getTime() < recheckAt) {
@@ -145,7 +160,7 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
     }
     const isArmed = dueAt > clock.now()
     await clock.sleepUntil(dueAt, activity.signal)
-    return sendPost(attempt, adapter, account, isArmed)
+    return sendPost(attempt, adapter, prepared, isArmed)
   }
 
   return { attemptDelivery, prepareAhead: preparation.prepareAhead }

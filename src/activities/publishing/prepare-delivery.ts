@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
 import { withFreshLogin } from '../../commands/accounts/fresh-login.ts'
+import type { SubscriptionPlan } from '../../domain/billing/subscription.ts'
 import { resolveContent } from '../../domain/posts/content.ts'
 import { explainFailure, failure, type Failure } from '../../domain/posts/failure.ts'
 import { preparationFailed } from '../../domain/notifications/notifications.ts'
@@ -13,6 +14,7 @@ import {
 } from '../../domain/posts/post-entries.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { SECOND } from '../../domain/shared/times.ts'
+import type { User } from '../../domain/users/user.ts'
 import type { Credentials, OutgoingPost, PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
@@ -39,6 +41,13 @@ export interface PrepareDeliveryDeps {
   clock: Clock
 }
 
+/** What the visible call of a prepared delivery needs. */
+export interface PreparedAccount {
+  account: Credentials
+  /** The plan of the owner. */
+  plan: SubscriptionPlan
+}
+
 /** Does the invisible part of a delivery: before its claim, or well before the post is due. */
 export function createPrepareDelivery({
   posts,
@@ -50,15 +59,16 @@ export function createPrepareDelivery({
 }: PrepareDeliveryDeps) {
   /**
    * Uploads and prepares whatever the visible call needs.
-   * @returns the credentials for that call, or the rule of this service that forbids it
+   * @returns the account for that call, or the rule of this service that forbids it
    * @throws PlatformError, ClaimRefused, and errors of the database
    */
-  async function prepareAccount(target: DeliveryTarget, adapter: PlatformAdapter): Promise<Credentials | Failure> {
+  async function prepareAccount(target: DeliveryTarget, adapter: PlatformAdapter): Promise<PreparedAccount | Failure> {
     const { userId } = target.post
     const { platform } = target.input
     const { signal } = target.activity
     const startedAt = clock.now()
-    if (await isDisabled(userId)) return ACCOUNT_DISABLED
+    const owner = await findActiveOwner(userId)
+    if (!owner) return ACCOUNT_DISABLED
     const choose = chooseForEntry(target)
     const account = await credentials.get(userId, platform, { signal, choose })
     if (!account) return failure('PLATFORM_NOT_CONNECTED', 'The platform is not connected')
@@ -68,15 +78,15 @@ export function createPrepareDelivery({
       { call: prepareWith, isRefused: isUnauthorized },
     )
 
-    async function prepareWith(used: Credentials): Promise<Credentials | Failure> {
+    async function prepareWith(used: Credentials): Promise<PreparedAccount | Failure> {
       await prepareContent(target, adapter, used)
-      return refuseIfDisabled(used)
+      return refuseIfDisabled({ account: used, plan: owner!.subscription.plan })
     }
 
     /** Uploads may have taken minutes, and disabling a user does not change a post that other platforms already have. */
-    async function refuseIfDisabled(used: Credentials): Promise<Credentials | Failure> {
+    async function refuseIfDisabled(prepared: PreparedAccount): Promise<PreparedAccount | Failure> {
       const isFresh = clock.now().getTime() - startedAt.getTime() < OWNER_CHECK_VALID_MS
-      return isFresh || !(await isDisabled(userId)) ? used : ACCOUNT_DISABLED
+      return isFresh || (await findActiveOwner(userId)) ? prepared : ACCOUNT_DISABLED
     }
   }
 
@@ -89,10 +99,10 @@ export function createPrepareDelivery({
     )
   }
 
-  /** A deleted user counts as disabled. */
-  async function isDisabled(userId: string): Promise<boolean> {
+  /** Returns null for a disabled or deleted user. */
+  async function findActiveOwner(userId: string): Promise<User | null> {
     const owner = await users.findById(userId)
-    return !owner || owner.isDisabled
+    return owner?.isDisabled ? null : owner
   }
 
   /** Best effort: leftovers on the platform are visible to the account's owner alone, and are never published. */

@@ -9,6 +9,7 @@ import { createCallLimiter } from '../shared/call-limiter.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
 import { retryAfter } from '../shared/retry-after.ts'
 import type { RunningWork } from '../shared/running-work.ts'
+import { createSlotShares } from '../shared/slot-shares.ts'
 import type { ActivityIo, PrepareDeliveryIo } from './attempt.ts'
 import { createDeliveryAttempts, type DeliveryAttemptDeps } from './delivery-attempt.ts'
 import { createFanoutGroups } from './fanout-group.ts'
@@ -30,6 +31,8 @@ export interface PublishActivitiesDeps extends Omit<DeliveryAttemptDeps, 'callLi
   /** Deliveries that outlive their activity. */
   running: RunningWork<DeliveryResult>
   logger: Pick<Logger, 'warn'>
+  /** Number of preparations that this worker can run. */
+  preparationSlots: number
   /** Concurrent calls to one platform server, before the number adapts to it. */
   callsInFlight: number
   metrics: DeliveryAttemptDeps['metrics'] & Pick<Metrics, 'callDequeued' | 'callRejected'>
@@ -48,6 +51,7 @@ export function createPublishActivities(deps: PublishActivitiesDeps) {
     callLimiter: createCallLimiter({ start: callsInFlight, most: callsInFlight * MOST_GROWTH }, deps.metrics),
   })
   const fanoutGroups = createFanoutGroups()
+  const preparationSlots = createSlotShares(deps.preparationSlots)
 
   function createIo(input: DeliveryInput): PrepareDeliveryIo {
     return {
@@ -107,15 +111,19 @@ export function createPublishActivities(deps: PublishActivitiesDeps) {
     },
 
     async preparePlatform(input: DeliveryInput): Promise<void> {
-      await withHeartbeat(null, async () => {
-        try {
-          const retry = await prepareAhead(input, activityInfo().attempt, createIo(input))
-          if (retry) throw retryAfter(retry.why, retry.waitMs)
-        } catch (error) {
-          throwIfRetried(error)
-          throw error
-        }
-      })
+      const { attempt } = activityInfo()
+      // Plans of older releases have no owner; each of their posts counts as a user.
+      await preparationSlots.run(input.userId ?? input.postId, attempt, () =>
+        withHeartbeat(null, async () => {
+          try {
+            const retry = await prepareAhead(input, attempt, createIo(input))
+            if (retry) throw retryAfter(retry.why, retry.waitMs)
+          } catch (error) {
+            throwIfRetried(error)
+            throw error
+          }
+        }),
+      )
     },
   }
 }

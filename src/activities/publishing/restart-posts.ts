@@ -31,7 +31,9 @@ export function createRestartPostsActivities({ posts, orchestrator }: RestartPos
       let batch: Post[] = []
 
       async function startBatch(): Promise<void> {
-        const acknowledged = await Promise.all(batch.map((post) => orchestrator.start(post, START_DEADLINE_MS)))
+        const acknowledged = await Promise.all(
+          batch.map((post) => orchestrator.start(post, { deadlineMs: START_DEADLINE_MS })),
+        )
         if (acknowledged.includes(false)) throw new Error('Temporal did not acknowledge every start')
         progress.dueFrom = batch.at(-1)?.dueAt?.getTime() ?? progress.dueFrom
         progress.restarted += batch.length

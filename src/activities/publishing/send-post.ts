@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
 import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
+import type { PlanWeights } from '../../domain/billing/subscription.ts'
 import { failure } from '../../domain/posts/failure.ts'
 import { claim, defer } from '../../domain/posts/delivery-moves.ts'
 import { findEntry } from '../../domain/posts/post-entries.ts'
@@ -14,7 +15,7 @@ import { describeAccount } from '../../commands/accounts/describe-account.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { CapacityExceeded, type CallLimiter } from '../shared/call-limiter.ts'
 import { RELOAD, type Attempt, type AttemptResult } from './attempt.ts'
-import { isUnauthorized, toOutgoingPost, type PrepareDelivery } from './prepare-delivery.ts'
+import { isUnauthorized, toOutgoingPost, type PreparedAccount, type PrepareDelivery } from './prepare-delivery.ts'
 import { chooseForEntry } from './delivery-account.ts'
 import type { OutcomeRecorder } from './record-outcome.ts'
 import { createPublicationTurns, type PublicationTurnDeps } from './publication-turns.ts'
@@ -33,6 +34,8 @@ export interface SendPostDeps extends PublicationTurnDeps {
   credentials: AccountCredentials
   clock: Clock
   callLimiter: CallLimiter
+  /** Calls per turn of a user. */
+  planWeights: PlanWeights
   metrics: SendPostMetrics
   publishTimeoutMs: number
   outcomes: OutcomeRecorder
@@ -44,7 +47,7 @@ type VisibleCall = { ref: AttemptRef; latencyMs?: number } & ({ published: Publi
 
 /** Claims a prepared delivery, makes the visible call, and records its outcome. */
 export function createSendPost(deps: SendPostDeps) {
-  const { credentials, clock, callLimiter, metrics, outcomes, preparation } = deps
+  const { credentials, clock, callLimiter, planWeights, metrics, outcomes, preparation } = deps
   const priority = createSendPriority(MAX_RECORD_DELAY_MS)
   const turns = createPublicationTurns(deps)
 
@@ -52,13 +55,14 @@ export function createSendPost(deps: SendPostDeps) {
   return async function sendPost(
     attempt: Attempt,
     adapter: PlatformAdapter,
-    account: Credentials,
+    { account, plan }: PreparedAccount,
     isArmed: boolean,
   ): Promise<AttemptResult> {
     const { input, post } = attempt
     const timeoutMs = adapter.publishTimeoutMs?.(toOutgoingPost(attempt)) ?? deps.publishTimeoutMs
     const { serviceUrl: server = '', accountId } = account
-    const destination = { platform: input.platform, server, userId: post.userId, accountId }
+    const weight = planWeights[plan]
+    const destination = { platform: input.platform, server, userId: post.userId, accountId, weight }
     const send = () => callLimiter.run(destination, () => callInTurn(attempt, adapter, account, timeoutMs))
     let call: VisibleCall
     try {

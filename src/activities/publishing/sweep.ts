@@ -3,12 +3,14 @@ import type { Clock } from '../../clock.ts'
 import { buildCreatedNotifications } from '../../commands/posts/post-created.ts'
 import { checkUploads, type CheckUploadsDeps } from '../../commands/media/upload-quota.ts'
 import type { Post } from '../../domain/posts/post.ts'
+import { createFairLimit } from '../../domain/shared/fair-limit.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { SweepFinding, Metrics } from '../../telemetry/metrics.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UserStore } from '../../store/users/users.ts'
+import { allSettledOrThrow } from '../shared/all-settled.ts'
 import { backgroundWorkflowId, type BackgroundWork } from '../../workflows/background-work.ts'
 import { publishPostWorkflowId } from '../../workflows/messages/publishing.ts'
 
@@ -47,20 +49,46 @@ export interface SweepDeps extends CheckUploadsDeps {
 export function createSweepActivities(deps: SweepDeps) {
   const { posts, notifications, orchestrator, backlogs, clock, metrics } = deps
 
+  /**
+   * Starts the work of records; their users take turns, so that one with thousands of them does not delay the others.
+   * @param start returns whether Temporal acknowledged
+   * @returns the number of acknowledged starts
+   * @throws the first error of `start`; no further record is started then
+   */
+  async function startInTurns<T extends { userId: string }>(
+    records: T[],
+    start: (record: T) => Promise<boolean>,
+  ): Promise<number> {
+    const takeTurn = createFairLimit({ maxRunning: CONCURRENT_STARTS })
+    const failed = new AbortController()
+    let acknowledged = 0
+    await allSettledOrThrow(
+      records.map((record) =>
+        takeTurn(
+          record.userId,
+          async () => {
+            try {
+              if (await start(record)) acknowledged += 1
+            } catch (error) {
+              failed.abort(error)
+              throw error
+            }
+            heartbeat(acknowledged)
+          },
+          { signal: failed.signal },
+        ),
+      ),
+    )
+    return acknowledged
+  }
+
   async function claimBacklog({ work, summary, listUnstarted }: BackgroundBacklog): Promise<number> {
     const before = new Date(clock.now().getTime() - OVERDUE_AFTER_MS)
     const unstarted = await listUnstarted(before, MAX_PER_RUN)
-    let takenUp = 0
-    for (let first = 0; first < unstarted.length; first += CONCURRENT_STARTS) {
-      const started = await Promise.all(
-        unstarted.slice(first, first + CONCURRENT_STARTS).map(async ({ id, userId }) => {
-          await orchestrator.terminateStuck(backgroundWorkflowId(work, id))
-          return orchestrator.startWork(work, id, { summary, fairnessKey: userId })
-        }),
-      )
-      takenUp += started.filter(Boolean).length
-      heartbeat(takenUp)
-    }
+    const takenUp = await startInTurns(unstarted, async ({ id, userId }) => {
+      await orchestrator.terminateStuck(backgroundWorkflowId(work, id))
+      return orchestrator.startWork(work, id, { summary, fairnessKey: userId })
+    })
     metrics.backlogClaimed(work, takenUp)
     if (takenUp > 0) log.info('backlog claimed', { work, takenUp })
     return takenUp
@@ -74,27 +102,18 @@ export function createSweepActivities(deps: SweepDeps) {
       now,
       limit: MAX_PER_RUN,
     })
-    let takenUp = 0
     // guard: sweep
-    for (let first = 0; first < stranded.length; first += CONCURRENT_STARTS) {
-      const started = await Promise.all(
-        stranded.slice(first, first + CONCURRENT_STARTS).map(async (post) => {
-          // The process died while it published a draft, so its owner was not notified either.
-          if (post.startPending) {
-            for (const created of await buildCreatedNotifications(deps, [post])) await notifications.insertOnce(created)
-          }
-          if (isLongOverdue(post, now)) await orchestrator.terminateStuck(publishPostWorkflowId(post._id))
-          // A running workflow missed the lost signal, so starting it again is not enough.
-          const acknowledged = await (post.startPending
-            ? orchestrator.signal(post, 'changed')
-            : orchestrator.start(post))
-          if (acknowledged && post.startPending) await posts.acknowledgeStart(post)
-          return acknowledged
-        }),
-      )
-      takenUp += started.filter(Boolean).length
-      heartbeat(takenUp)
-    }
+    const takenUp = await startInTurns(stranded, async (post) => {
+      // The process died while it published a draft, so its owner was not notified either.
+      if (post.startPending) {
+        for (const created of await buildCreatedNotifications(deps, [post])) await notifications.insertOnce(created)
+      }
+      if (isLongOverdue(post, now)) await orchestrator.terminateStuck(publishPostWorkflowId(post._id))
+      // A running workflow missed the lost signal, so starting it again is not enough.
+      const acknowledged = await (post.startPending ? orchestrator.signal(post, 'changed') : orchestrator.start(post))
+      if (acknowledged && post.startPending) await posts.acknowledgeStart(post)
+      return acknowledged
+    })
     metrics.sweepEnded(stranded.map(toFinding))
     if (takenUp > 0) log.info('stranded deliveries claimed', { takenUp })
     return takenUp

@@ -78,10 +78,13 @@ export function createServerLimiter<T>(limits: CallLimits, judge: (result: T) =>
   }
 
   return {
-    /** @throws CapacityExceeded before `call` runs, and what `call` throws */
-    async run<R extends T>(userId: string, accountId: string, call: () => Promise<R>): Promise<R> {
+    /**
+     * @param caller.weight the calls that the user makes per turn, 1 by default
+     * @throws CapacityExceeded before `call` runs, and what `call` throws
+     */
+    async run<R extends T>({ userId, accountId, weight = 1 }: Caller, call: () => Promise<R>): Promise<R> {
       try {
-        return await limit(userId, () => callAs(accountId, call))
+        return await limit(userId, () => callAs(accountId, call), { weight })
       } catch (error) {
         if (error instanceof QueueFull) throw new CapacityExceeded('full', { cause: error })
         if (error instanceof BrokenCircuitError) throw new CapacityExceeded('failing', { cause: error })
@@ -89,6 +92,13 @@ export function createServerLimiter<T>(limits: CallLimits, judge: (result: T) =>
       }
     },
   }
+}
+
+/** Who makes a call. */
+export interface Caller {
+  userId: string
+  accountId: string
+  weight?: number
 }
 
 /** The numbers of concurrent calls to one server: at first, and at most. */
@@ -132,17 +142,15 @@ type PlatformCall = object & {
   latencyMs?: number
 }
 
-interface Destination {
+interface Destination extends Caller {
   platform: Platform
   /** Empty for a platform that is a single server. */
   server: string
-  userId: string
-  accountId: string
 }
 
 /**
  * Holds one server limiter for each platform server. A hanging platform delays no other platform, and a user with many posts delays
- * other users by one call.
+ * other users by the calls of one turn.
  */
 export function createCallLimiter(limits: CallLimits, metrics: Pick<Metrics, 'callDequeued' | 'callRejected'>) {
   const limiters = new Map<string, ReturnType<typeof createServerLimiter<PlatformCall>>>()
@@ -160,10 +168,10 @@ export function createCallLimiter(limits: CallLimits, metrics: Pick<Metrics, 'ca
      * @throws CapacityExceeded before `call` runs, and what `call` throws
      */
     async run<T extends PlatformCall>(destination: Destination, call: () => Promise<T>): Promise<T> {
-      const { platform, server, userId, accountId } = destination
+      const { platform, server, ...caller } = destination
       const queuedAt = performance.now()
       try {
-        return await findLimiter(platform, server).run(userId, accountId, () => {
+        return await findLimiter(platform, server).run(caller, () => {
           metrics.callDequeued(platform, performance.now() - queuedAt)
           return call()
         })

@@ -96,7 +96,7 @@ export const registrationRoutes: FastifyPluginAsyncTypebox<RegistrationRoutesOpt
       async preParsing(request, reply, body) {
         if (!mayExceed(request, ANONYMOUS_BODY_BYTES)) return body
         const address = await findProvenAddress(context, readVerificationTokens(request))
-        if (address !== null) largeBodies.enter(reply, address)
+        if (address !== null) await largeBodies.enter(reply, address)
         else if (request.headers['content-length'] !== undefined) throw createTooLargeError()
         return address === null ? limitBody(body, ANONYMOUS_BODY_BYTES) : body
       },

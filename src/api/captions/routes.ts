@@ -38,7 +38,7 @@ export const captionRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       {
         bodyLimit: BODY_LIMIT_BYTES,
         onRequest: async (request, reply) => {
-          if (mayExceed(request, AUTHENTICATED_BODY_BYTES)) largeBodies.enter(reply, request.user.userId)
+          if (mayExceed(request, AUTHENTICATED_BODY_BYTES)) await largeBodies.enter(reply, request.user.userId)
         },
         config: { deadlineMs: config.CAPTIONS_TIMEOUT_MS + MARGIN_MS },
         schema: {

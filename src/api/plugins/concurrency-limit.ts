@@ -1,33 +1,57 @@
 import type { FastifyReply } from 'fastify'
+import { createFairLimit } from '../../domain/shared/fair-limit.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 
 const RETRY_AFTER_SECONDS = 5
+const MAX_WAITING = 100
+/** Within the margin that the deadlines of these routes leave. */
+const LONGEST_WAIT_MS = 3 * SECOND
 
 interface ConcurrencyOptions {
   perProcess: number
   /** The error message for a second concurrent request with the same key. */
   busyMessage: string
+  /** The longest wait for a slot, milliseconds. */
+  waitMs?: number
 }
 
-/** Limits expensive requests to a single one per user and `perProcess` in total. */
-export function createConcurrencyLimit({ perProcess, busyMessage }: ConcurrencyOptions) {
-  const running = new Set<string>()
+/**
+ * Limits expensive requests to a single one per user and `perProcess` in total. A request waits a few seconds for a slot, while its body is
+ * not read. A second request of a user does not wait, so no user has two places in the queue.
+ */
+export function createConcurrencyLimit({ perProcess, busyMessage, waitMs = LONGEST_WAIT_MS }: ConcurrencyOptions) {
+  const takeTurn = createFairLimit({ maxRunning: perProcess, waiting: MAX_WAITING })
+  /** The keys whose request runs or waits. */
+  const entered = new Set<string>()
 
   return {
     /**
      * Takes a slot until the reply is closed.
      * @param key the user id or another key that identifies the client
-     * @throws ServiceError RATE_LIMITED while a request with this key runs, or while no slot is free
+     * @throws ServiceError RATE_LIMITED while a request with this key runs, or when no slot becomes free
      */
-    enter(reply: FastifyReply, key: string): void {
+    async enter(reply: FastifyReply, key: string): Promise<void> {
       const retryAfterSeconds = RETRY_AFTER_SECONDS
-      if (running.has(key)) throw new ServiceError('RATE_LIMITED', busyMessage, { retryAfterSeconds })
-      if (running.size >= perProcess) {
-        const message = 'Too many requests of this kind are in progress. Try again in a few seconds.'
-        throw new ServiceError('RATE_LIMITED', message, { retryAfterSeconds })
+      if (entered.has(key)) throw new ServiceError('RATE_LIMITED', busyMessage, { retryAfterSeconds })
+      entered.add(key)
+      const closed = new Promise<void>((resolve) => reply.raw.once('close', resolve))
+      const granted = Promise.withResolvers<void>()
+      const hold = async () => {
+        granted.resolve()
+        await closed
       }
-      running.add(key)
-      reply.raw.once('close', () => running.delete(key))
+      const signal = AbortSignal.any([reply.request.deadline, AbortSignal.timeout(waitMs)])
+      void takeTurn(key, hold, { signal })
+        .catch(granted.reject)
+        .finally(() => entered.delete(key))
+      try {
+        await granted.promise
+      } catch (cause) {
+        reply.request.deadline.throwIfAborted()
+        const message = 'Too many requests of this kind are in progress. Try again in a few seconds.'
+        throw new ServiceError('RATE_LIMITED', message, { retryAfterSeconds, cause })
+      }
     },
   }
 }

@@ -45,6 +45,7 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
     async (request, reply) => {
       const { created, data } = await createPost(context, {
         userId: request.user.userId,
+        plan: request.user.plan,
         input: request.body,
         source: toPostSource(request),
         idempotency: request.idempotency,

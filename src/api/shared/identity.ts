@@ -1,7 +1,7 @@
 import type { ApiContext } from '../../context.ts'
 import type { AccessClaims, VerifiedClaims } from '../../domain/users/access-tokens.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import type { Limits, Usage } from '../../domain/billing/subscription.ts'
+import type { Limits, SubscriptionPlan, Usage } from '../../domain/billing/subscription.ts'
 import type { Role } from '../../domain/users/user.ts'
 
 /** The authenticated caller, from the user record at the time of the request. */
@@ -14,6 +14,7 @@ export interface RequestUser {
   timezone: string
   usage: Usage
   limits: Limits
+  plan: SubscriptionPlan
   analyticsVersion: number
 }
 
@@ -45,7 +46,7 @@ export async function loadRequestUser(
   if (!user || user.tokenVersion !== claims.version) throw createUnauthorizedError()
   if (session?.userId !== user._id || session.expiresAt <= clock.now()) throw createUnauthorizedError()
   if (user.isDisabled) throw new ServiceError('ACCOUNT_DISABLED', 'Account is disabled')
-  const { role, email, name, timezone, usage, limits, analyticsVersion = 0 } = user
+  const { role, email, name, timezone, usage, limits, subscription, analyticsVersion = 0 } = user
   return {
     userId: user._id,
     sessionId: session._id,
@@ -55,6 +56,7 @@ export async function loadRequestUser(
     timezone,
     usage,
     limits,
+    plan: subscription.plan,
     analyticsVersion,
   }
 }

@@ -1,3 +1,4 @@
+import type { SubscriptionPlan } from '../../domain/billing/subscription.ts'
 import { newPost } from '../../domain/posts/post-moves.ts'
 import type { FirstAnswer, Post } from '../../domain/posts/post.ts'
 import { preflight, findSchedulingProblem } from '../../domain/posts/preflight.ts'
@@ -30,6 +31,8 @@ export interface Idempotency {
 
 export interface CreatePostRequest {
   userId: string
+  /** The plan of the user, Free by default. It decides the share of the post's workflow. */
+  plan?: SubscriptionPlan
   input: WholePostInput
   source: 'web' | 'api'
   idempotency: Idempotency | null
@@ -73,7 +76,7 @@ export async function createPost(
     if (!data) throw error
     return { created: false, data }
   }
-  if (post.status !== 'DRAFT') await deps.startQueue.add(post)
+  if (post.status !== 'DRAFT') await deps.startQueue.add(post, request.plan)
   return { created: true, data: toCreatedPost(post, response) }
 }
 

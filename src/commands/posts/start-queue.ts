@@ -2,7 +2,9 @@ import { withDeadline } from '../../deadlines.ts'
 import { createFairLimit } from '../../domain/shared/fair-limit.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
+import type { PlanWeights, SubscriptionPlan } from '../../domain/billing/subscription.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
+import type { StartOptions } from '../../integrations/temporal/start.ts'
 import type { Logger } from '../../logger.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -22,6 +24,8 @@ interface StartQueueDeps {
   orchestrator: Pick<PublishOrchestrator, 'start' | 'signal'>
   metrics: Pick<Metrics, 'startsQueued'>
   logger: Pick<Logger, 'warn'>
+  /** Starts per turn of a user. */
+  planWeights: PlanWeights
   sizes?: { concurrent?: number; queued?: number; drainMs?: number }
 }
 
@@ -29,15 +33,15 @@ interface StartQueueDeps {
  * Starts the workflows of new posts after their requests are answered. Users take turns. The sweeper starts what Temporal does not
  * acknowledge, or what a crash takes from memory.
  */
-export function createStartQueue({ posts, orchestrator, metrics, logger, sizes = {} }: StartQueueDeps) {
+export function createStartQueue({ posts, orchestrator, metrics, logger, planWeights, sizes = {} }: StartQueueDeps) {
   const { concurrent = CONCURRENT_STARTS, queued: maxQueued = MAX_QUEUED, drainMs = DRAIN_DEADLINE_MS } = sizes
   const takeTurn = createFairLimit({ maxRunning: concurrent })
   const queued = new Set<Promise<void>>()
   let isClosed = false
 
   /** @param signal ends the wait for a turn */
-  async function enqueue(post: Post, deadlineMs: number, signal?: AbortSignal): Promise<void> {
-    const turn = takeTurn(post.userId, () => start(post, deadlineMs), signal)
+  async function enqueue(post: Post, options: Required<StartOptions>, signal?: AbortSignal): Promise<void> {
+    const turn = takeTurn(post.userId, () => start(post, options), { signal, weight: options.weight })
     queued.add(turn)
     metrics.startsQueued(queued.size)
     await Promise.allSettled([turn])
@@ -45,8 +49,8 @@ export function createStartQueue({ posts, orchestrator, metrics, logger, sizes =
     metrics.startsQueued(queued.size)
   }
 
-  async function start(post: Post, deadlineMs: number): Promise<void> {
-    if (isClosed || !(await orchestrator.start(post, deadlineMs)) || !post.startPending) return
+  async function start(post: Post, options: Required<StartOptions>): Promise<void> {
+    if (isClosed || !(await orchestrator.start(post, options)) || !post.startPending) return
     try {
       if (!(await posts.acknowledgeStart(post))) await endIfCancelled(post)
     } catch (error) {
@@ -68,9 +72,10 @@ export function createStartQueue({ posts, orchestrator, metrics, logger, sizes =
 
   return {
     /** Resolves when the post is queued: while the queue is full, after its start or after two seconds. Never fails. */
-    async add(post: Post): Promise<void> {
-      if (queued.size < maxQueued) void enqueue(post, START_DEADLINE_MS)
-      else await enqueue(post, FULL_WAIT_MS, AbortSignal.timeout(FULL_WAIT_MS))
+    async add(post: Post, plan: SubscriptionPlan = 'free'): Promise<void> {
+      const weight = planWeights[plan]
+      if (queued.size < maxQueued) void enqueue(post, { weight, deadlineMs: START_DEADLINE_MS })
+      else await enqueue(post, { weight, deadlineMs: FULL_WAIT_MS }, AbortSignal.timeout(FULL_WAIT_MS))
     },
 
     idle,

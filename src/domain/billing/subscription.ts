@@ -17,6 +17,9 @@ export interface Usage {
   captionGenerations: number
 }
 
+/** Jobs per turn of a user of each plan. */
+export type PlanWeights = Record<SubscriptionPlan, number>
+
 export interface Limits {
   maxPosts: number
   maxCaptionGenerations: number

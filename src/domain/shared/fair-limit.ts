@@ -27,13 +27,24 @@ interface Lane {
   jobs: Fifo<Job>
   waiting: number
   running: number
-  /** True while the lane is in the queue of lanes that get a turn. */
+  /** True while the lane has the turn or is in the queue of lanes that get one. */
   isReady: boolean
+  /** Jobs per turn. */
+  weight: number
+  /** Jobs that may still start in this turn; between turns, the fraction of a job that the weight left over. */
+  credit: number
+}
+
+export interface TurnOptions {
+  /** Ends the wait, not the work. */
+  signal?: AbortSignal | undefined
+  /** Jobs that the key starts per turn, 1 by default and at least. It applies from the key's next turn on. */
+  weight?: number
 }
 
 /**
- * Runs at most `maxRunning` jobs concurrently. Waiting keys take turns (round robin), so that a key with many jobs delays another
- * key by at most one job. The jobs of one key run in order. Every operation takes constant time.
+ * Runs at most `maxRunning` jobs concurrently. Waiting keys take turns (deficit round robin), so that a key with many jobs delays
+ * another key by at most `weight` jobs, one by default. The jobs of one key run in order. Every operation takes constant time.
  */
 export function createFairLimit(options: FairLimitOptions) {
   const { maxRunning, perKey, waiting: maxWaiting = Infinity, waitingPerKey = Infinity } = options
@@ -41,12 +52,17 @@ export function createFairLimit(options: FairLimitOptions) {
   const placesPerKey = () => perKey ?? places()
   const lanes = new Map<string, Lane>()
   const ready = createFifo<Lane>()
+  /** The lane that has the turn. */
+  let current: Lane | undefined
   let running = 0
   let waiting = 0
   let waitingKeys = 0
 
   function findLane(key: string): Lane {
-    const lane = lanes.get(key) ?? { jobs: createFifo(), waiting: 0, running: 0, isReady: false }
+    const lane = lanes.get(key) ?? {
+      jobs: createFifo(),
+      ...{ waiting: 0, running: 0, isReady: false, weight: 1, credit: 0 },
+    }
     lanes.set(key, lane)
     return lane
   }
@@ -73,18 +89,35 @@ export function createFairLimit(options: FairLimitOptions) {
     lane.running += 1
   }
 
+  /** Returns the lane that may start a job; undefined when none waits. */
+  function findTurn(): Lane | undefined {
+    if (current) return current
+    current = ready.shift()
+    if (current) current.credit += current.weight
+    return current
+  }
+
+  function endTurn(lane: Lane): void {
+    current = undefined
+    lane.isReady = false
+    // Only the fraction of a job is carried over, and only while the lane waits.
+    lane.credit = lane.waiting === 0 ? 0 : lane.credit % 1
+    makeReady(lane)
+  }
+
   /** Starts waiting jobs until all places are taken. */
   function startNext(): void {
     while (running < places()) {
-      const lane = ready.shift()
+      const lane = findTurn()
       if (!lane) return
-      lane.isReady = false
-      const job = nextJob(lane)
-      if (!job) continue
-      addWaiting(lane, -1)
-      occupy(lane)
-      makeReady(lane)
-      job.start()
+      const job = lane.running < placesPerKey() ? nextJob(lane) : undefined
+      if (job) {
+        addWaiting(lane, -1)
+        occupy(lane)
+        lane.credit -= 1
+      }
+      if (!job || lane.credit < 1 || lane.waiting === 0) endTurn(lane)
+      job?.start()
     }
   }
 
@@ -118,12 +151,16 @@ export function createFairLimit(options: FairLimitOptions) {
 
   /**
    * Runs `work` when it is the key's turn.
-   * @param signal ends the wait, not the work
    * @throws QueueFull before `work` started, the reason of `signal`, or the error of `work`
    */
-  return async function run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  return async function run<T>(
+    key: string,
+    work: () => Promise<T>,
+    { signal, weight = 1 }: TurnOptions = {},
+  ): Promise<T> {
     signal?.throwIfAborted()
     const lane = findLane(key)
+    lane.weight = Math.max(1, weight)
     if (running < places() && lane.running < placesPerKey()) occupy(lane)
     else {
       assertRoom(lane)

@@ -11,9 +11,16 @@ import { CALL_DEADLINE_MS, type TemporalClient } from './client.ts'
 import { createAttributedStart, toAttributes } from './search-attributes.ts'
 import { toStartOptions, toWorkOptions, type WorkOptions } from './workflow-options.ts'
 
-interface StartOptions {
+interface StartsOptions {
   /** Called when workflows of posts start without search attributes because Temporal does not know them. */
   onUnknownAttributes: (error: unknown) => void
+}
+
+export interface StartOptions {
+  /** The time for Temporal's acknowledgement, milliseconds; a second by default. Callers without a waiting client may pass more. */
+  deadlineMs?: number
+  /** The share of the user, 1 by default (ADR 45). */
+  weight?: number
 }
 
 interface RefreshTarget {
@@ -25,22 +32,22 @@ interface RefreshTarget {
 }
 
 /** Starts workflows and signals running ones. */
-export function createStarts(client: TemporalClient, { onUnknownAttributes }: StartOptions) {
+export function createStarts(client: TemporalClient, { onUnknownAttributes }: StartsOptions) {
   const { workflows, bounded, acknowledged } = client
   const startTagged = createAttributedStart(onUnknownAttributes)
 
   return {
     /**
-     * Starts the post's workflow, or joins the running one. Returns true when Temporal acknowledged within a second or there is
-     * nothing to deliver, else false. Never throws. Callers without a waiting client may pass a longer `deadlineMs`.
+     * Starts the post's workflow, or joins the running one. Returns true when Temporal acknowledged in time or there is nothing to
+     * deliver, else false. Never throws.
      */
-    async start(post: Post, deadlineMs = CALL_DEADLINE_MS): Promise<boolean> {
+    async start(post: Post, { deadlineMs = CALL_DEADLINE_MS, weight = 1 }: StartOptions = {}): Promise<boolean> {
       const plan = toPublishPlan(post)
       if (!plan) return true
       return acknowledged(
         () =>
           startTagged(toAttributes(post, plan), (tags) =>
-            workflows.start('publishPost', { ...toStartOptions(post, plan), ...tags, args: [plan] }),
+            workflows.start('publishPost', { ...toStartOptions(post, plan, weight), ...tags, args: [plan] }),
           ),
         deadlineMs,
       )

@@ -12,8 +12,11 @@ export interface WorkOptions {
   fairnessKey: string
 }
 
-/** Start options of a post's workflow; a running one is joined. */
-export function toStartOptions(post: Post, plan: PublishPlan) {
+/**
+ * Start options of a post's workflow; a running one is joined and keeps its own.
+ * @param fairnessWeight the share of the user's posts while other users wait
+ */
+export function toStartOptions(post: Post, plan: PublishPlan, fairnessWeight = 1) {
   const names = plan.platforms.map(({ platform }) => platformLabel(platform)).join(', ')
   return {
     workflowId: publishPostWorkflowId(post._id),
@@ -24,7 +27,7 @@ export function toStartOptions(post: Post, plan: PublishPlan) {
       ? `${names}, scheduled for ${post.scheduledAt.toISOString()}`
       : `${names}, immediately`,
     // On servers with fairness, one user's burst does not delay others.
-    priority: { fairnessKey: post.userId, priorityKey: post.scheduledAt ? 3 : 2 },
+    priority: { fairnessKey: post.userId, fairnessWeight, priorityKey: post.scheduledAt ? 3 : 2 },
   }
 }
 

@@ -23,7 +23,7 @@ export function createMediaLimiter({ concurrency, perUser }: MediaLimiterOptions
   /** @throws PlatformError `media_not_ready` when the user's queue is full, or the error of `work` */
   return async function runLimited<T>(item: MediaItem, work: () => Promise<T>, { signal }: CallOptions): Promise<T> {
     try {
-      return await limit(parseOwnerId(item.storageKey), work, signal)
+      return await limit(parseOwnerId(item.storageKey), work, { signal })
     } catch (error) {
       if (!(error instanceof QueueFull)) throw error
       const options = { certain: true, retryAfterMs: RETRY_AFTER_MS, cause: error }

@@ -123,6 +123,8 @@ export async function startInProcessCluster({ root, mongoUrl, sandbox, platform 
       unansweredSettleMs: config.UNANSWERED_CALL_SETTLE_MS,
       maxLatenessMs: config.DELIVERY_MAX_LATENESS_MS,
       activitySlots: config.WORKER_ACTIVITY_SLOTS,
+      preparationSlots: config.WORKER_PREPARATION_SLOTS,
+      notificationSlots: config.WORKER_NOTIFICATION_SLOTS,
       callsInFlight: config.PLATFORM_CALLS_IN_FLIGHT,
     })
     return { context, activities, app: await buildApp(context) }

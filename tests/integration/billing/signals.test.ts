@@ -33,7 +33,7 @@ beforeAll(async () => {
     connection: native,
     namespace,
     taskQueue: 'billing',
-    ...toWorkerOptions('billing', 0, { workflowBundle: await bundleWorkflows() }),
+    ...toWorkerOptions('billing', config, { workflowBundle: await bundleWorkflows() }),
     activities: {
       async applyPaymentEvent(_userId: string, eventId: string) {
         applied.push(eventId)

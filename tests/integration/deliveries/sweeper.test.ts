@@ -9,6 +9,7 @@ import { createPost } from '../../../src/commands/posts/create-post.ts'
 import { queueMail } from '../../../src/commands/notifications/queue-mail.ts'
 import { updatePost } from '../../../src/commands/posts/update-post.ts'
 import { codeMail } from '../../../src/domain/notifications/mail-texts.ts'
+import type { Post } from '../../../src/domain/posts/post.ts'
 import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
 import { BACKGROUND_WORK, backgroundWorkflowId, type BackgroundWork } from '../../../src/workflows/background-work.ts'
 import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
@@ -35,9 +36,13 @@ afterAll(async () => {
 })
 
 /** Runs the sweeper's activity with a clock that is `ms` ahead. */
-async function sweepIn(ms: number, backlogs: BackgroundBacklog[] = []): Promise<{ takenUp: number }> {
+async function sweepIn(
+  ms: number,
+  backlogs: BackgroundBacklog[] = [],
+  parts: Partial<typeof world.context> = {},
+): Promise<{ takenUp: number }> {
   const clock = { ...world.context.clock, now: () => new Date(Date.now() + ms) }
-  const { sweepDeliveries } = createSweepActivities({ ...world.context, backlogs, clock })
+  const { sweepDeliveries } = createSweepActivities({ ...world.context, ...parts, backlogs, clock })
   return new MockActivityEnvironment().run<[], { takenUp: number }, typeof sweepDeliveries>(sweepDeliveries)
 }
 
@@ -68,6 +73,36 @@ describe('the sweeper', () => {
     expect(await user.until(data.postId)).toMatchObject({ status: 'COMPLETED' })
     expect(await user.published()).toHaveLength(1)
     expect((await world.context.posts.find(data.postId))!.startPending).toBe(false)
+  })
+
+  it('the sweeper starts the post of a user before most of the earlier posts of another user', async () => {
+    const [many, one] = [await world.user(), await world.user()]
+    const lost = { ...world.context, startQueue: { add: async () => {} } }
+    const strand = (userId: string) =>
+      createPost(lost, {
+        userId,
+        input: { content: { text: 'Stranded' }, selectedPlatforms: ['bluesky'] },
+        source: 'api',
+        idempotency: null,
+      })
+    for (let count = 0; count < 60; count++) await strand(many.userId)
+    await strand(one.userId)
+    const order: string[] = []
+    const orchestrator = {
+      ...world.context.orchestrator,
+      async start({ userId }: Post) {
+        if (userId === many.userId || userId === one.userId) order.push(userId)
+        return false
+      },
+    }
+    await sweepIn(MINUTE, [], { orchestrator })
+    expect(order).toHaveLength(61)
+    // Behind those that run concurrently.
+    expect(order.indexOf(one.userId)).toBeLessThan(30)
+    for (const { _id } of await world.context.posts.listSome(many.userId, 100))
+      await many.call('DELETE', `/api/posts/${_id}`)
+    for (const { _id } of await world.context.posts.listSome(one.userId, 100))
+      await one.call('DELETE', `/api/posts/${_id}`)
   })
 
   it('the sweeper signals an edit whose signal was lost', async () => {

@@ -105,6 +105,8 @@ it('no command of a life of posts, their reads and their metrics is one that a s
     maxLatenessMs: context.config.DELIVERY_MAX_LATENESS_MS,
     callsInFlight: context.config.PLATFORM_CALLS_IN_FLIGHT,
     activitySlots: context.config.WORKER_ACTIVITY_SLOTS,
+    preparationSlots: context.config.WORKER_PREPARATION_SLOTS,
+    notificationSlots: context.config.WORKER_NOTIFICATION_SLOTS,
   })
 
   const published = await user.create({ content: { text: 'Published' } })

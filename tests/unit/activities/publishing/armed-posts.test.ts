@@ -20,7 +20,6 @@ it.each<[string, Move | null]>([
   const findArmedFields = async () => new Map(move ? [[post._id, move(post, T0)]] : [])
   const armed = createArmedPosts({ findArmedFields })
   await expect(armed.waitWith(post, untilAborted)).rejects.toBeInstanceOf(PostChanged)
-  expect(armed.count).toBe(0)
 })
 
 it('one query per second checks all armed posts, and an outage of the database ends no wait', async () => {

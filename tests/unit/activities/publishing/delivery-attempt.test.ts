@@ -26,6 +26,7 @@ import { createMetrics } from '../../../../src/telemetry/metrics.ts'
 import { PlatformError } from '../../../../src/platforms/errors.ts'
 import { after, buildPost, buildClaim } from '../../../support/posts.ts'
 
+const subscription = { plan: 'free' }
 const account = { accountId: 'did:plc:someone', handle: 'x.test', accessToken: 'token', version: 1 }
 
 /** Matches the result of an attempt that must be repeated for a reason that contains the text. */
@@ -46,7 +47,8 @@ function createAttempts(publish: PlatformAdapter['publish'], overrides: Partial<
       findArmedFields: async (ids: string[]) =>
         new Map(ids.flatMap((id) => (stored.has(id) ? [[id, stored.get(id)]] : []))),
     },
-    users: { findById: async () => ({ isDisabled: false }) },
+    users: { findById: async () => ({ isDisabled: false, subscription }) },
+    planWeights: { free: 1, pro: 1 },
     notifications: { insertOnce: async () => true },
     credentials: { get: async () => account, renew: async () => account, markExpired: async () => true },
     platforms: { find: () => adapter },
@@ -171,7 +173,7 @@ it('a refusal does not end a delivery that another attempt claimed meanwhile', a
       findById: async () => {
         const now = new Date()
         attempts.add(buildClaim(post, 'bluesky', now)(attempts.stored.get(post._id)!, now))
-        return { isDisabled: true }
+        return { isDisabled: true, subscription }
       },
     } as unknown as DeliveryAttemptDeps['users'],
   })
@@ -193,7 +195,7 @@ it('a post is not sent when its owner is disabled during a long upload', async (
   const slow = { platform: 'bluesky', prepare, publish: () => Promise.reject(new Error('unexpected call')) }
   const { add, attempt, stored } = createAttempts(slow.publish, {
     clock,
-    users: { findById: async () => ({ isDisabled }) } as unknown as DeliveryAttemptDeps['users'],
+    users: { findById: async () => ({ isDisabled, subscription }) } as unknown as DeliveryAttemptDeps['users'],
     platforms: { find: () => slow as unknown as PlatformAdapter },
   })
   const post = add(buildPost({}, new Date()))
@@ -419,4 +421,41 @@ it('an unknown outcome keeps whether the call was answered through undecided rec
     }
   }
   expect(wasAnswered).toEqual([true, true, false, false])
+})
+
+it("a visible call waits with the weight of its owner's plan", async () => {
+  const weights: unknown[] = []
+  const limiter = createCallLimiter({ start: 1, most: 1 }, createMetrics())
+  const run: typeof limiter.run = (destination, call) => {
+    weights.push(destination.weight)
+    return limiter.run(destination, call)
+  }
+  const publish = async () => ({ platformPostId: '1', platformPostUrl: 'https://x.example/1' })
+  for (const plan of ['free', 'pro']) {
+    const { add, attempt } = createAttempts(publish, {
+      callLimiter: { run },
+      planWeights: { free: 3, pro: 5 },
+      users: {
+        findById: async () => ({ isDisabled: false, subscription: { plan } }),
+      } as unknown as DeliveryAttemptDeps['users'],
+    })
+    await attempt(add(buildPost({}, new Date())), new AbortController().signal)
+  }
+  expect(weights).toEqual([3, 5])
+})
+
+it('a user can arm three quarters of the slots, and other users the rest shortly before their posts are due', async () => {
+  const { add, attempt } = createAttempts(() => Promise.reject(new Error('unexpected call')))
+  const stop = new AbortController()
+  const arm = (userId: string, aheadMs: number) => {
+    const post = buildPost({ userId, scheduledAt: after(new Date(), aheadMs) }, new Date())
+    return attempt(add(post), stop.signal)
+  }
+  const armed = ['many', 'many', 'many'].map((userId) => arm(userId, 60 * SECOND))
+  expect(await arm('many', 10 * SECOND)).toMatchObject(retryBecause('too early'))
+  expect(await arm('one', 60 * SECOND)).toMatchObject(retryBecause('too early'))
+  armed.push(arm('one', 10 * SECOND))
+  const ended = Promise.allSettled(armed)
+  stop.abort()
+  expect((await ended).map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
 })

@@ -30,6 +30,26 @@ const settle = () => new Promise((resolve) => setImmediate(resolve))
 afterEach(() => vi.useRealTimers())
 
 describe('the call limiter', () => {
+  it('a user with twice the weight makes twice the calls while another user waits', async () => {
+    const limiter = createCallLimiter(fixed(1), createMetrics())
+    const order: string[] = []
+    const gate = Promise.withResolvers<void>()
+    const call = (userId: string, weight: number) =>
+      limiter.run({ ...buildTarget('https://a', userId), weight }, async () => {
+        order.push(userId)
+        await gate.promise
+        return {}
+      })
+    const calls = [
+      call('first', 1),
+      ...Array.from({ length: 4 }, () => call('free', 1)),
+      ...Array.from({ length: 4 }, () => call('pro', 2)),
+    ]
+    gate.resolve()
+    await Promise.all(calls)
+    expect(order).toEqual(['first', 'free', 'pro', 'pro', 'free', 'pro', 'pro', 'free', 'free'])
+  })
+
   it('the call limiter makes the allowed number of calls concurrently and queues the rest', async () => {
     const { send, started, release } = createHangingCalls(createCallLimiter(fixed(2), createMetrics()), 'https://a')
     const sends = [send(), send(), send()]

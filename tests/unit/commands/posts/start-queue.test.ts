@@ -29,6 +29,7 @@ function testQueue(sizes: { concurrent?: number; queued?: number; drainMs?: numb
     },
     metrics: { startsQueued: (count) => void reported.push(count) },
     logger: { warn: () => {} },
+    planWeights: { free: 1, pro: 2 },
     sizes,
   })
   const end = (post: Post, acknowledged = true) => waiting.get(post._id)!(acknowledged)

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createFairLimit, QueueFull } from '../../../../src/domain/shared/fair-limit.ts'
 
@@ -5,14 +6,14 @@ import { createFairLimit, QueueFull } from '../../../../src/domain/shared/fair-l
 function createJobs(limit: ReturnType<typeof createFairLimit>) {
   const started: string[] = []
   const ends = new Map<string, () => void>()
-  const run = (key: string, name: string, signal?: AbortSignal) =>
+  const run = (key: string, name: string, signal?: AbortSignal, weight?: number) =>
     limit(
       key,
       async () => {
         started.push(name)
         await new Promise<void>((resolve) => ends.set(name, resolve))
       },
-      signal,
+      { signal, ...(weight !== undefined && { weight }) },
     )
   const end = async (name: string) => {
     ends.get(name)!()
@@ -159,5 +160,99 @@ describe('a fair limit', () => {
     await Promise.all([first, ...others])
     expect(started).toEqual(['a1', 'c1', 'b2'])
     await expect(run('a', 'a3', cancelled.signal)).rejects.toThrow('not waited for')
+  })
+})
+
+describe('weighted turns', () => {
+  const settle = () => new Promise((resolve) => setImmediate(resolve))
+  /** The weights of up to five keys. */
+  const someWeights = fc.array(fc.double({ min: 1, max: 5, noNaN: true }), { minLength: 2, maxLength: 5 })
+
+  /** Queues `jobs` for every key behind a job that holds the only place, and returns the keys in the order of their starts. */
+  async function runAll(weights: number[], jobs: number): Promise<number[]> {
+    const limit = createFairLimit({ maxRunning: 1 })
+    const started: number[] = []
+    const gate = Promise.withResolvers<void>()
+    const first = limit('first', () => gate.promise)
+    const all = weights.flatMap((weight, key) =>
+      Array.from({ length: jobs }, () => limit(String(key), async () => void started.push(key), { weight })),
+    )
+    gate.resolve()
+    await Promise.all([first, ...all])
+    return started
+  }
+
+  it('a key starts as many jobs per turn as its weight', async () => {
+    expect(await runAll([1, 2, 3], 4)).toEqual([0, 1, 1, 2, 2, 2, 0, 1, 1, 2, 0, 0])
+  })
+
+  it('while all keys wait, each gets a share in proportion to its weight', async () => {
+    await fc.assert(
+      fc.asyncProperty(someWeights, async (weights) => {
+        const jobs = 60
+        const started = await runAll(weights, jobs)
+        // Until one key has no more jobs, all of them wait.
+        const counts = weights.map(() => 0)
+        for (const key of started) {
+          counts[key]! += 1
+          if (counts[key] === jobs) break
+        }
+        const turns = Math.min(...counts.map((count, key) => count / weights[key]!))
+        // A key is at most one turn, and the job that its fraction has not earned yet, ahead of another.
+        for (const [key, count] of counts.entries()) {
+          expect(count).toBeLessThanOrEqual((turns + 1) * weights[key]! + weights[key]! + 1)
+          expect(count).toBeGreaterThanOrEqual(turns * weights[key]! - 1)
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('a waiting key is delayed by each other key by no more jobs than that key has weight, rounded up', async () => {
+    await fc.assert(
+      fc.asyncProperty(someWeights, fc.integer({ min: 0, max: 40 }), async (weights, before) => {
+        const limit = createFairLimit({ maxRunning: 1 })
+        const started: string[] = []
+        const ends: (() => void)[] = []
+        const job = (key: string) => () => {
+          started.push(key)
+          return new Promise<void>((resolve) => ends.push(resolve))
+        }
+        const all = weights.flatMap((weight, key) =>
+          Array.from({ length: 60 }, () => limit(String(key), job(String(key)), { weight })),
+        )
+        const endOne = async () => {
+          ends.shift()!()
+          await settle()
+        }
+        for (let ended = 0; ended < before; ended++) await endOne()
+        const isBefore = started.length
+        all.push(limit('late', job('late')))
+        while (!started.includes('late')) await endOne()
+        for (const [key, weight] of weights.entries()) {
+          const delays = started.slice(isBefore).filter((name) => name === String(key))
+          expect(delays.length).toBeLessThanOrEqual(Math.ceil(weight))
+        }
+        while (ends.length > 0) await endOne()
+        await Promise.all(all)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('a key that cannot use its turn because of its own limit saves nothing of it', async () => {
+    const { started, run, end } = createJobs(createFairLimit({ maxRunning: 4, perKey: 3 }))
+    const names = (key: string, count: number) => Array.from({ length: count }, (_, index) => `${key}${index + 1}`)
+    const all = [
+      ...names('a', 3).map((name) => run('a', name, undefined, 2)),
+      run('x', 'x1'),
+      ...['a4', 'a5', 'a6', 'a7'].map((name) => run('a', name, undefined, 2)),
+      ...names('b', 5).map((name) => run('b', name)),
+    ]
+    // When b2 ends, the turn of `a` has a job left, but three jobs of `a` run.
+    for (const name of ['x1', 'a1', 'b1', 'b2', 'a2', 'b3', 'a3', 'a4']) await end(name)
+    expect(started.slice(4)).toEqual(['b1', 'b2', 'a4', 'b3', 'b4', 'a5', 'a6', 'b5'])
+    for (const name of ['b4', 'a5', 'a6', 'b5', 'a7']) await end(name)
+    await Promise.all(all)
   })
 })
