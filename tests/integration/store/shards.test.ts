@@ -3,7 +3,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRunningWork } from '../../../src/activities/shared/running-work.ts'
 import { createActivities } from '../../../src/activities/index.ts'
 import { DAY } from '../../../src/domain/shared/times.ts'
-import type { DuePage } from '../../../src/workflows/messages/analytics.ts'
+import {
+  startAgeClass,
+  type CollectionPlan,
+  type DuePage,
+  type FollowersPlan,
+} from '../../../src/workflows/messages/analytics.ts'
 import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
 import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { collectCommands, type DriverCommand } from '../../support/driver-commands.ts'
@@ -31,7 +36,7 @@ function filtersOf({ name, collection, command }: DriverCommand): Filter[] {
   const lists: Record<string, () => Filter[]> = {
     find: () => [command['filter'] as Filter],
     findAndModify: () => [command['query'] as Filter],
-    count: () => [command['query'] as Filter],
+    count: () => [(command['query'] ?? {}) as Filter],
     distinct: () => [command['query'] as Filter],
     update: () => (command['updates'] as { q: Filter }[]).map(({ q }) => q),
     delete: () => (command['deletes'] as { q: Filter }[]).map(({ q }) => q),
@@ -123,13 +128,20 @@ it('every query of a sharded collection names the user, or states that it asks e
   await user.call('POST', '/api/notifications/read-all')
   await get('/api/profile/export')
 
-  const page: DuePage = await run.run(activities.listDueMetrics, null)
+  const { shards }: CollectionPlan = await run.run(activities.planCollection)
+  const place = startAgeClass(
+    0,
+    shards.find(({ platform }) => platform === 'bluesky')!,
+  )
+  const page: DuePage = await run.run(activities.listDueMetrics, place)
   for (const { batches, ...account } of page.accounts) {
     for (const postIds of batches) await run.run(activities.collectBatch, { ...account, postIds, slot: Date.now() })
   }
-  await run.run(activities.collectFollowersPage, null, {})
-  const place = { from: null, until: Date.now(), afterUserId: null }
-  await run.run(activities.downsampleSnapshotsPage, place)
+  const { shards: followers }: FollowersPlan = await run.run(activities.planFollowers)
+  for (const { platform, range } of followers) {
+    await run.run(activities.collectShardFollowers, { platform, range, after: null, pauses: {} })
+  }
+  await run.run(activities.downsampleSnapshotsPage, { from: null, until: Date.now(), afterUserId: null })
   await run.run(activities.sweepDeliveries)
   await user.call('DELETE', `/api/posts/${refused}`)
   await context.orchestrator.deleteWorkflows([publishPostWorkflowId(refused)])
