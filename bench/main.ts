@@ -90,7 +90,7 @@ const FULL: Sizes = {
   platforms: { posts: 200, inFlight: 20, burst: 1_000, users: 50, media: 10 },
   logins: { pairs: 200, parallel: 200, rounds: 5 },
   analytics: { users: 1_000, posts: 50, snapshots: 12, readers: 200 },
-  collection: { users: { bluesky: 30, threads: 60, mastodon: 1_000 }, posts: 50, rounds: 2 },
+  collection: { users: { bluesky: 30, threads: 60, mastodon: 1_000 }, posts: 50, rounds: 2, shared: 80 },
   storage: { posts: 2_000 },
   quotas: { rounds: 5, calls: 5_000, lone: 200 },
 }
@@ -116,7 +116,7 @@ const QUICK: Sizes = {
   platforms: { posts: 20, inFlight: 10, burst: 60, users: 5, media: 2 },
   logins: { pairs: 30, parallel: 50, rounds: 1 },
   analytics: { users: 40, posts: 50, snapshots: 12, readers: 30 },
-  collection: { users: { bluesky: 4, threads: 10, mastodon: 40 }, posts: 50, rounds: 1 },
+  collection: { users: { bluesky: 4, threads: 10, mastodon: 40 }, posts: 50, rounds: 1, shared: 10 },
   storage: { posts: 200 },
   quotas: { rounds: 1, calls: 1_000, lone: 50 },
 }
