@@ -4,6 +4,7 @@ import type { Platform } from '../src/domain/shared/platforms.ts'
 import type { Post } from '../src/domain/posts/post.ts'
 import { DAY } from '../src/domain/shared/times.ts'
 import type { CollectedPosts } from '../src/workflows/messages/analytics.ts'
+import { controlOf } from '../tests/support/platform-control.ts'
 import { publishedPost } from '../tests/support/published-post.ts'
 import { closedLoop } from './loops.ts'
 import { openService } from './service.ts'
@@ -34,11 +35,18 @@ const CONCURRENT_SIGN_UPS = 8
 const OLDEST_DAYS = 29
 const POLL_MS = 20
 
-/** Starts the service with simulated platforms on which users have posted. */
-export async function openCollection(world: World) {
-  const service = await openService(world, { simulators: 'counted-platforms' })
-  const { context, worker, ready } = service
-  const { ownUrl } = ready as { ownUrl: string }
+/**
+ * Starts the service with simulated platforms on which users have posted.
+ * @param settings additional settings of the service
+ */
+export async function openCollection(world: World, settings: Record<string, string> = {}) {
+  const service = await openService(world, {
+    simulators: 'counted-platforms',
+    // The simulated users connect without a browser and its cookies.
+    settings: { CONNECT_COOKIE: 'browsers', ...settings },
+  })
+  const { context, worker, startWorker, ready } = service
+  const { ownUrl, threadsControl } = ready as { ownUrl: string; threadsControl: string }
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = context.config
   const connection = await Connection.connect({ address })
   const schedule = new ScheduleClient({ connection, namespace }).getHandle(COLLECTION)
@@ -58,6 +66,12 @@ export async function openCollection(world: World) {
   return {
     context,
     worker,
+    startWorker,
+
+    /** Delays each response of Threads. */
+    async delayThreads(delayMs: number): Promise<void> {
+      await controlOf(threadsControl).fault({ action: { delayMs } })
+    },
 
     /** Creates users with `count` posts each on the platform; no post is due yet. */
     async makeAuthors(platform: CountedPlatform, users: number, count: number): Promise<Author[]> {

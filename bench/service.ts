@@ -26,22 +26,23 @@ export async function openService(
   const port = await freePort()
   const base = await world.config({ PUBLIC_URL: `http://127.0.0.1:${port}`, ...settings })
   const simulators = await startChild(name, base, { env: { BENCH_DIR: dir, ...simulatorEnv } })
-  const { env } = simulators.ready as { env: Record<string, string> }
-  const config = readConfig({ ...settingsOf(base), ...env })
+  const { env: addresses } = simulators.ready as { env: Record<string, string> }
+  const config = readConfig({ ...settingsOf(base), ...addresses })
   const context = await createContext(config)
   await context.database.createIndexes()
   await context.orchestrator.ensureSearchAttributes()
   await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS, context.collection.intervalMs)
   const app = await buildApp(context)
   await app.listen({ host: '127.0.0.1', port })
-  const worker = await startChild('worker', config, {
-    profiling: world.profiling,
-    env: { BENCH_BUNDLE: await world.bundle('ours'), BENCH_REAL_PLATFORMS: 'yes' },
-  })
+  const env = { BENCH_BUNDLE: await world.bundle('ours'), BENCH_REAL_PLATFORMS: 'yes' }
+  const startWorker = () => startChild('worker', config, { profiling: world.profiling, env })
+  const worker = await startWorker()
 
   return {
     context,
     worker,
+    /** Starts another worker. The caller stops it. */
+    startWorker,
     /** The message of the simulators when they were ready. */
     ready: simulators.ready,
 

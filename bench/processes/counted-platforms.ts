@@ -85,6 +85,7 @@ const threadsApp = threads.createApp({
 serve(
   {
     ownUrl,
+    threadsControl: threads.control,
     env: {
       BLUESKY_ENTRY_URL: bluesky.url,
       BLUESKY_DIRECTORY_URL: bluesky.url,

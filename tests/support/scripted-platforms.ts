@@ -18,6 +18,8 @@ interface PlatformScript {
   followerTroubles: Error[]
   /** Runs between a call and its response. */
   meanwhile?: () => Promise<void>
+  /** Runs between a follower call and its response. */
+  followersMeanwhile?: (account: Credentials) => Promise<void>
 }
 
 const unexpected = () => Promise.reject(new Error('unexpected call'))
@@ -69,8 +71,10 @@ export function createScriptedPlatforms(
       profile: unexpected,
       ...(renew[platform] && { renew: renew[platform] }),
       ...(perCall > 0 && { metrics: { perCall, read } }),
-      async followers({ accountId }) {
+      async followers(account) {
+        const { accountId } = account
         followerCalls.push(platform)
+        await script.followersMeanwhile?.(account)
         const trouble = script.followerTroubles.shift()
         if (trouble) throw trouble
         return script.followersOf.get(accountId) ?? script.followers

@@ -1,4 +1,4 @@
-import { ApplicationFailure, Context } from '@temporalio/activity'
+import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -8,11 +8,14 @@ import { bundleWorkflows } from '../../src/worker/bundle.ts'
 import type {
   CollectedBatch,
   CollectionPlan,
+  CollectionShard,
   DueAccount,
   DueBatch,
   DuePage,
   DuePlace,
   FollowersPage,
+  FollowersPlace,
+  FollowersPlan,
   Pauses,
 } from '../../src/workflows/messages/analytics.ts'
 import { startTestServer } from './skipped-time.ts'
@@ -43,34 +46,51 @@ const DONE: CollectedBatch = { saved: 1, deleted: 0, skipped: 0, failed: 0, end:
 const PLATFORMS: Platform[] = ['bluesky', 'mastodon']
 
 const FIRST_PLACE = { startUserId: null, isRound: false, afterUserId: null }
+const NO_POSTS = { saved: 0, deleted: 0, skipped: 0, failed: 0 }
+const TWO_SERVERS = PLATFORMS.map((platform) => ({ platform }))
+const MASTODON = ['slow', 'other'].map((server) => ({ platform: 'mastodon' as const, server }))
 
-/** Returns a `listDueMetrics` with this many pages. Each has the accounts on both servers, with two batches per account. */
-const createPages =
-  (pages: number, accounts: number, servers: Pick<DueAccount, 'platform' | 'server'>[] = TWO_SERVERS) =>
-  async (place: DuePlace | null) => {
+/** Returns a page with the accounts of these users on each server, with two batches per account. */
+const createPage = (
+  users: string[],
+  servers: Pick<DueAccount, 'platform' | 'server'>[],
+  next: DuePlace | null = null,
+): DuePage => ({
+  slot: 0,
+  accounts: users.flatMap((userId) =>
+    servers.map((server) => ({ userId, ...server, publishedBy: server.server ?? null, batches: [['one'], ['two']] })),
+  ),
+  next,
+})
+
+/** Returns a `listDueMetrics` with this many pages. Each has the accounts on both platforms. */
+const createPages = (pages: number, accounts: number, servers = TWO_SERVERS) => {
+  return async (place: DuePlace | null) => {
     const ageClass = place?.ageClass ?? 0
     const users = Array.from({ length: accounts }, (_, index) => `user-${ageClass}-${index}`)
-    const page: DuePage = {
-      slot: 0,
-      accounts: users.flatMap((userId) =>
-        servers.map((server) => ({ userId, ...server, batches: [['one'], ['two']] })),
-      ),
-      next: ageClass + 1 < pages ? { ...FIRST_PLACE, ageClass: ageClass + 1 } : null,
-    }
-    return page
+    return createPage(users, servers, ageClass + 1 < pages ? { ...FIRST_PLACE, ageClass: ageClass + 1 } : null)
   }
-
-const TWO_SERVERS = PLATFORMS.map((platform) => ({ platform }))
-const NO_POSTS = { saved: 0, deleted: 0, skipped: 0, failed: 0 }
+}
 
 /** Runs a shard that ends in an hour, or after `ms`. */
-const runShard = async (activities: object, ms = HOUR) =>
+const runShard = async (
+  activities: object,
+  { ms = HOUR, shard = {} }: { ms?: number; shard?: Partial<DuePlace> } = {},
+) =>
   runWorkflow('collectMetricsShard', activities, {
-    place: { ...FIRST_PLACE, ageClass: 0 },
+    place: { ...FIRST_PLACE, ageClass: 0, ...shard },
     pauses: {},
     endsAt: (await env.currentTimeMs()) + ms,
+    listing: { collectedBefore: 0, slow: [], isCut: false },
     ...NO_POSTS,
   })
+
+/** Waits in an activity until the workflow cancels it. */
+async function waitForCancellation(): Promise<void> {
+  const context = Context.current()
+  const beats = setInterval(() => context.heartbeat(), 100)
+  await context.cancelled.catch(() => {}).finally(() => clearInterval(beats))
+}
 
 it('a pause lasts for the whole run, even after it continues as new', async () => {
   const collected: DueBatch[] = []
@@ -114,15 +134,14 @@ it('a shard reads eight accounts of a server concurrently, and no server waits f
   let mostRunning = 0
   const othersEnded = Promise.withResolvers<void>()
   let othersLeft = 40
-  const servers = ['slow', 'other'].map((server) => ({ platform: 'mastodon' as const, server }))
-  const list = createPages(1, 20, servers)
   await runShard({
-    listDueMetrics: async (place: DuePlace) => {
-      const page = await list(place)
-      return { ...page, accounts: page.accounts.map((account) => ({ ...account, publishedBy: `1@${account.server}` })) }
-    },
+    listDueMetrics: async () =>
+      createPage(
+        Array.from({ length: 20 }, (_, index) => `user-${index}`),
+        MASTODON,
+      ),
     collectBatch: async ({ publishedBy }: DueBatch): Promise<CollectedBatch> => {
-      const name = publishedBy!.slice(2) as keyof typeof running
+      const name = publishedBy as keyof typeof running
       mostRunning = Math.max(mostRunning, (running[name] += 1))
       // The batches of the slow server hang until all of the other have ended.
       if (name === 'slow') await othersEnded.promise
@@ -134,29 +153,95 @@ it('a shard reads eight accounts of a server concurrently, and no server waits f
   expect(mostRunning).toBe(8)
 })
 
-it('a shard stops when its run ends, and counts what it collected', async () => {
-  let calls = 0
+it('a slow server has a turn of 30 seconds per listing, and its other accounts are in the next listing', async () => {
+  const users = Array.from({ length: 9 }, (_, index) => `user-${index}`)
+  const listings: string[][] = [[]]
+  const { totals } = await runShard({
+    listDueMetrics: async ({ ageClass }: DuePlace) => {
+      if (ageClass === 0 && listings.at(-1)!.length > 0) listings.push([])
+      const done = listings.flat()
+      const page = createPage(users, MASTODON, ageClass === 0 ? { ...FIRST_PLACE, ageClass: 1 } : null)
+      return { ...page, accounts: page.accounts.filter((one) => !done.includes(`${one.userId} ${one.server} two`)) }
+    },
+    collectBatch: async ({ userId, publishedBy, postIds }: DueBatch): Promise<CollectedBatch> => {
+      // Time is skipped between two attempts.
+      if (publishedBy === 'slow' && listings.length === 1 && Context.current().info.attempt === 1) {
+        throw ApplicationFailure.create({ message: 'no answer', nextRetryDelay: 20 * SECOND })
+      }
+      listings.at(-1)!.push(`${userId} ${publishedBy} ${postIds[0]}`)
+      return DONE
+    },
+  })
+  const [first, second, ...others] = listings.map((listing) => listing.filter((one) => one.includes('slow')))
+  expect(first!.map((one) => one.split(' ')[0])).not.toContain('user-8')
+  expect(second).toContain('user-8 slow two')
+  expect(others).toEqual([])
+  expect(totals.saved).toBeGreaterThanOrEqual(36)
+})
+
+it.each([
+  { what: 'saved posts', result: DONE, listings: 3 },
+  { what: 'nothing', result: { ...DONE, saved: 0, skipped: 1 }, listings: 1 },
+])('a shard lists again after an owner had more posts than a page, unless it collected $what', async (found) => {
+  const places: DuePlace[] = []
+  await runShard({
+    listDueMetrics: async (place: DuePlace) => {
+      places.push(place)
+      return { ...createPage(['owner'], [{ platform: 'bluesky' }]), ...(places.length < 3 && { isCut: true }) }
+    },
+    collectBatch: async (): Promise<CollectedBatch> => found.result,
+  })
+  expect(places.map(({ ageClass }) => ageClass)).toEqual(Array.from({ length: found.listings }, () => 0))
+})
+
+it('a shard keeps its platform and owners when a worker of an older release lists a page', async () => {
+  const shard = { platform: 'bluesky' as const, range: { afterUserId: 'b', untilUserId: 'f' } }
+  const places: DuePlace[] = []
+  const list = createPages(7, 1)
+  const { continuedAsNew } = await runShard(
+    {
+      listDueMetrics: (place: DuePlace) => {
+        places.push(place)
+        return list(place)
+      },
+      collectBatch: async (): Promise<CollectedBatch> => DONE,
+    },
+    { shard },
+  )
+  expect(continuedAsNew).toBe(true)
+  expect(places).toMatchObject(Array.from({ length: 7 }, () => shard))
+})
+
+it('a shard stops when its run ends, waits for its last activities, and counts what they collected', async () => {
+  const calls: string[] = []
   const { totals } = await runShard(
     {
-      listDueMetrics: createPages(1, 2, [{ platform: 'bluesky' }]),
-      collectBatch: async ({ userId }: DueBatch): Promise<CollectedBatch> => {
-        calls += 1
+      listDueMetrics: createPages(1, 4, [{ platform: 'bluesky' }]),
+      collectBatch: async ({ userId, postIds }: DueBatch): Promise<CollectedBatch> => {
+        calls.push(`${userId} ${postIds[0]}`)
         if (userId === 'user-0-0') return DONE
-        const context = Context.current()
-        const beats = setInterval(() => context.heartbeat(), 100)
-        await context.cancelled.finally(() => clearInterval(beats))
+        await waitForCancellation()
+        if (userId === 'user-0-1') throw new CancelledFailure('The call was aborted')
+        // This one ends after the others.
+        await env.sleep(2 * SECOND)
         return DONE
       },
     },
-    3 * SECOND,
+    { ms: 3 * SECOND },
   )
-  expect(calls).toBe(3)
-  expect(totals).toEqual({ ...NO_POSTS, saved: 2 })
+  expect(calls).toHaveLength(5)
+  expect(totals).toEqual({ ...NO_POSTS, saved: 4 })
 })
 
-const planOf = async (names: string[]): Promise<CollectionPlan> => ({
-  shards: names.map((name) => ({ name, place: { ...FIRST_PLACE, ageClass: 0, startUserId: name } })),
+const planOf = async (owners: string[]): Promise<CollectionPlan> => ({
+  shards: owners.map((startUserId) => ({ ...toShard(startUserId), startUserId })),
   endsAt: (await env.currentTimeMs()) + HOUR,
+})
+
+const toShard = (untilUserId: string): CollectionShard => ({
+  name: `Owners until ${untilUserId}`,
+  platform: 'mastodon',
+  range: { afterUserId: null, untilUserId },
 })
 
 it('a run collects in shards and sums up their posts', async () => {
@@ -186,26 +271,75 @@ it('a failed shard fails the run only after the others have ended', async () => 
   expect(ended).toHaveLength(4)
 })
 
-it('follower counts that a pause skipped are read after it, twice at most', async () => {
-  const calls: { after: string | null; pauses: Pauses; on: Platform[] | undefined; at: number }[] = []
-  const page: FollowersPage = { next: null, pauses: {}, taken: 1, skipped: 0, failed: 0, paused: 0 }
+it('a run that an older release started collects all posts itself', async () => {
+  const places: (DuePlace | null)[] = []
+  const list = createPages(7, 1)
+  const older = { ...FIRST_PLACE, ageClass: 5, youngestSlot: 0, within: null }
+  const { totals } = await runWorkflow(
+    'collectPostMetrics',
+    {
+      listDueMetrics: (place: DuePlace | null) => {
+        places.push(place)
+        return list(place)
+      },
+      collectBatch: async (): Promise<CollectedBatch> => DONE,
+    },
+    { place: older, pauses: {}, ...NO_POSTS, saved: 1 },
+  )
+  expect(places.map((place) => place?.ageClass)).toEqual([5, 6])
+  expect(totals).toEqual({ ...NO_POSTS, saved: 9 })
+})
+
+const NO_FOLLOWERS = { taken: 0, skipped: 0, failed: 0, paused: 0 }
+const LAST_PAGE: FollowersPage = { next: null, pauses: {}, ...NO_FOLLOWERS }
+
+it('each shard of follower counts pauses alone and reads the servers that a pause skipped after it, twice at most', async () => {
+  const calls: (FollowersPlace & { at: number })[] = []
   const { totals } = await runWorkflow('collectAccountMetrics', {
-    collectFollowersPage: async (after: string | null, pauses: Pauses, on?: Platform[]): Promise<FollowersPage> => {
+    planFollowers: async (): Promise<FollowersPlan> => ({ shards: [toShard('paused'), toShard('whole')] }),
+    collectShardFollowers: async (place: FollowersPlace): Promise<FollowersPage> => {
+      const { after, pauses, servers, range } = place
       const at = await env.currentTimeMs()
-      calls.push({ after, pauses, on, at })
-      if (on) return { ...page, taken: 0, paused: 1, pauses: { mastodon: at + 24 * HOUR } }
-      if (after === null) return { ...page, next: 'last', paused: 2, pauses: { mastodon: at + 10 * MINUTE } }
-      return { ...page, pauses }
+      calls.push({ ...place, at })
+      const page = { ...LAST_PAGE, taken: 1, pauses }
+      if (range.untilUserId === 'whole') return page
+      if (servers) return { ...page, taken: 0, paused: 1, pauses: { slow: at + 24 * HOUR } }
+      if (after === null) return { ...page, next: 'last', paused: 2, pauses: { slow: at + 10 * MINUTE } }
+      return page
     },
   })
-  expect(calls).toMatchObject([
-    { after: null, pauses: {} },
-    { after: 'last', pauses: { mastodon: expect.any(Number) } },
-    { after: null, pauses: {}, on: ['mastodon'] },
+  const [whole, paused] = ['whole', 'paused'].map((name) => calls.filter(({ range }) => range.untilUserId === name))
+  const shard = { platform: 'mastodon', range: { afterUserId: null, untilUserId: 'paused' } }
+  expect(whole).toHaveLength(1)
+  expect(paused).toMatchObject([
+    { ...shard, after: null, pauses: {} },
+    { ...shard, after: 'last', pauses: { slow: expect.any(Number) } },
+    { ...shard, after: null, pauses: {}, servers: ['slow'] },
+    { ...shard, after: null, pauses: {}, servers: ['slow'] },
+  ])
+  const [first, second, third] = paused!.slice(1).map(({ at }) => at) as [number, number, number]
+  expect(second - first).toBeGreaterThan(9 * MINUTE)
+  expect(third - second).toBeGreaterThan(HOUR)
+  expect(third - second).toBeLessThan(3 * HOUR)
+  expect(totals).toEqual({ taken: 3, skipped: 0, failed: 0, paused: 1 })
+})
+
+it('a run of follower counts that an older release started reads all accounts itself, and paused platforms after the pause', async () => {
+  const calls: { after: string | null; pauses: Pauses; on: Platform[] | undefined }[] = []
+  const { totals } = await runWorkflow(
+    'collectAccountMetrics',
+    {
+      collectFollowersPage: async (after: string | null, pauses: Pauses, on?: Platform[]): Promise<FollowersPage> => {
+        calls.push({ after, pauses, on })
+        const at = await env.currentTimeMs()
+        return on ? { ...LAST_PAGE, taken: 1 } : { ...LAST_PAGE, paused: 1, pauses: { mastodon: at + MINUTE } }
+      },
+    },
+    { round: 1, after: 'first', pauses: {}, ...NO_FOLLOWERS, taken: 3 },
+  )
+  expect(calls).toEqual([
+    { after: 'first', pauses: {}, on: undefined },
     { after: null, pauses: {}, on: ['mastodon'] },
   ])
-  expect(calls[2]!.at - calls[1]!.at).toBeGreaterThan(9 * MINUTE)
-  expect(calls[3]!.at - calls[2]!.at).toBeGreaterThan(HOUR)
-  expect(calls[3]!.at - calls[2]!.at).toBeLessThan(3 * HOUR)
-  expect(totals).toEqual({ taken: 2, skipped: 0, failed: 0, paused: 1 })
+  expect(totals).toEqual({ ...NO_FOLLOWERS, taken: 4 })
 })

@@ -16,7 +16,13 @@ beforeAll(async () => {
 })
 
 const readHistory = (file: string) => readFileSync(`${HISTORIES}${file}`, 'utf8')
-const replay = (json: string) => Worker.runReplayHistory({ workflowBundle }, historyFromJSON(JSON.parse(json)))
+
+function replay(json: string): Promise<void> {
+  const history = historyFromJSON(JSON.parse(json))
+  // Ids of child workflows begin with that of their parent.
+  const workflowId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId
+  return Worker.runReplayHistory({ workflowBundle }, history, workflowId ?? undefined)
+}
 
 describe('recorded histories', () => {
   it('recorded histories cover every path of a post and every other workflow', () => {
@@ -43,6 +49,14 @@ describe('recorded histories', () => {
         'metrics-to-be-gone-on-with.json',
         'metrics-gone-on-with.json',
         'followers-after-a-pause.json',
+        'metrics-in-shards.json',
+        'metrics-shard-to-continue.json',
+        'metrics-shard-continued.json',
+        'metrics-shard-paused.json',
+        'followers-in-shards.json',
+        'followers-shard-after-a-pause.json',
+        'due-posts-checked.json',
+        'snapshots-downsampled.json',
         'metrics-refreshed.json',
         'dead-letter-replayed.json',
       ]),

@@ -12,6 +12,8 @@ import {
   type DuePage,
   type DuePlace,
   type FollowersPage,
+  type FollowersPlace,
+  type FollowersPlan,
   type Pauses,
 } from '../../workflows/messages/analytics.ts'
 import { createCallLimiter } from '../shared/call-limiter.ts'
@@ -40,7 +42,7 @@ export interface AnalyticsDeps
   extends
     Omit<CollectPostsDeps, 'callAccount' | 'followers' | 'collection' | 'accounts'>,
     Omit<CollectFollowersDeps, 'callAccount' | 'accounts' | 'deadLetters'> {
-  accounts: Pick<AccountStore, 'listConnected' | 'listPage'>
+  accounts: Pick<AccountStore, 'listConnected' | 'listPage' | 'listOfOwners' | 'sampleOwners' | 'countRoughly'>
   credentials: AccountCredentials
   deadLetters: Pick<DeadLetterStore, 'add' | 'find' | 'remove'>
   collection: CollectionSettings
@@ -58,14 +60,16 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
   const callAccount = createCallAccount({ ...deps, timeoutMs, callLimiter })
   const followers = createCollectFollowers({ ...deps, callAccount })
   const collectPosts = createCollectPosts({ ...deps, callAccount, followers })
-  const planCollection = createPlanCollection({ ...deps, ...collection })
+  const { planPosts, planFollowers } = createPlanCollection({ ...deps, ...collection })
   const listDueMetrics = createListDueMetrics(deps)
   const refreshMetrics = createRefreshMetrics({ ...deps, collectPosts })
-  const collectFollowersPage = createCollectFollowersPage({ ...deps, followers })
+  const { collectOfShard, collectOfAll } = createCollectFollowersPage({ ...deps, followers })
   const replayDeadLetter = createReplayDeadLetter({ ...deps, followers, refreshMetrics })
 
   return {
-    planCollection: (): Promise<CollectionPlan> => runActivity(planCollection),
+    planCollection: (): Promise<CollectionPlan> => runActivity(planPosts),
+
+    planFollowers: (): Promise<FollowersPlan> => runActivity(planFollowers),
 
     /** @param place null at the beginning of a run that an older release started */
     listDueMetrics: (place: DuePlace | null): Promise<DuePage> => runActivity(() => listDueMetrics(place)),
@@ -77,12 +81,17 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
     refreshPostMetrics: (postId: string, platform: Platform, target?: string, userId?: string): Promise<boolean> =>
       runActivity(async () => (await refreshMetrics(postId, platform, target, userId))?.saved === 1),
 
-    /** @param after the last user of the page before; null at the beginning */
+    collectShardFollowers: (place: FollowersPlace): Promise<FollowersPage> => runActivity(() => collectOfShard(place)),
+
+    /**
+     * For runs of older releases.
+     * @param after where the page begins; null at the beginning
+     */
     collectFollowersPage: (
       after: string | null,
       pauses: Pauses,
       platforms: readonly Platform[] = PLATFORMS,
-    ): Promise<FollowersPage> => runActivity(() => collectFollowersPage(after, pauses, platforms)),
+    ): Promise<FollowersPage> => runActivity(() => collectOfAll(after, pauses, platforms)),
 
     /**
      * Collects the follower count of a new connection, unless the account has a count of today.

@@ -1,19 +1,18 @@
 import type { Clock } from '../../clock.ts'
 import { isDue, listDueBounds, type DueBounds } from '../../domain/analytics/collection.ts'
-import type { OwnerRange } from '../../domain/analytics/shards.ts'
+import { ALL_OWNERS } from '../../domain/analytics/shards.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import { PLATFORMS } from '../../domain/shared/platforms.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { PublishedPost, DueMetricsStore } from '../../store/analytics/due-metrics.ts'
-import type { DueAccount, DuePage, DuePlace } from '../../workflows/messages/analytics.ts'
+import { startAgeClass, type DueAccount, type DuePage, type DuePlace } from '../../workflows/messages/analytics.ts'
 
-/** Posts per page, and of one owner per run. A page takes more memory than any other part of a collection. */
+/** Posts per page, and of one owner per listing. A page takes more memory than any other part of a collection. */
 const PAGE = 500
 /** Posts per batch. An activity costs more than a call, so one activity makes several calls for single posts. */
 const BATCH = 25
 /** Young and older posts. */
 const AGE_CLASSES = 2
-const ALL_OWNERS: OwnerRange = { afterUserId: null, untilUserId: null }
 
 interface ListDueMetricsDeps {
   published: DueMetricsStore
@@ -30,15 +29,17 @@ export function createListDueMetrics({ published, platforms, clock }: ListDueMet
     const supported = wanted.filter((platform) => platforms.find(platform)?.metrics)
     const bounds = listDueBounds(supported, clock.now())[at.ageClass]
     if (!bounds) return { accounts: [], slot: 0, next: null }
-    const { posts, next } = await listPage(bounds, at)
-    return { accounts: groupByAccount(posts, bounds), slot: bounds.dueBy.getTime(), next: next ?? startNextClass(at) }
+    const { posts, next, isCut } = await listPage(bounds, at)
+    const accounts = groupByAccount(posts, bounds)
+    const slot = bounds.dueBy.getTime()
+    return { accounts, slot, next: next ?? startNextClass(at), ...(isCut && { isCut }) }
   }
 
   /** A page of posts and the place of the next page of this age class; null when there is none. */
   async function listPage(
     bounds: DueBounds,
     place: DuePlace,
-  ): Promise<{ posts: PublishedPost[]; next: DuePlace | null }> {
+  ): Promise<{ posts: PublishedPost[]; next: DuePlace | null; isCut?: true }> {
     const { afterUserId, startUserId, isRound, range = ALL_OWNERS } = place
     const untilUserId = isRound ? startUserId : range.untilUserId
     const posts = await published.listDue(bounds, { userId: afterUserId, untilUserId, limit: PAGE })
@@ -47,21 +48,22 @@ export function createListDueMetrics({ published, platforms, clock }: ListDueMet
       const rest = { ...place, isRound: true, afterUserId: range.afterUserId }
       return posts.length === 0 ? listPage(bounds, rest) : { posts, next: rest }
     }
-    // The last owner may have more posts than fit. They are on the next page, or are due in the next run if they fill a whole page:
-    // an owner with many posts delays others by one page at most.
+    // The last owner may have more posts than fit. They are on the next page. If they fill a whole page, the others come first: an owner
+    // with many posts delays them by one page at most.
     const last = posts.at(-1)!.userId
     const others = posts.filter(({ userId }) => userId !== last)
-    const listed = others.length === 0 ? posts : others
-    return { posts: listed, next: { ...place, afterUserId: listed.at(-1)!.userId } }
+    if (others.length === 0) return { posts, next: { ...place, afterUserId: last }, isCut: true }
+    return { posts: others, next: { ...place, afterUserId: others.at(-1)!.userId } }
   }
 
   function groupByAccount(posts: PublishedPost[], bounds: DueBounds): DueAccount[] {
     const found = new Map<string, Omit<DueAccount, 'batches'> & { postIds: string[] }>()
     for (const { _id, userId, platformStatuses } of posts) {
-      for (const { platform, delivery } of platformStatuses.filter((one) => isDue(one, bounds))) {
-        const publishedBy = delivery.accountId
+      for (const entry of platformStatuses.filter((one) => isDue(one, bounds))) {
+        const { platform } = entry
+        const publishedBy = entry.delivery.accountId
         const name = JSON.stringify([userId, platform, publishedBy])
-        const server = findServer(publishedBy)
+        const server = findServer(entry)
         const account = found.get(name) ?? { userId, platform, publishedBy, ...(server && { server }), postIds: [] }
         account.postIds.push(_id)
         found.set(name, account)
@@ -79,20 +81,11 @@ function computeBatchSize(postsPerCall: number): number {
   return postsPerCall * Math.max(1, Math.floor(BATCH / postsPerCall))
 }
 
-/** The ids of accounts on servers that users name end in `@<host>`. */
-function findServer(publishedBy: string | null): string | undefined {
-  return publishedBy?.split('@')[1]
+/** Returns the server of the account that published a post. The ids of accounts on servers that users name end in `@<host>`. */
+function findServer({ server, delivery }: PublishedPost['platformStatuses'][number]): string | undefined {
+  return delivery.accountId?.split('@')[1] ?? server
 }
 
 function startNextClass(at: DuePlace): DuePlace | null {
   return at.ageClass + 1 < AGE_CLASSES ? startAgeClass(at.ageClass + 1, at) : null
-}
-
-/** Each age class starts at the same random owner, so that a rate limit does not exclude the same owners in every run. */
-export function startAgeClass(
-  ageClass: number,
-  { platform, range, startUserId }: Pick<DuePlace, 'platform' | 'range' | 'startUserId'>,
-): DuePlace {
-  const shard = { ...(platform && { platform }), ...(range && { range }) }
-  return { ...shard, ageClass, startUserId, isRound: false, afterUserId: startUserId ?? range?.afterUserId ?? null }
 }

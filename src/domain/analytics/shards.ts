@@ -4,18 +4,20 @@ export interface OwnerRange {
   untilUserId: string | null
 }
 
-/** Fewer posts are not worth a workflow of their own. */
-const POSTS_PER_SHARD = 1_000
+export const ALL_OWNERS: OwnerRange = { afterUserId: null, untilUserId: null }
 
-/** Returns into how many shards this number of posts is divided. */
-export function countShards(posts: number, most: number): number {
-  return Math.min(most, Math.max(1, Math.ceil(posts / POSTS_PER_SHARD)))
+/** Fewer posts or accounts are not worth a workflow of their own. */
+const RECORDS_PER_SHARD = 1_000
+
+/** Returns into how many shards this number of posts or accounts is divided. */
+export function countShards(records: number, most: number): number {
+  return Math.min(most, Math.max(1, Math.ceil(records / RECORDS_PER_SHARD)))
 }
 
 /**
- * Divides all owners into ranges with about the same number of posts. Every owner, also one that is not in the sample, is in exactly
+ * Divides all owners into ranges with about the same number of records. Every owner, also one that is not in the sample, is in exactly
  * one range.
- * @param sample the owners of random posts, one per post
+ * @param sample the owners of random records, one per record
  * @param count the number of ranges; fewer when the sample has too few owners
  */
 export function divideOwners(sample: readonly string[], count: number): OwnerRange[] {

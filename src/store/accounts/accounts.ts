@@ -1,9 +1,11 @@
 import { ServiceError } from '../../domain/shared/service-error.ts'
+import type { OwnerRange } from '../../domain/analytics/shards.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { anyOf, batchLoader } from '../shared/batching.ts'
 import { alreadyConnected, type Connected, type Connections, type ConnectOptions } from './account-changes.ts'
 import { isConnected, type Account, type ConnectedAccount, type Seal, type UpdateVersion } from './account-records.ts'
 import { accountSchema } from './account-schema.ts'
+import { createOwnerSample, toOwnerFilter } from '../shared/owners.ts'
 import { createAccountVersions } from './account-versions.ts'
 import { accountCollection, ACCOUNTS, createAccountWrites } from './account-writes.ts'
 import { createOlderAccounts } from './older-accounts.ts'
@@ -54,6 +56,17 @@ export function createAccountStore({ database, now, isShared = false, lockUser =
     const accounts = await read()
     const moved = new Set(accounts.map(({ userId }) => userId))
     return [...accounts, ...notMoved.filter(({ userId }) => !moved.has(userId))]
+  }
+
+  /** The page of accounts that older releases stored; null after the last one. */
+  async function listOlder(
+    after: string | null,
+    limit: number,
+    { isWanted, range }: { isWanted: (account: ConnectedAccount) => boolean; range?: OwnerRange },
+  ): Promise<AccountPage | null> {
+    if (toRecordPlace(after) !== null || (await older.areGone())) return null
+    const page = await older.listPage(after, limit, range)
+    return page && { accounts: page.accounts.filter(isConnected).filter(isWanted), next: page.last }
   }
 
   /** All accounts that the user ever connected. */
@@ -128,14 +141,12 @@ export function createAccountStore({ database, now, isShared = false, lockUser =
     async listPage(after: string | null, limit: number, endsBefore?: Date): Promise<AccountPage> {
       const isWanted = ({ auth }: ConnectedAccount) =>
         endsBefore === undefined || (auth.endsAt !== null && auth.endsAt <= endsBefore)
-      const afterRecord = after?.startsWith(RECORD) ? after.slice(RECORD.length) : null
-      if (afterRecord === null && !(await older.areGone())) {
-        const page = await older.listPage(after, limit)
-        if (page) return { accounts: page.accounts.filter(isConnected).filter(isWanted), next: page.last }
-      }
+      const olderPage = await listOlder(after, limit, { isWanted })
+      if (olderPage) return olderPage
+      const last = toRecordPlace(after)
       const accounts = await collection()
         .find({
-          ...(afterRecord !== null && { _id: { $gt: afterRecord } }),
+          ...(last !== null && { _id: { $gt: last } }),
           connected: true,
           ...(endsBefore && { 'auth.endsAt': { $lte: endsBefore } }),
         })
@@ -145,6 +156,31 @@ export function createAccountStore({ database, now, isShared = false, lockUser =
       const next = accounts.length < limit ? null : RECORD + accounts.at(-1)!._id
       return { accounts: accounts.filter(isConnected), next }
     },
+
+    /** A page of the accounts that owners in a range have connected on a platform, in the order of their owners. */
+    async listOfOwners(
+      { platform, range }: { platform: Platform; range: OwnerRange },
+      after: string | null,
+      limit: number,
+    ): Promise<AccountPage> {
+      const isWanted = (account: ConnectedAccount) => account.platform === platform
+      const olderPage = await listOlder(after, limit, { isWanted, range })
+      if (olderPage) return olderPage
+      const [userId, version] = toRecordPlace(after)?.split('/') ?? []
+      // The rest of the owner who was last on the page before, then the owners after them, in the order of the unique index.
+      const rest = userId === undefined ? [] : [{ userId, version: { $gt: Number(version) } }]
+      const others = toOwnerFilter({ ...range, ...(userId !== undefined && { afterUserId: userId }) })
+      const accounts = await collection()
+        .find({ platform, connected: true, $or: [...rest, others] })
+        .sort({ userId: 1, platform: 1, version: 1 })
+        .limit(limit)
+        .toArray()
+      const last = accounts.at(-1)
+      const next = accounts.length < limit || !last ? null : `${RECORD}${last.userId}/${last.version}`
+      return { accounts: accounts.filter(isConnected), next }
+    },
+
+    ...createOwnerSample(connection, ACCOUNTS),
 
     /** The platforms on which the user has connected an account. */
     connectedPlatforms: async (userId: string): Promise<Set<Platform>> =>
@@ -205,6 +241,10 @@ export function createAccountStore({ database, now, isShared = false, lockUser =
 }
 
 export type AccountStore = ReturnType<typeof createAccountStore>
+
+function toRecordPlace(after: string | null): string | null {
+  return after?.startsWith(RECORD) ? after.slice(RECORD.length) : null
+}
 
 export function findDefault(accounts: readonly Account[], platform: Platform): ConnectedAccount | null {
   return accounts.filter(isConnected).find((one) => one.platform === platform && one.isDefault) ?? null

@@ -1,4 +1,5 @@
 import type { ClientSession } from 'mongoose'
+import { ALL_OWNERS, type OwnerRange } from '../../domain/analytics/shards.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
@@ -6,6 +7,7 @@ import { isDuplicateKey } from '../mongo-errors.ts'
 import { anyOf } from '../shared/batching.ts'
 import type { Database } from '../shared/database.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
+import { toOwnerFilter } from '../shared/owners.ts'
 import { newId } from '../shared/schema.ts'
 import {
   alreadyConnected,
@@ -170,10 +172,14 @@ export function createOlderAccounts({ database, now, isShared }: OlderAccountsDe
       ).flatMap(toAccounts)
     },
 
-    /** The accounts of a page of users, in the order of their ids, with the last user; null after the last page. */
-    async listPage(after: string | null, limit: number): Promise<{ accounts: Account[]; last: string } | null> {
+    /** The accounts of a page of users in `range`, in the order of their ids, with the last user; null after the last page. */
+    async listPage(
+      after: string | null,
+      limit: number,
+      range: OwnerRange = ALL_OWNERS,
+    ): Promise<{ accounts: Account[]; last: string } | null> {
       const page = await documents()
-        .find(after === null ? {} : { userId: { $gt: after } })
+        .find(toOwnerFilter({ ...range, ...(after !== null && { afterUserId: after }) }))
         .sort({ userId: 1 })
         .limit(limit)
         .toArray()

@@ -5,8 +5,10 @@ import type { Delivery, PlatformStatus } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { ALL_SHARDS } from '../shared/all-shards.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
+import { createOwnerSample, toOwnerFilter } from '../shared/owners.ts'
 import { METRICS_INDEX, type StoredPost } from '../posts/post-schema.ts'
 
+const POSTS = 'posts'
 const LIST_DEADLINE_MS = 20 * SECOND
 
 /** The fields of a post that metrics collection needs. */
@@ -15,7 +17,7 @@ export interface PublishedPost {
   userId: string
   platformStatuses: (Pick<
     PlatformStatus,
-    'platform' | 'target' | 'status' | 'platformPostId' | 'completedAt' | 'metricsDueAt'
+    'platform' | 'target' | 'server' | 'status' | 'platformPostId' | 'completedAt' | 'metricsDueAt'
   > & {
     delivery: Pick<Delivery, 'accountId'>
   })[]
@@ -45,15 +47,22 @@ interface DueOwners {
 const SHOWN = Object.fromEntries(
   [
     'userId',
-    ...['platform', 'target', 'status', 'platformPostId', 'completedAt', 'metricsDueAt', 'delivery.accountId'].map(
-      (name) => `platformStatuses.${name}`,
-    ),
+    ...[
+      'platform',
+      'target',
+      'server',
+      'status',
+      'platformPostId',
+      'completedAt',
+      'metricsDueAt',
+      'delivery.accountId',
+    ].map((name) => `platformStatuses.${name}`),
   ].map((path) => [path, 1]),
 )
 
 /** Finds published posts with due metrics and records their collection. It changes neither revision nor `updatedAt`. */
 export function createDueMetricsStore(connection: Connection) {
-  const collection = nativeCollection<StoredPost>(connection, 'posts')
+  const collection = nativeCollection<StoredPost>(connection, POSTS)
 
   const find = (filter: object) =>
     collection()
@@ -89,8 +98,7 @@ export function createDueMetricsStore(connection: Connection) {
   ]
 
   const dueCursor = (bounds: DueBounds, { userId, untilUserId = null, limit }: DueOwners) => {
-    const owners = { ...(userId !== null && { $gt: userId }), ...(untilUserId !== null && { $lte: untilUserId }) }
-    return find({ ...isPublished, ...(Object.keys(owners).length > 0 && { userId: owners }), ...toDueFilter(bounds) })
+    return find({ ...isPublished, ...toOwnerFilter({ afterUserId: userId, untilUserId }), ...toDueFilter(bounds) })
       .sort({ userId: 1 })
       .limit(limit)
   }
@@ -100,16 +108,7 @@ export function createDueMetricsStore(connection: Connection) {
     listDue: (...args: Parameters<typeof dueCursor>): Promise<PublishedPost[]> => dueCursor(...args).toArray(),
     dueCursor,
 
-    /** The owners of up to `size` random posts, one per post. */
-    async sampleOwners(size: number): Promise<string[]> {
-      const sample = await collection()
-        .aggregate<Pick<StoredPost, 'userId'>>([{ $sample: { size } }, { $project: { userId: 1 } }], ALL_SHARDS)
-        .toArray()
-      return sample.map(({ userId }) => userId)
-    },
-
-    /** About how many posts there are, published or not. */
-    countRoughly: (): Promise<number> => collection().estimatedDocumentCount(),
+    ...createOwnerSample(connection, POSTS),
 
     find: (userId: string, postIds: string[]): Promise<PublishedPost[]> =>
       collection()

@@ -6,9 +6,18 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
+import { workByServer } from '../../domain/shared/lanes.ts'
 import { platformLabel } from '../../domain/shared/platforms.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { CollectedPosts, DueAccount, DuePage, DuePlace } from '../messages/analytics.ts'
+import {
+  startAgeClass,
+  toServerName,
+  type CollectedPosts,
+  type DueAccount,
+  type DuePage,
+  type DuePlace,
+  type Pauses,
+} from '../messages/analytics.ts'
 
 /** After this many pages the workflow continues as new, which keeps its history short. */
 const PAGES_PER_RUN = 5
@@ -21,7 +30,9 @@ const analytics = proxyActivities<Activities>({
   // An activity makes up to 25 calls, each with its own deadline. This timeout includes the waits for capacity.
   startToCloseTimeout: 15 * MINUTE,
   heartbeatTimeout: 5 * SECOND,
-  // The end of a run counts what its last activities stored, and the next run does not read the same posts beside them.
+  // Otherwise the activities would stay on the worker that has the workflow in its cache, whose calls in flight are limited.
+  allowEagerDispatch: false,
+  // A run waits for its last activities, so that it counts what they stored and the next run does not read the same posts beside them.
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: MINUTE, maximumAttempts: 8 },
 })
@@ -30,13 +41,36 @@ const analytics = proxyActivities<Activities>({
 export interface Progress extends CollectedPosts {
   /** Null at the beginning of a run that an older release started. */
   place: DuePlace | null
-  /** The end of each server's pause in epoch milliseconds. */
-  pauses: Record<string, number>
-  /** When the run ends, in epoch milliseconds; absent in runs of older releases. */
-  endsAt?: number | undefined
+  pauses: Pauses
+}
+
+/** The argument of a workflow that collects the due posts of a shard. */
+export interface ShardProgress extends Progress {
+  place: DuePlace
+  /** When the run ends, in epoch milliseconds. */
+  endsAt: number
+  listing: Listing
+}
+
+/** A pass over the due posts of a shard. What a listing leaves is due in the next one, if it collected anything. */
+interface Listing {
+  /** The number of posts that were collected before. */
+  collectedBefore: number
+  /** Servers that had their turn. */
+  slow: string[]
+  /** Whether an owner had more posts than a page. */
+  isCut: boolean
 }
 
 export const NO_POSTS: CollectedPosts = { saved: 0, deleted: 0, skipped: 0, failed: 0 }
+export const FIRST_LISTING: Listing = { collectedBefore: 0, slow: [], isCut: false }
+
+interface CollectionContext {
+  pauses: Pauses
+  totals: CollectedPosts
+  /** Absent in a run of an older release, where servers have no turns. */
+  listing?: Listing | undefined
+}
 
 /**
  * Collects the metrics of due posts, one page at a time, and continues the workflow as new after some pages. A failed post is due again
@@ -44,48 +78,58 @@ export const NO_POSTS: CollectedPosts = { saved: 0, deleted: 0, skipped: 0, fail
  * @param totals counts the posts, also until the collection is cancelled
  */
 export async function collectDuePosts(
-  { place, pauses, endsAt }: Pick<Progress, 'place' | 'pauses' | 'endsAt'>,
+  {
+    place,
+    pauses,
+    endsAt,
+    listing,
+  }: Pick<Progress, 'place' | 'pauses'> & Partial<Pick<ShardProgress, 'endsAt' | 'listing'>>,
   totals: CollectedPosts,
 ): Promise<void> {
+  let current = listing && { ...listing, slow: [...listing.slow] }
   for (let at = place, pages = 1; ; pages++) {
     const page = await analytics.listDueMetrics(at)
-    await collectPage(page, { pauses, totals, endsAt })
-    if (!page.next) return
-    at = page.next
+    await collectPage(page, { pauses, totals, listing: current })
+    if (current && page.isCut) current.isCut = true
+    if (page.next) at = { ...page.next, ...(place && toShard(place)) }
+    else if (place && current && isListedAgain(current, totals)) {
+      at = startAgeClass(0, place)
+      current = { ...FIRST_LISTING, collectedBefore: countCollected(totals), slow: [] }
+    } else return
     if (pages >= PAGES_PER_RUN || workflowInfo().continueAsNewSuggested) {
-      const progress: Progress = { place: at, pauses, endsAt, ...totals }
-      await continueAsNew<(progress: Progress) => Promise<unknown>>(progress)
+      const shard = current && { endsAt, listing: current }
+      await continueAsNew<(progress: Progress) => Promise<unknown>>({ place: at, pauses, ...shard, ...totals })
     }
   }
 }
 
-interface PageContext {
-  pauses: Progress['pauses']
-  totals: CollectedPosts
-  endsAt: number | undefined
+/** A worker of an older release, during an upgrade, lists the posts of all platforms and returns a place without the shard. */
+function toShard({ platform, range }: DuePlace): Partial<DuePlace> {
+  return { ...(platform && { platform }), ...(range && { range }) }
 }
 
-async function collectPage({ accounts, slot }: DuePage, { pauses, totals, endsAt }: PageContext): Promise<void> {
-  const servers = Map.groupBy(accounts, toServerName)
-  // A run of an older release has no end, and its servers no turns.
-  const turnEndsAt = endsAt === undefined || servers.size === 1 ? Infinity : Date.now() + SERVER_TURN_MS
-  const collectors = [...servers].flatMap(([server, queue]) =>
-    Array.from({ length: Math.min(CONCURRENT_ACCOUNTS, queue.length) }, () => collectFrom(server, queue)),
-  )
-  await Promise.all(collectors)
+/** A listing that collected nothing would find the same posts again, such as those of a server that refuses all calls. */
+function isListedAgain({ slow, isCut, collectedBefore }: Listing, totals: CollectedPosts): boolean {
+  return (slow.length > 0 || isCut) && countCollected(totals) > collectedBefore
+}
 
-  async function collectFrom(server: string, queue: DueAccount[]): Promise<void> {
-    for (let account = queue.shift(); account; account = queue.shift()) {
-      // A slow server has another turn in the next run, and the accounts of the others are read meanwhile.
-      if (Date.now() > turnEndsAt) pauses[server] = endsAt!
-      await collectAccount(server, account)
-    }
-  }
+function countCollected({ saved, deleted, failed }: CollectedPosts): number {
+  return saved + deleted + failed
+}
 
-  async function collectAccount(server: string, { batches, server: _, ...account }: DueAccount): Promise<void> {
+async function collectPage({ accounts, slot }: DuePage, { pauses, totals, listing }: CollectionContext): Promise<void> {
+  const toServer = ({ platform, server }: DueAccount) => toServerName(platform, server)
+  const hasTurns = listing !== undefined && new Set(accounts.map(toServer)).size > 1
+  const turnEndsAt = hasTurns ? Date.now() + SERVER_TURN_MS : Infinity
+  await workByServer(accounts, { toServer, perServer: CONCURRENT_ACCOUNTS }, (account, server) => {
+    if (Date.now() > turnEndsAt && !listing!.slow.includes(server)) listing!.slow.push(server)
+    return collectAccount(account, server)
+  })
+
+  async function collectAccount({ batches, server: _, ...account }: DueAccount, server: string): Promise<void> {
     for (const postIds of batches) {
-      // The skipped posts stay due for the next run.
-      if ((pauses[server] ?? 0) > Date.now()) return
+      // The skipped posts stay due.
+      if ((pauses[server] ?? 0) > Date.now() || listing?.slow.includes(server)) return
       try {
         const summary = `${postIds.length} on ${platformLabel(account.platform)}`
         const batch = { ...account, postIds, slot }
@@ -99,8 +143,4 @@ async function collectPage({ accounts, slot }: DuePage, { pauses, totals, endsAt
       }
     }
   }
-}
-
-function toServerName({ platform, server }: DueAccount): string {
-  return server === undefined ? platform : `${platform} ${server}`
 }

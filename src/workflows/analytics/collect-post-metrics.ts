@@ -1,18 +1,13 @@
-import {
-  ApplicationFailure,
-  executeChild,
-  isCancellation,
-  patched,
-  proxyActivities,
-  workflowInfo,
-} from '@temporalio/workflow'
+import { executeChild, patched, proxyActivities } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { CollectedPosts } from '../messages/analytics.ts'
-import { collectDuePosts, NO_POSTS, type Progress } from './collect-due-posts.ts'
+import { startAgeClass, type CollectedPosts } from '../messages/analytics.ts'
+import { collectDuePosts, FIRST_LISTING, NO_POSTS, type Progress } from './collect-due-posts.ts'
 import { collectMetricsShard } from './collect-metrics-shard.ts'
+import { runShards } from './run-shards.ts'
 
-const analytics = proxyActivities<Activities>({
+/** A plan that fails for some minutes is left to the next run. */
+const analytics = proxyActivities<Pick<Activities, 'planCollection'>>({
   startToCloseTimeout: MINUTE,
   heartbeatTimeout: 5 * SECOND,
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: MINUTE, maximumAttempts: 8 },
@@ -32,27 +27,9 @@ export async function collectPostMetrics(older?: Progress): Promise<CollectedPos
     return totals
   }
   const { shards, endsAt } = await analytics.planCollection()
-  const results = await Promise.allSettled(
-    shards.map(({ name, place }, index) =>
-      executeChild(collectMetricsShard, {
-        workflowId: `${workflowInfo().workflowId}/${index}`,
-        args: [{ place, pauses: {}, endsAt, ...NO_POSTS }],
-        staticSummary: name,
-      }),
-    ),
-  )
-  const totals = { ...NO_POSTS }
-  let failedShards = 0
-  for (const result of results) {
-    if (result.status === 'rejected') {
-      if (isCancellation(result.reason)) throw result.reason
-      failedShards += 1
-    } else {
-      for (const name of Object.keys(totals) as (keyof CollectedPosts)[]) totals[name] += result.value[name]
-    }
-  }
-  if (failedShards > 0) {
-    throw ApplicationFailure.nonRetryable(`${failedShards} of ${results.length} shards failed`, 'ShardsFailed', totals)
-  }
-  return totals
+  return runShards(shards, NO_POSTS, ({ platform, range, startUserId }, options) => {
+    const place = startAgeClass(0, { platform, range, startUserId })
+    const progress = { place, pauses: {}, endsAt, listing: FIRST_LISTING, ...NO_POSTS }
+    return executeChild(collectMetricsShard, { ...options, args: [progress] })
+  })
 }

@@ -17,17 +17,37 @@ export interface DuePlace {
   afterUserId: string | null
 }
 
+/** Each age class starts at the same random owner, so that a rate limit does not exclude the same owners in every run. */
+export function startAgeClass(
+  ageClass: number,
+  { platform, range, startUserId }: Pick<DuePlace, 'platform' | 'range' | 'startUserId'>,
+): DuePlace {
+  const shard = { ...(platform && { platform }), ...(range && { range }) }
+  return { ...shard, ageClass, startUserId, isRound: false, afterUserId: startUserId ?? range?.afterUserId ?? null }
+}
+
 /** A part of a collection run: a platform and a range of owners. */
 export interface CollectionShard {
   /** Such as "Mastodon, shard 2 of 8". */
   name: string
-  place: DuePlace
+  platform: Platform
+  range: OwnerRange
 }
 
 export interface CollectionPlan {
-  shards: CollectionShard[]
+  shards: (CollectionShard & Pick<DuePlace, 'startUserId'>)[]
   /** When the run ends, in epoch milliseconds. Posts that are left stay due for the next run. */
   endsAt: number
+}
+
+/** The collection of follower counts has no end: its run starts once a day. */
+export interface FollowersPlan {
+  shards: CollectionShard[]
+}
+
+/** The name of a server in pauses. A platform without several servers is one. */
+export function toServerName(platform: Platform, server: string | null | undefined): string {
+  return server ? `${platform} ${server}` : platform
 }
 
 /** The posts of an account whose metrics are due. Each batch is one activity. */
@@ -36,7 +56,7 @@ export interface DueAccount {
   platform: Platform
   /** The platform's id of the account that published the posts; absent in messages of older releases, which mean all accounts. */
   publishedBy?: string | null
-  /** The host of a platform with several servers. Accounts of one server share collectors. */
+  /** The server of a platform with many, by its address or host. Accounts of one server share collectors. */
   server?: string
   batches: string[][]
 }
@@ -47,6 +67,8 @@ export interface DuePage {
   slot: number
   /** The place of the next page; null on the last page. */
   next: DuePlace | null
+  /** Set when the owner of the page has more due posts than fit, which no other page of this listing has. */
+  isCut?: true
 }
 
 /** The posts of one account whose metrics one activity collects. */
@@ -73,18 +95,31 @@ export interface CollectedBatch extends CollectedPosts {
   pauseMs?: number
 }
 
-/** The end of each platform's pause in epoch milliseconds. */
-export type Pauses = Partial<Record<Platform, number>>
+/** The end of each server's pause in epoch milliseconds; by platform in runs of older releases. */
+export type Pauses = Record<string, number>
 
-/** The numbers of accounts in a page by result. `next` is the last user of the page; null on the last page. */
-export interface FollowersPage {
-  next: string | null
+/** A position in the accounts of a shard whose follower counts are collected. */
+export interface FollowersPlace extends Pick<CollectionShard, 'platform' | 'range'> {
+  /** Null at the beginning. */
+  after: string | null
   pauses: Pauses
+  /** The servers that a later round reads; absent in the first one, which reads all. */
+  servers?: string[]
+}
+
+/** The numbers of accounts by result. */
+export interface CollectedFollowers {
   taken: number
   skipped: number
   failed: number
-  /** Not read, because calls to the platform are paused. */
+  /** Not read, because their server is paused. */
   paused: number
+}
+
+/** `next` is where the next page begins; null on the last page. */
+export interface FollowersPage extends CollectedFollowers {
+  next: string | null
+  pauses: Pauses
 }
 
 /** Users whose snapshots of a time are downsampled: those after `afterUserId`. */

@@ -110,6 +110,30 @@ describe('before the upgrade is finished', () => {
     expect((await documentOf(userId))?.['bluesky']).toMatchObject({ connected: true, version: 4 })
   })
 
+  it('ranges of owners list all accounts, although they are moved meanwhile', async () => {
+    const { accounts, insert } = await startOlder()
+    const owners: string[] = []
+    for (let user = 0; user < 6; user++) owners.push(await insert())
+    const [, , bound] = owners.toSorted()
+    const listed: string[][] = []
+    for (const range of [
+      { afterUserId: null, untilUserId: bound! },
+      { afterUserId: bound!, untilUserId: null },
+    ]) {
+      const found: string[] = []
+      for (let after: string | null = null; ;) {
+        const page = await accounts.listOfOwners({ platform: 'bluesky', range }, after, 2)
+        found.push(...page.accounts.map(({ userId }) => userId))
+        if (after === null) await accounts.finishUpgrade()
+        if (!page.next) break
+        after = page.next
+      }
+      listed.push(found)
+    }
+    const [a, b, c, ...others] = owners.toSorted()
+    expect(listed.map((found) => [...new Set(found)])).toEqual([[a, b, c], others])
+  })
+
   it('a platform account belongs to one user', async () => {
     const { accounts, insert, seal } = await startOlder()
     await insert({}, 'did:plc:taken')

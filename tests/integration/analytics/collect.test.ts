@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { startAgeClass } from '../../../src/activities/analytics/list-due-metrics.ts'
 import { deletePost } from '../../../src/commands/posts/delete-post.ts'
 import { toSlot } from '../../../src/domain/analytics/collection.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
+import { startAgeClass } from '../../../src/workflows/messages/analytics.ts'
 import { connectedUser, disconnectDefault, publishedPost, storePosts } from '../../support/published.ts'
 import { idOn, later, startScriptedCollection, trouble } from './scripted-collection.ts'
 
@@ -158,8 +158,7 @@ describe('the list of due posts', () => {
     const all = manyOwners(1_100)
     await storePosts(context, all)
     const { shards } = await run(activities().planCollection)
-    const platformsOf = shards.map(({ place }) => place.platform)
-    expect(Map.groupBy(platformsOf, (platform) => platform).get('bluesky')).toHaveLength(5)
+    expect(shards.filter(({ platform }) => platform === 'bluesky')).toHaveLength(5)
     expect(shards.map(({ name }) => name)).toContain('Mastodon, shard 5 of 5')
     const { pages, batches } = await listRun()
     for (const platform of ['bluesky', 'mastodon']) {
@@ -172,13 +171,15 @@ describe('the list of due posts', () => {
     }
   })
 
-  it('a run lists one page of an owner with many posts, and all posts of the others', async () => {
+  it('a listing has one page of an owner with many posts, and all posts of the others', async () => {
     const userId = newId()
     // Ids increase, so the user with many posts is between the others.
     const [before, after] = [manyOwners(60), ownedBy(userId, 1_230)]
     const all = [...before, ...after, ...manyOwners(60)]
     await storePosts(context, all)
-    const { batches } = await listRun()
+    const { pages, batches } = await listRun()
+    // On both platforms.
+    expect(pages.filter(({ isCut }) => isCut)).toHaveLength(2)
     const listed = batches.filter(({ platform }) => platform === 'bluesky')
     const [own, others] = [true, false].map((isOwn) =>
       listed.filter((batch) => (batch.userId === userId) === isOwn).flatMap(({ postIds }) => postIds),
@@ -203,7 +204,22 @@ describe('the list of due posts', () => {
     expect(await listedFrom(e!)).toEqual([a, b, c, d, e, a, b, c, d, e])
     expect(await listedFrom(null)).toEqual([a, b, c, d, e, a, b, c, d, e])
     const { shards } = await run(activities().planCollection)
-    expect(owners).toContain(shards[0]!.place.startUserId)
+    expect(owners).toContain(shards[0]!.startUserId)
+  })
+
+  it('accounts have the server that published their posts', async () => {
+    const userId = newId()
+    const onServer = (accountId: string, server?: string) => {
+      const post = publishedPost({ userId, on: ['mastodon'], accountId })
+      return {
+        ...post,
+        platformStatuses: post.platformStatuses.map((entry) => ({ ...entry, ...(server && { server }) })),
+      }
+    }
+    await storePosts(context, [onServer('1'), onServer('2', 'https://a.test'), onServer('3@b.test', 'https://b.test')])
+    const { pages } = await listRun()
+    const servers = pages.flatMap(({ accounts }) => accounts.map(({ publishedBy, server }) => [publishedBy, server]))
+    expect(Object.fromEntries(servers)).toEqual({ '1': undefined, '2': 'https://a.test', '3@b.test': 'b.test' })
   })
 
   it('a long search for due posts sends heartbeats', async () => {

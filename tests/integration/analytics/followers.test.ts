@@ -1,10 +1,15 @@
 import { afterAll, afterEach, expect, it } from 'vitest'
 import { CapacityExceeded } from '../../../src/activities/shared/call-limiter.ts'
 import { toSlot } from '../../../src/domain/analytics/collection.ts'
-import type { Platform } from '../../../src/domain/shared/platforms.ts'
-import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
-import type { FollowersPage, Pauses } from '../../../src/workflows/messages/analytics.ts'
-import { connectedUser } from '../../support/published.ts'
+import { divideOwners } from '../../../src/domain/analytics/shards.ts'
+import { DAY, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
+import type {
+  CollectedFollowers,
+  FollowersPage,
+  FollowersPlan,
+  Pauses,
+} from '../../../src/workflows/messages/analytics.ts'
+import { addAccount, connectedUser } from '../../support/published.ts'
 import { later, startScriptedCollection, trouble } from './scripted-collection.ts'
 
 const { context, platforms, activities, run, collectRun, published, versionOf, lettersOf, clear } =
@@ -15,17 +20,33 @@ afterEach(async () => {
 })
 afterAll(() => context.close())
 
-/** Runs all pages of a collection and returns their totals. */
-async function collectFollowers({ on, now, pauses = {} }: { on?: Platform[]; now?: () => Date; pauses?: Pauses } = {}) {
-  const { collectFollowersPage } = activities(now)
-  const totals = { taken: 0, skipped: 0, failed: 0, paused: 0 }
-  for (let after: string | null = null; ;) {
-    const page: FollowersPage = await run(collectFollowersPage, after, pauses, on)
-    for (const name of Object.keys(totals) as (keyof typeof totals)[]) totals[name] += page[name]
-    pauses = page.pauses
-    if (!page.next) return { ...totals, pauses }
-    after = page.next
+interface Round {
+  now?: () => Date
+  pauses?: Pauses
+  /** The servers of a later round. */
+  servers?: string[]
+}
+
+const NO_FOLLOWERS: CollectedFollowers = { taken: 0, skipped: 0, failed: 0, paused: 0 }
+
+/** Runs a round of each shard, one after the other, and returns their totals. */
+async function collectFollowers({ now, pauses: before = {}, servers }: Round = {}) {
+  const { planFollowers, collectShardFollowers } = activities(now)
+  const totals = { ...NO_FOLLOWERS, pauses: {} as Pauses }
+  const { shards }: FollowersPlan = await run(planFollowers)
+  for (const { platform, range } of shards) {
+    let pauses = before
+    for (let after: string | null = null; ;) {
+      const place = { platform, range, after, pauses, ...(servers && { servers }) }
+      const page: FollowersPage = await run(collectShardFollowers, place)
+      for (const name of Object.keys(NO_FOLLOWERS) as (keyof CollectedFollowers)[]) totals[name] += page[name]
+      pauses = page.pauses
+      if (!page.next) break
+      after = page.next
+    }
+    Object.assign(totals.pauses, pauses)
   }
+  return totals
 }
 
 it('followers are collected once a day on every connected platform that reports them', async () => {
@@ -73,19 +94,92 @@ it('followers are not requested while the platform is rate limited, and once per
   expect(Object.keys(first.pauses)).toEqual(['bluesky'])
   platforms.followerCalls.length = 0
   const { paused } = first
-  expect(await collectFollowers({ on: ['bluesky'], pauses: first.pauses })).toMatchObject({ taken: 0, paused: 12 })
-  expect(await collectFollowers({ on: ['bluesky'], pauses: first.pauses, now: later(11 * MINUTE) })).toMatchObject({
+  const round = { servers: ['bluesky'], pauses: first.pauses }
+  expect(await collectFollowers(round)).toMatchObject({ taken: 0, paused: 12 })
+  expect(await collectFollowers({ ...round, now: later(11 * MINUTE) })).toMatchObject({
     taken: paused,
     paused: 0,
   })
   expect(platforms.followerCalls).toEqual(Array.from({ length: paused }, () => 'bluesky'))
 })
 
-it('followers of other servers are collected while a server of the platform is down', async () => {
+it('an account whose server has no capacity is read in the next round, and the others immediately', async () => {
   for (let user = 0; user < 12; user++) await connectedUser(context, ['mastodon'])
   platforms.scriptFor('mastodon').followerTroubles.push(new CapacityExceeded('full'))
   expect(await collectFollowers()).toMatchObject({ taken: 11, paused: 1, pauses: { mastodon: expect.any(Number) } })
-  expect(await collectFollowers({ on: ['mastodon'] })).toMatchObject({ taken: 1, skipped: 11, paused: 0 })
+  expect(await collectFollowers({ servers: ['mastodon'] })).toMatchObject({ taken: 1, skipped: 11, paused: 0 })
+})
+
+/** Connects as many accounts on each of these servers. */
+async function connectOn(servers: string[], count: number): Promise<void> {
+  const collection = context.database.connection.collection('accounts')
+  for (const server of servers) {
+    for (let user = 0; user < count; user++) {
+      const { _id: userId } = await connectedUser(context, ['mastodon'])
+      await collection.updateOne({ userId }, { $set: { server } })
+    }
+  }
+}
+
+it('no server waits for a slow one, whose other accounts are left to the next round after 30 seconds', async () => {
+  await connectOn(['https://slow.test', 'https://other.test'], 12)
+  const script = platforms.scriptFor('mastodon')
+  const othersEnded = Promise.withResolvers<void>()
+  let passedMs = 0
+  let othersLeft = 12
+  script.followersMeanwhile = async ({ serviceUrl }) => {
+    if (serviceUrl === 'https://slow.test') {
+      await othersEnded.promise
+      passedMs = 31 * SECOND
+    } else if (--othersLeft === 0) othersEnded.resolve()
+  }
+  const now = () => new Date(later(0)().getTime() + passedMs)
+  const first = await collectFollowers({ now })
+  expect(first).toMatchObject({ taken: 12 + 5, paused: 7, skipped: 0, failed: 0 })
+  expect(Object.keys(first.pauses)).toEqual(['mastodon https://slow.test'])
+  platforms.followerCalls.length = 0
+  const second = { now: later(20 * MINUTE), pauses: {}, servers: ['mastodon https://slow.test'] }
+  expect(await collectFollowers(second)).toMatchObject({ taken: 7, skipped: 5, paused: 0 })
+  expect(platforms.followerCalls).toHaveLength(7)
+})
+
+it('a platform with one server has no turns', async () => {
+  await connectOn(['https://slow.test'], 12)
+  let passedMs = 0
+  platforms.scriptFor('mastodon').followersMeanwhile = async () => void (passedMs += 31 * SECOND)
+  const now = () => new Date(later(0)().getTime() + passedMs)
+  expect(await collectFollowers({ now })).toMatchObject({ taken: 12, paused: 0 })
+})
+
+it('the pages of all ranges have each connected account of the platform once', async () => {
+  const owners: string[] = []
+  for (let user = 0; user < 9; user++) {
+    const { _id: userId } = await connectedUser(context, ['bluesky', 'mastodon'])
+    owners.push(userId)
+  }
+  const [several] = owners
+  for (const platformId of ['second', 'third', 'fourth']) {
+    await addAccount(context, several!, { platform: 'bluesky', platformId: `${platformId} of ${several}` })
+  }
+  const listed: string[] = []
+  for (const range of divideOwners(owners, 3)) {
+    for (let after: string | null = null; ;) {
+      const page = await context.accounts.listOfOwners({ platform: 'bluesky', range }, after, 2)
+      listed.push(...page.accounts.map(({ userId }) => userId))
+      if (!page.next) break
+      after = page.next
+    }
+  }
+  expect(listed.toSorted()).toEqual([...owners, several!, several!, several!].toSorted())
+})
+
+it('a run of an older release reads the accounts of all platforms and pauses platforms', async () => {
+  for (let user = 0; user < 3; user++) await connectedUser(context, ['bluesky', 'mastodon'])
+  platforms.scriptFor('bluesky').followerTroubles.push(trouble('rate_limited', 10 * MINUTE))
+  const { collectFollowersPage } = activities()
+  const first: FollowersPage = await run(collectFollowersPage, null, {}, undefined)
+  expect(first).toMatchObject({ next: null, taken: 6 - first.paused, pauses: { bluesky: expect.any(Number) } })
+  expect(await run(collectFollowersPage, null, {}, ['bluesky'])).toMatchObject({ taken: first.paused, paused: 0 })
 })
 
 it('followers of an expired login are not requested again, and other failures make one dead letter with a count', async () => {

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { toSlot } from '../../../src/domain/analytics/collection.ts'
 import { MINUTE } from '../../../src/domain/shared/times.ts'
+import type { CollectedFollowers } from '../../../src/workflows/messages/analytics.ts'
 import { readHistories } from '../../faults/gather.ts'
 import { createProcesses, waitForLogEntry } from '../../support/processes.ts'
 import { snapshotsIn, startMastodonWorld, type MastodonWorld } from './mastodon-world.ts'
@@ -68,6 +69,26 @@ it('every post has exactly one snapshot after two workers were killed during the
   // A run that began at the end of a slot may collect posts again in the next one.
   if (before.getTime() === after.getTime()) expect(stored).toHaveLength(postIds.length)
   expect(await world.context.database.connection.collection('deadLetters').countDocuments()).toBe(0)
+}, 120_000)
+
+it('every account has one follower count after a worker was killed during the daily run', async () => {
+  const counts = world.context.database.connection.collection('accountSnapshots')
+  // The collection of metrics has stored the counts of today.
+  await counts.deleteMany({})
+  await world.control.fault({ path: '/api/v1/accounts', action: { delayMs: 300 } })
+  workers.push(startWorker())
+  await Promise.all(workers)
+  const options = { taskQueue: 'analytics', workflowId: 'follower-collector' }
+  const running = world.client.workflow.execute('collectAccountMetrics', options)
+  while ((await counts.countDocuments()) === 0) await delay(20)
+  const killed = await workers.shift()!
+  killed.kill('SIGKILL')
+  await once(killed, 'exit')
+  const { failed, paused } = (await running) as CollectedFollowers
+  expect({ failed, paused }).toEqual({ failed: 0, paused: 0 })
+  const stored = await counts.find().toArray()
+  expect(new Set(stored.map(({ userId }) => userId as string)).size).toBe(AUTHORS)
+  if (new Set(stored.map(({ slot }) => (slot as Date).getTime())).size === 1) expect(stored).toHaveLength(AUTHORS)
 }, 120_000)
 
 it('histories of a collection contain no email address and no account name', async () => {

@@ -6,7 +6,7 @@ import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import type { Post } from '../../../src/domain/posts/post.ts'
 import { MINUTE } from '../../../src/domain/shared/times.ts'
 import { PlatformError } from '../../../src/platforms/errors.ts'
-import type { DueBatch, DuePage, DuePlace } from '../../../src/workflows/messages/analytics.ts'
+import { startAgeClass, type DueBatch, type DuePage, type DuePlace } from '../../../src/workflows/messages/analytics.ts'
 import { connectedUser, publishedPost, storePosts } from '../../support/published.ts'
 import { testContext } from '../../support/servers.ts'
 import { createScriptedPlatforms } from '../../support/scripted-platforms.ts'
@@ -66,7 +66,7 @@ export async function startScriptedCollection() {
   async function listRun(now?: () => Date): Promise<{ pages: DuePage[]; batches: DueBatch[] }> {
     const { planCollection } = activities(now)
     const { shards } = await run(planCollection)
-    const pages = (await Promise.all(shards.map(({ place }) => listShard(place, now)))).flat()
+    const pages = (await Promise.all(shards.map((shard) => listShard(startAgeClass(0, shard), now)))).flat()
     const batches = pages.flatMap(({ accounts, slot }) =>
       accounts.flatMap(({ batches: some, ...account }) => some.map((postIds) => ({ ...account, postIds, slot }))),
     )
@@ -116,6 +116,7 @@ export async function startScriptedCollection() {
         script.followerTroubles = []
         script.followersOf.clear()
         delete script.meanwhile
+        delete script.followersMeanwhile
       }
     },
   }

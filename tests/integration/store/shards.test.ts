@@ -4,7 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRunningWork } from '../../../src/activities/shared/running-work.ts'
 import { createActivities } from '../../../src/activities/index.ts'
 import { DAY } from '../../../src/domain/shared/times.ts'
-import type { CollectionPlan, DuePage } from '../../../src/workflows/messages/analytics.ts'
+import {
+  startAgeClass,
+  type CollectionPlan,
+  type DuePage,
+  type FollowersPlan,
+} from '../../../src/workflows/messages/analytics.ts'
 import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
 import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { collectCommands } from '../../support/driver-commands.ts'
@@ -136,13 +141,15 @@ it('no command of a life of posts, their reads and their metrics is one that a s
 
   const { shards }: CollectionPlan = await run.run(activities.planCollection)
   const pages: DuePage[] = []
-  for (const { place } of shards) pages.push(await run.run(activities.listDueMetrics, place))
+  for (const shard of shards) pages.push(await run.run(activities.listDueMetrics, startAgeClass(0, shard)))
   for (const { batches, ...account } of pages.flatMap(({ accounts }) => accounts)) {
     for (const postIds of batches) await run.run(activities.collectBatch, { ...account, postIds, slot: Date.now() })
   }
-  await run.run(activities.collectFollowersPage, null, {})
-  const place = { from: null, until: Date.now(), afterUserId: null }
-  await run.run(activities.downsampleSnapshotsPage, place)
+  const { shards: followers }: FollowersPlan = await run.run(activities.planFollowers)
+  for (const { platform, range } of followers) {
+    await run.run(activities.collectShardFollowers, { platform, range, after: null, pauses: {} })
+  }
+  await run.run(activities.downsampleSnapshotsPage, { from: null, until: Date.now(), afterUserId: null })
   await run.run(activities.sweepDeliveries)
   for (const postId of [refused, published]) await user.call('DELETE', `/api/posts/${postId}`)
   await context.orchestrator.deleteWorkflows([publishPostWorkflowId(refused)])

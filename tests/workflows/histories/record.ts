@@ -22,8 +22,8 @@ import { codeMail } from '../../../src/domain/notifications/mail-texts.ts'
 import { CODE_LIFE_MS } from '../../../src/domain/notifications/mails.ts'
 import { connectionExpired } from '../../../src/domain/notifications/notifications.ts'
 import type { PaymentEvent } from '../../../src/domain/billing/payment-events.ts'
-import { DAY, HOUR, SECOND } from '../../../src/domain/shared/times.ts'
-import type { Platform } from '../../../src/domain/shared/platforms.ts'
+import { HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
+import { PLATFORMS, type Platform } from '../../../src/domain/shared/platforms.ts'
 import type { PlatformAdapter } from '../../../src/platforms/contract.ts'
 import { PlatformError } from '../../../src/platforms/errors.ts'
 import { startWorkers } from '../../../src/worker/create-workers.ts'
@@ -31,6 +31,8 @@ import { refreshWorkflowId } from '../../../src/workflows/messages/analytics.ts'
 import { backgroundWorkflowId } from '../../../src/workflows/background-work.ts'
 import { SUBSCRIPTION_SUMMARY } from '../../../src/workflows/messages/billing.ts'
 import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
+import type { TaskQueue } from '../../../src/workflows/task-queues.ts'
+import { publishedPost, storePosts } from '../../support/published.ts'
 import { signatureOf } from '../../support/webhooks.ts'
 
 /**
@@ -48,6 +50,8 @@ const RECORDED_TEXT = 'Words of a post, for its readers alone'
 const RECORDED_ADDRESS = 'recorded@example.test'
 const RECORDED_TOKEN = 'recorded-token-of-a-device'
 const STORAGE_KEYS = { accessKeyId: 'recorder', secretAccessKey: 'recorder-secret' }
+/** A shard with this many due posts of one owner has more than five pages. */
+const LISTED_TWICE = 1_100
 const refusing = new Set<string>()
 /** What the next calls for metrics or followers fail with, by platform; null lets one through. */
 const troubles: Partial<Record<Platform, (Error | null)[]>> = {}
@@ -79,8 +83,7 @@ const [mail, push, storage] = [await startMailCatcher(), await startPush(), awai
 const payments = await startPayments()
 payments.processor.webhooks({ held: true })
 const config = await world.config({
-  // A page for each age: so a run that lists five of them goes on as a new one.
-  ANALYTICS_AGES: '1:15,2:15,3:15,4:15,5:15,6:15,7:15',
+  ANALYTICS_AGES: '1:15,7:15',
   ...mail.env(),
   ...push.env(),
   ...payments.env('http://127.0.0.1:9'),
@@ -185,27 +188,47 @@ async function recordAnalytics(userId: string): Promise<void> {
     await posts.updateOne({ _id: data.postId }, { $set: { 'platformStatuses.$[].completedAt': completedAt } })
     return data.postId
   }
-  const start = async (name: string) => {
-    const options = { taskQueue: 'analytics', workflowId: name }
+  const start = async (name: string, taskQueue: TaskQueue = 'analytics') => {
+    const options = { taskQueue, workflowId: name }
     return (await client.workflow.start(name, options)).firstExecutionRunId
   }
+  /** Returns the id of a platform's first shard. The plan has the shards of all platforms in this order. */
+  const toShardId = (run: string, platform: Platform, shardsPerPlatform: number) =>
+    `${run}/${PLATFORMS.indexOf(platform) * shardsPerPlatform}`
 
   troubles.threads = [new PlatformError('rate_limited', 'Slow down', { certain: true, retryAfterMs: 4 * SECOND })]
   await start('collectAccountMetrics')
-  await recordEnd('followers-after-a-pause', 'collectAccountMetrics')
+  await recordEnd('followers-in-shards', 'collectAccountMetrics')
+  await recordHistory('followers-shard-after-a-pause', toShardId('collectAccountMetrics', 'threads', 1))
 
   const onBoth: Platform[] = ['mastodon', 'threads']
   const first = await publishedOn(onBoth, HOUR)
-  for (const ageMs of [HOUR, HOUR, 26 * HOUR, 5.5 * DAY]) await publishedOn(onBoth, ageMs)
-  await publishedOn(['tumblr'], HOUR)
+  for (const ageMs of [HOUR, 26 * HOUR]) await publishedOn(onBoth, ageMs)
+  // One listing of a shard has at most 500 posts of an owner. The shard continues as new in its second listing.
+  await storePosts(
+    context,
+    Array.from({ length: LISTED_TWICE }, () =>
+      publishedPost({ userId, on: ['mastodon'], accountId: `mastodon-${userId}` }),
+    ),
+  )
   troubles.mastodon = [new PlatformError('transient', 'It has trouble', { certain: true })]
   troubles.threads = [null, new PlatformError('rate_limited', 'Slow down', { certain: true, retryAfterMs: HOUR })]
-  // As a database that is away: no trouble of the platform, so the attempt is made again until it is given up.
-  troubles.tumblr = Array.from({ length: 8 }, () => Object.assign(new Error('busy'), { name: 'MongoError' }))
-  const firstRun = await start('collectPostMetrics')
-  await client.workflow.getHandle('collectPostMetrics').result()
-  await recordHistory('metrics-to-be-gone-on-with', 'collectPostMetrics', firstRun)
-  await recordHistory('metrics-gone-on-with', 'collectPostMetrics')
+  await start('collectPostMetrics')
+  await recordEnd('metrics-in-shards', 'collectPostMetrics')
+  const shard = client.workflow.getHandle(toShardId('collectPostMetrics', 'mastodon', 2))
+  const [firstEvent] = (await shard.fetchHistory()).events!
+  const { firstExecutionRunId } = firstEvent!.workflowExecutionStartedEventAttributes!
+  await recordHistory('metrics-shard-to-continue', shard.workflowId, firstExecutionRunId!)
+  await recordHistory('metrics-shard-continued', shard.workflowId)
+  await recordHistory('metrics-shard-paused', toShardId('collectPostMetrics', 'threads', 2))
+
+  const scheduledAt = new Date(Date.now() + 10 * MINUTE).toISOString()
+  const scheduled = { content: { text: RECORDED_TEXT }, selectedPlatforms: onBoth, scheduledAt }
+  await createPost(context, { userId, input: scheduled, source: 'api', idempotency: null })
+  await start('checkDuePosts', 'maintenance')
+  await recordEnd('due-posts-checked', 'checkDuePosts')
+  await start('downsampleSnapshots', 'maintenance')
+  await recordEnd('snapshots-downsampled', 'downsampleSnapshots')
 
   await context.orchestrator.refreshMetrics({ userId, postId: first, platform: 'mastodon' }, 5 * SECOND)
   await recordEnd('metrics-refreshed', refreshWorkflowId(first, 'mastodon'))
