@@ -6,7 +6,10 @@ import { API_KEY_PATTERN, toApiKey, type ApiKey, type ApiKeyScope } from '../../
 import { DAY, HOUR } from '../../../../src/domain/shared/times.ts'
 import { createTestKey, getSessionId, type TestKey } from '../../../support/api-keys.ts'
 import { apiWorld, createAccount, PASSWORD, signIn, type SignedIn } from '../../../support/api.ts'
+import { readCommands, runCommands } from '../../../support/documented-commands.ts'
+import { connectAccounts } from '../../../support/published.ts'
 import { openTestSession } from '../../../support/sessions.ts'
+import { temporaryFolder } from '../../../support/temporary-folder.ts'
 import { startUnsentMails, type UnsentMails } from '../../../support/unsent-mails.ts'
 
 let world: UnsentMails
@@ -185,7 +188,7 @@ describe('a request with a key', () => {
     [
       'of a missing account',
       async (_, who) =>
-        void (await world.context.database.transaction((session) => world.context.users.remove(who.user._id, session))),
+        world.context.database.transaction((session) => world.context.users.remove(who.user._id, session)),
     ],
   ]
   it.each(unusable)('a key %s is refused like a bad token', async (_, spoil) => {
@@ -238,6 +241,17 @@ describe('a request with a key', () => {
 const draft = { content: { text: 'From a program' }, selectedPlatforms: ['bluesky'], status: 'DRAFT' }
 const scheduled = { ...draft, status: 'SCHEDULED', scheduledAt: '2090-05-01T09:30:00Z' }
 const LACKS_PUBLISH = { statusCode: 403, code: 'INSUFFICIENT_SCOPE', scope: 'posts:publish' }
+
+it('the commands of the guide create a key, and publish a draft with it', async () => {
+  const who = await signIn(world.context)
+  await connectAccounts(world.context, who.user._id, ['bluesky'])
+  const api = await world.app.listen({ host: '127.0.0.1', port: 0 })
+  const commands = readCommands('guide/api-keys.md', 'Create a key and publish with it')
+  const token = who.headers.authorization.slice('Bearer '.length)
+  const output = await runCommands(commands.replace('http://localhost:4000', api), { TOKEN: token }, temporaryFolder())
+  expect(JSON.parse(output)).toMatchObject({ success: true, data: { status: 'PENDING' } })
+  expect(await list(who)).toMatchObject([{ name: 'Nightly import', scopes: ['posts:publish'] }])
+})
 
 describe('a key that may only draft', () => {
   it.each([
