@@ -110,7 +110,7 @@ const FENCES: Fence[] = [
       admin: ['auth', 'posts'],
       analytics: ['posts'],
       payments: ['auth'],
-      profile: ['auth', 'notifications', 'payments', 'platforms', 'posts'],
+      profile: ['auth', 'keys', 'notifications', 'payments', 'platforms', 'posts'],
       realtime: ['notifications'],
     },
   },

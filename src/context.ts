@@ -50,6 +50,7 @@ import { createPlatformRegistry, type PlatformRegistry } from './platforms/regis
 import { createReadiness } from './readiness.ts'
 import { toUserAgent } from './config/user-agent.ts'
 import { createAnalyticsReads } from './store/analytics/analytics-reads.ts'
+import { createApiKeyStore } from './store/users/api-keys.ts'
 import { createAuditLog } from './store/users/audit.ts'
 import { createAddressCodeStore } from './store/users/address-codes.ts'
 import { createAccountStore } from './store/accounts/accounts.ts'
@@ -197,6 +198,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     collection,
     users,
     sessions,
+    apiKeys: createApiKeyStore(connection, now),
     accounts,
     findAccountLimit: createAccountLimit({ users, limits: accountLimits(config) }),
     notifications,

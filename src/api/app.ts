@@ -13,7 +13,8 @@ import { sendFrameworkError, sendSocketError, installErrorHandling } from './sha
 import { healthRoutes } from './health/routes.ts'
 import { deviceRoutes } from './notifications/device-routes.ts'
 import { notificationRoutes } from './notifications/routes.ts'
-import { ADMIN_SECURITY } from './openapi/operation.ts'
+import { keyRoutes } from './keys/routes.ts'
+import { ADMIN_SECURITY, toUserSecurity } from './openapi/operation.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { webhookRoutes } from './payments/webhook-routes.ts'
 import { callbackRoutes } from './platforms/callback-routes.ts'
@@ -118,6 +119,7 @@ async function registerUserRoutes(app: FastifyInstance, { context }: RoutesOptio
   app.addHook('onRequest', app.requireReady)
   app.addHook('onRequest', app.requireUser)
   app.addHook('onRoute', applySessionDefaults)
+  await app.register(keyRoutes, { prefix: '/api/keys', context })
   await app.register(postsRoutes, { prefix: '/api/posts', context })
   await app.register(analyticsRoutes, { prefix: '/api/analytics', context })
   await app.register(platformRoutes, { prefix: '/api/platform', context })
@@ -140,12 +142,12 @@ async function registerAdminRoutes(app: FastifyInstance, { context }: RoutesOpti
 
 /** Allows larger bodies: the guard has checked the session before the body is read. */
 function applySessionDefaults(route: RouteOptions): void {
-  route.schema = { security: [{ bearer: [] }], ...route.schema }
+  route.schema = { security: toUserSecurity(route.schema ?? {}), ...route.schema }
   route.bodyLimit ??= AUTHENTICATED_BODY_BYTES
 }
 
 function applyAdminDefaults(route: RouteOptions): void {
-  route.schema = { security: ADMIN_SECURITY, ...route.schema }
+  route.schema = { security: ADMIN_SECURITY, keyScope: 'refused', ...route.schema }
   applySessionDefaults(route)
 }
 

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { API_KEY_SCOPES, hasScope, type ApiKeyScope } from '../../src/domain/users/api-keys.ts'
 import { newId } from '../../src/store/shared/schema.ts'
+import { createTestKey } from '../support/api-keys.ts'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../support/api.ts'
-import { buildRequest, roleFor, ROUTES, listRoutes } from '../support/routes.ts'
+import { buildRequest, keyScopeOf, roleFor, ROUTES, listRoutes } from '../support/routes.ts'
 
 let world: ApiWorld
 beforeAll(async () => {
@@ -12,7 +14,7 @@ afterAll(() => world.close())
 
 type Params = Record<string, string>
 
-function send(route: string, who: SignedIn | null, params: Params = {}) {
+function send(route: string, who: Pick<SignedIn, 'headers'> | null, params: Params = {}) {
   const { body } = ROUTES[route]!
   return world.app.inject({
     ...buildRequest(route, params),
@@ -148,6 +150,93 @@ describe.each(withRecord)('%s', (route) => {
     )
     expect(response.statusCode).toBe(404)
     expect(response.json()).toMatchObject({ success: false, code: 'NOT_FOUND' })
+  })
+})
+
+const forKeys = guarded.filter((route) => keyScopeOf(route) !== 'refused')
+const neverForKeys = guarded.filter((route) => keyScopeOf(route) === 'refused')
+/** The bodies of these requests publish a post, for which the scope of the route is not enough. */
+const PUBLISHING = ['POST /api/posts', 'PUT /api/posts/:postId', 'PATCH /api/posts/:postId']
+
+it('every route for users declares the scope for API keys or refuses them', () => {
+  const declared = world.app.routeEntries.map(({ method, url, keyScope }) => [`${method} ${url}`, keyScope] as const)
+  const users = declared.filter(([route]) => ROUTES[route]?.access === 'user')
+  expect(users.filter(([, keyScope]) => keyScope === undefined)).toEqual([])
+  expect(users).toEqual(users.map(([route]) => [route, keyScopeOf(route)]))
+})
+
+it('the OpenAPI document lists exactly the routes that accept API keys, with their scopes', async () => {
+  type Paths = Record<string, Record<string, { security: Record<string, string[]>[] }>>
+  const { paths } = (await world.app.inject('/api/openapi.json')).json<{ paths: Paths }>()
+  const described = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { security }]) => {
+      const scopes = security.flatMap(({ apiKey }) => apiKey ?? [])
+      return scopes.length === 0 ? [] : [[`${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`, ...scopes]]
+    }),
+  )
+  expect(Object.fromEntries(described)).toEqual(Object.fromEntries(forKeys.map((route) => [route, keyScopeOf(route)])))
+})
+
+it('API keys are refused for keys, sessions, passwords, billing, the profile and admins', () => {
+  const isOffLimits = (route: string) => / \/api\/(keys|auth|payments|profile|admin|status)(\/|$)/.test(route)
+  expect(guarded.filter(isOffLimits).length).toBeGreaterThan(25)
+  expect(forKeys.filter(isOffLimits)).toEqual([])
+})
+
+describe.each(neverForKeys)('%s', (route) => {
+  it('the route is 403 for an API key with every scope and changes nothing', async () => {
+    const { record, fingerprint } = ROUTES[route]!
+    const owner = await signIn(world.context, { role: roleFor(route) })
+    const key = await createTestKey(world.context, owner)
+    const params = (await record?.(world.context, owner)) ?? {}
+    const before = await fingerprint?.(world.context, params)
+    const response = await send(route, key, params)
+    expect(response.statusCode, response.body).toBe(403)
+    expect(response.json()).toMatchObject({ success: false, code: 'SESSION_REQUIRED' })
+    expect(await fingerprint?.(world.context, params)).toEqual(before)
+  })
+})
+
+describe.each(forKeys)('%s', (route) => {
+  const { record, fingerprint, status } = ROUTES[route]!
+  const needed = PUBLISHING.includes(route) ? 'posts:publish' : (keyScopeOf(route) as ApiKeyScope)
+
+  const isEnough = (scope: ApiKeyScope) => hasScope([scope], needed)
+
+  it.each(API_KEY_SCOPES.filter(isEnough))('the route serves an API key with the scope %s', async (scope) => {
+    const owner = await signIn(world.context)
+    const key = await createTestKey(world.context, owner, { scopes: [scope] })
+    const response = await send(route, key, (await record?.(world.context, owner)) ?? {})
+    expect(response.statusCode, response.body).toBe(status)
+  })
+
+  it.each(API_KEY_SCOPES.filter((scope) => !isEnough(scope)))(
+    'the route is 403 for an API key with the scope %s and changes nothing',
+    async (scope) => {
+      const owner = await signIn(world.context)
+      const key = await createTestKey(world.context, owner, { scopes: [scope] })
+      const params = (await record?.(world.context, owner)) ?? {}
+      const before = await fingerprint?.(world.context, params)
+      const response = await send(route, key, params)
+      expect(response.statusCode, response.body).toBe(403)
+      const missing = hasScope([scope], 'posts:draft') ? needed : keyScopeOf(route)
+      expect(response.json()).toMatchObject({ success: false, code: 'INSUFFICIENT_SCOPE', scope: missing })
+      expect(await fingerprint?.(world.context, params)).toEqual(before)
+    },
+  )
+})
+
+describe.each(forKeys.filter((route) => withOwner.includes(route)))('%s', (route) => {
+  it('the route treats a foreign record like a missing one when the caller is an API key', async () => {
+    const { record, fingerprint } = ROUTES[route]!
+    const owner = await signIn(world.context)
+    const strangersKey = await createTestKey(world.context, await signIn(world.context))
+    const params = await record!(world.context, owner)
+    const before = await fingerprint!(world.context, params)
+    const response = await send(route, strangersKey, params)
+    expect(response.statusCode).toBe(404)
+    expect(response.json()).toMatchObject({ success: false, code: 'NOT_FOUND' })
+    expect(await fingerprint!(world.context, params)).toEqual(before)
   })
 })
 

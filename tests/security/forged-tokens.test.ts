@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { API_KEY_BYTES, toApiKey } from '../../src/domain/users/api-keys.ts'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../support/api.ts'
 import { FORGERIES, forge } from '../support/forged-tokens.ts'
 import { buildRequest, ROUTES } from '../support/routes.ts'
@@ -31,11 +33,23 @@ it('the token that the forgeries are based on is valid', async () => {
   expect(response.statusCode).toBe(200)
 })
 
+it.each([
+  ['that was never issued', () => toApiKey(randomBytes(API_KEY_BYTES))],
+  ['with a wrong checksum', () => `po_live_${'0'.repeat(49)}`],
+  ['with a character more', () => `${toApiKey(randomBytes(API_KEY_BYTES))}0`],
+])('an API key %s is refused by every route', async (_, build) => {
+  await assertRefused(build())
+})
+
 it.each(FORGERIES)('a token with %s is refused by every route', async (_, forgery) => {
   const token = forge(admin.accessToken, world.context.config.JWT_SECRET, forgery)
+  await assertRefused(token)
+})
+
+async function assertRefused(token: string): Promise<void> {
   const answers = await Promise.all(guarded.map(async (route) => ({ route, answer: await ask(route, token) })))
   for (const { route, answer } of answers) {
     expect(answer.statusCode, route).toBe(401)
     expect(answer.json(), route).toMatchObject({ success: false, message: 'Unauthorized', code: 'UNAUTHORIZED' })
   }
-})
+}

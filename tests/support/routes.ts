@@ -1,8 +1,10 @@
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { Context } from '../../src/context.ts'
 import { PLATFORMS } from '../../src/domain/shared/platforms.ts'
+import type { ApiKeyScope } from '../../src/domain/users/api-keys.ts'
 import type { Role } from '../../src/domain/users/user.ts'
 import { createAccount, type SignedIn } from './api.ts'
+import { createTestKey } from './api-keys.ts'
 import { storeNotifications } from './notifications.ts'
 import { connectAccounts } from './published.ts'
 import { createPost } from '../../src/commands/posts/create-post.ts'
@@ -142,6 +144,14 @@ export const ROUTES: Record<string, RouteCase> = {
     fingerprint: (context, { tokenId }) => context.sessions.find(tokenId!),
   },
 
+  'POST /api/keys': userRoute(201, { name: 'Import', scopes: ['posts:read'] }),
+  'GET /api/keys': userRoute(200),
+  'DELETE /api/keys/:keyId': {
+    ...userRoute(200),
+    record: async (context, owner) => ({ keyId: (await createTestKey(context, owner)).apiKey.keyId }),
+    fingerprint: (context, { keyId }) => context.database.connection.collection('apiKeys').findOne({ keyId }),
+  },
+
   'POST /api/posts': userRoute(201, postBody),
   'GET /api/posts': userRoute(200),
   'POST /api/posts/validate': userRoute(200, postBody),
@@ -276,3 +286,24 @@ export function buildRequest(route: string, params: Record<string, string> = {})
 
 /** Returns the role that the caller of a route needs. */
 export const roleFor = (route: string): Role => (ROUTES[route]!.access === 'admin' ? 'admin' : 'user')
+
+/** The scope that an API key needs for a route. A route that is in no row refuses keys. */
+const KEY_SCOPES: [RegExp, ApiKeyScope][] = [
+  [/^GET \/api\/posts/, 'posts:read'],
+  [/^POST \/api\/posts(\/validate|\/media\/upload|\/:postId\/duplicate)?$/, 'posts:draft'],
+  [/^(PUT|PATCH) \/api\/posts\/:postId$/, 'posts:draft'],
+  [/^POST \/api\/posts\/:postId\/(retry|cancel)$/, 'posts:publish'],
+  [/^DELETE \/api\/posts\/:postId$/, 'posts:publish'],
+  [/^GET \/api\/platform\/(find|limits|accounts)$/, 'accounts:read'],
+  [/ \/api\/platform\/accounts\/:accountId/, 'accounts:write'],
+  [/^POST \/api\/platform\/bluesky\/connect$/, 'accounts:write'],
+  [/ \/api\/platform\/\w+\/(refresh|disconnect)$/, 'accounts:write'],
+  [/ \/api\/analytics\//, 'analytics:read'],
+  [/^POST \/api\/generate\//, 'captions:generate'],
+  [/^GET \/api\/notifications$/, 'notifications:read'],
+  [/^PATCH \/api\/notifications\//, 'notifications:write'],
+]
+
+export function keyScopeOf(route: string): ApiKeyScope | 'refused' {
+  return KEY_SCOPES.find(([pattern]) => pattern.test(route))?.[1] ?? 'refused'
+}

@@ -27,6 +27,7 @@ export type EraseAccountDeps = Pick<
   Context,
   | 'accounts'
   | 'addressCodes'
+  | 'apiKeys'
   | 'audit'
   | 'cipher'
   | 'clock'
@@ -173,6 +174,7 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
     await Promise.all([
       deps.mails.removeAllOf(userId),
       deps.sessions.removeAll(userId),
+      deps.apiKeys.removeAllOf(userId),
       deps.passwordResets.removeAllOf(userId),
       deps.paymentEvents.removeAllOf(userId),
       deps.rateLimits.clearAllOf(email === undefined ? [userId] : [userId, email]),

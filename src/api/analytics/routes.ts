@@ -20,7 +20,7 @@ import {
   TopQuery,
 } from './schema.ts'
 
-const ACCOUNT_ERRORS = { errors: ['NOT_FOUND'] } as const
+const READING = { keyScope: 'analytics:read', errors: ['NOT_FOUND'] } as const
 
 /** Analytics of the signed-in user. */
 export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
@@ -30,7 +30,7 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     '/overview',
     {
       schema: {
-        ...operation('analytics', 'getOverview', 'Get totals, followers and platform performance', ACCOUNT_ERRORS),
+        ...operation('analytics', 'getOverview', 'Get totals, followers and platform performance', READING),
         querystring: PeriodQuery,
         response: { 200: success(Overview), ...errorResponses },
       },
@@ -42,7 +42,7 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     '/timeline',
     {
       schema: {
-        ...operation('analytics', 'getTimeline', 'Get daily engagement', ACCOUNT_ERRORS),
+        ...operation('analytics', 'getTimeline', 'Get daily engagement', READING),
         querystring: PlatformQuery,
         response: { 200: success(Timeline), ...errorResponses },
       },
@@ -54,7 +54,7 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     '/growth',
     {
       schema: {
-        ...operation('analytics', 'getFollowerGrowth', 'Get daily follower counts', ACCOUNT_ERRORS),
+        ...operation('analytics', 'getFollowerGrowth', 'Get daily follower counts', READING),
         querystring: PlatformQuery,
         response: { 200: success(Growth), ...errorResponses },
       },
@@ -66,12 +66,7 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     '/posts/top',
     {
       schema: {
-        ...operation(
-          'analytics',
-          'getTopPosts',
-          'Get the top posts; posts without the metric come last',
-          ACCOUNT_ERRORS,
-        ),
+        ...operation('analytics', 'getTopPosts', 'Get the top posts; posts without the metric come last', READING),
         querystring: TopQuery,
         response: { 200: success(TopPosts), ...errorResponses },
       },
@@ -86,7 +81,7 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     '/platforms',
     {
       schema: {
-        ...operation('analytics', 'getPlatformPerformance', 'Get totals per platform, best first', ACCOUNT_ERRORS),
+        ...operation('analytics', 'getPlatformPerformance', 'Get totals per platform, best first', READING),
         querystring: PeriodQuery,
         response: { 200: success(PlatformList), ...errorResponses },
       },
@@ -98,7 +93,7 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     '/heatmap',
     {
       schema: {
-        ...operation('analytics', 'getHeatmap', 'Get engagement by weekday and hour', ACCOUNT_ERRORS),
+        ...operation('analytics', 'getHeatmap', 'Get engagement by weekday and hour', READING),
         querystring: PeriodQuery,
         response: { 200: success(Heatmap), ...errorResponses },
       },
@@ -111,6 +106,7 @@ export const analyticsRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     {
       schema: {
         ...operation('analytics', 'refreshPostMetrics', 'Refresh the metrics of a post from its platform', {
+          keyScope: 'analytics:read',
           description:
             'Allowed once per 15 minutes; a failed refresh does not count. Waits about five seconds and always returns the latest snapshot.',
         }),

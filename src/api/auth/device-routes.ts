@@ -3,13 +3,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { logOutDevice } from '../../commands/users/log-out.ts'
 import type { Context } from '../../context.ts'
 import { operation } from '../openapi/operation.ts'
+import { getSessionId } from '../shared/identity.ts'
 import { IdParam } from '../shared/schemas/common.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentDevice } from './present.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
 import { Device } from './schema.ts'
 
-const security = [{ bearer: [] }]
+const SESSION_ONLY = { security: [{ bearer: [] }], keyScope: 'refused' as const }
 
 interface DeviceRoutesOptions {
   context: Context
@@ -23,15 +24,16 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<DeviceRoutesOptions> = asyn
     '/',
     {
       schema: {
-        ...operation('auth', 'listDevices', 'List devices with a session, most recently used first', { security }),
+        ...operation('auth', 'listDevices', 'List devices with a session, most recently used first', SESSION_ONLY),
         response: { 200: success(Type.Array(Device)), ...errorResponses },
       },
     },
     async ({ user }) => {
+      const sessionId = getSessionId(user)
       const sessions = await context.sessions.listOf(user.userId, context.clock.now())
       return ok(
         'Devices found',
-        sessions.map((session) => presentDevice(session, user.sessionId)),
+        sessions.map((session) => presentDevice(session, sessionId)),
       )
     },
   )
@@ -40,9 +42,12 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<DeviceRoutesOptions> = asyn
     '/:tokenId',
     {
       schema: {
-        ...operation('auth', 'logOutDevice', 'Log out a device; its access token stops working immediately', {
-          security,
-        }),
+        ...operation(
+          'auth',
+          'logOutDevice',
+          'Log out a device; its access token stops working immediately',
+          SESSION_ONLY,
+        ),
         params: IdParam('tokenId'),
         response: { 200: Acknowledged, ...errorResponses },
       },

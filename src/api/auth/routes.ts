@@ -16,7 +16,7 @@ import { googleRoutes } from './google-routes.ts'
 import { presentUser } from './present.ts'
 import { createRefreshCookie } from './refresh-cookie.ts'
 import { registrationRoutes } from './registration-routes.ts'
-import { LoggedIn, LogInBody, Me, Refreshed } from './schema.ts'
+import { LoggedIn, LogInBody, LogOutEverywhereQuery, Me, Refreshed } from './schema.ts'
 
 /** Accounts, logins and sessions. */
 export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = async (app, { context }) => {
@@ -97,14 +97,17 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = as
       onRequest: app.requireUser,
       schema: {
         ...operation('auth', 'logOutEverywhere', 'End all sessions of the user immediately', {
+          description: 'API keys stay valid unless `apiKeys=true`.',
           security: [{ bearer: [] }],
+          keyScope: 'refused',
           responseHeaders: { 200: ['Set-Cookie'] },
         }),
+        querystring: LogOutEverywhereQuery,
         response: { 200: Acknowledged, ...errorResponses },
       },
     },
     async (request, reply) => {
-      await logOutEverywhere(context, request.user.userId)
+      await logOutEverywhere(context, request.user.userId, { endsApiKeys: request.query.apiKeys === 'true' })
       refreshCookie.clear(reply)
       return acknowledged('Logged out everywhere')
     },
@@ -115,7 +118,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ context: ApiContext }> = as
     {
       onRequest: app.requireUser,
       schema: {
-        ...operation('auth', 'getMe', 'Get the signed-in user', { security: [{ bearer: [] }] }),
+        ...operation('auth', 'getMe', 'Get the signed-in user', { security: [{ bearer: [] }], keyScope: 'refused' }),
         response: { 200: success(Me), ...errorResponses },
       },
     },

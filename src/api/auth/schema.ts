@@ -12,6 +12,15 @@ export const LogInBody = Type.Object(
   { title: 'LogIn' },
 )
 
+export const LogOutEverywhereQuery = Type.Object({
+  apiKeys: stringEnum(['true', 'false'], { default: 'false', description: 'Whether the API keys end as well' }),
+})
+
+/** Whether a new password also ends the API keys. */
+export const EndsApiKeys = Type.Optional(
+  Type.Boolean({ description: 'True also deletes all API keys; the programs that use them stop working' }),
+)
+
 const EmailAddress = Type.String({ format: 'email', maxLength: 320 })
 
 /** `domain/users/passwords.ts` checks the other rules after normalization. */
@@ -51,6 +60,7 @@ export const ResetPasswordBody = Type.Object(
     token: Type.String({ minLength: 1, maxLength: 100 }),
     email: EmailAddress,
     password: NewPassword,
+    endsApiKeys: EndsApiKeys,
   },
   { title: 'ResetPassword' },
 )

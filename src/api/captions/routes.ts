@@ -47,6 +47,7 @@ export const captionRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
             platform === null ? 'generateCaptions' : `generate${platformLabel(platform)}Captions`,
             platform === null ? 'Generate captions' : `Generate captions that fit ${platformLabel(platform)}`,
             {
+              keyScope: 'captions:generate',
               description: 'Counts against `limits.maxCaptionGenerations` only when captions are returned.',
               errors: ['CAPTION_LIMIT_REACHED', 'CAPTION_REFUSED', 'CAPTION_PROVIDER_FAILED'],
             },

@@ -25,6 +25,7 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
           'notifications',
           'registerDevice',
           'Register a device for push messages; it belongs to the last user who registered it',
+          { keyScope: 'refused' },
         ),
         body: Type.Object({ token: Token, platform: stringEnum<PushPlatform>(PUSH_PLATFORMS) }),
         response: { 200: Acknowledged, ...errorResponses },
@@ -44,6 +45,7 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
           'notifications',
           'saveBrowserToken',
           'Register a browser for push messages; path of older frontends',
+          { keyScope: 'refused' },
         ),
         body: Type.Object({ token: Token }),
         response: { 200: Acknowledged, ...errorResponses },
@@ -59,7 +61,9 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
     '/notifications/devices/:token',
     {
       schema: {
-        ...operation('notifications', 'removeDevice', 'Stop push messages to a device; clients call it at logout'),
+        ...operation('notifications', 'removeDevice', 'Stop push messages to a device; clients call it at logout', {
+          keyScope: 'refused',
+        }),
         params: Type.Object({ token: Type.String({ description: 'The token, percent-encoded' }) }),
         response: { 200: Acknowledged, ...errorResponses },
       },

@@ -15,7 +15,9 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ context: Context }>
     '/',
     {
       schema: {
-        ...operation('notifications', 'listNotifications', 'List notifications, newest first'),
+        ...operation('notifications', 'listNotifications', 'List notifications, newest first', {
+          keyScope: 'notifications:read',
+        }),
         querystring: ListNotificationsQuery,
         response: { 200: success(NotificationList), ...errorResponses },
       },
@@ -32,7 +34,9 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ context: Context }>
     '/read-all',
     {
       schema: {
-        ...operation('notifications', 'markAllNotificationsRead', 'Mark all notifications as read'),
+        ...operation('notifications', 'markAllNotificationsRead', 'Mark all notifications as read', {
+          keyScope: 'notifications:write',
+        }),
         response: { 200: success(ReadNotifications), ...errorResponses },
       },
     },
@@ -44,7 +48,9 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ context: Context }>
     '/:id/read',
     {
       schema: {
-        ...operation('notifications', 'markNotificationRead', 'Mark a notification as read'),
+        ...operation('notifications', 'markNotificationRead', 'Mark a notification as read', {
+          keyScope: 'notifications:write',
+        }),
         params: IdParam('id'),
         response: { 200: success(ReadNotification), ...errorResponses },
       },

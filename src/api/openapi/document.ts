@@ -58,7 +58,14 @@ export function toDocumentedRoute({
   url: string
   route: DescribedRoute
 }) {
-  const { response, documented, responseHeaders = {}, errors: _, ...schema } = given.schema ?? {}
+  const {
+    response,
+    documented,
+    responseHeaders = {},
+    errors: _errors,
+    keyScope: _keyScope,
+    ...schema
+  } = given.schema ?? {}
   const statuses = Object.entries((response ?? {}) as DocumentNode).filter(([status]) => /^\d+$/.test(status))
   const facts: RouteFacts = { errors: deriveErrorCodes(route), responseHeaders, isLimited: !route.config?.isUnlimited }
   return {

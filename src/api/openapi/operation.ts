@@ -1,11 +1,12 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { FastifySchema, RouteOptions } from 'fastify'
+import type { ApiKeyScope } from '../../domain/users/api-keys.ts'
 import type { ServiceErrorCode } from '../../domain/shared/service-error.ts'
 
 /** Response headers that a route may declare; `document.ts` describes each of them once. */
 export type DeclaredHeader = 'ETag' | 'Retry-After' | 'Set-Cookie' | 'Location' | 'Content-Disposition'
 
-/** Facts about a route that only the OpenAPI document needs. */
+/** Facts about a route for the OpenAPI document. The guard reads `keyScope` as well. */
 interface OperationDetails {
   description?: string
   /** The route's own error codes, besides those that `deriveErrorCodes` derives from its shape. */
@@ -14,6 +15,11 @@ interface OperationDetails {
   responseHeaders?: Record<number, readonly DeclaredHeader[]>
   /** Input that the handler parses itself: documented like a schema, but not validated by Fastify. */
   documented?: { querystring?: TSchema; body?: TSchema; headers?: TSchema }
+  /**
+   * The scope with which an API key may use the route, or `refused`. Every route for users declares one of both; without it the guard
+   * refuses keys.
+   */
+  keyScope?: ApiKeyScope | 'refused'
   /** Overrides the credentials that the guards of the route require. */
   security?: Record<string, readonly string[]>[]
 }
@@ -24,6 +30,7 @@ declare module 'fastify' {
 
 type Tag =
   | 'auth'
+  | 'keys'
   | 'posts'
   | 'analytics'
   | 'platforms'
@@ -49,6 +56,11 @@ export type DescribedRoute = Pick<RouteOptions, 'method' | 'url' | 'schema' | 'c
 /** Security requirement of admin routes. */
 export const ADMIN_SECURITY = [{ bearer: ['admin'] }]
 
+/** Returns the security requirement of a route for users: an access token, or an API key with the scope of the route. */
+export function toUserSecurity({ keyScope = 'refused' }: Pick<FastifySchema, 'keyScope'>) {
+  return [{ bearer: [] }, ...(keyScope === 'refused' ? [] : [{ apiKey: [keyScope] }])]
+}
+
 const BODY_ERRORS: ServiceErrorCode[] = [
   'VALIDATION_FAILED',
   'BAD_REQUEST',
@@ -67,6 +79,8 @@ export function deriveErrorCodes({ method, schema = {}, config, url }: Described
       ...codesWhen(![method].flat().every((name) => name === 'GET' || name === 'HEAD'), ...BODY_ERRORS),
       ...codesWhen(schema.querystring ?? schema.headers, 'VALIDATION_FAILED'),
       ...codesWhen(credentials.includes('bearer'), 'UNAUTHORIZED', 'ACCOUNT_DISABLED'),
+      ...codesWhen(schema.keyScope === 'refused', 'SESSION_REQUIRED'),
+      ...codesWhen(credentials.includes('apiKey'), 'INSUFFICIENT_SCOPE'),
       // The API accepts a cookie alone only from its own origins.
       ...codesWhen(credentials.includes('refreshCookie') || requiresAdmin(schema), 'FORBIDDEN'),
       ...codesWhen(url.includes(':'), 'NOT_FOUND'),

@@ -23,6 +23,7 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       config: { deadlineMs },
       schema: {
         ...operation('payments', 'createCheckout', 'Create a checkout page for the Pro plan', {
+          keyScope: 'refused',
           description:
             'Returns the same page while it is open. Fails with 409 ALREADY_SUBSCRIBED while a subscription exists.',
           errors: ['ALREADY_SUBSCRIBED', 'PAYMENT_SESSION_FAILED', 'PAYMENTS_UNAVAILABLE'],
@@ -42,7 +43,7 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
           'payments',
           'openBillingPortal',
           'Open the billing portal for cards, invoices and the subscription',
-          { errors: ['NO_BILLING_ACCOUNT', 'BILLING_PORTAL_FAILED', 'PAYMENTS_UNAVAILABLE'] },
+          { keyScope: 'refused', errors: ['NO_BILLING_ACCOUNT', 'BILLING_PORTAL_FAILED', 'PAYMENTS_UNAVAILABLE'] },
         ),
         response: { 200: messageWithData(HostedPage), ...errorResponses },
       },
@@ -56,6 +57,7 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       config: { deadlineMs },
       schema: {
         ...operation('payments', 'cancelSubscription', 'Cancel the subscription at the end of the paid period', {
+          keyScope: 'refused',
           description: 'The plan stays active until then, and the user can resume it in the billing portal.',
           errors: ['NO_ACTIVE_SUBSCRIPTION', 'NO_SUBSCRIPTION_ID', 'ALREADY_CANCELLING', 'PAYMENTS_UNAVAILABLE'],
         }),
@@ -72,7 +74,9 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     '/status',
     {
       schema: {
-        ...operation('payments', 'getSubscription', 'Get plan, subscription, usage and limits'),
+        ...operation('payments', 'getSubscription', 'Get plan, subscription, usage and limits', {
+          keyScope: 'refused',
+        }),
         response: { 200: messageWithData(SubscriptionStatus), ...errorResponses },
       },
     },

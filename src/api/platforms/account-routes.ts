@@ -24,6 +24,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     {
       schema: {
         ...operation('platforms', 'listAccounts', 'List all connected accounts of the user', {
+          keyScope: 'accounts:read',
           description: 'In the order of the platforms, the default account of each first.',
         }),
         response: { 200: success(Type.Array(AccountSchema)), ...errorResponses },
@@ -48,7 +49,9 @@ export const accountRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     '/accounts/:accountId',
     {
       schema: {
-        ...operation('platforms', 'updateAccount', 'Make an account the default of its platform, or give it a label'),
+        ...operation('platforms', 'updateAccount', 'Make an account the default of its platform, or give it a label', {
+          keyScope: 'accounts:write',
+        }),
         params,
         body: AccountChange,
         response: { 200: success(AccountSchema), ...errorResponses },
@@ -67,6 +70,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       ...WAITING,
       schema: {
         ...operation('platforms', 'refreshAccount', 'Check the connection of an account and update its profile', {
+          keyScope: 'accounts:write',
           errors: ['PLATFORM_NOT_CONNECTED', 'RECONNECT_REQUIRED', 'PLATFORM_UNAVAILABLE'],
         }),
         params,
@@ -85,6 +89,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       ...WAITING,
       schema: {
         ...operation('platforms', 'disconnectAccount', 'Disconnect an account', {
+          keyScope: 'accounts:write',
           description: 'Another account of its platform becomes the default one.',
         }),
         params,

@@ -12,6 +12,7 @@ import { buildCallbackUrl } from '../../domain/accounts/platform-connect.ts'
 import { PLATFORMS, platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { isFromBrowser, createBindingCookie } from '../shared/binding-cookie.ts'
+import { getSessionId } from '../shared/identity.ts'
 import { operation } from '../openapi/operation.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { accountRoutes } from './account-routes.ts'
@@ -40,7 +41,9 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     '/find',
     {
       schema: {
-        ...operation('platforms', 'listPlatformConnections', 'List the platform accounts of the user'),
+        ...operation('platforms', 'listPlatformConnections', 'List the platform accounts of the user', {
+          keyScope: 'accounts:read',
+        }),
         response: { 200: success(PlatformAccountsSchema), ...errorResponses },
       },
     },
@@ -53,6 +56,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
     {
       schema: {
         ...operation('platforms', 'getPlatformLimits', 'Get the limits that each platform sets for a post', {
+          keyScope: 'accounts:read',
           description:
             'Where servers set their own limits, those of the default account’s server, or of the given account’s. `publications` is what that account has used.',
           errors: ['NOT_FOUND'],
@@ -81,6 +85,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
       ...WAITING,
       schema: {
         ...operation('platforms', 'connectBluesky', 'Connect a Bluesky account with an app password', {
+          keyScope: 'accounts:write',
           errors: [
             'PLATFORM_CREDENTIALS_INVALID',
             'ACCOUNT_ALREADY_CONNECTED',
@@ -118,7 +123,8 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
       reply: FastifyReply,
       server?: string,
     ) {
-      const { userId, sessionId } = request.user
+      const { userId } = request.user
+      const sessionId = getSessionId(request.user)
       const isBound = config.CONNECT_COOKIE === 'always' || isFromBrowser(request)
       const replace = request.query.replace !== 'false'
       const attempt = { userId, sessionId, platform, redirectUri, server, replace, isBound }
@@ -134,6 +140,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
         exposeHeadRoute: false,
         schema: {
           ...operation('platforms', `begin${label}Connection`, `Start connecting a ${label} account`, {
+            keyScope: 'refused',
             description,
             errors: ['PLATFORM_NOT_SUPPORTED', 'PLATFORM_UNAVAILABLE'],
             responseHeaders,
@@ -156,6 +163,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
             `begin${label}ConnectionOnServer`,
             `Start connecting a ${label} account on any server`,
             {
+              keyScope: 'refused',
               description: `${description} Without a server, the default one of this deployment is used.`,
               errors: ['PLATFORM_NOT_SUPPORTED', 'PLATFORM_UNAVAILABLE'],
               responseHeaders,
@@ -184,7 +192,10 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
             'platforms',
             `refresh${label}Connection`,
             `Check the ${label} connection and update the profile`,
-            { errors: ['PLATFORM_NOT_CONNECTED', 'RECONNECT_REQUIRED', 'PLATFORM_UNAVAILABLE'] },
+            {
+              keyScope: 'accounts:write',
+              errors: ['PLATFORM_NOT_CONNECTED', 'RECONNECT_REQUIRED', 'PLATFORM_UNAVAILABLE'],
+            },
           ),
           response: { 200: success(PlatformAccountSchema), ...errorResponses },
         },
@@ -200,7 +211,9 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
       {
         ...WAITING,
         schema: {
-          ...operation('platforms', `disconnect${label}`, `Disconnect the ${label} account`),
+          ...operation('platforms', `disconnect${label}`, `Disconnect the ${label} account`, {
+            keyScope: 'accounts:write',
+          }),
           response: { 200: success(PlatformAccountSchema), ...errorResponses },
         },
       },

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import type { Config } from '../../config/schema.ts'
 import { parseAccessPayload, type AccessPayload, type AccessTokens } from '../../domain/users/access-tokens.ts'
+import { isApiKey } from '../../domain/users/api-keys.ts'
 import type { RequestUser } from '../shared/identity.ts'
 
 declare module '@fastify/jwt' {
@@ -61,6 +62,12 @@ export const accessTokens = fastifyPlugin(
 /** Returns the token of an `Authorization: Bearer` header, or null when there is none. */
 export function parseBearerToken(request: FastifyRequest): string | null {
   return /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? null
+}
+
+/** Returns the API key of an `Authorization: Bearer` header, or null when it holds none with the right checksum. */
+export function parseApiKey(request: FastifyRequest): string | null {
+  const text = /^Bearer +(\w+) *$/i.exec(request.headers.authorization ?? '')?.[1]
+  return text !== undefined && isApiKey(text) ? text : null
 }
 
 function createAccessTokens({ jwt }: Pick<FastifyInstance, 'jwt'>): AccessTokens {

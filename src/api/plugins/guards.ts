@@ -2,26 +2,38 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { parseAccessPayload, type VerifiedClaims } from '../../domain/users/access-tokens.ts'
+import { toCoarseNetwork, toUsedHour, type ApiKey } from '../../domain/users/api-keys.ts'
+import type { ApiContext } from '../../context.ts'
+import { getClientAddress } from '../shared/client-address.ts'
 import {
-  loadRequestUser,
+  assertScope,
   createUnauthorizedError,
+  loadKeyUser,
+  loadRequestUser,
+  type LoadKeyUserDeps,
   type LoadRequestUserDeps,
   type RequestUser,
 } from '../shared/identity.ts'
+import { parseApiKey } from './access-tokens.ts'
 
 type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** An `onRequest` hook: 401 without a valid session, 403 for a disabled account. */
+    /**
+     * An `onRequest` hook: 401 without a valid session or API key, 403 for a disabled account, and for a key without the scope that
+     * the schema of the route declares as `keyScope`.
+     */
     requireUser: Guard
     /** Like `requireUser`, and 403 for users who are not admins. */
     requireAdmin: Guard
   }
 }
 
+type GuardDeps = LoadRequestUserDeps & LoadKeyUserDeps & Pick<ApiContext, 'apiKeys'>
+
 interface GuardOptions {
-  context: LoadRequestUserDeps
+  context: GuardDeps
 }
 
 /**
@@ -34,8 +46,9 @@ export const guards = fastifyPlugin<GuardOptions>(
 
     app.decorate('requireUser', async (request: FastifyRequest, reply: FastifyReply) => {
       if (request.user) return
-      request.user = await loadRequestUser(context, await verifyRequestToken(request))
+      request.user = await authenticate(context, request)
       await app.limitUser(request, reply)
+      assertScope(request.user, request.routeOptions.schema?.keyScope ?? 'refused')
     })
 
     app.decorate('requireAdmin', async (request: FastifyRequest, reply: FastifyReply) => {
@@ -45,6 +58,24 @@ export const guards = fastifyPlugin<GuardOptions>(
   },
   { name: 'guards', fastify: '5.x', dependencies: ['rate-limits', 'access-tokens'] },
 )
+
+async function authenticate(context: GuardDeps, request: FastifyRequest): Promise<RequestUser> {
+  const secret = parseApiKey(request)
+  if (secret === null) return loadRequestUser(context, await verifyRequestToken(request))
+  const { apiKey, user } = await loadKeyUser(context, secret)
+  recordUse(context, request, apiKey)
+  return user
+}
+
+/** Stores the use of a key, once an hour. The request neither waits for it nor fails with it. */
+function recordUse({ apiKeys, clock }: GuardDeps, request: FastifyRequest, apiKey: ApiKey): void {
+  const isRecorded = apiKey.lastUsedAt !== null && apiKey.lastUsedAt >= toUsedHour(clock.now())
+  if (isRecorded) return
+  const { keyId } = apiKey
+  apiKeys
+    .recordUse(apiKey, toCoarseNetwork(getClientAddress(request)))
+    .catch((err: unknown) => request.log.warn({ err, keyId }, 'use of an API key not recorded'))
+}
 
 /** @throws ServiceError 401 without a valid access token */
 async function verifyRequestToken(request: FastifyRequest): Promise<VerifiedClaims> {

@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import manifest from '../../../package.json' with { type: 'json' }
+import { API_KEY_PATTERN } from '../../domain/users/api-keys.ts'
 import { finishDocument, toDocumentedRoute } from '../openapi/document.ts'
 
 /** Serves the OpenAPI document, generated from the route schemas, and its reference page. Register it before the routes. */
@@ -26,6 +27,13 @@ export const openapi = fastifyPlugin(
               scheme: 'bearer',
               bearerFormat: 'JWT',
               description: 'The `accessToken` from a login',
+            },
+            apiKey: {
+              type: 'http',
+              scheme: 'bearer',
+              bearerFormat: `^${API_KEY_PATTERN}$`,
+              description:
+                'An API key from `POST /api/keys`. Routes that accept keys name the scope that the key needs; all others respond with `SESSION_REQUIRED`.',
             },
             refreshCookie: { type: 'apiKey', in: 'cookie', name: 'refreshToken' },
           },
@@ -53,6 +61,7 @@ export const openapi = fastifyPlugin(
 
 const TAGS = [
   { name: 'auth', description: 'Accounts, logins and sessions' },
+  { name: 'keys', description: 'API keys for programs that act for the signed-in user' },
   { name: 'posts', description: 'Writing, scheduling and following posts' },
   { name: 'analytics', description: 'Engagement, followers and the best times to publish' },
   { name: 'platforms', description: 'Connected platform accounts' },

@@ -30,7 +30,8 @@ export const requestLog = fastifyPlugin(
           statusCode: reply.statusCode,
           durationMs: Math.round(reply.elapsedTime),
           userAgent: request.headers['user-agent']?.slice(0, MAX_USER_AGENT_LENGTH),
-          ...(request.user ? { userId: request.user.userId } : {}),
+          ...(request.user && { userId: request.user.userId }),
+          ...(request.user?.apiKey && { keyId: request.user.apiKey.keyId }),
         },
         'request completed',
       )

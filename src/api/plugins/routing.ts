@@ -1,12 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { ServiceError } from '../../domain/shared/service-error.ts'
+import type { ApiKeyScope } from '../../domain/users/api-keys.ts'
 import { sendError } from '../shared/errors.ts'
 
 /** A route of this API, for tests that cover all routes. */
 export interface RouteEntry {
   method: string
   url: string
+  /** Undefined where the route does not declare it. */
+  keyScope: ApiKeyScope | 'refused' | undefined
 }
 
 declare module 'fastify' {
@@ -22,8 +25,9 @@ export const routing = fastifyPlugin(
     app.decorate('routeEntries', entries)
 
     app.addHook('onRoute', (route) => {
-      const methods = [route.method].flat()
-      if (!route.url.includes('*')) entries.push(...methods.map((method) => ({ method, url: route.url })))
+      const { url, schema } = route
+      if (url.includes('*')) return
+      entries.push(...[route.method].flat().map((method) => ({ method, url, keyScope: schema?.keyScope })))
     })
 
     const sendNotFound = (request: FastifyRequest, reply: FastifyReply) => {

@@ -3,6 +3,7 @@ import { createPost, findIdempotentResult, type Idempotency } from '../../comman
 import { validatePost } from '../../commands/posts/validate-post.ts'
 import type { Context } from '../../context.ts'
 import { operation } from '../openapi/operation.ts'
+import { assertScope } from '../shared/identity.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { parseIdempotency } from './idempotency.ts'
 import { presentCreatedPost, toPostSource } from './present.ts'
@@ -25,8 +26,10 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
     {
       schema: {
         ...operation('posts', 'createPost', 'Create a post', {
+          keyScope: 'posts:draft',
           description:
             'Publishes immediately, schedules when `scheduledAt` is in the future, or saves a draft with `status: DRAFT`. ' +
+            'An API key needs `posts:publish` for everything but a draft. ' +
             'A repeated request with the same idempotency key returns the first response with status 200.',
           errors: ['PLATFORM_NOT_CONNECTED', 'POST_LIMIT_REACHED', 'IDEMPOTENCY_KEYS_DIFFER', 'IDEMPOTENCY_MISMATCH'],
         }),
@@ -43,6 +46,7 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
       },
     },
     async (request, reply) => {
+      if (request.body.status !== 'DRAFT') assertScope(request.user, 'posts:publish')
       const { created, data } = await createPost(context, {
         userId: request.user.userId,
         plan: request.user.plan,
@@ -61,6 +65,7 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
     {
       schema: {
         ...operation('posts', 'validatePost', 'Check a post without creating it', {
+          keyScope: 'posts:draft',
           description: 'Returns every error and warning that creating the post would return. Nothing is stored.',
         }),
         body: CreatePostBody,

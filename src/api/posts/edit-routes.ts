@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { updatePost, type UpdatePostRequest } from '../../commands/posts/update-post.ts'
 import type { Context } from '../../context.ts'
 import { operation } from '../openapi/operation.ts'
+import { assertScope, type RequestUser } from '../shared/identity.ts'
 import { IdParam } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentCreatedPost } from './present.ts'
@@ -18,8 +19,9 @@ export const editRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     {
       schema: {
         ...operation('posts', 'replacePost', 'Replace a post', {
+          keyScope: 'posts:draft',
           description:
-            'Works until delivery starts. Without `scheduledAt` the post keeps its time; null publishes it now.',
+            'Works until delivery starts. An API key needs `posts:publish` for everything but a draft. Without `scheduledAt` the post keeps its time; null publishes it now.',
           errors: UPDATE_ERRORS,
         }),
         params: PostId,
@@ -27,7 +29,7 @@ export const editRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
         response: { 200: success(UpdatedPost), ...errorResponses },
       },
     },
-    ({ params, body, user }) => update(user.userId, params.postId, { kind: 'replace', input: body }),
+    ({ params, body, user }) => update(user, params.postId, { kind: 'replace', input: body }),
   )
 
   app.patch(
@@ -35,8 +37,9 @@ export const editRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     {
       schema: {
         ...operation('posts', 'updatePost', 'Update a post', {
+          keyScope: 'posts:draft',
           description:
-            'Works until delivery starts. Fields that are not sent stay unchanged. `status` PENDING or SCHEDULED publishes a draft.',
+            'Works until delivery starts. An API key needs `posts:publish` for everything but a draft. Fields that are not sent stay unchanged. `status` PENDING or SCHEDULED publishes a draft.',
           errors: UPDATE_ERRORS,
         }),
         params: PostId,
@@ -44,11 +47,17 @@ export const editRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
         response: { 200: success(UpdatedPost), ...errorResponses },
       },
     },
-    ({ params, body, user }) => update(user.userId, params.postId, { kind: 'patch', input: body }),
+    ({ params, body, user }) => update(user, params.postId, { kind: 'patch', input: body }),
   )
 
-  async function update(userId: string, postId: string, change: UpdatePostRequest['update']) {
-    const { post, warnings } = await updatePost(context, { userId, postId, update: change })
+  async function update(user: RequestUser, postId: string, change: UpdatePostRequest['update']) {
+    const assertMayPublish = () => assertScope(user, 'posts:publish')
+    const { post, warnings } = await updatePost(context, {
+      userId: user.userId,
+      postId,
+      update: change,
+      assertMayPublish,
+    })
     const { status, scheduledAt } = post
     return ok('Post updated successfully', presentCreatedPost({ postId, status, scheduledAt, warnings }))
   }

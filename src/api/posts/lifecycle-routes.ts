@@ -19,6 +19,7 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     {
       schema: {
         ...operation('posts', 'deletePost', 'Delete a post', {
+          keyScope: 'posts:publish',
           description:
             'Stops the deliveries that have not started. Posts that are already published stay on their platforms.',
         }),
@@ -38,6 +39,7 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     {
       schema: {
         ...operation('posts', 'retryPost', 'Retry failed platforms', {
+          keyScope: 'posts:publish',
           description:
             'Sends the post again to every platform that failed. A post that was duplicated free of charge cannot be retried.',
           errors: ['NO_FAILED_PLATFORMS', 'POST_IN_PROGRESS', 'POST_DUPLICATED'],
@@ -59,6 +61,7 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     {
       schema: {
         ...operation('posts', 'cancelPost', 'Cancel a post', {
+          keyScope: 'posts:publish',
           description: 'Works while the post is pending or scheduled.',
         }),
         params: PostId,
@@ -77,6 +80,7 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
     {
       schema: {
         ...operation('posts', 'duplicatePost', 'Duplicate a post as a draft', {
+          keyScope: 'posts:draft',
           description:
             'Copies text, media and platforms of a post in any status into a new draft without a time. The draft counts against the plan. ' +
             'If the post failed or was cancelled without reaching a platform, the first duplicate is free, and the original can no longer be retried.',

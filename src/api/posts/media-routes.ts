@@ -12,6 +12,7 @@ export const mediaRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     {
       schema: {
         ...operation('posts', 'requestMediaUpload', 'Request a media upload', {
+          keyScope: 'posts:draft',
           description: 'Send the file to `uploadUrl` with PUT, then use `storageKey` in a media item of the post.',
           errors: ['INVALID_MEDIA_TYPE', 'UPLOAD_QUOTA_REACHED'],
         }),

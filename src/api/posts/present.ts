@@ -160,6 +160,6 @@ export function presentCreatedPost({ postId, status, scheduledAt, warnings }: Cr
 }
 
 /** Returns `web` for requests with an Origin header: browsers send it, API clients do not. */
-export function toPostSource({ headers }: FastifyRequest): 'web' | 'api' {
-  return headers.origin === undefined ? 'api' : 'web'
+export function toPostSource({ headers, user }: FastifyRequest): 'web' | 'api' {
+  return headers.origin === undefined || user.apiKey ? 'api' : 'web'
 }

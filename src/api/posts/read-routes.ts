@@ -27,6 +27,7 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     {
       schema: {
         ...operation('posts', 'listPosts', 'List posts', {
+          keyScope: 'posts:read',
           description:
             "Returns a page of the caller's posts. Filters are combined. `status` accepts several values, repeated or separated by commas. " +
             'A post larger than 2 MiB divided by `limit` is shortened and marked with `isShortened`.',
@@ -53,6 +54,7 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     {
       schema: {
         ...operation('posts', 'getPost', 'Get a post', {
+          keyScope: 'posts:read',
           description: 'Includes the latest metrics of each platform.',
         }),
         params: PostId,
@@ -73,6 +75,7 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     {
       schema: {
         ...operation('posts', 'getPostStatus', 'Get the delivery status of a post', {
+          keyScope: 'posts:read',
           description: 'Sends an ETag, and `Retry-After` while the delivery is in progress.',
           documented: { headers: ConditionalHeaders },
           responseHeaders: { 200: ['ETag', 'Retry-After'], 304: ['ETag', 'Retry-After'] },
@@ -101,6 +104,7 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     {
       schema: {
         ...operation('posts', 'getPostTimeline', 'Get the timeline of a post', {
+          keyScope: 'posts:read',
           description:
             'Lists the newest 200 events: attempts, outcomes, waits, reconciliations and status changes. They last as long as the post.',
         }),

@@ -9,6 +9,7 @@ import { createRefreshCookie } from '../auth/refresh-cookie.ts'
 import { UserRecord } from '../auth/schema.ts'
 import { getClientAddress } from '../shared/client-address.ts'
 import { createJsonStream } from '../shared/json-stream.ts'
+import { getSessionId } from '../shared/identity.ts'
 import { operation } from '../openapi/operation.ts'
 import { createConcurrencyLimit } from '../plugins/concurrency-limit.ts'
 import { Instant, nullable } from '../shared/schemas/common.ts'
@@ -29,6 +30,7 @@ const Export = Type.Object({
   notifications: records('Same format as GET /api/notifications'),
   media: records('The files in storage: storageKey, storageUrl, storedAt'),
   sessions: records('Same format as GET /api/auth/devices'),
+  apiKeys: records('Same format as GET /api/keys'),
   devices: records('Devices registered for push messages: platform, createdAt, lastSeen'),
   mails: records('Emails of the last days: kind, state, createdAt'),
   payments: records('Subscription events of the payment processor in the last 90 days'),
@@ -65,6 +67,7 @@ export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
       onRequest: async (request, reply) => exports.enter(reply, request.user.userId),
       schema: {
         ...operation('profile', 'exportData', 'Download all of your data as JSON', {
+          keyScope: 'refused',
           responseHeaders: { 200: ['Content-Disposition'] },
         }),
         response: { 200: success(Export), ...errorResponses },
@@ -73,7 +76,7 @@ export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     async (request, reply) => {
       const user = await context.users.findById(request.user.userId)
       if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
-      const document = ok('Your data', await exportData(context, user, request.user.sessionId))
+      const document = ok('Your data', await exportData(context, user, getSessionId(request.user)))
       const stream = await createJsonStream(document, request.deadline)
       const day = document.data.exportedAt.slice(0, 10)
       reply
@@ -89,6 +92,7 @@ export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     {
       schema: {
         ...operation('profile', 'eraseAccount', 'Erase the account and all of its data', {
+          keyScope: 'refused',
           description:
             'Blocks the account immediately and removes its data in the background. Accounts without a password need a login within the last ten minutes.',
           errors: ['INCORRECT_PASSWORD', 'FRESH_LOGIN_REQUIRED'],
@@ -99,10 +103,9 @@ export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
       },
     },
     async (request, reply) => {
-      const { userId, sessionId } = request.user
       await eraseAccount(context, {
-        userId,
-        sessionId,
+        userId: request.user.userId,
+        sessionId: getSessionId(request.user),
         ipAddress: getClientAddress(request),
         password: request.body?.password,
       })

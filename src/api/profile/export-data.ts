@@ -3,6 +3,7 @@ import type { AuditEntry } from '../../domain/users/audit.ts'
 import { FOLDERS } from '../../domain/media/storage-keys.ts'
 import type { User } from '../../domain/users/user.ts'
 import { presentDevice, presentRecord } from '../auth/present.ts'
+import { presentApiKey } from '../keys/present.ts'
 import { presentNotification } from '../notifications/present.ts'
 import { presentPaymentEvent } from '../payments/present.ts'
 import { presentDefaults, presentOwnAccount } from '../platforms/present.ts'
@@ -32,6 +33,7 @@ export async function exportData(context: Context, user: User, sessionId: string
     notifications: presentEach(context.notifications.allOf(userId), presentNotification),
     media: listFiles(context, userId),
     sessions: (await context.sessions.listOf(userId, now)).map((session) => presentDevice(session, sessionId)),
+    apiKeys: (await context.apiKeys.listOf(userId)).map(presentApiKey),
     devices: await listPushDevices(context, userId),
     mails: presentEach(context.mails.allOf(userId), ({ kind, state, createdAt }) => ({ kind, state, createdAt })),
     payments: presentEach(context.paymentEvents.allOf(userId), presentPaymentEvent),

@@ -8,6 +8,7 @@ import { updateAvatar } from '../../commands/media/update-avatar.ts'
 import type { Context } from '../../context.ts'
 import { getClientAddress } from '../shared/client-address.ts'
 import { createValidationErrorHandler } from '../shared/errors.ts'
+import { getSessionId } from '../shared/identity.ts'
 import { operation } from '../openapi/operation.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import {
@@ -27,6 +28,7 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     {
       schema: {
         ...operation('profile', 'requestAvatarUpload', 'Request an avatar upload', {
+          keyScope: 'refused',
           description: 'Send the image to `uploadUrl` with PUT, then pass `storageUrl` to update-avatar.',
           errors: ['INVALID_MEDIA_TYPE', 'UPLOAD_QUOTA_REACHED'],
         }),
@@ -43,6 +45,7 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     {
       schema: {
         ...operation('profile', 'updateAvatar', 'Set an uploaded image as the avatar', {
+          keyScope: 'refused',
           description: 'Deletes the previously uploaded avatar.',
         }),
         body: UpdateAvatarBody,
@@ -59,7 +62,7 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     '/delete-avatar',
     {
       schema: {
-        ...operation('profile', 'deleteAvatar', 'Delete the avatar and use the generated one'),
+        ...operation('profile', 'deleteAvatar', 'Delete the avatar and use the generated one', { keyScope: 'refused' }),
         response: { 200: Acknowledged, ...errorResponses },
       },
     },
@@ -74,6 +77,7 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     {
       schema: {
         ...operation('profile', 'changeTimezone', 'Change the timezone', {
+          keyScope: 'refused',
           description: 'Scheduled posts keep their instants.',
         }),
         body: ChangeTimezoneBody,
@@ -90,7 +94,7 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     '/change-name',
     {
       schema: {
-        ...operation('profile', 'changeName', 'Change the name'),
+        ...operation('profile', 'changeName', 'Change the name', { keyScope: 'refused' }),
         body: ChangeNameBody,
         response: { 200: Acknowledged, ...errorResponses },
       },
@@ -106,6 +110,7 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     {
       schema: {
         ...operation('profile', 'changePassword', 'Change the password', {
+          keyScope: 'refused',
           description: 'Ends all other sessions. Only for accounts that log in with a password.',
           errors: ['PASSWORD_NOT_SUPPORTED', 'INCORRECT_PASSWORD'],
         }),
@@ -115,7 +120,8 @@ export const profileRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       errorHandler: createValidationErrorHandler('Invalid password data'),
     },
     async (request) => {
-      const { userId, sessionId } = request.user
+      const { userId } = request.user
+      const sessionId = getSessionId(request.user)
       await changePassword(context, { userId, sessionId, ipAddress: getClientAddress(request), ...request.body })
       return acknowledged('Password changed')
     },

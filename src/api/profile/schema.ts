@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { MAX_PASSWORD_LENGTH } from '../../domain/users/passwords.ts'
 import { AVATAR_TYPES } from '../../domain/media/storage-keys.ts'
+import { EndsApiKeys } from '../auth/schema.ts'
 import { PersonName, uploadBody } from '../shared/schemas/common.ts'
 
 const MAX_URL_LENGTH = 2_048
@@ -39,6 +40,7 @@ export const ChangePasswordBody = Type.Object(
   {
     currentPassword: Type.String({ minLength: 1, maxLength: MAX_PASSWORD_LENGTH }),
     newPassword: Type.String({ maxLength: MAX_PASSWORD_LENGTH, description: 'At least 8 characters' }),
+    endsApiKeys: EndsApiKeys,
   },
   { title: 'ChangePassword' },
 )

@@ -1,14 +1,26 @@
 import type { ApiContext } from '../../context.ts'
+import {
+  hasScope,
+  insufficientScope,
+  isExpiredKey,
+  type ApiKey,
+  type ApiKeyScope,
+} from '../../domain/users/api-keys.ts'
 import type { AccessClaims, VerifiedClaims } from '../../domain/users/access-tokens.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { Limits, SubscriptionPlan, Usage } from '../../domain/billing/subscription.ts'
-import type { Role } from '../../domain/users/user.ts'
+import type { Role, User } from '../../domain/users/user.ts'
+import { hashSecret } from '../../security/random.ts'
 
 /** The authenticated caller, from the user record at the time of the request. */
 export interface RequestUser {
   userId: string
+  /** Always `user` for an API key. */
   role: Role
-  sessionId: string
+  /** Null for an API key. */
+  sessionId: string | null
+  /** The API key that authenticates the request; null for a session, which has every scope. */
+  apiKey: Pick<ApiKey, 'keyId' | 'scopes'> | null
   email: string
   name: string
   timezone: string
@@ -19,6 +31,7 @@ export interface RequestUser {
 }
 
 export type LoadRequestUserDeps = Pick<ApiContext, 'users' | 'sessions' | 'clock'>
+export type LoadKeyUserDeps = Pick<ApiContext, 'apiKeys' | 'users' | 'clock'>
 export type AuthenticationDeps = LoadRequestUserDeps & Pick<ApiContext, 'accessTokens'>
 
 /**
@@ -46,19 +59,52 @@ export async function loadRequestUser(
   if (!user || user.tokenVersion !== claims.version) throw createUnauthorizedError()
   if (session?.userId !== user._id || session.expiresAt <= clock.now()) throw createUnauthorizedError()
   if (user.isDisabled) throw new ServiceError('ACCOUNT_DISABLED', 'Account is disabled')
-  const { role, email, name, timezone, usage, limits, subscription, analyticsVersion = 0 } = user
-  return {
-    userId: user._id,
-    sessionId: session._id,
-    role,
-    email,
-    name,
-    timezone,
-    usage,
-    limits,
-    plan: subscription.plan,
-    analyticsVersion,
-  }
+  return toRequestUser(user, { role: user.role, sessionId: session._id, apiKey: null })
+}
+
+/**
+ * Loads an API key and its owner. All reasons to refuse a key get the same error, also a disabled account.
+ * @throws ServiceError 401
+ */
+export async function loadKeyUser(
+  { apiKeys, users, clock }: LoadKeyUserDeps,
+  secret: string,
+): Promise<{ apiKey: ApiKey; user: RequestUser }> {
+  const apiKey = await apiKeys.find(hashSecret(secret))
+  if (!apiKey || isExpiredKey(apiKey, clock.now())) throw createUnauthorizedError()
+  const user = await users.findById(apiKey.userId)
+  if (!user || user.isDisabled) throw createUnauthorizedError()
+  return { apiKey, user: toRequestUser(user, { role: 'user', sessionId: null, apiKey }) }
+}
+
+function toRequestUser(
+  { _id: userId, email, name, timezone, usage, limits, subscription: { plan }, analyticsVersion = 0 }: User,
+  credential: Pick<RequestUser, 'role' | 'sessionId' | 'apiKey'>,
+): RequestUser {
+  return { userId, email, name, timezone, usage, limits, plan, analyticsVersion, ...credential }
+}
+
+/**
+ * Checks that the caller may use a route that needs this scope.
+ * @throws ServiceError INSUFFICIENT_SCOPE; SESSION_REQUIRED for an API key where keys are refused
+ */
+export function assertScope({ apiKey }: Pick<RequestUser, 'apiKey'>, needed: ApiKeyScope | 'refused'): void {
+  if (!apiKey) return
+  if (needed === 'refused') throw createSessionRequiredError()
+  if (!hasScope(apiKey.scopes, needed)) throw insufficientScope(needed)
+}
+
+/**
+ * Returns the id of the caller's session.
+ * @throws ServiceError SESSION_REQUIRED for an API key
+ */
+export function getSessionId({ sessionId }: Pick<RequestUser, 'sessionId'>): string {
+  if (sessionId === null) throw createSessionRequiredError()
+  return sessionId
+}
+
+function createSessionRequiredError(): ServiceError {
+  return new ServiceError('SESSION_REQUIRED', 'API keys cannot be used here. Log in and send an access token.')
 }
 
 export function createUnauthorizedError(): ServiceError {

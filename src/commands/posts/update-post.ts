@@ -45,15 +45,17 @@ export interface UpdatePostRequest {
   postId: string
   /** `replace` takes everything but an absent time from the input; `patch` takes only the given fields. */
   update: { kind: 'replace'; input: WholePostInput } | { kind: 'patch'; input: PostInput }
+  /** Throws when the caller may change drafts only. Called when the post is no draft, or would become a published post. */
+  assertMayPublish: () => void
 }
 
 /**
  * Changes a draft or a post that delivery has not claimed, and publishes a draft when the input's status says so.
- * @throws ServiceError NOT_FOUND, VALIDATION_FAILED, POST_NOT_EDITABLE
+ * @throws ServiceError NOT_FOUND, VALIDATION_FAILED, POST_NOT_EDITABLE, or the error of `assertMayPublish`
  */
 export async function updatePost(
   deps: UpdatePostDeps,
-  { userId, postId, update }: UpdatePostRequest,
+  { userId, postId, update, assertMayPublish }: UpdatePostRequest,
 ): Promise<{ post: Post; warnings: Problem[] }> {
   const stored = await deps.posts.findOwned(userId, postId)
   if (!stored) throw postNotFound()
@@ -76,6 +78,8 @@ export async function updatePost(
   let mediaBefore = new Set<string>()
   let warnings: Problem[] = []
   const applyUpdate: Move = (current, now) => {
+    // Before any other problem of the post is revealed.
+    if (current.status !== 'DRAFT') assertMayPublish()
     before = current.platformStatuses
     mediaBefore = collectMediaKeys(current)
     const change = {
@@ -84,6 +88,7 @@ export async function updatePost(
       ...(dueRank !== undefined && { dueRank }),
     }
     const edited = edit(change)(current, now)
+    if (edited.status !== 'DRAFT') assertMayPublish()
     const checked = preflight(edited, accounts.toTargets(edited.platformStatuses.map(toChosen)))
     const losesTime = edited.status === 'PENDING' && current.status === 'DRAFT' && isPast(current.scheduledAt, now)
     const timing = losesTime && update.input.scheduledAt === undefined ? [SCHEDULED_IN_PAST] : timeWarnings

@@ -11,6 +11,8 @@ interface ChangePassword {
   ipAddress: string
   currentPassword: string
   newPassword: string
+  /** Deletes the API keys as well. */
+  endsApiKeys?: boolean | undefined
 }
 
 type ChangePasswordDeps = CheckPasswordDeps &
@@ -23,7 +25,7 @@ type ChangePasswordDeps = CheckPasswordDeps &
  */
 export async function changePassword(deps: ChangePasswordDeps, input: ChangePassword): Promise<void> {
   const { users } = deps
-  const { userId, sessionId, ipAddress, currentPassword, newPassword } = input
+  const { userId, sessionId, ipAddress, currentPassword, newPassword, endsApiKeys } = input
   const problems = findPasswordProblems(newPassword, 'newPassword')
   if (problems.length > 0) throw validationFailed(problems)
   const user = await users.findById(userId)
@@ -39,6 +41,7 @@ export async function changePassword(deps: ChangePasswordDeps, input: ChangePass
       password: newPassword,
       fairnessKey: userId,
       keptSessionId: sessionId,
+      endsApiKeys,
       write: async (hash, session) => ((await users.replacePassword(user, hash, session)) ? userId : null),
     }))
   if (!changed) throw new ServiceError('INCORRECT_PASSWORD', 'Incorrect current password')

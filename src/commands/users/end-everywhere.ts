@@ -1,21 +1,44 @@
 import type { PushTokenStore } from '../../store/notifications/push-tokens.ts'
+import type { Database } from '../../store/shared/database.ts'
+import type { ApiKeyStore } from '../../store/users/api-keys.ts'
 import type { SessionStore } from '../../store/users/sessions.ts'
+import type { UserStore } from '../../store/users/users.ts'
 
 export interface EndEverywhereDeps {
-  sessions: Pick<SessionStore, 'removeAll' | 'removeOthers'>
+  apiKeys: Pick<ApiKeyStore, 'removeAllOf'>
+  database: Pick<Database, 'transaction'>
   pushTokens: Pick<PushTokenStore, 'removeAllOf'>
+  sessions: Pick<SessionStore, 'removeAll' | 'removeOthers'>
+  users: Pick<UserStore, 'raiseAnalyticsVersion'>
+}
+
+interface EndEverywhereOptions {
+  /** The session that stays. */
+  keptSessionId?: string | undefined
+  /** Deletes the API keys of the user as well. Programs that use them stop working. */
+  endsApiKeys?: boolean | undefined
 }
 
 /**
  * Ends every session of the user and removes the push devices, because a device may belong to an attacker. An app registers
  * its device again after the next login.
- * @param keptSessionId the session that stays
  */
 export async function endEverywhere(
-  { sessions, pushTokens }: EndEverywhereDeps,
+  deps: EndEverywhereDeps,
   userId: string,
-  keptSessionId?: string,
+  { keptSessionId, endsApiKeys = false }: EndEverywhereOptions = {},
 ): Promise<void> {
+  const { sessions, pushTokens } = deps
   const ended = keptSessionId === undefined ? sessions.removeAll(userId) : sessions.removeOthers(userId, keptSessionId)
   await Promise.all([ended, pushTokens.removeAllOf(userId)])
+  if (endsApiKeys) await removeApiKeys(deps, userId)
+}
+
+/** Runs after the sessions have ended. A key that one of them creates meanwhile is removed, or its creation finds no session. */
+function removeApiKeys({ database, users, apiKeys }: EndEverywhereDeps, userId: string): Promise<void> {
+  return database.transaction(async (session) => {
+    // Locks the user's record like `createApiKey`.
+    await users.raiseAnalyticsVersion(userId, session)
+    await apiKeys.removeAllOf(userId, session)
+  })
 }

@@ -13,7 +13,7 @@ interface LogOutDeps {
 }
 
 interface LogOutEverywhereDeps extends EndEverywhereDeps {
-  users: Pick<UserStore, 'raiseTokenVersion'>
+  users: Pick<UserStore, 'raiseTokenVersion' | 'raiseAnalyticsVersion'>
 }
 
 /**
@@ -44,10 +44,14 @@ async function findSessionByToken(deps: LogOutDeps, accessToken: string | null):
   return session && session.userId === claims?.userId ? session._id : null
 }
 
-/** Ends every session of the user; running access tokens are refused from now on. */
-export async function logOutEverywhere(deps: LogOutEverywhereDeps, userId: string): Promise<void> {
+/** Ends every session of the user, and the API keys if asked; running access tokens are refused from now on. */
+export async function logOutEverywhere(
+  deps: LogOutEverywhereDeps,
+  userId: string,
+  options: { endsApiKeys?: boolean | undefined } = {},
+): Promise<void> {
   await deps.users.raiseTokenVersion(userId)
-  await endEverywhere(deps, userId)
+  await endEverywhere(deps, userId, options)
 }
 
 /**

@@ -17,6 +17,8 @@ interface ResetPassword {
   token: string
   email: string
   password: string
+  /** Deletes the API keys as well. */
+  endsApiKeys?: boolean | undefined
 }
 
 /**
@@ -26,7 +28,7 @@ interface ResetPassword {
  */
 export async function resetPassword(
   deps: ResetPasswordDeps,
-  { token, email, password }: ResetPassword,
+  { token, email, password, endsApiKeys }: ResetPassword,
 ): Promise<string> {
   const { users, oneTimeCodes, passwordResets } = deps
   const problems = findPasswordProblems(password)
@@ -38,6 +40,7 @@ export async function resetPassword(
   const userId = await storePassword(deps, {
     password,
     fairnessKey: key,
+    endsApiKeys,
     async write(passwordHash, session) {
       const owner = await passwordResets.consume(key, hash, session)
       return owner !== null && (await users.resetPassword(owner, passwordHash, session)) ? owner : null

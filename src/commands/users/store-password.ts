@@ -5,7 +5,6 @@ import { normalizePassword } from '../../domain/users/passwords.ts'
 import { endEverywhere, type EndEverywhereDeps } from './end-everywhere.ts'
 
 export interface StorePasswordDeps extends EndEverywhereDeps {
-  database: Pick<Database, 'transaction'>
   passwords: Pick<PasswordHasher, 'hash'>
   passwordResets: Pick<PasswordResetStore, 'removeAllOf'>
 }
@@ -20,22 +19,21 @@ interface NewPassword {
   write: (passwordHash: string, session: Transaction) => Promise<string | null>
   /** The session that stays. */
   keptSessionId?: string
+  /** Deletes the API keys as well. */
+  endsApiKeys?: boolean | undefined
 }
 
 /**
- * Stores a new password. All reset links end in the same transaction; after it the sessions and push devices end.
+ * Stores a new password. All reset links end in the same transaction; after it the sessions and push devices end, and the API keys if asked.
  * @returns the id of the user, or `null` when `write` refused
  */
-export async function storePassword(
-  deps: StorePasswordDeps,
-  { password, fairnessKey, write, keptSessionId }: NewPassword,
-) {
+export async function storePassword(deps: StorePasswordDeps, { password, fairnessKey, write, ...ending }: NewPassword) {
   const passwordHash = await deps.passwords.hash(normalizePassword(password), fairnessKey)
   const userId = await deps.database.transaction(async (session) => {
     const owner = await write(passwordHash, session)
     if (owner !== null) await deps.passwordResets.removeAllOf(owner, session)
     return owner
   })
-  if (userId !== null) await endEverywhere(deps, userId, keptSessionId)
+  if (userId !== null) await endEverywhere(deps, userId, ending)
   return userId
 }

@@ -8,6 +8,7 @@ import { toTarget, type Target } from '../posts/targets.ts'
 import { toExcerpt } from '../shared/plain-text.ts'
 import { trimFullStop } from '../shared/text.ts'
 import { formatDate, formatIsoDate, formatTime } from '../shared/times.ts'
+import type { ApiKey } from '../users/api-keys.ts'
 import type { User } from '../users/user.ts'
 
 export const NOTIFICATION_TYPES = ['success', 'error', 'info', 'warning'] as const
@@ -181,6 +182,18 @@ export function connectionEnding(
     type: 'warning',
     message: `Your ${describeConnection(connection)} ends on ${formatDate(endsAt, timezone)}. Reconnect the account in settings before then.`,
     reference: { type: 'platform', id: platform, model: 'PlatformAccount' },
+    options: {},
+  }
+}
+
+/** Reports that an API key was created, so that its owner notices a key that an attacker created with a stolen session. */
+export function apiKeyCreated({ keyId, userId, name }: Pick<ApiKey, 'keyId' | 'userId' | 'name'>): NewNotification {
+  return {
+    userId,
+    dedupeKey: `api-key-created:${keyId}`,
+    type: 'info',
+    message: `An API key “${toExcerpt(name)}” was created. If you did not create it, delete it and change your password.`,
+    reference: { type: 'apiKey', id: keyId, model: 'ApiKey' },
     options: {},
   }
 }

@@ -4,8 +4,9 @@ const BRACKETED = /^\[([^\]]*)\](?::\d{1,5})?$/
 /** The longest form: an IPv4-mapped address in brackets, with a zone and a port. */
 const MAX_LENGTH = 100
 const GROUPS = 8
-/** Groups that identify the network of an IPv6 address. Its subscriber chooses the others. */
-const NETWORK_GROUPS = 4
+/** The bits that identify the network of an IPv6 address. Its subscriber chooses the others. */
+const NETWORK_BITS = 64
+const GROUP_BITS = 16
 
 /**
  * Returns the canonical text of an IP address: IPv6 compressed and in lower case, IPv4-mapped IPv6 as IPv4, without port,
@@ -23,12 +24,13 @@ export function normalizeAddress(text: string): string | null {
 /**
  * Returns the key by which rate limits count a client. All addresses of an IPv6 /64 share one key, because one subscriber holds
  * them all. Text that is not an IP address is its own key.
+ * @param bits the length of an IPv6 network, a multiple of 16
  */
-export function toNetwork(address: string): string {
+export function toNetwork(address: string, bits = NETWORK_BITS): string {
   const normalized = normalizeAddress(address) ?? address
   if (!normalized.includes(':')) return normalized
-  const network = parseGroups(normalized).slice(0, NETWORK_GROUPS)
-  return `${network.map((group) => group.toString(16)).join(':')}::/64`
+  const network = parseGroups(normalized).slice(0, bits / GROUP_BITS)
+  return `${network.map((group) => group.toString(16)).join(':')}::/${bits}`
 }
 
 function withoutPort(text: string): string {

@@ -1,4 +1,4 @@
-import { Schema, type Connection } from 'mongoose'
+import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { anyOf, batchLoader } from '../shared/batching.ts'
 import { required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
@@ -72,6 +72,11 @@ export function createSessionStore(connection: Connection) {
           .toArray(),
       ({ _id }) => _id,
     ),
+
+    /** Returns true when the user has this session, as the transaction sees it. */
+    async isOpen(userId: string, sessionId: string, transaction: ClientSession): Promise<boolean> {
+      return (await collection().findOne({ _id: sessionId, userId }, { session: transaction })) !== null
+    },
 
     /** Replaces the token by its successor. Returns false when another request did first, or the session is gone. */
     async replaceToken(sessionId: string, tokenHash: string, rotation: Rotation): Promise<boolean> {

@@ -287,12 +287,13 @@ describe('an erasure killed after any of its calls and repeated', () => {
       Object.fromEntries(
         Object.entries(object).map(([name, value]) => [name, typeof value === 'function' ? watched(value) : value]),
       ) as T
-    const { accounts, addressCodes, audit, connectAttempts, erasures, mails, notifications } = context
+    const { accounts, addressCodes, apiKeys, audit, connectAttempts, erasures, mails, notifications } = context
     const { passwordResets, paymentEvents, pushTokens } = context
     const { orchestrator, posts, rateLimits, sessions, storage, users, database } = context
     const parts = {
       accounts,
       addressCodes,
+      apiKeys,
       passwordResets,
       paymentEvents,
       pushTokens,

@@ -7,6 +7,7 @@ import { startPayments, type SandboxPayments } from '../../../sandbox/services/p
 import type { Config } from '../../../src/config/schema.ts'
 import { HOUR, MINUTE } from '../../../src/domain/shared/times.ts'
 import type { Role } from '../../../src/domain/users/user.ts'
+import { createTestKey } from '../../support/api-keys.ts'
 import { apiWorld, signIn, type ApiWorld } from '../../support/api.ts'
 import { fuzz, type FuzzResult } from './fuzzer.ts'
 
@@ -62,6 +63,15 @@ it(
   TIMEOUT_MS,
 )
 
+it(
+  'every response to a generated request with an API key is documented and no server error',
+  async () => {
+    const { secret } = await createTestKey(world.context, await signIn(world.context))
+    assertClean(await fuzzWith(secret, { only: IS_LONG ? null : operationsOf('posts', 'keys'), excluded: [] }))
+  },
+  TIMEOUT_MS,
+)
+
 it.each(ENDING)(
   'every response to a generated %s request is documented and no server error',
   async (operationId) => {
@@ -73,7 +83,11 @@ it.each(ENDING)(
 /** Fuzzes with a new account that only this run uses. */
 async function fuzzAs(role: Role, operations: { only: string[] | null; excluded: string[] }): Promise<FuzzResult> {
   const { accessToken } = await signIn(world.context, { role })
-  return fuzz({ program, folder, baseUrl, accessToken, examples: EXAMPLES, isStateful: IS_LONG, ...operations })
+  return fuzzWith(accessToken, operations)
+}
+
+function fuzzWith(credential: string, operations: { only: string[] | null; excluded: string[] }): Promise<FuzzResult> {
+  return fuzz({ program, folder, baseUrl, credential, examples: EXAMPLES, isStateful: IS_LONG, ...operations })
 }
 
 function operationsOf(...tags: string[]): string[] {

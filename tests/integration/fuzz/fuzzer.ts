@@ -26,7 +26,8 @@ export interface FuzzRun {
   /** Name for the report and the configuration of the fuzzer. */
   folder: string
   baseUrl: string
-  accessToken: string
+  /** An access token or an API key. */
+  credential: string
   /** Generated requests per operation and phase. */
   examples: number
   /** Ids of the operations to fuzz; null means all except the excluded ones. */
@@ -44,7 +45,7 @@ export interface FuzzResult {
 
 /** Sends generated requests to the API and checks the responses. */
 export async function fuzz(options: FuzzRun): Promise<FuzzResult> {
-  const { program, folder, baseUrl, accessToken, examples, only, excluded, isStateful } = options
+  const { program, folder, baseUrl, credential, examples, only, excluded, isStateful } = options
   const configFile = join(folder, 'schemathesis.toml')
   await writeFile(configFile, CONFIGURATION)
   const child = spawn(
@@ -52,7 +53,7 @@ export async function fuzz(options: FuzzRun): Promise<FuzzResult> {
     [
       ...['--config-file', configFile],
       ...['run', `${baseUrl}/api/openapi.json`],
-      ...['--header', `Authorization: Bearer ${accessToken}`],
+      ...['--header', `Authorization: Bearer ${credential}`],
       ...['--checks', CHECKS.join(',')],
       ...['--phases', `examples,coverage,fuzzing${isStateful ? ',stateful' : ''}`],
       ...['--max-examples', String(examples), '--seed', String(SEED)],

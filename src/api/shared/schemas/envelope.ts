@@ -40,6 +40,7 @@ export const ErrorBodySchema = Type.Object(
     ),
     usage: Type.Optional(Type.Integer({ description: 'With a plan limit: the amount used' })),
     limit: Type.Optional(Type.Integer({ description: 'With a plan limit: the amount allowed' })),
+    scope: Type.Optional(Type.String({ description: 'With `INSUFFICIENT_SCOPE`: the scope that the API key lacks' })),
     bucket: Type.Optional(Type.String({ description: 'With a rate limit: its name' })),
     draftId: Type.Optional(Type.String({ description: 'With `POST_DUPLICATED`: the draft that replaced the post' })),
     missing: Type.Optional(Type.Array(Type.String(), { description: 'With a health route: the missing dependencies' })),

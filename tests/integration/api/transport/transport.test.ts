@@ -495,6 +495,16 @@ describe('requireAdmin', () => {
   })
 })
 
+async function createKey(app: FastifyInstance, accessToken: string): Promise<{ id: string; key: string }> {
+  const response = await app.inject({
+    method: 'POST',
+    url: '/api/keys',
+    headers: { authorization: `Bearer ${accessToken}` },
+    payload: { name: 'Import', scopes: ['posts:read'] },
+  })
+  return response.json().data
+}
+
 describe('the request log', () => {
   it('the log has a line per request with id and route and without secrets', async () => {
     const { lines, logger } = logLines()
@@ -512,11 +522,22 @@ describe('the request log', () => {
       url: '/api/auth/me',
       headers: { authorization: `Bearer ${token}`, cookie: `refreshToken=${canary}`, 'x-request-id': 'me-1' },
     })
+    const { id: keyId, key } = await createKey(app, token)
+    const keyHeaders = { authorization: `Bearer ${key}`, 'user-agent': key, 'x-request-id': 'key-1' }
+    await app.inject({ url: `/api/posts?q=${key}`, headers: keyHeaders })
+    logger.warn({ err: new Error(`No such key: ${key}`), field: key }, `key ${key}`)
     await app.inject({ url: `/nowhere/${canary}?token=${canary}` })
     await app.inject({ method: 'POST', url: '/api/auth/login', payload: { email: canary, password: canary } })
 
     const text = lines.join('')
-    for (const secret of [canary, PASSWORD, user.email, token, String(login.cookies[0]!.value)]) {
+    for (const secret of [
+      canary,
+      PASSWORD,
+      user.email,
+      token,
+      key.slice('po_live_'.length),
+      String(login.cookies[0]!.value),
+    ]) {
       expect(text).not.toContain(secret)
     }
     const logged = lines.map((line) => JSON.parse(line))
@@ -531,6 +552,12 @@ describe('the request log', () => {
       userId: user._id,
       route: '/api/auth/me',
     })
+    expect(logged.find(({ requestId }) => requestId === 'key-1')).toMatchObject({
+      userId: user._id,
+      keyId,
+      userAgent: 'po_live_[redacted]',
+    })
+    expect(logged.at(-3)).toMatchObject({ msg: 'key po_live_[redacted]', field: 'po_live_[redacted]' })
     expect(Math.max(...logged.map(({ userAgent }) => userAgent?.length ?? 0))).toBeLessThanOrEqual(200)
     for (const line of lines) expect(line.trim()).not.toContain('\n')
   })
@@ -572,7 +599,7 @@ describe('the OpenAPI document', () => {
         responses: isRedirect ? {} : { 500: expect.any(Object), 503: expect.any(Object) },
       })
     }
-    expect(document.paths['/api/posts/{postId}'].get.security).toEqual([{ bearer: [] }])
+    expect(document.paths['/api/posts/{postId}'].get.security).toEqual([{ bearer: [] }, { apiKey: ['posts:read'] }])
     expect(document.paths['/api/auth/login'].post.security).toEqual([])
     expect(document.paths['/api/admin/audit'].get.security).toEqual([{ bearer: ['admin'] }])
     expect(document.components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' })
