@@ -48,7 +48,6 @@ export function createApiKeyStore(connection: Connection, now: () => Date) {
 
     /** Returns false when the user has the largest number of keys. Callers lock the user, so that concurrent calls are counted. */
     async insert(key: ApiKey, session: ClientSession): Promise<boolean> {
-      // guard: number of API keys
       const count = await collection().countDocuments(toActiveFilter(key.userId), { session })
       if (count >= MAX_API_KEYS) return false
       await collection().insertOne(key, { session })
