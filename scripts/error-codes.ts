@@ -16,7 +16,7 @@ const SERVICE_ERRORS: Record<ServiceErrorCode, string> = {
   BAD_REQUEST: 'The request is not valid HTTP, JSON or UTF-8, or its body is nested too deeply.',
   INVALID_MEDIA_TYPE: 'The upload route does not accept this `contentType`.',
   INVALID_CREDENTIALS: 'Email or password is wrong. Unknown addresses get the same response.',
-  UNAUTHORIZED: 'The request has no valid session. Log in again.',
+  UNAUTHORIZED: 'The request has no valid session or API key. Log in again, or use another key.',
   PLATFORM_CREDENTIALS_INVALID: 'The platform refused the credentials that the user entered.',
   PLATFORM_NOT_CONNECTED: 'The user has no connected account on this platform.',
   PLATFORM_NOT_SUPPORTED: 'The deployment has no application for this platform.',

@@ -3,7 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import manifest from '../../../package.json' with { type: 'json' }
-import { API_KEY_PATTERN } from '../../domain/users/api-keys.ts'
+import { API_KEY_PREFIX } from '../../domain/users/api-keys.ts'
 import { finishDocument, toDocumentedRoute } from '../openapi/document.ts'
 
 /** Serves the OpenAPI document, generated from the route schemas, and its reference page. Register it before the routes. */
@@ -31,7 +31,7 @@ export const openapi = fastifyPlugin(
             apiKey: {
               type: 'http',
               scheme: 'bearer',
-              bearerFormat: `^${API_KEY_PATTERN}$`,
+              bearerFormat: `${API_KEY_PREFIX}…`,
               description:
                 'An API key from `POST /api/keys`. Routes that accept keys name the scope that the key needs; all others respond with `SESSION_REQUIRED`.',
             },

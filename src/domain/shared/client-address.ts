@@ -5,7 +5,9 @@ const BRACKETED = /^\[([^\]]*)\](?::\d{1,5})?$/
 const MAX_LENGTH = 100
 const GROUPS = 8
 /** The bits that identify the network of an IPv6 address. Its subscriber chooses the others. */
-const NETWORK_BITS = 64
+const SUBSCRIBER_BITS = 64
+/** A site with many networks, such as a company or a part of a provider. */
+const SITE_BITS = 48
 const GROUP_BITS = 16
 
 /**
@@ -24,11 +26,25 @@ export function normalizeAddress(text: string): string | null {
 /**
  * Returns the key by which rate limits count a client. All addresses of an IPv6 /64 share one key, because one subscriber holds
  * them all. Text that is not an IP address is its own key.
- * @param bits the length of an IPv6 network, a multiple of 16
  */
-export function toNetwork(address: string, bits = NETWORK_BITS): string {
+export function toNetwork(address: string): string {
   const normalized = normalizeAddress(address) ?? address
   if (!normalized.includes(':')) return normalized
+  return toIpv6Network(normalized, SUBSCRIBER_BITS)
+}
+
+/**
+ * Returns the network of an address for storage. It is coarser than a subscriber: an IPv4 /24 or an IPv6 /48. Null for text that is
+ * not an IP address.
+ */
+export function toCoarseNetwork(address: string): string | null {
+  const normalized = normalizeAddress(address)
+  if (normalized === null) return null
+  if (normalized.includes(':')) return toIpv6Network(normalized, SITE_BITS)
+  return `${normalized.split('.').slice(0, 3).join('.')}.0/24`
+}
+
+function toIpv6Network(normalized: string, bits: number): string {
   const network = parseGroups(normalized).slice(0, bits / GROUP_BITS)
   return `${network.map((group) => group.toString(16)).join(':')}::/${bits}`
 }

@@ -1,4 +1,3 @@
-import { normalizeAddress, toNetwork } from '../shared/client-address.ts'
 import { ServiceError } from '../shared/service-error.ts'
 import { HOUR } from '../shared/times.ts'
 
@@ -42,7 +41,7 @@ export interface ApiKey {
   expiresAt: Date | null
   /** The hour in which the key was last used; null before the first use. */
   lastUsedAt: Date | null
-  /** The network of that use; see `toCoarseNetwork`. */
+  /** The network of that use: an IPv4 /24 or an IPv6 /48. */
   lastUsedNetwork: string | null
 }
 
@@ -119,12 +118,4 @@ export function isExpiredKey({ expiresAt }: Pick<ApiKey, 'expiresAt'>, now: Date
 /** Returns the hour of a use. A use in an hour that is already stored is not stored again. */
 export function toUsedHour(now: Date): Date {
   return new Date(Math.floor(now.getTime() / HOUR) * HOUR)
-}
-
-/** Returns the network of an address, coarser than one subscriber: an IPv4 /24 or an IPv6 /48. Null for other text. */
-export function toCoarseNetwork(address: string): string | null {
-  const normalized = normalizeAddress(address)
-  if (normalized === null) return null
-  if (normalized.includes(':')) return toNetwork(normalized, 48)
-  return `${normalized.split('.').slice(0, 3).join('.')}.0/24`
 }

@@ -67,7 +67,12 @@ it(
   'every response to a generated request with an API key is documented and no server error',
   async () => {
     const { secret } = await createTestKey(world.context, await signIn(world.context))
-    assertClean(await fuzzWith(secret, { only: IS_LONG ? null : operationsOf('keys', 'platforms', 'notifications'), excluded: [] }))
+    assertClean(
+      await fuzzWith(secret, {
+        only: IS_LONG ? null : operationsOf('keys', 'platforms', 'notifications'),
+        excluded: [],
+      }),
+    )
   },
   TIMEOUT_MS,
 )

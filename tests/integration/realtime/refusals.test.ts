@@ -3,6 +3,7 @@ import { connect as connectTcp } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { SECOND } from '../../../src/domain/shared/times.ts'
+import { createTestKey } from '../../support/api-keys.ts'
 import { signIn, type SignedIn } from '../../support/api.ts'
 import { poll } from '../../support/service-in-process.ts'
 import { connect, connectSocketIo, openPlain, STREAM, TRANSPORTS, type Transport } from './clients.ts'
@@ -101,6 +102,11 @@ describe.each(TRANSPORTS)('access tokens over %s', (transport) => {
     await expect(connect(world.address, transport, BAD[kind]!(ann.accessToken))).rejects.toThrow('Unauthorized')
     expect(await world.figure('postonce_sockets_ended_total{reason="unauthorized"}')).toBe(ended + 1)
     await expect.poll(() => openOver(transport)).toBeLessThanOrEqual(open)
+  })
+
+  it('an API key is answered with Unauthorized', async () => {
+    const { secret } = await createTestKey(world.context, ann)
+    await expect(connect(world.address, transport, secret)).rejects.toThrow('Unauthorized')
   })
 
   it('an expired token is answered with Unauthorized', async () => {

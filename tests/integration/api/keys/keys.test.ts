@@ -289,6 +289,27 @@ describe('a key that may only draft', () => {
     expect((await world.context.posts.find(postId))!.content.text).toBe('From a program')
   })
 
+  it('the key cannot change a draft that is published before its change is stored', async () => {
+    const { who, key } = await keyOf(['posts:draft'])
+    const { postId } = (await call(key, 'POST', '/api/posts', draft)).json().data
+    const url = `/api/posts/${postId}`
+    const { transition } = world.context.posts
+    const intercepted = vi.spyOn(world.context.posts, 'transition').mockImplementationOnce(async (...args) => {
+      const { status, scheduledAt } = scheduled
+      expect((await call(who, 'PATCH', url, { status, scheduledAt })).statusCode).toBe(200)
+      return transition(...args)
+    })
+    try {
+      expect((await call(key, 'PATCH', url, { content: { text: 'Late' } })).json()).toMatchObject(LACKS_PUBLISH)
+    } finally {
+      intercepted.mockRestore()
+    }
+    expect(await world.context.posts.find(postId)).toMatchObject({
+      status: 'SCHEDULED',
+      content: { text: 'From a program' },
+    })
+  })
+
   it('a key that may publish does all of it', async () => {
     const { key } = await keyOf(['posts:publish'])
     const { postId } = (await call(key, 'POST', '/api/posts', draft)).json().data

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { normalizeAddress, toNetwork } from '../../../../src/domain/shared/client-address.ts'
+import { normalizeAddress, toCoarseNetwork, toNetwork } from '../../../../src/domain/shared/client-address.ts'
 
 describe('normalizeAddress', () => {
   it.each([
@@ -66,4 +66,14 @@ describe('toNetwork', () => {
       Array.from({ length: 4 }, () => '192.0.2.1'),
     )
   })
+})
+
+it.each([
+  ['192.0.2.77', '192.0.2.0/24'],
+  ['::ffff:192.0.2.77', '192.0.2.0/24'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+  ['2001:db8::1', '2001:db8:0::/48'],
+  ['unknown', null],
+])('the network of %s is stored as %s', (address, network) => {
+  expect(toCoarseNetwork(address)).toBe(network)
 })

@@ -10,7 +10,6 @@ import {
   isApiKey,
   isExpiredKey,
   toApiKey,
-  toCoarseNetwork,
   toUsedHour,
 } from '../../../../src/domain/users/api-keys.ts'
 
@@ -117,14 +116,4 @@ it('a key expires at its instant', () => {
 
 it('the time of a use is cut to its hour', () => {
   expect(toUsedHour(new Date('2027-01-01T10:59:59.999Z'))).toEqual(new Date('2027-01-01T10:00:00Z'))
-})
-
-it.each([
-  ['192.0.2.77', '192.0.2.0/24'],
-  ['::ffff:192.0.2.77', '192.0.2.0/24'],
-  ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
-  ['2001:db8::1', '2001:db8:0::/48'],
-  ['unknown', null],
-])('the network of %s is stored as %s', (address, network) => {
-  expect(toCoarseNetwork(address)).toBe(network)
 })
