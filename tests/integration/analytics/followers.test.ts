@@ -2,7 +2,7 @@ import { afterAll, afterEach, expect, it } from 'vitest'
 import { CapacityExceeded } from '../../../src/activities/shared/call-limiter.ts'
 import { toSlot } from '../../../src/domain/analytics/collection.ts'
 import { divideOwners } from '../../../src/domain/analytics/shards.ts'
-import { DAY, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
 import type {
   CollectedFollowers,
   FollowersPage,
@@ -10,7 +10,7 @@ import type {
   Pauses,
 } from '../../../src/workflows/messages/analytics.ts'
 import { addAccount, connectedUser } from '../../support/published.ts'
-import { later, startScriptedCollection, trouble } from './scripted-collection.ts'
+import { later as laterToday, startScriptedCollection, trouble } from './scripted-collection.ts'
 
 const { context, platforms, activities, run, collectRun, published, versionOf, lettersOf, clear } =
   await startScriptedCollection()
@@ -19,6 +19,10 @@ afterEach(async () => {
   await context.database.connection.collection('accounts').deleteMany({})
 })
 afterAll(() => context.close())
+
+const untilMidnightMs = toSlot(laterToday(DAY)(), DAY).getTime() - laterToday(0)().getTime()
+/** Counts are collected once a day, so no test runs over midnight. */
+const later = (ms: number) => laterToday(ms + (untilMidnightMs < HOUR ? untilMidnightMs : 0))
 
 interface Round {
   now?: () => Date
@@ -30,7 +34,7 @@ interface Round {
 const NO_FOLLOWERS: CollectedFollowers = { taken: 0, skipped: 0, failed: 0, paused: 0 }
 
 /** Runs a round of each shard, one after the other, and returns their totals. */
-async function collectFollowers({ now, pauses: before = {}, servers }: Round = {}) {
+async function collectFollowers({ now = later(0), pauses: before = {}, servers }: Round = {}) {
   const { planFollowers, collectShardFollowers } = activities(now)
   const totals = { ...NO_FOLLOWERS, pauses: {} as Pauses }
   const { shards }: FollowersPlan = await run(planFollowers)
