@@ -4,6 +4,8 @@ import { storeDemo } from '../../sandbox/demo/seed.ts'
 import { collectionSettings } from '../../src/config/analytics.ts'
 import type { Context } from '../../src/context.ts'
 import { PLATFORMS } from '../../src/domain/shared/platforms.ts'
+import { openDatabase } from '../../src/store/shared/database.ts'
+import { createUserStore } from '../../src/store/users/users.ts'
 import { accountIdOf, connectAccounts } from '../support/published.ts'
 
 /** Gives a user the two weeks of sample data, without posts on the platforms. */
@@ -24,5 +26,12 @@ export async function giveDemo(context: Context, userId: string): Promise<void> 
   const followed = connected.map(({ _id: accountId, platform }) => ({ platform, accountId }))
   const owner = { userId, timezone: 'UTC', accounts, followed, picture }
   const collecting = { now, ...collectionSettings(context.config) }
-  await storeDemo(context.database, context.users, userId, buildHistory(owner, posts, published, collecting))
+  const history = buildHistory(owner, posts, published, collecting)
+  // A transaction belongs to one connection, and the service has its own.
+  const database = await openDatabase(context.config.MONGODB_URL)
+  try {
+    await storeDemo(database, createUserStore(database.connection), userId, history)
+  } finally {
+    await database.close()
+  }
 }
