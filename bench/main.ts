@@ -3,7 +3,7 @@
  * table. A full run of all groups also writes bench/results/ and its charts, and updates docs/operations/benchmarks.md.
  *
  *   npm run bench [-- --quick] [history routes throughput footprint lateness peaks mechanisms backlog recovery platforms logins analytics
- *                           collection storage quotas fairness]
+ *                           collection workers storage quotas fairness]
  *   npm run bench -- --profile throughput   # shows where the measured processes spend their time
  *   npm run bench -- --save backlog         # replaces this group in the results
  *   npm run bench -- --charts               # draws the charts again from the results
@@ -32,6 +32,7 @@ import { measureRecovery, type RecoverySize } from './measure/recovery.ts'
 import { measureRoutes, type RoutesSize } from './measure/routes.ts'
 import { measureStorage, type StorageSize } from './measure/storage.ts'
 import { measureThroughput, type ThroughputSize } from './measure/throughput.ts'
+import { measureWorkers, type WorkersSize } from './measure/workers.ts'
 import { startProfiling } from './profiling.ts'
 import { detailsOf, tableOf, type Results } from './report.ts'
 import { startWorld, type World } from './world.ts'
@@ -50,6 +51,7 @@ interface Sizes {
   logins: LoginsSize
   analytics: AnalyticsSize
   collection: CollectionSize
+  workers: WorkersSize
   storage: StorageSize
   quotas: QuotasSize
   fairness: FairnessSize
@@ -92,7 +94,8 @@ const FULL: Sizes = {
   platforms: { posts: 200, inFlight: 20, burst: 1_000, users: 50, media: 10 },
   logins: { pairs: 200, parallel: 200, rounds: 5 },
   analytics: { users: 1_000, posts: 50, snapshots: 12, readers: 200 },
-  collection: { users: { bluesky: 30, threads: 60, mastodon: 1_000 }, posts: 50, rounds: 2, shared: 80 },
+  collection: { users: { bluesky: 30, threads: 60, mastodon: 1_000 }, posts: 50, rounds: 2 },
+  workers: { users: 80, posts: 50, rounds: 2 },
   storage: { posts: 2_000 },
   quotas: { rounds: 5, calls: 5_000, lone: 200 },
   fairness: { burst: 5_000, singles: 20 },
@@ -119,7 +122,8 @@ const QUICK: Sizes = {
   platforms: { posts: 20, inFlight: 10, burst: 60, users: 5, media: 2 },
   logins: { pairs: 30, parallel: 50, rounds: 1 },
   analytics: { users: 40, posts: 50, snapshots: 12, readers: 30 },
-  collection: { users: { bluesky: 4, threads: 10, mastodon: 40 }, posts: 50, rounds: 1, shared: 10 },
+  collection: { users: { bluesky: 4, threads: 10, mastodon: 40 }, posts: 50, rounds: 1 },
+  workers: { users: 20, posts: 50, rounds: 1 },
   storage: { posts: 200 },
   quotas: { rounds: 1, calls: 1_000, lone: 50 },
   fairness: { burst: 200, singles: 5 },
@@ -146,6 +150,7 @@ const MEASUREMENTS: Record<keyof Sizes, (world: World, sizes: Sizes) => Promise<
   logins: (world, sizes) => withoutChart(measureLogins(world, sizes.logins)),
   analytics: (world, sizes) => withoutChart(measureAnalytics(world, sizes.analytics)),
   collection: (world, sizes) => withoutChart(measureCollection(world, sizes.collection)),
+  workers: (world, sizes) => withoutChart(measureWorkers(world, sizes.workers)),
   storage: (world, sizes) => withoutChart(measureStorage(world, sizes.storage)),
   quotas: (world, sizes) => withoutChart(measureQuotas(world, sizes.quotas)),
   fairness: (world, sizes) => withoutChart(measureFairness(world, sizes.fairness)),

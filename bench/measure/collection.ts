@@ -15,8 +15,6 @@ export interface CollectionSize {
   posts: number
   /** Rounds per platform. The worker's memory grows to its working size in the first rounds and is sampled in the last. */
   rounds: number
-  /** Number of users whose posts two workers collect, from a platform with latency. */
-  shared: number
 }
 
 /** The platform with the longest run is last: it shows whether memory stays constant. */
@@ -24,56 +22,21 @@ const ORDER: CountedPlatform[] = ['bluesky', 'threads', 'mastodon']
 const MIB = 2 ** 20
 const SAMPLE_MS = 200
 const LONGEST_CALL_MS = 30 * SECOND
-const LATENCY_MS = 100
-/** Few enough that waiting for the platform limits the rate of two workers, and not the processor. */
-const SHARED_CALLS_IN_FLIGHT = 2
 
-/** Measures how fast workers collect due metrics and whether their memory grows. */
+/** Measures how fast a worker collects due metrics and whether its memory grows. */
 export async function measureCollection(world: World, size: CollectionSize): Promise<Figure[]> {
-  const shared = await measureTwoWorkers(world, size)
   const collection = await openCollection(world)
   try {
     const figures: Figure[] = []
     for (const platform of ORDER) figures.push(...(await measurePlatform(world, collection, platform, size)))
-    return [...figures, shared]
+    return figures
   } finally {
     await collection.stop()
   }
-}
-
-/** Measures how much faster two workers collect than one, when the limit is the number of calls in flight per worker. */
-async function measureTwoWorkers(world: World, { shared: users, posts, rounds }: CollectionSize): Promise<Figure> {
-  const collection = await openCollection(world, { ANALYTICS_CALLS_IN_FLIGHT: String(SHARED_CALLS_IN_FLIGHT) })
-  const rates: Record<'one' | 'two', number[]> = { one: [], two: [] }
-  const due = users * posts
-  try {
-    const authors = await collection.makeAuthors('threads', users, posts)
-    await collection.delayThreads(LATENCY_MS)
-    await inTurns(['one', 'two'] as const, rounds, async (side) => {
-      await collection.makeDue('threads', authors)
-      const second = side === 'two' ? await collection.startWorker() : null
-      const startedAt = performance.now()
-      const collecting = collectAll(collection, due)
-      const saved = await (second ? Promise.race([collecting, second.failed]) : collecting)
-      rates[side].push((saved * SECOND) / (performance.now() - startedAt))
-      await second?.stop()
-    })
-  } finally {
-    await collection.stop()
-  }
-  return figureOfRounds({
-    group: 'collection',
-    name: `metrics of ${due} posts, platform latency ${LATENCY_MS} ms, two workers against one`,
-    unit: 'posts/s',
-    ours: rates.two,
-    baseline: rates.one,
-    aim: { text: 'at least 1.8', met: ({ ratio }) => ratio >= 1.8 },
-    details: { users, 'calls at a time, per worker': SHARED_CALLS_IN_FLIGHT },
-  })
 }
 
 /** Runs a collection and returns the number of saved posts. */
-async function collectAll({ collect, worker }: Collection, due: number): Promise<number> {
+export async function collectAll({ collect, worker }: Collection, due: number): Promise<number> {
   const result = await Promise.race([collect(), worker.failed])
   // Young posts are due again when their interval ends during the run, so `saved` may exceed `due`.
   if (result.saved < due || result.skipped + result.failed > 0) {
