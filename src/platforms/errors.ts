@@ -52,7 +52,7 @@ export class PlatformError extends Error {
 /** The account may not publish another post for now. The post waits for its turn, however long that takes. */
 export class PublicationQuotaReached extends PlatformError {
   readonly waitMs: number
-  /** What the platform stated about the quota. */
+  /** The platform's statements about the quota. */
   readonly reports: readonly PublicationReport[]
 
   constructor(

@@ -41,7 +41,7 @@ export interface PrepareDeliveryDeps {
   clock: Clock
 }
 
-/** What the visible call of a prepared delivery needs. */
+/** The input of the visible call of a prepared delivery. */
 export interface PreparedAccount {
   account: Credentials
   /** The plan of the owner. */

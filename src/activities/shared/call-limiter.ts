@@ -94,7 +94,7 @@ export function createServerLimiter<T>(limits: CallLimits, judge: (result: T) =>
   }
 }
 
-/** Who makes a call. */
+/** The user and the account of a call. */
 export interface Caller {
   userId: string
   accountId: string

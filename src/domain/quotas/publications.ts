@@ -34,7 +34,7 @@ export interface PublicationRecord {
 
 export const UNUSED: PublicationRecord = { spans: {}, waiting: [] }
 
-/** What a platform states about the publications of an account. */
+/** A platform's statement about the publications of an account. */
 export type PublicationReport = Omit<LimitReport, 'ageMs'>
 
 export interface PublicationRequest {

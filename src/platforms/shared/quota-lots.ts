@@ -22,7 +22,7 @@ export type ReportedLimit = Omit<LimitReport, 'ageMs'>
 export interface QuotaObserver {
   leaseEnded(platform: Platform, outcome: 'granted' | 'refused' | 'failed'): void
   callRefused(platform: Platform, purpose: CallPurpose): void
-  /** What the ledger has left of each limit of a subject, after a lease. */
+  /** Receives the tokens that the ledger has left of each limit of a subject, after a lease. */
   spansLeft(platform: Platform, subject: QuotaSubject, spans: Lease['spans']): void
   /** The platform refused a call. Called once in a pause. */
   paused(platform: Platform, subject: QuotaSubject, ms: number): void
