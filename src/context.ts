@@ -44,7 +44,7 @@ import {
   createPushIfConfigured,
 } from './config/clients.ts'
 import { createLimits } from './config/limits.ts'
-import { accountLimits, planLimits, planWeights } from './config/plans.ts'
+import { accountLimits, burstLimits, planLimits, planWeights } from './config/plans.ts'
 import { platformSettings } from './config/platforms.ts'
 import { createPlatformRegistry, type PlatformRegistry } from './platforms/registry.ts'
 import { createReadiness } from './readiness.ts'
@@ -248,6 +248,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     limits: createLimits(rateLimits, config),
     planLimits: planLimits(config),
     planWeights: weights,
+    burstLimits: burstLimits(config),
     passwords: createPasswordHasher(),
     refreshTokens: createRefreshTokens(config.REFRESH_TOKEN_SECRET),
     knownDevices: createKnownDevices(config.REFRESH_TOKEN_SECRET),

@@ -1,4 +1,5 @@
 import type { Config } from './schema.ts'
+import type { BurstLimits } from '../domain/posts/due-place.ts'
 import type { Limits, PlanWeights, SubscriptionPlan } from '../domain/billing/subscription.ts'
 
 /** The number of platform accounts that a user of each plan can connect. */
@@ -9,6 +10,11 @@ export function accountLimits(config: Config): Record<SubscriptionPlan, number> 
 /** The share of a user of each plan while users wait for the same resource, as a number of jobs per turn. */
 export function planWeights(config: Config): PlanWeights {
   return { free: config.PLAN_FREE_WEIGHT, pro: config.PLAN_PRO_WEIGHT }
+}
+
+/** How many posts of one user become due at one instant, and in each second after it. */
+export function burstLimits(config: Config): BurstLimits {
+  return { atInstant: config.USER_POSTS_AT_INSTANT, perSecond: config.USER_POSTS_PER_SECOND }
 }
 
 /** The limits of new accounts and of accounts set to a plan now. Existing accounts keep the limits on their record. */

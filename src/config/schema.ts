@@ -189,6 +189,12 @@ export const ConfigSchema = Type.Object(
       600_000,
       1_000,
     ),
+    USER_POSTS_AT_INSTANT: number(
+      'Posts of one user that are published at one instant; the others follow, so that they do not delay other users',
+      250,
+      1,
+    ),
+    USER_POSTS_PER_SECOND: number('Posts of one user that follow in each second after such an instant', 15, 1),
     DELIVERY_MAX_LATENESS_MS: number('A post that is later than this fails with TOO_LATE', 86_400_000),
     SLO_MISS_AFTER_MS: number(
       'A scheduled post that is not published this long after its time counts as a miss',

@@ -30,8 +30,11 @@ export interface PostsWorld extends ApiWorld {
 }
 
 /** Starts the API on the servers of the test run, without a worker: posts stay as the routes leave them. */
-export async function postsWorld(parts: Parameters<typeof apiWorld>[1] = {}): Promise<PostsWorld> {
-  const world = await apiWorld({}, parts)
+export async function postsWorld(
+  parts: Parameters<typeof apiWorld>[1] = {},
+  settings: Parameters<typeof apiWorld>[0] = {},
+): Promise<PostsWorld> {
+  const world = await apiWorld(settings, parts)
   return {
     ...world,
     async caller({ maxPosts = 1_000, isDisabled = false } = {}) {

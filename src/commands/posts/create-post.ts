@@ -8,15 +8,16 @@ import type { PostStore } from '../../store/posts/posts.ts'
 import { newId } from '../../store/shared/schema.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import type { Clock } from '../../clock.ts'
-import { findQuotaWarnings, type ForeseeDelaysDeps } from './foresee-delays.ts'
+import { findDuePlace, type DuePlaceDeps } from './due-place.ts'
+import { findDelayWarnings, type DelayWarningsDeps } from './foresee-delays.ts'
 import { loadPostAccounts, type PostAccountsDeps } from './post-accounts.ts'
 import type { StartQueue } from './start-queue.ts'
 import type { StorePost } from './store-post.ts'
 import { readWholePost, refuseProblem, refuseProblems, type WholePostInput } from './post-input.ts'
 
-export interface CreatePostDeps extends PostAccountsDeps, ForeseeDelaysDeps {
+export interface CreatePostDeps extends PostAccountsDeps, DelayWarningsDeps, DuePlaceDeps {
   posts: PostStore
-  platforms: PostAccountsDeps['platforms'] & ForeseeDelaysDeps['platforms']
+  platforms: PostAccountsDeps['platforms'] & DelayWarningsDeps['platforms']
   storePost: StorePost
   startQueue: Pick<StartQueue, 'add'>
   storage: Pick<ObjectStorage, 'publicUrl'>
@@ -86,17 +87,15 @@ async function buildPost(deps: CreatePostDeps, { userId, input, source, idempote
   refuseProblems(problems)
   const draft = input.status === 'DRAFT'
   const { scheduledAt = null } = value
-  const [accounts, dueRank] = await Promise.all([
+  const [accounts, place] = await Promise.all([
     loadPostAccounts(deps, userId, value),
-    scheduledAt && !draft ? deps.posts.countScheduled(scheduledAt) : undefined,
+    scheduledAt && !draft ? findDuePlace(deps, userId, scheduledAt) : undefined,
   ])
   const { chosen } = accounts
   refuseProblems(accounts.problems)
   const targets = accounts.toTargets(chosen)
   const checked = preflight(value, targets)
   if (!draft) refuseProblems(checked.errors)
-  const planned = { userId, dueAt: scheduledAt ?? now, timezone: value.timezone }
-  const delays = draft ? [] : await findQuotaWarnings(deps, planned, targets)
   const post = newPost(
     {
       ...value,
@@ -104,7 +103,7 @@ async function buildPost(deps: CreatePostDeps, { userId, input, source, idempote
       _id: newId(),
       userId,
       scheduledAt,
-      ...(dueRank !== undefined && { dueRank }),
+      ...(place && { place }),
       correlationId: idempotency?.key ?? null,
       requestHash: idempotency?.requestHash ?? null,
       metadata: { source },
@@ -113,6 +112,7 @@ async function buildPost(deps: CreatePostDeps, { userId, input, source, idempote
     now,
   )
   refuseProblem(findSchedulingProblem(input.status, post, warnings))
+  const delays = post.dueAt ? await findDelayWarnings(deps, { ...post, dueAt: post.dueAt }, targets) : []
   const response: FirstAnswer = {
     status: post.status,
     scheduledAt: post.scheduledAt,

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts'
+import { warnOfBurst, type BurstLimits } from '../../domain/posts/due-place.ts'
 import type { PreflightTarget } from '../../domain/posts/preflight.ts'
 import {
   describePublicationLimit,
@@ -20,6 +21,10 @@ export interface ForeseeDelaysDeps {
   platforms: Pick<PlatformRegistry, 'find'>
   publicationLedger: Pick<PublicationLedger, 'read'>
   clock: Clock
+}
+
+export interface DelayWarningsDeps extends ForeseeDelaysDeps {
+  burstLimits: BurstLimits
 }
 
 /** A post as it is planned; without an id, it is not stored yet. */
@@ -59,8 +64,17 @@ export async function foreseeDelays(
   return delays
 }
 
+/** Warns that a post would be published later than its time: in a burst of its user, or because of the quotas of its accounts. */
+export async function findDelayWarnings(
+  deps: DelayWarningsDeps,
+  planned: PlannedPost & { scheduledAt: Date | null; timezone: string },
+  targets: readonly (PreflightTarget & { account: ConnectedAccount | null })[],
+): Promise<Problem[]> {
+  return [...warnOfBurst(planned, deps.burstLimits), ...(await findQuotaWarnings(deps, planned, targets))]
+}
+
 /** Warns of the accounts whose quota would delay a post. The post is accepted, and published when it is its turn. */
-export async function findQuotaWarnings(
+async function findQuotaWarnings(
   deps: ForeseeDelaysDeps,
   planned: PlannedPost & { timezone: string },
   targets: readonly (PreflightTarget & { account: ConnectedAccount | null })[],

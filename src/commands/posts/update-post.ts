@@ -13,7 +13,8 @@ import type { NotificationStore } from '../../store/notifications/notifications.
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UploadStore } from '../../store/media/uploads.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import { findQuotaWarnings, type ForeseeDelaysDeps } from './foresee-delays.ts'
+import { findDuePlace, type DuePlaceDeps } from './due-place.ts'
+import { findDelayWarnings, type DelayWarningsDeps } from './foresee-delays.ts'
 import { loadPostAccounts, type PostAccountsDeps } from './post-accounts.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
 import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
@@ -29,9 +30,11 @@ import {
   type WholePostInput,
 } from './post-input.ts'
 
-export interface UpdatePostDeps extends NotifyWorkflowDeps, PostAccountsDeps, ForeseeDelaysDeps {
-  posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart' | 'countScheduled' | 'listPlannedTimes'>
-  platforms: PostAccountsDeps['platforms'] & ForeseeDelaysDeps['platforms']
+export interface UpdatePostDeps extends NotifyWorkflowDeps, PostAccountsDeps, DelayWarningsDeps, DuePlaceDeps {
+  posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart'> &
+    DelayWarningsDeps['posts'] &
+    DuePlaceDeps['posts']
+  platforms: PostAccountsDeps['platforms'] & DelayWarningsDeps['platforms']
   notifications: Pick<NotificationStore, 'insertOnce'>
   users: Pick<UserStore, 'findTimezones'>
   storage: Pick<ObjectStorage, 'publicUrl'>
@@ -66,9 +69,9 @@ export async function updatePost(
     selectedPlatforms: selectedPlatforms ?? stored.selectedPlatforms,
     selectedAccounts: selectedAccounts ?? stored.selectedAccounts,
   }
-  const [accounts, dueRank] = await Promise.all([
+  const [accounts, place] = await Promise.all([
     loadPostAccounts(deps, userId, selection),
-    scheduledAt ? deps.posts.countScheduled(scheduledAt) : undefined,
+    scheduledAt ? findDuePlace(deps, userId, scheduledAt) : undefined,
   ])
   // An account may have been disconnected since it was selected, which is only a warning.
   const isSelected = selectedPlatforms !== undefined || selectedAccounts !== undefined
@@ -85,7 +88,7 @@ export async function updatePost(
     const change = {
       ...toChange(current),
       ...(isSelected && { chosen: accounts.chosen }),
-      ...(dueRank !== undefined && { dueRank }),
+      ...(place && { place }),
     }
     const edited = edit(change)(current, now)
     if (edited.status !== 'DRAFT') assertMayPublish()
@@ -107,9 +110,9 @@ export async function updatePost(
     false,
   )
   if (post.status === 'DRAFT') return { post, warnings }
-  const planned = { userId, postId, dueAt: post.dueAt!, timezone: post.timezone }
+  const planned = { userId, postId, scheduledAt: post.scheduledAt, dueAt: post.dueAt!, timezone: post.timezone }
   const targets = accounts.toTargets(post.platformStatuses.map(toChosen))
-  warnings.push(...(await findQuotaWarnings(deps, planned, targets)))
+  warnings.push(...(await findDelayWarnings(deps, planned, targets)))
   // The delivery checks what was prepared for a platform that stays.
   void deps.discardPrepared(
     post,

@@ -141,7 +141,10 @@ export interface Post {
   /** Ids of accounts besides the default ones of the platforms; absent without any. */
   selectedAccounts?: string[]
   scheduledAt: Date | null
-  /** When delivery is due: `scheduledAt`, or else the time of creation or of the user's retry; null for drafts. */
+  /**
+   * When delivery is due: `scheduledAt`, or a little later in a burst of one user (`toBurstDelayMs`), or else the time of creation or of the
+   * user's retry; null for drafts.
+   */
   dueAt: Date | null
   /**
    * How many posts were already scheduled for this second when this one was: such a post is armed earlier. Absent for immediate posts and in

@@ -73,7 +73,7 @@ export interface Problem {
   platform?: string
   /** The account, where the user chose it. */
   accountId?: string
-  /** When a used-up quota allows the post, ISO 8601. */
+  /** When the post would be published, if that is later than its time, ISO 8601. */
   nextFreeAt?: string
 }
 

@@ -63,6 +63,8 @@ interface PlannedBounds {
   limit: number
 }
 
+const toSecondBefore = (instant: Date) => ({ $gt: new Date(instant.getTime() - SECOND), $lte: instant })
+
 /** Keeps each of the regular queries short. */
 const ARMED_PER_QUERY = 1_000
 /** The paths under which a post names media. */
@@ -174,7 +176,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
       const counts = new Map<number, Promise<number>>()
       instants.forEach((instant, index) => {
         const time = instant.getTime()
-        const dueAt = { $gt: new Date(time - SECOND), $lte: instant }
+        const dueAt = toSecondBefore(instant)
         const limit = { limit: HIGHEST_DUE_RANK, ...ALL_SHARDS }
         const count = counts.get(time) ?? collection().countDocuments({ status: 'SCHEDULED', dueAt }, limit)
         counts.set(time, count)
@@ -185,6 +187,13 @@ export function createPostStore(connection: Connection, now: () => Date) {
       })
       await Promise.allSettled(counts.values())
     }),
+
+    /** Counts the user's posts that are scheduled for the second before an instant. */
+    countScheduledOf: (userId: string, instant: Date): Promise<number> =>
+      collection().countDocuments(
+        { userId, scheduledAt: toSecondBefore(instant), status: 'SCHEDULED' },
+        { maxTimeMS: LIST_DEADLINE_MS },
+      ),
 
     /** The due times of the user's scheduled posts on an account in (after, until], in order; the latest ones if there are more. */
     async listPlannedTimes(userId: string, { account, after, until, exceptId, limit }: PlannedBounds): Promise<Date[]> {

@@ -364,6 +364,17 @@ describe('scheduled posts', () => {
     ])
   })
 
+  it('posts of one user that wait for the same second are counted', async () => {
+    const at = after(T0, 600_000)
+    const own = await stored(buildPost({ scheduledAt: at }))
+    await stored(buildPost({ scheduledAt: after(at, -999), userId: own.userId }))
+    await stored(buildPost({ scheduledAt: after(at, -1_000), userId: own.userId }))
+    await stored(buildPost({ scheduledAt: at, userId: newId() }))
+    const cancelled = await stored(buildPost({ scheduledAt: at, userId: own.userId }))
+    await first().transition(cancelled._id, cancel())
+    expect(await first().countScheduledOf(own.userId, at)).toBe(2)
+  })
+
   it('an acknowledgement of a start states which posts have changed since', async () => {
     const posts = await Promise.all([1, 2, 3].map(() => stored(buildPost({ scheduledAt: after(T0, 400_000) }))))
     const [unchanged, cancelled, deleted] = posts

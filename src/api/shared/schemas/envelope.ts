@@ -15,7 +15,7 @@ export const ProblemSchema = Type.Object(
     nextFreeAt: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: 'With `QUOTA_LIKELY_EXCEEDED`: when the post would be published',
+        description: 'With `QUOTA_LIKELY_EXCEEDED` and `TIME_CROWDED`: when the post would be published',
       }),
     ),
   },

@@ -79,6 +79,41 @@ describe('PATCH /api/posts/:postId', () => {
     expect(await ranks()).toEqual([1, 1, 0])
   })
 
+  it('posts of one user beyond the burst limit become due one after the other, with a warning', async () => {
+    const crowded = await postsWorld({}, { USER_POSTS_AT_INSTANT: '2', USER_POSTS_PER_SECOND: '2' })
+    const [ann, bob] = [await crowded.caller(), await crowded.caller()]
+    const [full, empty] = ['2031-04-01T09:00:00Z', '2031-04-01T10:00:00Z']
+    const warningsOf = (body: { data: { warnings: { code: string }[] } }) =>
+      body.data.warnings.filter(({ code }) => code === 'TIME_CROWDED')
+    const delayOf = async (postId: string) => {
+      await crowded.context.startQueue.idle()
+      const { dueAt, scheduledAt } = (await crowded.context.posts.find(postId))!
+      return dueAt!.getTime() - scheduledAt!.getTime()
+    }
+    try {
+      const postIds: string[] = []
+      for (let rank = 0; rank < 4; rank++) postIds.push(await createdPost(ann, { scheduledAt: full }))
+      const others = await createdPost(bob, { scheduledAt: full })
+      expect(await Promise.all([...postIds, others].map(delayOf))).toEqual([0, 0, 500, 1_000, 0])
+
+      const body = postBody({ scheduledAt: full, timezone: 'Europe/Berlin' })
+      const validated = await ann.call('POST', '/validate', body)
+      const created = await ann.call('POST', '/', body)
+      for (const { body: answer } of [validated, created]) {
+        expect(warningsOf(answer)).toMatchObject([{ path: 'scheduledAt', nextFreeAt: '2031-04-01T09:00:01.500Z' }])
+      }
+      const moved = await ann.call('PATCH', `/${postIds[3]}`, { scheduledAt: empty })
+      expect(warningsOf(moved.body)).toEqual([])
+      expect(await delayOf(postIds[3]!)).toBe(0)
+      const back = await ann.call('PATCH', `/${postIds[3]}`, { scheduledAt: full })
+      expect(warningsOf(back.body)).toHaveLength(1)
+      await ann.call('PATCH', `/${postIds[3]}`, { content: { text: 'Not moved' } })
+      expect(await delayOf(postIds[3]!)).toBe(1_500)
+    } finally {
+      await crowded.close()
+    }
+  })
+
   it('null as the time of a scheduled post publishes it now', async () => {
     const ann = await world.caller()
     const postId = await createdPost(ann, { scheduledAt: inAnHour() })

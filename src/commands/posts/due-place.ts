@@ -1,0 +1,22 @@
+import { toBurstDelayMs, type BurstLimits, type DuePlace } from '../../domain/posts/due-place.ts'
+import { HIGHEST_DUE_RANK } from '../../domain/posts/publish-plan.ts'
+import type { PostStore } from '../../store/posts/posts.ts'
+
+export interface DuePlaceDeps {
+  posts: Pick<PostStore, 'countScheduled' | 'countScheduledOf'>
+  burstLimits: BurstLimits
+}
+
+/** Returns the place of one more post of the user at this time. Only a crowded second costs more than one count. */
+export async function findDuePlace(
+  { posts, burstLimits }: DuePlaceDeps,
+  userId: string,
+  scheduledAt: Date,
+): Promise<DuePlace> {
+  const dueRank = await posts.countScheduled(scheduledAt)
+  // The count ends at the highest rank.
+  if (dueRank < Math.min(burstLimits.atInstant, HIGHEST_DUE_RANK)) return { dueRank, delayMs: 0 }
+  const delayMs = toBurstDelayMs(await posts.countScheduledOf(userId, scheduledAt), burstLimits)
+  if (delayMs === 0) return { dueRank, delayMs }
+  return { dueRank: await posts.countScheduled(new Date(scheduledAt.getTime() + delayMs)), delayMs }
+}
