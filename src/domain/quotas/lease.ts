@@ -1,3 +1,4 @@
+import { bisect } from '../shared/lists.ts'
 import { SECOND } from '../shared/times.ts'
 import { countReserved, type CallLimit, type CallPurpose, type QuotaSubject } from './limits.ts'
 
@@ -90,6 +91,14 @@ export function computeFree({ limit }: CallLimit, record: SpanRecord | undefined
   return { limit: inForce, free: Math.max(0, Math.min(left, report)) }
 }
 
+/** Returns the instants at which tokens become free, in order. Until the next one, their number stays. It never falls by itself. */
+export function listEnds(record: SpanRecord | undefined, now: Date): Date[] {
+  const { counted = [], report } = record ?? {}
+  return [...counted.map(({ until }) => until), ...(report ? [report.until] : [])]
+    .filter((end) => end > now)
+    .toSorted((one, other) => one.getTime() - other.getTime())
+}
+
 /** Returns the time until a token is free for the purpose, milliseconds; 0 when one is free. */
 export function computeWaitMs(
   { limits, purpose }: { limits: readonly CallLimit[]; purpose: CallPurpose },
@@ -107,12 +116,10 @@ function computeSpanWaitMs(
   now: Date,
 ): number {
   if (!record) return 0
-  const ends = [...record.counted.map(({ until }) => until), ...(record.report ? [record.report.until] : [])]
-  const instants = [now, ...ends.filter((end) => end > now).toSorted((one, other) => one.getTime() - other.getTime())]
   const isFreeAt = (instant: Date) => {
     const { limit: inForce, free } = computeFree(limit, record, instant)
     return free > (purpose === 'counting' ? countReserved(inForce) : 0)
   }
-  const freeAt = instants.find(isFreeAt)
+  const freeAt = bisect([now, ...listEnds(record, now)], isFreeAt)
   return Math.min(limit.windowMs, freeAt ? freeAt.getTime() - now.getTime() : Infinity)
 }

@@ -1,6 +1,7 @@
 import { platformLabel, type Platform } from '../shared/platforms.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../shared/times.ts'
-import { computeFree, type CountedTokens, type LimitReport, type SpanRecord } from './lease.ts'
+import { bisect } from '../shared/lists.ts'
+import { computeFree, listEnds, type CountedTokens, type LimitReport, type SpanRecord } from './lease.ts'
 import type { CallLimit, QuotaSubject } from './limits.ts'
 
 /** The posts that platforms accept of one account in a sliding window (docs/reference/platforms.md). Facebook publishes none. */
@@ -89,27 +90,41 @@ const MAX_WAITING = 1_000
 const COUNTERS_PER_WINDOW = 144
 
 /**
- * Grants one publication unless earlier due ones need the free places. A publication that is not granted gets a place in due order.
- * A grant counts until a whole window has passed since the last instant at which the publication can arrive, so no sliding window
+ * Grants publications in due order, unless earlier due ones need the free places. A publication that is not granted gets a place in due
+ * order. A grant counts until a whole window has passed since the last instant at which the publication can arrive, so no sliding window
  * has more of them than its limit.
+ * @returns the turns in the order of the requests
  */
-export function requestPublication(
+export function requestPublications(
   record: PublicationRecord,
-  request: PublicationRequest,
+  requests: readonly PublicationRequest[],
   now: Date,
-): { record: PublicationRecord; turn: PublicationTurn } {
-  const { id, dueAt, limits, arrivalMs } = request
-  const others = record.waiting.filter((one) => one.id !== id && one.until > now)
-  const spans = dropExpired(record.spans, now)
-  const ahead = others.filter((one) => compareDue(one, request) < 0).length
-  const { at: turnAt, limit } = findTurn(limits, spans, ahead, now)
-  if (turnAt <= now) {
-    const grant = Object.fromEntries(limits.map((limit) => [limit.span, toCounterEnd(limit, arrivalMs, now)]))
-    return { record: { spans: changeTokens(spans, grant, 1), waiting: others }, turn: { grant } }
+): { record: PublicationRecord; turns: PublicationTurn[] } {
+  const asking = new Set(requests.map(({ id }) => id))
+  const others = record.waiting.filter(({ id, until }) => !asking.has(id) && until > now)
+  const turns = new Map<string, PublicationTurn>()
+  const waiting: WaitingPublication[] = []
+  let places = createPlaces(dropExpired(record.spans, now), now)
+  for (const one of [...others, ...requests].toSorted(compareDue)) {
+    if ('until' in one) {
+      waiting.push(one)
+      continue
+    }
+    const { id, dueAt, limits, arrivalMs } = one
+    const { at: turnAt, limit } = places.findTurn(limits, Math.min(waiting.length, MAX_WAITING))
+    if (turnAt <= now) {
+      const grant = Object.fromEntries(limits.map((limit) => [limit.span, toCounterEnd(limit, arrivalMs, now)]))
+      places = createPlaces(changeTokens(places.spans, grant, 1), now)
+      turns.set(id, { grant })
+    } else {
+      waiting.push({ id, dueAt, until: new Date(turnAt.getTime() + GRACE_MS) })
+      turns.set(id, { waitMs: turnAt.getTime() - now.getTime(), limit })
+    }
   }
-  const place = { id, dueAt, until: new Date(turnAt.getTime() + GRACE_MS) }
-  const waiting = [...others, place].toSorted(compareDue).slice(0, MAX_WAITING)
-  return { record: { spans, waiting }, turn: { waitMs: turnAt.getTime() - now.getTime(), limit } }
+  return {
+    record: { spans: places.spans, waiting: waiting.slice(0, MAX_WAITING) },
+    turns: requests.map(({ id }) => turns.get(id)!),
+  }
 }
 
 /** Takes back a grant whose publication certainly did not reach the platform. */
@@ -149,7 +164,7 @@ export function describeUse(
   const current = waiting.filter(({ until }) => until > now).length
   return limits.map((limit) => {
     const { limit: inForce, free } = computeFree(limit, spans[limit.span], now)
-    const { at: turnAt } = findTurn([limit], spans, current, now)
+    const { at: turnAt } = createPlaces(spans, now).findTurn([limit], current)
     const resetsAt = listEnds(spans[limit.span], now).at(-1) ?? null
     return {
       limit: inForce,
@@ -228,30 +243,33 @@ function compareDue(
   return one.dueAt.getTime() - other.dueAt.getTime() || (one.id < other.id ? -1 : 1)
 }
 
-/** Returns when more places than `ahead` are free in every span, and the limit of the last one. */
-function findTurn(limits: QuotaSubject['limits'], spans: PublicationRecord['spans'], ahead: number, now: Date) {
-  const turns = limits.map((limit) => {
-    const { limit: inForce } = computeFree(limit, spans[limit.span], now)
-    const at = new Date(findSpanTurn(limit, spans[limit.span], ahead, now))
-    return { at, limit: { limit: inForce, windowMs: limit.windowMs } }
-  })
-  return turns.toSorted((one, other) => other.at.getTime() - one.at.getTime())[0]!
-}
+/** The free places of spans as they are now. */
+function createPlaces(spans: PublicationRecord['spans'], now: Date) {
+  const endsBySpan = new Map<string, Date[]>()
 
-function findSpanTurn(limit: CallLimit, record: SpanRecord | undefined, ahead: number, now: Date): number {
-  const { limit: inForce } = computeFree(limit, record, now)
-  const needed = (ahead % inForce) + 1
-  const ends = listEnds(record, now)
-  const first = [now, ...ends].find((instant) => computeFree(limit, record, instant).free >= needed) ?? ends.at(-1)!
-  return first.getTime() + Math.floor(ahead / inForce) * (limit.windowMs + toCounterMs(limit))
-}
+  function findSpanTurn(limit: CallLimit, inForce: number, ahead: number): number {
+    const record = spans[limit.span]
+    const needed = (ahead % inForce) + 1
+    let ends = endsBySpan.get(limit.span)
+    if (!ends) endsBySpan.set(limit.span, (ends = listEnds(record, now)))
+    const hasRoom = (instant: Date) => computeFree(limit, record, instant).free >= needed
+    const first = hasRoom(now) ? now : (bisect(ends, hasRoom) ?? ends.at(-1)!)
+    return first.getTime() + Math.floor(ahead / inForce) * (limit.windowMs + toCounterMs(limit))
+  }
 
-/** The instants at which places become free, in order. */
-function listEnds(record: SpanRecord | undefined, now: Date): Date[] {
-  const { counted = [], report } = record ?? {}
-  return [...counted.map(({ until }) => until), ...(report ? [report.until] : [])]
-    .filter((end) => end > now)
-    .toSorted((one, other) => one.getTime() - other.getTime())
+  return {
+    spans,
+
+    /** Returns when more places than `ahead` are free in every span, and the limit of the last one. */
+    findTurn(limits: QuotaSubject['limits'], ahead: number): { at: Date; limit: PublicationLimit } {
+      const turns = limits.map((limit) => {
+        const { limit: inForce } = computeFree(limit, spans[limit.span], now)
+        const at = new Date(findSpanTurn(limit, inForce, ahead))
+        return { at, limit: { limit: inForce, windowMs: limit.windowMs } }
+      })
+      return turns.toSorted((one, other) => other.at.getTime() - one.at.getTime())[0]!
+    },
+  }
 }
 
 function toCounterMs({ windowMs }: CallLimit): number {

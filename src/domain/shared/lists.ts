@@ -5,6 +5,17 @@ export function splitIntoChunks<T>(items: readonly T[], size: number): T[][] {
   )
 }
 
+/** Returns the first item that satisfies the condition, which every item after it has to satisfy as well. */
+export function bisect<T>(items: readonly T[], condition: (item: T) => boolean): T | undefined {
+  let [from, to] = [0, items.length]
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2)
+    if (condition(items[middle]!)) to = middle
+    else from = middle + 1
+  }
+  return items[from]
+}
+
 /** Returns the non-empty entries of a comma-separated list. */
 export function parseList(line: string): string[] {
   return line

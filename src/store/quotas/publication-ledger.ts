@@ -1,7 +1,7 @@
 import { Schema, type Connection } from 'mongoose'
 import {
   applyReports,
-  requestPublication,
+  requestPublications,
   takeBackPublication,
   UNUSED,
   type PublicationGrant,
@@ -115,20 +115,11 @@ function applyAll(stored: PublicationRecord, operations: readonly Operation[], n
     if (operation.kind === 'take back') record = takeBackPublication(record, operation.grant)
     if (operation.kind === 'report') record = applyReports(record, operation.reports, now)
   }
-  const turns: (PublicationTurn | null)[] = operations.map(() => null)
-  const requests = operations.flatMap((operation, index) =>
-    operation.kind === 'request' ? [{ request: operation.request, index }] : [],
-  )
-  for (const { request, index } of requests.toSorted((one, other) => compareTimes(one.request, other.request))) {
-    const answered = requestPublication(record, request, now)
-    record = answered.record
-    turns[index] = answered.turn
-  }
-  return { record, turns }
-}
-
-function compareTimes(one: { dueAt: Date }, other: { dueAt: Date }): number {
-  return one.dueAt.getTime() - other.dueAt.getTime()
+  const requests = operations.flatMap((operation) => (operation.kind === 'request' ? [operation.request] : []))
+  const answered = requestPublications(record, requests, now)
+  const granted = answered.turns.values()
+  const turns = operations.map(({ kind }) => (kind === 'request' ? granted.next().value! : null))
+  return { record: answered.record, turns }
 }
 
 /** A record without uses is removed after a day, and with it the limit that the platform reported. */

@@ -7,7 +7,7 @@ import {
   describeUse,
   foreseeDelay,
   PUBLICATION_LIMITS,
-  requestPublication,
+  requestPublications,
   takeBackPublication,
   UNUSED,
   type PublicationGrant,
@@ -31,9 +31,9 @@ function account(limits: readonly CallLimit[] = FIVE) {
     now: () => now,
     ask(id: string, dueMs = 0) {
       const request = { id, dueAt: new Date(START + dueMs), limits, arrivalMs: ARRIVAL_MS }
-      const answered = requestPublication(record, request, new Date(now))
+      const answered = requestPublications(record, [request], new Date(now))
       record = answered.record
-      return answered.turn
+      return answered.turns[0]!
     },
     takeBack: (grant: PublicationGrant) => void (record = takeBackPublication(record, grant)),
     report: (remaining: number, limit = 5, resetsInMs = HOUR) =>
@@ -191,6 +191,34 @@ describe('the publications of an account', () => {
           const roomAt = before ? before.atMs + HOUR + SLACK_MS : 0
           expect(atMs).toBeLessThanOrEqual(Math.max(dueMs, roomAt, published[index - 1]?.atMs ?? 0) + MINUTE)
         })
+      }),
+    )
+  })
+
+  it('get the same turns together as one after the other in due order', () => {
+    const asks = fc.uniqueArray(fc.nat({ max: 60 }), { minLength: 1, maxLength: 30 })
+    fc.assert(
+      fc.property(asks, asks, fc.nat({ max: 7 }), (waiting, wanted, used) => {
+        const now = new Date(START)
+        const toRequest = (id: number) => ({
+          ...{ id: String(id), dueAt: new Date(START + (id % 10)), limits: FIVE, arrivalMs: ARRIVAL_MS },
+        })
+        const askOneByOne = (record: PublicationRecord, requests: ReturnType<typeof toRequest>[]) => {
+          const turns = new Map<string, unknown>()
+          const inOrder = requests.toSorted(
+            (one, other) => one.dueAt.getTime() - other.dueAt.getTime() || (one.id < other.id ? -1 : 1),
+          )
+          for (const request of inOrder) {
+            const answered = requestPublications(record, [request], now)
+            record = answered.record
+            turns.set(request.id, answered.turns[0])
+          }
+          return { record, turns: requests.map(({ id }) => turns.get(id)) }
+        }
+        const grants = Array.from({ length: used }, (_, index) => toRequest(100 + index))
+        const { record } = askOneByOne(UNUSED, [...grants, ...waiting.map(toRequest)])
+        const requests = wanted.map(toRequest)
+        expect(requestPublications(record, requests, now)).toEqual(askOneByOne(record, requests))
       }),
     )
   })

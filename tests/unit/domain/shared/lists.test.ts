@@ -1,0 +1,13 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { bisect } from '../../../../src/domain/shared/lists.ts'
+
+it('bisection finds the same item as a search from the beginning', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer()), fc.integer(), (numbers, least) => {
+      const sorted = numbers.toSorted((one, other) => one - other)
+      const isEnough = (number: number) => number >= least
+      expect(bisect(sorted, isEnough)).toBe(sorted.find(isEnough))
+    }),
+  )
+})
