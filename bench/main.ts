@@ -85,7 +85,7 @@ const FULL: Sizes = {
       bursts: [{ size: 300 }, { size: 1_000 }, { size: 2_000 }, { size: 5_000 }],
     },
     { latencyMs: 50, bursts: [{ size: 1_000 }, { size: 2_000 }] },
-    { latencyMs: 200, bursts: [{ size: 1_000 }, { size: 1_000, owners: 'one' }] },
+    { latencyMs: 200, bursts: [{ size: 1_000 }, { size: 250, owners: 'one' }] },
     { latencyMs: 50, bursts: [{ size: 2_000 }], workers: 2 },
   ],
   mechanisms: { rounds: 5, burstRounds: 3, posts: 200, scheduled: 100, burst: 600 },
@@ -94,8 +94,16 @@ const FULL: Sizes = {
   platforms: { posts: 200, inFlight: 20, burst: 1_000, users: 50, media: 10 },
   logins: { pairs: 200, parallel: 200, rounds: 5 },
   analytics: { users: 1_000, posts: 50, snapshots: 12, readers: 200 },
-  collection: { users: { bluesky: 30, threads: 60, mastodon: 1_000 }, posts: 50, rounds: 2 },
-  workers: { users: 80, posts: 50, rounds: 2 },
+  collection: {
+    // Not more than 300 users of one Mastodon server can connect within five minutes (ADR 42).
+    authors: {
+      bluesky: { users: 30, posts: 50 },
+      threads: { users: 60, posts: 50 },
+      mastodon: { users: 250, posts: 200 },
+    },
+    rounds: 2,
+  },
+  workers: { users: 400, posts: 10, rounds: 2 },
   storage: { posts: 2_000 },
   quotas: { rounds: 5, calls: 5_000, lone: 200 },
   fairness: { burst: 5_000, singles: 20 },
@@ -122,7 +130,14 @@ const QUICK: Sizes = {
   platforms: { posts: 20, inFlight: 10, burst: 60, users: 5, media: 2 },
   logins: { pairs: 30, parallel: 50, rounds: 1 },
   analytics: { users: 40, posts: 50, snapshots: 12, readers: 30 },
-  collection: { users: { bluesky: 4, threads: 10, mastodon: 40 }, posts: 50, rounds: 1 },
+  collection: {
+    authors: {
+      bluesky: { users: 4, posts: 50 },
+      threads: { users: 10, posts: 50 },
+      mastodon: { users: 40, posts: 50 },
+    },
+    rounds: 1,
+  },
   workers: { users: 20, posts: 50, rounds: 1 },
   storage: { posts: 200 },
   quotas: { rounds: 1, calls: 1_000, lone: 50 },

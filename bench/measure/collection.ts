@@ -9,10 +9,8 @@ import { median } from '../stats.ts'
 import type { World } from '../world.ts'
 
 export interface CollectionSize {
-  /** Number of users with posts on each platform. */
-  users: Record<CountedPlatform, number>
-  /** Posts per user. */
-  posts: number
+  /** The users with posts on each platform, and the posts of each user. */
+  authors: Record<CountedPlatform, { users: number; posts: number }>
   /** Rounds per platform. The worker's memory grows to its working size in the first rounds and is sampled in the last. */
   rounds: number
 }
@@ -49,11 +47,12 @@ async function measurePlatform(
   world: World,
   collection: Collection,
   platform: CountedPlatform,
-  { users, posts, rounds }: CollectionSize,
+  { authors: sizes, rounds }: CollectionSize,
 ): Promise<Figure[]> {
   const { context, worker } = collection
-  const authors = await collection.makeAuthors(platform, users[platform], posts)
-  const due = users[platform] * posts
+  const { users, posts } = sizes[platform]
+  const authors = await collection.makeAuthors(platform, users, posts)
+  const due = users * posts
   const collect = () => collectAll(collection, due)
   const rates: Record<'ours' | 'bare', number[]> = { ours: [], bare: [] }
   let samples: number[] = []

@@ -9,7 +9,7 @@ import type { OwnerSample } from '../../store/shared/owners.ts'
 import type { CollectionPlan, FollowersPlan } from '../../workflows/messages/analytics.ts'
 
 /** Sampled records per shard. More of them make the shards more equal. */
-const SAMPLES_PER_SHARD = 20
+const SAMPLES_PER_SHARD = 100
 /** A run ends this long before the next one, which would be skipped otherwise. */
 const MARGIN_MS = 30 * SECOND
 
