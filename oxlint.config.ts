@@ -56,6 +56,7 @@ const FENCES: Fence[] = [
       accounts: ['posts'],
       analytics: ['posts'],
       captions: ['posts'],
+      events: ['accounts', 'billing', 'posts', 'users'],
       media: ['posts'],
       notifications: ['billing', 'posts', 'users'],
       users: ['analytics', 'billing', 'posts'],
@@ -82,7 +83,7 @@ const FENCES: Fence[] = [
     types: ['clock.ts', 'logger.ts', ...CLIENTS],
     packages: ['node:*', 'node:*/*'],
     shared: ['shared'],
-    needs: { billing: ['users'], captions: ['posts'], posts: ['accounts'], users: ['notifications'] },
+    needs: { billing: ['users'], captions: ['posts'], posts: ['accounts', 'events'], users: ['notifications'] },
   },
   {
     folder: 'api',
@@ -120,7 +121,7 @@ const FENCES: Fence[] = [
     types: ['clock.ts'],
     packages: ['mongoose', 'rate-limiter-flexible', 'node:*', 'node:*/*'],
     shared: ['shared'],
-    needs: { analytics: ['posts', 'users'], shared: ['notifications'] },
+    needs: { accounts: ['events'], analytics: ['posts', 'users'], shared: ['notifications'] },
   },
   {
     folder: 'platforms',

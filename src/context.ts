@@ -58,6 +58,7 @@ import { createConnectAttemptStore } from './store/accounts/connect-attempts.ts'
 import { watchChanges } from './store/shared/change-stream.ts'
 import { openDatabase, type Database } from './store/shared/database.ts'
 import { createDeadLetterStore } from './store/analytics/dead-letters.ts'
+import { createEventStore } from './store/events/events.ts'
 import { createErasureStore } from './store/users/erasures.ts'
 import { createIdentityAttemptStore } from './store/users/identity-attempts.ts'
 import { createLoginThrottle } from './store/users/login-throttle.ts'
@@ -118,6 +119,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     isShared: config.SHARED_ACCOUNTS === 'on',
     lockUser: users.raiseAnalyticsVersion,
   })
+  const events = createEventStore(connection, now, { retentionMs: config.EVENT_RETENTION_DAYS * DAY })
   const mails = createMailStore(connection)
   const orchestrator = overrides.orchestrator ?? createConfiguredOrchestrator(config, { logger, metrics })
 
@@ -200,6 +202,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     sessions,
     apiKeys: createApiKeyStore(connection, now),
     accounts,
+    events,
     findAccountLimit: createAccountLimit({ users, limits: accountLimits(config) }),
     notifications,
     mails,

@@ -212,6 +212,7 @@ export const ConfigSchema = Type.Object(
       60,
     ),
     NOTIFICATION_RETENTION_DAYS: number('How long notifications are stored after they were read', 90, 1),
+    EVENT_RETENTION_DAYS: number('How long events are stored in the feed', 90, 1),
 
     ANALYTICS_AGES: list(
       'How often metrics are collected, as maximum post age in days:interval in minutes',

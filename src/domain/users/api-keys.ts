@@ -9,6 +9,7 @@ export const API_KEY_SCOPES = [
   'accounts:read',
   'accounts:write',
   'analytics:read',
+  'events:read',
   'captions:generate',
   'notifications:read',
   'notifications:write',
