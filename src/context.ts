@@ -3,6 +3,7 @@ import { systemClock, type Clock } from './clock.ts'
 import { createAccountLimit } from './commands/accounts/account-limit.ts'
 import { createAccountCredentials } from './commands/accounts/account-credentials.ts'
 import { createServerApplications } from './commands/accounts/server-applications.ts'
+import { createEventRelay } from './commands/events/relay-events.ts'
 import { createStartPushes, pushBacklog } from './commands/notifications/start-pushes.ts'
 import { createDiscardPrepared } from './commands/posts/discard-prepared.ts'
 import { mailBacklog } from './commands/notifications/queue-mail.ts'
@@ -107,7 +108,9 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
 
   const database = overrides.database ?? (await openDatabase(config.MONGODB_URL))
   const { connection } = database
-  const posts = createPostStore(connection, now)
+  const events = createEventStore(connection, now, { retentionMs: config.EVENT_RETENTION_DAYS * DAY })
+  const posts = createPostStore(connection, now, { onPendingEvents: (post) => eventRelay.add([post]) })
+  const eventRelay = createEventRelay({ database, posts, events, logger })
   const published = createDueMetricsStore(connection)
   const snapshots = createSnapshotStore(connection)
   const collection = collectionSettings(config)
@@ -118,8 +121,8 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     now,
     isShared: config.SHARED_ACCOUNTS === 'on',
     lockUser: users.raiseAnalyticsVersion,
+    events,
   })
-  const events = createEventStore(connection, now, { retentionMs: config.EVENT_RETENTION_DAYS * DAY })
   const mails = createMailStore(connection)
   const orchestrator = overrides.orchestrator ?? createConfiguredOrchestrator(config, { logger, metrics })
 
@@ -178,6 +181,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     accounts,
     cipher,
     adapters: platforms,
+    events,
     notifications,
     database,
     clock,
@@ -203,6 +207,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     apiKeys: createApiKeyStore(connection, now),
     accounts,
     events,
+    eventRelay,
     findAccountLimit: createAccountLimit({ users, limits: accountLimits(config) }),
     notifications,
     mails,
@@ -220,6 +225,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       users,
       payments,
       paymentEvents,
+      events,
       notifications,
       planLimits: planLimits(config),
       clock,
@@ -228,7 +234,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     push,
     pushes,
     pushTokens,
-    storePost: createStorePost({ database, posts, notifications, users }),
+    storePost: createStorePost({ database, eventRelay, posts, notifications, users }),
     startQueue,
     audit: createAuditLog(connection),
     erasures,
@@ -243,6 +249,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
       snapshots,
       published,
       users,
+      events,
       collection,
     }),
     loginEvents,
@@ -293,6 +300,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
 
     async close(): Promise<void> {
       await startQueue.close()
+      await eventRelay.close()
       await Promise.allSettled([orchestrator.close(), platforms.close(), push?.close(), mailer.close()])
       storage.close()
       await database.close()

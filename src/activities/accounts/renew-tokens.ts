@@ -1,6 +1,8 @@
 import { cancellationSignal, heartbeat, log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
 import { chooseById, type AccountCredentials } from '../../commands/accounts/account-credentials.ts'
+import { appendEvents, type AppendEventsDeps } from '../../commands/events/append-events.ts'
+import { accountExpiring } from '../../domain/events/account-events.ts'
 import { EXPIRING_MS } from '../../domain/accounts/account-health.ts'
 import { nameAmongSeveral } from '../../domain/accounts/selection.ts'
 import { connectionEnding } from '../../domain/notifications/notifications.ts'
@@ -16,7 +18,7 @@ const RENEW_BEFORE_MS = EXPIRING_MS + 3 * DAY
 const PAGE = 50
 const CONCURRENT_RENEWALS = 5
 
-export interface RenewTokensDeps {
+export interface RenewTokensDeps extends AppendEventsDeps {
   accounts: Pick<AccountStore, 'findOwn' | 'listConnected' | 'listPage'>
   credentials: AccountCredentials
   platforms: Pick<PlatformRegistry, 'find'>
@@ -59,6 +61,7 @@ export function createRenewTokensActivities(deps: RenewTokensDeps) {
     if (account?.health.status !== 'active') return null
     const { endsAt } = account.auth
     if (endsAt !== null && endsAt.getTime() - clock.now().getTime() <= EXPIRING_MS) {
+      await appendEvents(deps, userId, [accountExpiring(account, endsAt, clock.now())])
       const timezone = (await users.findTimezones([userId])).get(userId) ?? 'UTC'
       const accountName = nameAmongSeveral(await accounts.listConnected(userId), account)
       const warning = connectionEnding({ userId, platform, accountId: _id, accountName, timezone }, endsAt)

@@ -1,9 +1,11 @@
 import type { Clock } from '../../clock.ts'
+import { appendEvents, type AppendEventsDeps } from '../../commands/events/append-events.ts'
+import { deliveryAccepted } from '../../domain/events/post-events.ts'
 import { explainFailure, failure, type Failure } from '../../domain/posts/failure.ts'
 import { postEnded, postFailed, postPublished } from '../../domain/notifications/notifications.ts'
 import { accept, ClaimRefused, defer, EffectTaken, markUnknown, refuse } from '../../domain/posts/delivery-moves.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
-import { findOpenEntry, findEntry, toFailure } from '../../domain/posts/post-entries.ts'
+import { findOpenEntry, findEntry, toCauseFields, toFailure } from '../../domain/posts/post-entries.ts'
 import type { Move, Post, Published } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -14,7 +16,7 @@ import type { DeliveryInput, DeliveryResult } from '../../workflows/messages/pub
 import { POST_DELETED, RELOAD, retryIn, type Attempt, type AttemptResult } from './attempt.ts'
 import { classifyFailure } from './retry-policy.ts'
 
-export interface OutcomeRecorderDeps {
+export interface OutcomeRecorderDeps extends AppendEventsDeps {
   posts: PostStore
   notifications: NotificationStore
   clock: Clock
@@ -24,7 +26,7 @@ export interface OutcomeRecorderDeps {
 const UNKNOWN_FAILURE = failure('INTERNAL', 'Unknown')
 
 /** Records the outcome of an attempt and notifies the user once. */
-export function createOutcomeRecorder({ posts, notifications, clock, metrics }: OutcomeRecorderDeps) {
+export function createOutcomeRecorder({ posts, notifications, database, events, clock, metrics }: OutcomeRecorderDeps) {
   /** Changes the post, and stores the pending timeline events with it. */
   async function applyMove({ post, activity }: Attempt, move: Move): Promise<Post> {
     const { runId, pendingEvents } = activity
@@ -49,7 +51,17 @@ export function createOutcomeRecorder({ posts, notifications, clock, metrics }: 
     metrics.deliveryRecorded(input.platform, 'accepted')
     // A post that was deleted meanwhile is published all the same, and its owner has to know.
     await notifications.insertOnce(postPublished(moved ?? post, attempt.entry, platformPostUrl))
-    if (!moved) return POST_DELETED
+    if (!moved) {
+      const entry = {
+        ...attempt.entry,
+        status: 'completed' as const,
+        platformPostId,
+        platformPostUrl,
+        ...toCauseFields(null),
+      }
+      await appendEvents({ database, events }, post.userId, [deliveryAccepted(post, entry, clock.now())])
+      return POST_DELETED
+    }
     await notifyPostEnd(moved)
     return { kind: 'done', result: toDeliveryResult(moved, input, 'completed') }
   }

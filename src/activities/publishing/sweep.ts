@@ -1,6 +1,7 @@
 import { heartbeat, log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
 import { buildCreatedNotifications } from '../../commands/posts/post-created.ts'
+import type { EventRelay } from '../../commands/events/relay-events.ts'
 import { checkUploads, type CheckUploadsDeps } from '../../commands/media/upload-quota.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { createFairLimit } from '../../domain/shared/fair-limit.ts'
@@ -22,6 +23,8 @@ const MAX_PER_RUN = 2_000
 const MAX_LEFTOVERS_PER_RUN = 100
 const CONCURRENT_STARTS = 20
 const UPLOADS_PER_RUN = 200
+/** Processes relay their own events within a second. */
+const UNRELAYED_AFTER_MS = 10 * SECOND
 
 /** Records that need a background workflow. A crash or an outage may have prevented its start. */
 export interface BackgroundBacklog {
@@ -34,6 +37,7 @@ export interface BackgroundBacklog {
 
 export interface SweepDeps extends CheckUploadsDeps {
   backlogs: BackgroundBacklog[]
+  eventRelay: Pick<EventRelay, 'relayLeftOver'>
   posts: PostStore
   notifications: Pick<NotificationStore, 'insertOnce'>
   users: Pick<UserStore, 'findTimezones'>
@@ -119,6 +123,14 @@ export function createSweepActivities(deps: SweepDeps) {
     return takenUp
   }
 
+  /** A process that was killed has left events with their posts. */
+  async function relayEvents(): Promise<void> {
+    const before = new Date(clock.now().getTime() - UNRELAYED_AFTER_MS)
+    // guard: relay of events that a crash left
+    const relayed = await deps.eventRelay.relayLeftOver(before, MAX_PER_RUN)
+    if (relayed > 0) log.info('events relayed', { posts: relayed })
+  }
+
   /** A workflow may be stuck although its post has ended or was cancelled. The next sweep restarts a post that is still open. */
   async function terminateLeftovers(): Promise<void> {
     const dueBefore = new Date(clock.now().getTime() - STUCK_AFTER_MS)
@@ -131,6 +143,7 @@ export function createSweepActivities(deps: SweepDeps) {
     async sweepDeliveries(): Promise<{ takenUp: number }> {
       let takenUp = await claimStrandedPosts()
       for (const backlog of backlogs) takenUp += await claimBacklog(backlog)
+      await relayEvents().catch((error: unknown) => log.warn('relay of events failed', { error }))
       await terminateLeftovers()
       await checkUploads(deps, UPLOADS_PER_RUN).catch((error: unknown) => log.warn('upload check failed', { error }))
       return { takenUp }

@@ -36,6 +36,7 @@ export type EraseAccountDeps = Pick<
   | 'deadLetters'
   | 'discardPrepared'
   | 'erasures'
+  | 'events'
   | 'loginThrottle'
   | 'mails'
   | 'notifications'
@@ -66,7 +67,8 @@ const RENAMED_STEPS: Record<string, string> = {
   'Cancel the posts that wait': 'Cancel the waiting posts',
   'Wait for the calls that are on their way': 'Wait for calls to platforms that are in progress',
   'Remove what was seen of posts and accounts': 'Remove the metrics of posts and accounts',
-  'Remove notifications, and the devices they go to': 'Remove notifications and push devices',
+  'Remove notifications, and the devices they go to': 'Remove notifications, push devices and events',
+  'Remove notifications and push devices': 'Remove notifications, push devices and events',
   'Remove mails, sessions, codes and limits': 'Remove mails, sessions, codes and rate limits',
   'Forget where the user came from': "Redact the user's IP addresses in the audit log",
   'End the subscription, and forget the customer': 'End the subscription and remove the customer',
@@ -89,8 +91,12 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
     // Without posts and logins no new metrics are collected.
     'Remove the metrics of posts and accounts': (userId) =>
       Promise.all([deps.snapshots.removeAllOf(userId), deps.deadLetters.removeAllOf(userId)]),
-    'Remove notifications and push devices': (userId) =>
-      Promise.all([deps.notifications.removeAllOf(userId), deps.pushTokens.removeAllOf(userId)]),
+    'Remove notifications, push devices and events': (userId) =>
+      Promise.all([
+        deps.notifications.removeAllOf(userId),
+        deps.pushTokens.removeAllOf(userId),
+        deps.events.removeAllOf(userId),
+      ]),
     'Remove mails, sessions, codes and rate limits': removeAccess,
     "Redact the user's IP addresses in the audit log": (userId) => deps.audit.forgetAddressesOf(userId),
     'End the subscription and remove the customer': endSubscription,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
 import { raceAbort } from '../../deadlines.ts'
 import { nameAmongSeveral } from '../../domain/accounts/selection.ts'
+import { accountExpired } from '../../domain/events/account-events.ts'
 import { connectionExpired } from '../../domain/notifications/notifications.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { SecretUnreadableError } from '../../domain/shared/secrets.ts'
@@ -11,6 +12,7 @@ import type { CallOptions, Credentials, PlatformAdapter } from '../../platforms/
 import { PlatformError } from '../../platforms/errors.ts'
 import type { Database } from '../../store/shared/database.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
+import type { EventStore } from '../../store/events/events.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { AccountVersion } from '../../store/accounts/account-records.ts'
 import { findDefault, type AccountStore, type ConnectedAccount } from '../../store/accounts/accounts.ts'
@@ -20,6 +22,7 @@ interface AccountCredentialsDeps {
   accounts: AccountStore
   cipher: TokenCipher
   adapters: { find(platform: Platform): PlatformAdapter | null }
+  events: Pick<EventStore, 'append' | 'announce'>
   notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
   database: Pick<Database, 'transaction'>
   clock: Clock
@@ -75,7 +78,7 @@ const LONGEST_POLL_MS = SECOND
  * and the next attempt uses it again.
  */
 export function createAccountCredentials(deps: AccountCredentialsDeps) {
-  const { accounts, cipher, adapters, notifications, database, clock, renewalTimeoutMs = 15 * SECOND } = deps
+  const { accounts, cipher, adapters, events, notifications, database, clock, renewalTimeoutMs = 15 * SECOND } = deps
   const flights = new Map<string, Promise<Credentials>>()
 
   /**
@@ -134,20 +137,28 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     { isLeaseRespected = false } = {},
   ): Promise<boolean> {
     const change = { status: 'expired', reason, isLeaseRespected } as const
-    const accountName = nameAmongSeveral(await accounts.listConnected(userId), { platform, version })
+    const connected = await accounts.listConnected(userId)
+    const accountName = nameAmongSeveral(connected, { platform, version })
     const records = await notifications.toRecords([connectionExpired({ userId, platform, version, accountName })])
-    try {
+    const account = connected.find((one) => one.platform === platform && one.version === version)
+    const store = async (stored: typeof records): Promise<boolean> => {
       const changed = await database.transaction(async (session) => {
         if (!(await accounts.markBroken({ userId, platform, version }, change, session))) return false
-        await notifications.insert(records, session)
+        await notifications.insert(stored, session)
+        if (account) await events.append(userId, [accountExpired(account, clock.now())], session)
         return true
       })
-      if (changed) notifications.startPushes(records)
-      return changed
+      if (!changed) return false
+      notifications.startPushes(stored)
+      events.announce([userId])
+      return true
+    }
+    try {
+      return await store(records)
     } catch (error) {
       if (!isDuplicateKey(error)) throw error
       // A notification for these credentials is already stored.
-      return accounts.markBroken({ userId, platform, version }, change)
+      return store([])
     }
   }
 

@@ -1,10 +1,13 @@
 import type { Actor } from '../../domain/users/audit.ts'
+import { planChanged as planChangedEvent } from '../../domain/events/user-events.ts'
 import { planChanged } from '../../domain/notifications/notifications.ts'
 import type { Limits, SubscriptionPlan } from '../../domain/billing/subscription.ts'
 import type { User } from '../../domain/users/user.ts'
+import type { EventStore } from '../../store/events/events.ts'
 import { changeUser, type ChangeUserDeps } from '../users/change-user.ts'
 
 interface ChangePlanDeps extends ChangeUserDeps {
+  events: Pick<EventStore, 'append' | 'announce'>
   planLimits: Record<SubscriptionPlan, Limits>
 }
 
@@ -12,8 +15,13 @@ interface ChangePlanDeps extends ChangeUserDeps {
  * Moves a user to a plan with its current limits. The payment processor is not called.
  * @throws ServiceError NOT_FOUND
  */
-export function changePlan(deps: ChangePlanDeps, actor: Actor, userId: string, plan: SubscriptionPlan): Promise<User> {
-  return changeUser(deps, actor, userId, {
+export async function changePlan(
+  deps: ChangePlanDeps,
+  actor: Actor,
+  userId: string,
+  plan: SubscriptionPlan,
+): Promise<User> {
+  const user = await changeUser(deps, actor, userId, {
     action: 'update-plan',
     set: { 'subscription.plan': plan, limits: deps.planLimits[plan] },
     facts: ({ subscription, limits }) => ({
@@ -21,5 +29,11 @@ export function changePlan(deps: ChangePlanDeps, actor: Actor, userId: string, p
       limits: { maxPosts: limits.maxPosts, maxCaptionGenerations: limits.maxCaptionGenerations },
     }),
     notification: (user, { _id }) => planChanged(user, _id),
+    async storeWith({ before, after }, { _id, at }, session) {
+      const plans = { before: before.subscription.plan, after: after.subscription.plan }
+      if (plans.before !== plans.after) await deps.events.append(userId, [planChangedEvent(plans, _id, at)], session)
+    },
   })
+  deps.events.announce([userId])
+  return user
 }

@@ -2,7 +2,9 @@ import type { Clock } from '../../clock.ts'
 import type { BillingState, ProcessorInvoice } from '../../domain/billing/billing.ts'
 import { getBilling, listSubscriptionIds, type ProcessorSnapshot } from '../../domain/billing/processor-snapshot.ts'
 import { describeBillingUpdate, decideBillingUpdate, type BillingUpdate } from '../../domain/billing/billing-update.ts'
+import { planChanged } from '../../domain/events/user-events.ts'
 import { billingChanged, secondSubscription } from '../../domain/notifications/notifications.ts'
+import type { NewEvent } from '../../domain/events/events.ts'
 import type { PaymentEvent } from '../../domain/billing/payment-events.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { Limits, SubscriptionPlan } from '../../domain/billing/subscription.ts'
@@ -10,6 +12,7 @@ import type { User } from '../../domain/users/user.ts'
 import type { Payments } from '../../integrations/payments/payments.ts'
 import type { Logger } from '../../logger.ts'
 import type { Database } from '../../store/shared/database.ts'
+import type { EventStore } from '../../store/events/events.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PaymentEventStore } from '../../store/billing/payment-events.ts'
 import { isProcessorIdTaken, type BillingChange, type UserStore } from '../../store/users/users.ts'
@@ -21,6 +24,7 @@ interface SyncSubscriptionDeps {
   /** Null where payments are not configured. */
   payments: Pick<Payments, 'readSubscription' | 'readInvoice' | 'readCheckout'> | null
   paymentEvents: Pick<PaymentEventStore, 'markProcessed'>
+  events: Pick<EventStore, 'append' | 'announce'>
   notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
   planLimits: Record<SubscriptionPlan, Limits>
   clock: Pick<Clock, 'now'>
@@ -118,19 +122,29 @@ async function writeStep(
   event: PaymentEvent | undefined,
 ): Promise<boolean> {
   const { revision } = getBilling(user)
-  const events = await toNotifications(deps, user, step)
-  const records = await deps.notifications.toRecords(events)
+  const records = await deps.notifications.toRecords(await toNotifications(deps, user, step))
+  const events = toEvents(user, step, deps.clock.now())
   const isWritten = await deps.database.transaction(async (session) => {
     if (!(await deps.users.changeBilling(user._id, revision, toBillingChange(step), session))) return false
     await deps.notifications.insert(records, session)
+    if (events.length > 0) await deps.events.append(user._id, events, session)
     if (event) await deps.paymentEvents.markProcessed(event.id, 'applied', deps.clock.now(), session)
     return true
   })
   if (!isWritten) return false
   deps.notifications.startPushes(records)
+  if (events.length > 0) deps.events.announce([user._id])
   logStep(deps, user, step, event)
   return true
 }
+
+function toEvents(user: User, { subscription }: BillingUpdate, at: Date): NewEvent[] {
+  const plans = { before: user.subscription.plan, after: subscription?.plan ?? user.subscription.plan }
+  return plans.before === plans.after ? [] : [planChanged(plans, toChangeId(user), at)]
+}
+
+/** Names the change that the revision of the user's record makes unique. */
+const toChangeId = (user: User): string => `${user._id}:${getBilling(user).revision + 1}`
 
 function toBillingChange({ subscription, limits, resetsUsage, billing }: BillingUpdate): BillingChange {
   return {
@@ -153,7 +167,7 @@ async function toNotifications({ users }: SyncSubscriptionDeps, user: User, { ev
     subscription: { ...user.subscription, ...step.subscription },
     limits: step.limits ?? user.limits,
   }
-  const changeId = `${user._id}:${getBilling(user).revision + 1}`
+  const changeId = toChangeId(user)
   const first = changed.subscription.processorSubscriptionId
   const admins = events.some(({ kind }) => kind === 'secondSubscription') ? await users.listAdmins() : []
   return events.flatMap((one) =>

@@ -1,7 +1,10 @@
+import { postDeleted } from '../../domain/events/post-events.ts'
 import { collectMediaKeys } from '../../domain/posts/content.ts'
 import type { Post } from '../../domain/posts/post.ts'
+import type { Clock } from '../../clock.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
+import type { EventStore } from '../../store/events/events.ts'
 import type { Database } from '../../store/shared/database.ts'
 import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
@@ -12,6 +15,8 @@ import type { DiscardPrepared } from './discard-prepared.ts'
 
 export interface DeletePostDeps {
   database: Pick<Database, 'transaction'>
+  clock: Pick<Clock, 'now'>
+  events: Pick<EventStore, 'append' | 'announce'>
   posts: Pick<PostStore, 'remove'>
   snapshots: Pick<SnapshotStore, 'removeByPost'>
   deadLetters: Pick<DeadLetterStore, 'removeByPost'>
@@ -30,6 +35,7 @@ export async function deletePost(deps: DeletePostDeps, userId: string, postId: s
   const { orchestrator, discardPrepared } = deps
   const post = await removeAll(deps, userId, postId)
   if (!post) throw postNotFound()
+  deps.events.announce([userId])
   void discardPrepared(post, post.platformStatuses)
   await deps.uploads.setNamed([...collectMediaKeys(post)], false)
   // The workflow would notice when the post is due; the signal ends it now.
@@ -40,8 +46,11 @@ export async function deletePost(deps: DeletePostDeps, userId: string, postId: s
 /** Runs as a transaction: a snapshot that is being stored either comes first and is deleted, or is not stored. */
 function removeAll(deps: DeletePostDeps, userId: string, postId: string): Promise<Post | null> {
   return deps.database.transaction(async (session) => {
-    const post = await deps.posts.remove(userId, postId, session)
-    if (!post?.publishedKeys) return post
+    const removed = await deps.posts.remove(userId, postId, session)
+    if (!removed) return null
+    const { post, pendingEvents } = removed
+    await deps.events.append(userId, [...pendingEvents, postDeleted(post, deps.clock.now())], session)
+    if (!post.publishedKeys) return post
     await deps.snapshots.removeByPost(userId, postId, session)
     await deps.deadLetters.removeByPost(userId, postId, session)
     await deps.users.raiseAnalyticsVersion(userId, session)

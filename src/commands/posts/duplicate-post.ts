@@ -6,10 +6,12 @@ import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { Database } from '../../store/shared/database.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import { newId } from '../../store/shared/schema.ts'
+import type { EventRelay } from '../events/relay-events.ts'
 import type { StorePost } from './store-post.ts'
 
 export interface DuplicatePostDeps {
   database: Pick<Database, 'transaction'>
+  eventRelay: Pick<EventRelay, 'add'>
   posts: Pick<PostStore, 'findOwned' | 'insert' | 'moveAllowance'>
   storePost: StorePost
   clock: Clock
@@ -32,11 +34,16 @@ export async function duplicatePost(
   return draft
 }
 
-function storeInPlaceOf({ database, posts }: DuplicatePostDeps, original: Post, draft: Post): Promise<void> {
-  return database.transaction(async (session) => {
+async function storeInPlaceOf(
+  { database, eventRelay, posts }: DuplicatePostDeps,
+  original: Post,
+  draft: Post,
+): Promise<void> {
+  await database.transaction(async (session) => {
     if (!(await posts.moveAllowance(original, draft._id, session))) {
       throw new ServiceError('POST_IN_PROGRESS', 'The post changed meanwhile. Read it again, then repeat the request.')
     }
     await posts.insert([draft], session)
   })
+  eventRelay.add([draft])
 }

@@ -7,6 +7,7 @@ import { batcher, keyedBatcher } from '../../store/shared/batching.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UserStore } from '../../store/users/users.ts'
+import type { EventRelay } from '../events/relay-events.ts'
 import { buildCreatedNotifications } from './post-created.ts'
 
 /** A transaction has at most 50 posts, so that it stays short under many concurrent creates: five of each of ten users. */
@@ -14,6 +15,7 @@ const LARGEST_GROUP = 10
 const LARGEST_SHARE = 5
 
 interface StorePostDeps {
+  eventRelay: Pick<EventRelay, 'add'>
   database: Pick<Database, 'transaction'>
   posts: Pick<PostStore, 'insert'>
   notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
@@ -40,7 +42,7 @@ type Results = (Error | undefined)[]
  * never meet in two transactions of this process: each writes the user's record, and the one that loses often enough fails.
  * @throws ServiceError POST_LIMIT_REACHED, SERVICE_UNAVAILABLE; a duplicate key error when the idempotency key is taken
  */
-export function createStorePost({ database, posts, notifications, users }: StorePostDeps): StorePost {
+export function createStorePost({ database, eventRelay, posts, notifications, users }: StorePostDeps): StorePost {
   // mechanism: batched creates
   const storeOfUsers = batcher<Results, Post[]>(async (group, settle) => {
     if (group.length > 1 && (await storeTogether(group.flat(), { repeats: false }))) {
@@ -118,6 +120,7 @@ export function createStorePost({ database, posts, notifications, users }: Store
     const records = buildCreatedNotifications({ users }, group).then(notifications.toRecords)
     records.catch(() => {})
     await store(async (session) => notifications.insert(await records, session))
+    eventRelay.add(group)
     notifications.startPushes(await records)
   }
 }

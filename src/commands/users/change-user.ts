@@ -19,6 +19,8 @@ export interface ChangeUserDeps {
   clock: Pick<Clock, 'now'>
 }
 
+type Session = Parameters<NotificationStore['insert']>[1]
+
 interface Change {
   action: AuditAction
   set: UserChange
@@ -26,6 +28,8 @@ interface Change {
   facts(user: User): AuditFacts
   /** The notification for the user when something changed. */
   notification?(user: User, entry: AuditEntry): NewNotification
+  /** Stores what belongs to the change in its transaction, when something changed. */
+  storeWith?(changed: { before: User; after: User }, entry: AuditEntry, session: Session): Promise<void>
 }
 
 /**
@@ -45,6 +49,7 @@ export async function changeUser(deps: ChangeUserDeps, actor: Actor, userId: str
     await deps.audit.insert(entry, session)
     records = await deps.notifications.toRecords(change.notification ? [change.notification(changed.after, entry)] : [])
     await deps.notifications.insert(records, session)
+    await change.storeWith?.(changed, entry, session)
     return changed.after
   })
   deps.notifications.startPushes(records)

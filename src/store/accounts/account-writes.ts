@@ -23,13 +23,21 @@ interface AccountWritesDeps {
   isShared: boolean
   /** Called in each transaction, so that changes of one user conflict with each other. */
   lockUser(userId: string, session: ClientSession): Promise<unknown>
+  /** Called in each transaction, to store the events of the change. */
+  recordEvents: RecordAccountEvents
 }
+
+export type RecordAccountEvents = (
+  userId: string,
+  change: { before: readonly Account[]; after: readonly Account[]; at: Date },
+  session: ClientSession,
+) => Promise<void>
 
 /** Another process changed the accounts of the user after they were read. */
 class AccountsChanged extends Error {}
 
 /** Changes which accounts a user has. Each change is one transaction; it begins again when an account changes meanwhile. */
-export function createAccountWrites({ database, now, isShared, lockUser }: AccountWritesDeps) {
+export function createAccountWrites({ database, now, isShared, lockUser, recordEvents }: AccountWritesDeps) {
   const collection = accountCollection(database.connection)
 
   async function change<T extends { after: Account[] }>(
@@ -41,8 +49,10 @@ export function createAccountWrites({ database, now, isShared, lockUser }: Accou
         return await database.transaction(async (session) => {
           await lockUser(userId, session)
           const before = await collection().find({ userId }, { session }).toArray()
-          const decided = decide(before, now())
+          const at = now()
+          const decided = decide(before, at)
           await write(before, decided.after, session)
+          await recordEvents(userId, { before, after: decided.after, at }, session)
           return decided
         })
       } catch (error) {

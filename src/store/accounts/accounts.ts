@@ -1,4 +1,5 @@
 import { ServiceError } from '../../domain/shared/service-error.ts'
+import { deriveAccountEvents } from '../../domain/events/account-events.ts'
 import type { OwnerRange } from '../../domain/analytics/shards.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { anyOf, batchLoader } from '../shared/batching.ts'
@@ -7,8 +8,9 @@ import { isConnected, type Account, type ConnectedAccount, type Seal, type Updat
 import { accountSchema } from './account-schema.ts'
 import { createOwnerSample, toOwnerFilter } from '../shared/owners.ts'
 import { createAccountVersions } from './account-versions.ts'
-import { accountCollection, ACCOUNTS, createAccountWrites } from './account-writes.ts'
+import { accountCollection, ACCOUNTS, createAccountWrites, type RecordAccountEvents } from './account-writes.ts'
 import { createOlderAccounts } from './older-accounts.ts'
+import type { EventStore } from '../events/events.ts'
 import type { ClientSession } from 'mongoose'
 import type { Database } from '../shared/database.ts'
 
@@ -21,6 +23,8 @@ interface AccountStoreDeps {
   isShared?: boolean
   /** Called in each transaction that changes which accounts a user has, so that such changes conflict with each other. */
   lockUser?(userId: string, session: ClientSession): Promise<unknown>
+  /** The feed of the users; without it no events are stored. */
+  events?: Pick<EventStore, 'append' | 'announce'>
 }
 
 interface AccountPage {
@@ -33,12 +37,23 @@ interface AccountPage {
 const RECORD = 'record/'
 
 /** Stores connected accounts. Every write besides connecting and disconnecting is conditional on the version of the secrets. */
-export function createAccountStore({ database, now, isShared = false, lockUser = async () => {} }: AccountStoreDeps) {
+export function createAccountStore({
+  database,
+  now,
+  isShared = false,
+  lockUser = async () => {},
+  events,
+}: AccountStoreDeps) {
   const { connection } = database
   const model = connection.model<Account>('Account', accountSchema, ACCOUNTS)
   const collection = accountCollection(connection)
-  const older = createOlderAccounts({ database, now, isShared })
-  const records = createAccountWrites({ database, now, isShared, lockUser })
+  const older = createOlderAccounts({ database, now, isShared, recordEvents })
+  const records = createAccountWrites({ database, now, isShared, lockUser, recordEvents })
+
+  async function recordEvents(...[userId, { before, after, at }, session]: Parameters<RecordAccountEvents>) {
+    const changes = deriveAccountEvents(before, after, at)
+    if (changes.length > 0) await events?.append(userId, changes, session)
+  }
 
   const load = batchLoader<{ userId: string; accounts: Account[] }>(
     async (userIds) => [...Map.groupBy(await readAll(userIds), ({ userId }) => userId)].map(toGroup),
@@ -114,6 +129,22 @@ export function createAccountStore({ database, now, isShared = false, lockUser =
       const holders = seal ? await older.findHolders(platform, seal(0).platformId) : []
       if (holders.some((holder) => holder.userId !== userId)) throw alreadyConnected(platform)
     }
+  }
+
+  async function connect(userId: string, connections: Connections, options: ConnectOptions): Promise<Connected> {
+    if (await older.areGone()) return records.connect(userId, connections, options)
+    if (options.replace) {
+      const connected = await older.connect(userId, connections)
+      if (connected) return connected
+    }
+    await refuseNotMovedHolders(userId, connections)
+    return changeRecords(userId, () => records.connect(userId, connections, options))
+  }
+
+  async function disconnect(userId: string, ids: readonly string[]): Promise<ConnectedAccount[]> {
+    if (await older.areGone()) return records.disconnect(userId, ids)
+    const removed = await older.disconnect(userId, ids)
+    return removed ?? changeRecords(userId, () => records.disconnect(userId, ids))
   }
 
   return {
@@ -198,13 +229,9 @@ export function createAccountStore({ database, now, isShared = false, lockUser =
      * only one account per platform can be stored
      */
     async connect(userId: string, connections: Connections, options: ConnectOptions): Promise<Connected> {
-      if (await older.areGone()) return records.connect(userId, connections, options)
-      if (options.replace) {
-        const connected = await older.connect(userId, connections)
-        if (connected) return connected
-      }
-      await refuseNotMovedHolders(userId, connections)
-      return changeRecords(userId, () => records.connect(userId, connections, options))
+      const connected = await connect(userId, connections, options)
+      events?.announce([userId])
+      return connected
     },
 
     /**
@@ -212,9 +239,9 @@ export function createAccountStore({ database, now, isShared = false, lockUser =
      * @returns the removed connections
      */
     async disconnect(userId: string, ids: readonly string[]): Promise<ConnectedAccount[]> {
-      if (await older.areGone()) return records.disconnect(userId, ids)
-      const removed = await older.disconnect(userId, ids)
-      return removed ?? changeRecords(userId, () => records.disconnect(userId, ids))
+      const removed = await disconnect(userId, ids)
+      events?.announce([userId])
+      return removed
     },
 
     /**

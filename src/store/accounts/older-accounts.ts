@@ -24,7 +24,7 @@ import {
   type DisconnectedAccount,
   type UpdateVersion,
 } from './account-records.ts'
-import { accountCollection } from './account-writes.ts'
+import { accountCollection, type RecordAccountEvents } from './account-writes.ts'
 
 const COLLECTION = 'platformAccounts'
 const STATE = 'accountsState'
@@ -52,6 +52,7 @@ interface OlderAccountsDeps {
   database: Pick<Database, 'connection' | 'transaction'>
   now(): Date
   isShared: boolean
+  recordEvents: RecordAccountEvents
 }
 
 /** The accounts are stored as records by now. */
@@ -62,7 +63,7 @@ class DocumentChanged extends Error {}
  * Accounts as older releases store them: one per platform. While processes of such a release may run, nothing else is stored. `npm run setup
  * -- --finish-upgrade` then moves the documents of all users to records (ADR 40). A new database has no such documents.
  */
-export function createOlderAccounts({ database, now, isShared }: OlderAccountsDeps) {
+export function createOlderAccounts({ database, now, isShared, recordEvents }: OlderAccountsDeps) {
   const { connection } = database
   const documents = nativeCollection<OlderAccounts>(connection, COLLECTION)
   const records = accountCollection(connection)
@@ -95,8 +96,11 @@ export function createOlderAccounts({ database, now, isShared }: OlderAccountsDe
           )
           if (matchedCount === 0) throw new AreRecords()
           const document = await documents().findOne({ userId }, { session })
-          const decided = decide(document ? toAccounts(document) : [], now())
+          const at = now()
+          const before = document ? toAccounts(document) : []
+          const decided = decide(before, at)
           await write(userId, document, decided.after, session)
+          await recordEvents(userId, { before, after: decided.after, at }, session)
           return decided
         })
       } catch (error) {

@@ -1,5 +1,7 @@
 import type { ClientSession } from 'mongoose'
 import { findNextCollection, type AgeClass } from '../../domain/analytics/collection.ts'
+import { analyticsCollected } from '../../domain/events/user-events.ts'
+import type { EventStore } from '../events/events.ts'
 import { extendsSnapshot, findUnchangedSince, toPairKey, toSnapshotSlot } from '../../domain/analytics/snapshots.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { Database } from '../shared/database.ts'
@@ -13,6 +15,7 @@ export interface SnapshotWriterDeps {
   snapshots: Pick<SnapshotStore, 'findLatest' | 'save' | 'extend' | 'remove' | 'saveFollowers'>
   published: Pick<DueMetricsStore, 'findStorable' | 'planNext'>
   users: Pick<UserStore, 'raiseAnalyticsVersion'>
+  events: Pick<EventStore, 'append' | 'announce'>
   collection: { ages: AgeClass[]; retentionMs: number }
 }
 
@@ -34,6 +37,8 @@ type FetchedMetrics = Omit<
   '_id' | 'removeAt' | 'slot' | 'lastSeenAt' | 'unchangedSince' | keyof FetchDetails
 >
 
+/** Users whose event of the day a process remembers. */
+const MAX_LAST_EVENTS = 20_000
 /** Two processes that write the same slot conflict once; a third conflict has another cause. */
 const TRIES = 3
 
@@ -41,17 +46,38 @@ const TRIES = 3
  * Stores snapshots together with the fetch time of the posts and the version of the user's analytics. Posts deleted meanwhile
  * get none, and nothing is stored for a deleted user.
  */
-export function createSnapshotWriter({ database, snapshots, published, users, collection }: SnapshotWriterDeps) {
+export function createSnapshotWriter({
+  database,
+  snapshots,
+  published,
+  users,
+  events,
+  collection,
+}: SnapshotWriterDeps) {
   const { ages, retentionMs } = collection
+  /** The last event of a user that this process has stored or found. It saves a query per write. */
+  const lastEvents = new Map<string, string>()
 
-  async function raiseVersionAfter(userId: string, work: (session: ClientSession) => Promise<number>): Promise<number> {
+  async function raiseVersionAfter(
+    userId: string,
+    takenAt: Date,
+    work: (session: ClientSession) => Promise<number>,
+  ): Promise<number> {
+    const event = analyticsCollected(userId, takenAt)
+    const isAppended = lastEvents.get(userId) === event.id
     for (let attempt = 1; ; attempt++) {
       try {
-        return await database.transaction(async (session) => {
+        const count = await database.transaction(async (session) => {
           const stored = await work(session)
+          if (stored > 0 && !isAppended) await events.append(userId, [event], session)
           if (!(await users.raiseAnalyticsVersion(userId, session))) throw new OwnerDeleted()
           return stored
         })
+        if (count === 0 || isAppended) return count
+        if (lastEvents.size >= MAX_LAST_EVENTS) lastEvents.clear()
+        lastEvents.set(userId, event.id)
+        events.announce([userId])
+        return count
       } catch (error) {
         if (error instanceof OwnerDeleted) return 0
         if (!isDuplicateKey(error) || attempt === TRIES) throw error
@@ -109,7 +135,7 @@ export function createSnapshotWriter({ database, snapshots, published, users, co
     async savePosts(fetchDetails: FetchDetails, fetched: FetchedMetrics[], isChanged: boolean): Promise<number> {
       if (fetched.length === 0 && !isChanged) return 0
       const { userId, platform, publishedBy, takenAt } = fetchDetails
-      return raiseVersionAfter(userId, async (session) => {
+      return raiseVersionAfter(userId, takenAt, async (session) => {
         if (fetched.length === 0) return 0
         const publisher = { platform, publishedBy }
         const postIds = fetched.map(({ postId }) => postId)
@@ -124,7 +150,7 @@ export function createSnapshotWriter({ database, snapshots, published, users, co
 
     async saveFollowers(fetched: Omit<NewAccountSnapshot, 'removeAt'>): Promise<number> {
       const removeAt = new Date(fetched.takenAt.getTime() + retentionMs)
-      return raiseVersionAfter(fetched.userId, async (session) => {
+      return raiseVersionAfter(fetched.userId, fetched.takenAt, async (session) => {
         await snapshots.saveFollowers({ ...fetched, removeAt }, session)
         return 1
       })

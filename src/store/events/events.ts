@@ -98,7 +98,8 @@ export function createEventStore(connection: Connection, now: () => Date, { rete
       .find(filter, { projection: { _id: 1 }, session })
       .toArray()
     const known = new Set(stored.map(({ _id }) => _id))
-    const missing = [...byUser].map(([userId, events]) => [userId, events.filter(({ id }) => !known.has(id))] as const)
+    const isMissing = ({ id }: NewEvent) => !known.has(id) && known.add(id)
+    const missing = [...byUser].map(([userId, events]) => [userId, events.filter(isMissing)] as const)
     return new Map(missing.filter(([, events]) => events.length > 0))
   }
 

@@ -1,10 +1,18 @@
 import { Schema } from 'mongoose'
+import { EVENT_TYPES, type NewEvent } from '../../domain/events/events.ts'
 import { PLATFORMS } from '../../domain/shared/platforms.ts'
 import { DELIVERY_STATUSES, POST_STATUSES, type Post } from '../../domain/posts/post.ts'
 import { TIMELINE_RESULTS, TIMELINE_TYPES, type TimelineEvent } from '../../domain/posts/timeline.ts'
 import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
-export type StoredPost = Post & { timeline: TimelineEvent[] }
+export interface StoredPost extends Post {
+  timeline: TimelineEvent[]
+  /** Events of the post's changes that are not in the feed yet; absent in records of older releases. */
+  pendingEvents?: NewEvent[]
+}
+
+/** The projection of a post without what is read separately. */
+export const WITHOUT_LOGS = { projection: { timeline: 0, pendingEvents: 0 } } as const
 
 const mediaItemSchema = new Schema(
   {
@@ -104,13 +112,23 @@ const timelineEventSchema = new Schema<TimelineEvent>(
   subdocumentOptions,
 )
 
+const pendingEventSchema = new Schema<NewEvent>(
+  {
+    id: required(String),
+    type: { type: String, enum: EVENT_TYPES, required: true },
+    occurredAt: required(Date),
+    data: Schema.Types.Mixed,
+  },
+  subdocumentOptions,
+)
+
 export const METRICS_INDEX = {
   userId: 1,
   'platformStatuses.metricsDueAt': 1,
   'platformStatuses.completedAt': 1,
 } as const
 
-/** The stored post. Its timeline is read separately. */
+/** The stored post. Its timeline and its pending events are read separately. */
 export const postSchema = new Schema<StoredPost>(
   {
     _id: required(String),
@@ -139,6 +157,7 @@ export const postSchema = new Schema<StoredPost>(
     createdAt: required(Date),
     updatedAt: required(Date),
     timeline: { type: [timelineEventSchema], select: false },
+    pendingEvents: { type: [pendingEventSchema], default: undefined, select: false },
   },
   { ...schemaOptions, timestamps: false },
 )
@@ -157,5 +176,10 @@ postSchema.index({ 'dueCheck.at': 1, dueAt: 1, _id: 1 }, { partialFilterExpressi
 // Immediate posts are not indexed here and cost nothing.
 postSchema.index({ scheduledAt: -1 }, { partialFilterExpression: { scheduledAt: { $gt: new Date(0) } } })
 postSchema.index({ startPending: 1, updatedAt: 1 }, { partialFilterExpression: { startPending: true } })
+// Only posts with events that are not in the feed yet, for the sweeper.
+postSchema.index(
+  { 'pendingEvents.occurredAt': 1 },
+  { partialFilterExpression: { 'pendingEvents.occurredAt': { $exists: true } } },
+)
 // Published posts by owner, the time of their next metrics collection, and age. Unpublished posts cost nothing.
 postSchema.index(METRICS_INDEX, { partialFilterExpression: { publishedKeys: { $exists: true } } })

@@ -2,6 +2,8 @@ import { EffectTaken } from '../../domain/posts/delivery-moves.ts'
 import type { Move, PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { postNotFound } from './post-not-found.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
+import type { NewEvent } from '../../domain/events/events.ts'
+import { derivePostEvents } from '../../domain/events/post-events.ts'
 import { deriveEvents, TIMELINE_LENGTH, type TimelineEvent } from '../../domain/posts/timeline.ts'
 import { isDuplicateKey } from '../mongo-errors.ts'
 import type { nativeCollection } from '../shared/native-collection.ts'
@@ -24,6 +26,12 @@ interface TransitionOptions {
   isKnown?: boolean
 }
 
+/** The events that a write stores with the post. */
+interface Logs {
+  timeline: TimelineEvent[]
+  pendingEvents: NewEvent[]
+}
+
 type RequestedMove = { move: Move } & TransitionOptions
 
 /** The number of posts whose latest state this process caches. */
@@ -35,11 +43,13 @@ interface TransitionDeps {
   find(postId: string, userId?: string): Promise<Post | null>
   platformPosts: Pick<PlatformPosts, 'claim'>
   older: { recordHolders(keys: string[]): Promise<void> }
+  /** Called after a write that has stored events for the feed. */
+  onPendingEvents(post: Pick<Post, '_id' | 'userId'>): void
   now(): Date
 }
 
 /** Applies moves to stored posts. Every change of a stored post goes through here. */
-export function createTransitions({ collection, find, platformPosts, older, now }: TransitionDeps) {
+export function createTransitions({ collection, find, platformPosts, older, onPendingEvents, now }: TransitionDeps) {
   // mechanism: batched moves
   const enqueue = keyedBatcher<Post, RequestedMove>(applyMoves)
   const known = new Map<string, Post>()
@@ -68,12 +78,13 @@ export function createTransitions({ collection, find, platformPosts, older, now 
         requests.forEach((_, index) => settle(index, postNotFound()))
         return
       }
-      const { post, results, events } = applyInOrder(stored, requests, now())
+      const { post, results, ...logs } = applyInOrder(stored, requests, now())
       // A refusal is valid only for the stored post; a write proves by the revision that nothing has changed.
       const isConclusive = !remembered || (post !== stored && results.every((result) => !(result instanceof Error)))
-      const written = isConclusive && (post === stored || (await replace(stored, post, events, areKnown)))
+      const written = isConclusive && (post === stored || (await replace(stored, post, logs, areKnown)))
       if (written === 'taken') return applyOneByOne(postId, requests, settle)
       if (written) {
+        if (logs.pendingEvents.length > 0) onPendingEvents(post)
         if (remembered !== undefined || requests.some(({ isKnown }) => isKnown)) remember(post)
         results.forEach((result, index) => settle(index, result instanceof Error ? result : post))
         return
@@ -94,7 +105,7 @@ export function createTransitions({ collection, find, platformPosts, older, now 
   async function replace(
     stored: Post,
     post: Post,
-    events: TimelineEvent[],
+    { timeline, pendingEvents }: Logs,
     areKnown: boolean,
   ): Promise<boolean | 'taken'> {
     const newKeys = (post.publishedKeys ?? []).filter((key) => !stored.publishedKeys?.includes(key))
@@ -107,7 +118,11 @@ export function createTransitions({ collection, find, platformPosts, older, now 
         { _id: stored._id, userId: stored.userId, revision: stored.revision, ...seenStart },
         {
           $set: findChangedFields(stored, post),
-          $push: { timeline: { $each: events, $slice: -TIMELINE_LENGTH } },
+          $push: {
+            timeline: { $each: timeline, $slice: -TIMELINE_LENGTH },
+            // guard: events in the write of their change
+            ...(pendingEvents.length > 0 && { pendingEvents: { $each: pendingEvents } }),
+          },
         },
       )
       // guard: lost write
@@ -136,26 +151,29 @@ export function createTransitions({ collection, find, platformPosts, older, now 
 
 /**
  * Applies the moves in order to one post.
- * @returns the resulting post, each move's result, and the timeline events
+ * @returns the resulting post, each move's result, and the events of the timeline and of the feed
  */
 function applyInOrder(stored: Post, requests: RequestedMove[], at: Date) {
   const results: (Post | Error)[] = []
-  const events: TimelineEvent[] = []
+  const timeline: TimelineEvent[] = []
+  const pendingEvents: NewEvent[] = []
   let post = stored
   for (const { move, notes = [], runId } of requests) {
     try {
       const moved = move(post, at)
       if (moved !== post) {
         const newEvents = [...notes, ...deriveEvents(post, moved, at)]
-        events.push(...(runId === undefined ? newEvents : newEvents.map((event) => ({ ...event, runId }))))
-        post = { ...moved, revision: stored.revision + 1, updatedAt: at }
+        timeline.push(...(runId === undefined ? newEvents : newEvents.map((event) => ({ ...event, runId }))))
+        const revised = { ...moved, revision: stored.revision + 1, updatedAt: at }
+        pendingEvents.push(...derivePostEvents(post, revised, at, pendingEvents.length))
+        post = revised
       }
       results.push(post)
     } catch (error) {
       results.push(error as Error)
     }
   }
-  return { post, results, events }
+  return { post, results, timeline, pendingEvents }
 }
 
 const isSameEntry = (one: PlatformStatus, other: PlatformStatus | undefined): boolean =>

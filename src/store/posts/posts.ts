@@ -7,6 +7,8 @@ import type { DueCheck, Post, PostStatus } from '../../domain/posts/post.ts'
 import { parseOwnerId } from '../../domain/media/storage-keys.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
+import type { NewEvent } from '../../domain/events/events.ts'
+import { derivePostEvents } from '../../domain/events/post-events.ts'
 import { createFirstEvent, sortByTime, type TimelineEvent } from '../../domain/posts/timeline.ts'
 import { ALL_SHARDS } from '../shared/all-shards.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
@@ -14,7 +16,7 @@ import { anyOf, batchLoader, batcher } from '../shared/batching.ts'
 import { createOlderPlatformPosts } from './older-platform-posts.ts'
 import { createPlatformPosts } from './platform-posts.ts'
 import { createTransitions } from './post-transitions.ts'
-import { postSchema, type StoredPost } from './post-schema.ts'
+import { postSchema, WITHOUT_LOGS, type StoredPost } from './post-schema.ts'
 import { shortenLargePosts, type ListedPost } from './shorten-posts.ts'
 
 const LIST_DEADLINE_MS = 5 * SECOND
@@ -34,6 +36,13 @@ export interface PostQuery {
   /** `date` is the value that `from` and `to` bound. */
   sortBy: 'createdAt' | 'scheduledAt' | 'date'
   sortOrder: 'asc' | 'desc'
+}
+
+export type PostRef = Pick<Post, '_id' | 'userId'>
+
+interface PostStoreOptions {
+  /** Called after a change that has stored events with a post. */
+  onPendingEvents?(post: PostRef): void
 }
 
 /** The bounds of the sweeper's search, see `listStranded`. */
@@ -72,10 +81,13 @@ const MEDIA_PATHS = ['content.mediaItems', ...PLATFORMS.map((name) => `platformS
 const REGEX_SYNTAX = /[.*+?^${}()|[\]\\]/g
 /** The paths under which a post has text. */
 const TEXT_PATHS = ['content.text', ...PLATFORMS.map((name) => `platformSpecificContent.${name}.text`)]
-const WITHOUT_TIMELINE = { projection: { timeline: 0 } } as const
 
-/** Stores posts. Stored posts change only through `transition`. */
-export function createPostStore(connection: Connection, now: () => Date) {
+/** Stores posts. Stored posts change only through `transition`. Each change stores its events with the post, for the relay to the feed. */
+export function createPostStore(
+  connection: Connection,
+  now: () => Date,
+  { onPendingEvents = () => {} }: PostStoreOptions = {},
+) {
   const model = connection.model<StoredPost>('Post', postSchema, 'posts')
   const collection = nativeCollection<StoredPost>(connection, 'posts')
 
@@ -83,7 +95,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
     async (keys) => {
       const filter = matchAny(keys)
       const posts = await collection()
-        .find<Post>(filter, { ...WITHOUT_TIMELINE, ...(!('userId' in filter) && ALL_SHARDS) })
+        .find<Post>(filter, { ...WITHOUT_LOGS, ...(!('userId' in filter) && ALL_SHARDS) })
         .toArray()
       for (const post of posts) remember(post)
       return posts
@@ -97,12 +109,26 @@ export function createPostStore(connection: Connection, now: () => Date) {
   }
   const platformPosts = createPlatformPosts(connection)
   const { recordHolders, ...older } = createOlderPlatformPosts(connection, platformPosts)
-  const { transition, remember } = createTransitions({ collection, find, platformPosts, older: { recordHolders }, now })
+  const { transition, remember } = createTransitions({
+    collection,
+    find,
+    platformPosts,
+    older: { recordHolders },
+    onPendingEvents,
+    now,
+  })
 
   return {
-    /** @throws a duplicate key error when the user already has a post with this `correlationId` */
+    /**
+     * Inserts in a transaction. Call the relay once it is committed.
+     * @throws a duplicate key error when the user already has a post with this `correlationId`
+     */
     async insert(posts: Post[], session: ClientSession): Promise<void> {
-      const records = posts.map((post) => ({ ...post, timeline: [createFirstEvent(post)] }))
+      const records = posts.map((post) => ({
+        ...post,
+        timeline: [createFirstEvent(post)],
+        pendingEvents: derivePostEvents(null, post, post.createdAt),
+      }))
       await collection().insertMany(records, { session })
     },
 
@@ -269,13 +295,53 @@ export function createPostStore(connection: Connection, now: () => Date) {
       return named
     },
 
-    /** Deletes the post and returns its last state. */
-    async remove(userId: string, postId: string, session?: ClientSession): Promise<Post | null> {
-      const options = { ...WITHOUT_TIMELINE, ...(session && { session }) }
-      const post = await collection().findOneAndDelete({ _id: postId, userId }, options)
-      if (post) await platformPosts.release(post, session)
-      return post
+    /** Deletes the post. Returns its last state and its events that are not in the feed yet. */
+    async remove(
+      userId: string,
+      postId: string,
+      session?: ClientSession,
+    ): Promise<{ post: Post; pendingEvents: NewEvent[] } | null> {
+      const found = await collection().findOneAndDelete(
+        { _id: postId, userId },
+        {
+          projection: { timeline: 0 },
+          ...(session && { session }),
+        },
+      )
+      if (!found) return null
+      const { pendingEvents = [], ...post } = found
+      await platformPosts.release(post, session)
+      return { post, pendingEvents }
     },
+
+    /** The events of these posts that are not in the feed yet, in their order. Posts without any are missing. */
+    listPendingEvents(
+      posts: readonly PostRef[],
+    ): Promise<Required<Pick<StoredPost, keyof PostRef | 'pendingEvents'>>[]> {
+      return collection()
+        .find<Required<Pick<StoredPost, keyof PostRef | 'pendingEvents'>>>(
+          { ...matchAny(posts.map(({ _id: id, userId }) => ({ id, userId }))), 'pendingEvents.0': { $exists: true } },
+          { projection: { userId: 1, pendingEvents: 1 } },
+        )
+        .toArray()
+    },
+
+    /** Removes events that are in the feed. Changes neither revision nor `updatedAt`. */
+    async removePendingEvents(posts: readonly PostRef[], eventIds: string[]): Promise<void> {
+      const filter = matchAny(posts.map(({ _id: id, userId }) => ({ id, userId })))
+      await collection().updateMany(filter, { $pull: { pendingEvents: { id: { $in: eventIds } } } })
+    },
+
+    /** Posts with an event from before an instant that is not in the feed, the oldest first. */
+    listUnrelayed: (before: Date, limit: number): Promise<PostRef[]> =>
+      collection()
+        .find<PostRef>(
+          { 'pendingEvents.occurredAt': { $lte: before } },
+          { projection: { userId: 1 }, maxTimeMS: LIST_DEADLINE_MS, ...ALL_SHARDS },
+        )
+        .sort({ 'pendingEvents.occurredAt': 1 })
+        .limit(limit)
+        .toArray(),
 
     /** The ids of posts that can still be cancelled. */
     async listWaiting(userId: string, limit: number): Promise<string[]> {
@@ -301,12 +367,12 @@ export function createPostStore(connection: Connection, now: () => Date) {
 
     /** All posts of the user, newest first, as a stream. */
     allOf: (userId: string): AsyncIterable<Post> =>
-      collection().find<Post>({ userId }, WITHOUT_TIMELINE).sort({ createdAt: -1, _id: -1 }),
+      collection().find<Post>({ userId }, WITHOUT_LOGS).sort({ createdAt: -1, _id: -1 }),
 
     /** Up to `limit` posts of the user, in any order. */
     listSome: (userId: string, limit: number): Promise<Post[]> =>
       collection()
-        .find<Post>({ userId }, { ...WITHOUT_TIMELINE, limit })
+        .find<Post>({ userId }, { ...WITHOUT_LOGS, limit })
         .toArray(),
 
     async removeSome(userId: string, postIds: string[]): Promise<void> {
@@ -326,7 +392,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
             status: { $in: ['PENDING', 'SCHEDULED', 'PROCESSING'] satisfies PostStatus[] },
             ...(dueFrom && { dueAt: { $gte: dueFrom } }),
           },
-          { ...WITHOUT_TIMELINE, ...ALL_SHARDS },
+          { ...WITHOUT_LOGS, ...ALL_SHARDS },
         )
         .sort({ dueAt: 1 }),
 
@@ -342,7 +408,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
               $or: [{ dueAt: { $gt: after.dueAt } }, { dueAt: after.dueAt, _id: { $gt: after.postId } }],
             }),
           },
-          { ...WITHOUT_TIMELINE, ...ALL_SHARDS },
+          { ...WITHOUT_LOGS, ...ALL_SHARDS },
         )
         .sort({ dueAt: 1, _id: 1 })
         .limit(limit)
@@ -373,7 +439,7 @@ export function createPostStore(connection: Connection, now: () => Date) {
               },
             ],
           },
-          { ...WITHOUT_TIMELINE, ...ALL_SHARDS },
+          { ...WITHOUT_LOGS, ...ALL_SHARDS },
         )
         // Unacknowledged starts come first, because they leave the list once acknowledged; overdue posts may stay on it for a
         // while.

@@ -25,7 +25,7 @@ export function shortenLargePosts(limit: number) {
     },
   }
   return [
-    { $unset: 'timeline' },
+    { $unset: ['timeline', 'pendingEvents'] },
     { $set: { isShortened: { $gt: [{ $bsonSize: '$$ROOT' }, Math.floor(PAGE_BYTES / limit)] } } },
     {
       $set: {

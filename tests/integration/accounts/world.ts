@@ -7,6 +7,8 @@ import { createTokenCipher } from '../../../src/security/token-cipher.ts'
 import type { CallOptions, Credentials, PlatformAdapter } from '../../../src/platforms/contract.ts'
 import { PlatformError } from '../../../src/platforms/errors.ts'
 import { openDatabase } from '../../../src/store/shared/database.ts'
+import { DAY } from '../../../src/domain/shared/times.ts'
+import { createEventStore } from '../../../src/store/events/events.ts'
 import { createNotificationStore } from '../../../src/store/notifications/notifications.ts'
 import { createAccountStore, type ConnectedAccount, type Seal } from '../../../src/store/accounts/accounts.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
@@ -34,11 +36,13 @@ export async function startProcess(
   const clock = options.clock ?? systemClock
   const database = await openDatabase(config.MONGODB_URL)
   onTestFinished(() => database.close())
-  const accounts = createAccountStore({ database, now: clock.now })
+  const events = createEventStore(database.connection, clock.now, { retentionMs: 90 * DAY })
+  const accounts = createAccountStore({ database, now: clock.now, events })
   const notifications = createNotificationStore(database.connection, clock.now)
   await database.createIndexes()
   const credentials = createAccountCredentials({
     accounts,
+    events,
     notifications,
     database,
     clock,
@@ -66,6 +70,8 @@ export async function startProcess(
 
   return {
     accounts,
+    database,
+    events,
     notifications,
     credentials,
     /** The stored records as they are in the database, in the order of their versions. */

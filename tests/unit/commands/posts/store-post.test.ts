@@ -19,6 +19,7 @@ function testStore() {
   }
   const storePost = createStorePost({
     database,
+    eventRelay: { add: () => {} },
     posts: {
       async insert(group) {
         transactions.push({ userIds: group.map(({ userId }) => userId), commit: () => {} })

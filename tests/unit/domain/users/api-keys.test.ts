@@ -96,6 +96,7 @@ describe('scopes', () => {
       'accounts:read': ['accounts:read'],
       'accounts:write': ['accounts:read', 'accounts:write'],
       'analytics:read': ['analytics:read'],
+      'events:read': ['events:read'],
       'captions:generate': ['captions:generate'],
       'notifications:read': ['notifications:read'],
       'notifications:write': ['notifications:read', 'notifications:write'],

@@ -1,0 +1,103 @@
+import { splitIntoChunks } from '../../domain/shared/lists.ts'
+import type { NewEvent } from '../../domain/events/events.ts'
+import type { Logger } from '../../logger.ts'
+import type { EventStore } from '../../store/events/events.ts'
+import type { PostRef, PostStore } from '../../store/posts/posts.ts'
+import type { Database } from '../../store/shared/database.ts'
+
+/** Posts per transaction. */
+const BATCH = 200
+/** The sweeper relays what does not fit. */
+const MAX_QUEUED = 10_000
+
+interface EventRelayDeps {
+  database: Pick<Database, 'transaction'>
+  posts: Pick<PostStore, 'listPendingEvents' | 'removePendingEvents' | 'listUnrelayed'>
+  events: Pick<EventStore, 'appendAll' | 'announce'>
+  logger: Pick<Logger, 'warn'>
+}
+
+/**
+ * Moves events from the posts whose change stored them to the feeds of their users. A change of a post costs no transaction this way, and
+ * many posts of one user do not contend for the user's sequence: a process relays one batch at a time. The sweeper relays what a crash or an
+ * outage left behind.
+ */
+export function createEventRelay({ database, posts, events, logger }: EventRelayDeps) {
+  const queued = new Map<string, PostRef>()
+  let running: Promise<void> | null = null
+  let isClosed = false
+
+  async function drain(): Promise<void> {
+    // Changes of the same event loop turn share the first batch.
+    await new Promise(setImmediate)
+    while (queued.size > 0 && !isClosed) {
+      const batch = [...queued.values()].slice(0, BATCH)
+      for (const { _id } of batch) queued.delete(_id)
+      await relayBatch(batch)
+    }
+    running = null
+  }
+
+  /**
+   * Appends first and removes afterwards: a relay that dies in between is repeated, and the feed refuses events that it has. Events are read
+   * from the posts, so that they reach the feed in the order of the changes, whichever process made them.
+   */
+  async function relay(batch: readonly PostRef[]): Promise<void> {
+    const pending = await posts.listPendingEvents(batch)
+    if (pending.length === 0) return
+    const byUser = new Map<string, NewEvent[]>()
+    for (const { userId, pendingEvents } of pending) {
+      byUser.set(userId, [...(byUser.get(userId) ?? []), ...pendingEvents])
+    }
+    await database.transaction((session) => events.appendAll(byUser, session))
+    events.announce([...byUser.keys()])
+    await posts.removePendingEvents(
+      pending,
+      pending.flatMap(({ pendingEvents }) => pendingEvents.map(({ id }) => id)),
+    )
+  }
+
+  /** Relays together what it can. A user whose feed is blocked does not block the others. */
+  async function relayBatch(batch: readonly PostRef[]): Promise<void> {
+    try {
+      await relay(batch)
+    } catch {
+      for (const ofUser of Map.groupBy(batch, ({ userId }) => userId).values()) {
+        await relay(ofUser).catch((err: unknown) =>
+          logger.warn({ err, userId: ofUser[0]!.userId, posts: ofUser.length }, 'events not relayed'),
+        )
+      }
+    }
+  }
+
+  return {
+    /** Relays the events of these posts in the background. Never fails. */
+    add(changed: readonly PostRef[]): void {
+      for (const { _id, userId } of changed) if (queued.size < MAX_QUEUED) queued.set(_id, { _id, userId })
+      if (!isClosed) running ??= drain()
+    },
+
+    /**
+     * Relays events from before an instant, for the sweeper.
+     * @returns the number of posts whose events were relayed
+     */
+    async relayLeftOver(before: Date, limit: number): Promise<number> {
+      const left = await posts.listUnrelayed(before, limit)
+      for (const batch of splitIntoChunks(left, BATCH)) await relayBatch(batch)
+      return left.length
+    },
+
+    /** Resolves when every event that was queued is relayed, or left to the sweeper. */
+    async idle(): Promise<void> {
+      while (running) await running
+    },
+
+    /** Ends after the current batch. The sweeper relays the rest. */
+    async close(): Promise<void> {
+      isClosed = true
+      await running
+    },
+  }
+}
+
+export type EventRelay = ReturnType<typeof createEventRelay>

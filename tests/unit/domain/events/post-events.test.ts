@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest'
+import { derivePostEvents, postDeleted } from '../../../../src/domain/events/post-events.ts'
+import {
+  accept,
+  giveUp,
+  markDeleted,
+  markUnknown,
+  refuse,
+  RECONCILE_WAITS_MS,
+} from '../../../../src/domain/posts/delivery-moves.ts'
+import { failure } from '../../../../src/domain/posts/failure.ts'
+import { cancel, edit, retry } from '../../../../src/domain/posts/post-moves.ts'
+import type { Move, Post } from '../../../../src/domain/posts/post.ts'
+import { after, buildClaim, buildPost, T0 } from '../../../support/posts.ts'
+
+const REASON = failure('validation', 'The platform refused the text.', { code: '42', text: 'quotes the post' })
+const PUBLISHED = { platformPostId: 'at://one', platformPostUrl: 'https://bsky.test/one' }
+const FIRST = { round: 0, attempt: 1 }
+
+/** Applies moves like the store, and returns the post with all its events. */
+function applyAll(post: Post, ...moves: Move[]) {
+  const events = derivePostEvents(null, post, post.createdAt)
+  let current = post
+  for (const move of moves) {
+    const moved = { ...move(current, T0), revision: current.revision + 1 }
+    events.push(...derivePostEvents(current, moved, T0))
+    current = moved
+  }
+  return { post: current, events, types: events.map(({ type }) => type) }
+}
+
+const claimed: Move = (post, now) => buildClaim(post, 'bluesky', T0)(post, now)
+
+describe('a post that is published immediately', () => {
+  it('is created, accepted by its platform and then published', () => {
+    const { events, post } = applyAll(buildPost(), claimed, accept('bluesky', PUBLISHED))
+    expect(events.map(({ id, type }) => [id, type])).toEqual([
+      [`evt_${post._id}-0-0`, 'post.created'],
+      [`evt_${post._id}-bluesky-accepted`, 'delivery.accepted'],
+      [`evt_${post._id}-2-1`, 'post.published'],
+    ])
+    expect(events[1]!.data).toEqual({
+      postId: post._id,
+      platform: 'bluesky',
+      accountId: null,
+      accountName: null,
+      status: 'completed',
+      platformPostId: 'at://one',
+      url: 'https://bsky.test/one',
+      errorCode: null,
+      error: null,
+    })
+    expect(events[2]!.data).toMatchObject({ postId: post._id, status: 'COMPLETED', scheduledAt: null })
+  })
+
+  it('is accepted once, also when the acceptance is recorded again', () => {
+    const { types } = applyAll(buildPost(), claimed, accept('bluesky', PUBLISHED), accept('bluesky', PUBLISHED))
+    expect(types.filter((type) => type === 'delivery.accepted')).toHaveLength(1)
+  })
+})
+
+describe('a failed delivery', () => {
+  it('has one event per round, without the explanation of the platform', () => {
+    const again: Move[] = [claimed, (post, now) => refuse('bluesky', REASON, { round: 1, attempt: 2 })(post, now)]
+    const { events, types } = applyAll(buildPost(), claimed, refuse('bluesky', REASON, FIRST), retry(), ...again)
+    expect(types).toEqual(['post.created', 'delivery.failed', 'post.failed', 'delivery.failed', 'post.failed'])
+    expect(new Set(events.map(({ id }) => id)).size).toBe(5)
+    expect(events[1]!.data).toMatchObject({ errorCode: 'validation', error: 'The platform refused the text.' })
+    expect(JSON.stringify(events)).not.toContain('quotes the post')
+  })
+
+  it('is unknown when a call may have been accepted, and may still be accepted', () => {
+    const unknown: Move[] = RECONCILE_WAITS_MS.map(() => markUnknown('bluesky', REASON, FIRST))
+    const { types } = applyAll(
+      buildPost(),
+      claimed,
+      ...unknown,
+      markUnknown('bluesky', REASON, FIRST),
+      accept('bluesky', PUBLISHED),
+    )
+    expect(types).toEqual(['post.created', 'delivery.unknown', 'post.failed', 'delivery.accepted', 'post.published'])
+  })
+
+  it('is unknown when the service gives up after a call', () => {
+    expect(applyAll(buildPost(), claimed, giveUp('bluesky', REASON, 0)).types).toContain('delivery.unknown')
+    expect(applyAll(buildPost(), giveUp('bluesky', REASON, 0)).types).toContain('delivery.failed')
+  })
+})
+
+it('a post that is accepted by one of two platforms is published in part', () => {
+  const post = buildPost({ selectedPlatforms: ['bluesky', 'mastodon'] })
+  const { types, events } = applyAll(
+    post,
+    claimed,
+    accept('bluesky', PUBLISHED),
+    (current, now) => buildClaim(current, 'mastodon', T0)(current, now),
+    refuse('mastodon', REASON, FIRST),
+  )
+  expect(types).toEqual(['post.created', 'delivery.accepted', 'delivery.failed', 'post.partial'])
+  expect(events.at(-1)!.data).toMatchObject({ deliveries: [{ status: 'completed' }, { status: 'failed' }] })
+})
+
+it('a scheduled post has an event for its first time and for each other one', () => {
+  const [first, second] = [after(T0, 60_000), after(T0, 120_000)]
+  const { events, types } = applyAll(
+    buildPost({ scheduledAt: first }),
+    edit({ content: { text: 'Other words', mediaItems: [] } }),
+    edit({ scheduledAt: second }),
+    cancel(),
+  )
+  expect(types).toEqual(['post.created', 'post.scheduled', 'post.scheduled', 'post.cancelled'])
+  expect(events.map(({ data }) => data['scheduledAt'])).toEqual(
+    [first, first, second, second].map((at) => at.toISOString()),
+  )
+})
+
+it('a draft is scheduled when it is published', () => {
+  const scheduledAt = after(T0, 60_000)
+  const { types } = applyAll(buildPost({ draft: true, scheduledAt }), edit({ status: 'SCHEDULED' }))
+  expect(types).toEqual(['post.created', 'post.scheduled'])
+})
+
+it('a platform that deletes a published post causes no event', () => {
+  const { types } = applyAll(buildPost(), claimed, accept('bluesky', PUBLISHED), markDeleted('bluesky'))
+  expect(types.at(-1)).toBe('post.published')
+})
+
+it('several moves in one write have different ids', () => {
+  const post = buildPost({ scheduledAt: after(T0, 60_000) })
+  const moved = { ...edit({ scheduledAt: after(T0, 90_000) })(post, T0), revision: 1 }
+  const cancelled = { ...cancel()(moved, T0), revision: 1 }
+  const first = derivePostEvents(post, moved, T0)
+  const events = [...first, ...derivePostEvents(moved, cancelled, T0, first.length)]
+  expect(new Set(events.map(({ id }) => id)).size).toBe(2)
+})
+
+it('a deletion names the last state of the post, without its text', () => {
+  const post = buildPost({ content: { text: 'a secret plan', mediaItems: [] } })
+  expect(postDeleted(post, T0)).toMatchObject({
+    id: `evt_${post._id}-deleted`,
+    type: 'post.deleted',
+    data: { status: 'PENDING' },
+  })
+  expect(JSON.stringify([...derivePostEvents(null, post, T0), postDeleted(post, T0)])).not.toContain('secret')
+})
