@@ -50,6 +50,8 @@ const SERVICE_ERRORS: Record<ServiceErrorCode, string> = {
   REQUEST_TIMEOUT: 'The request took too long to arrive.',
   POST_NOT_EDITABLE: 'Delivery has begun, so the post can no longer be edited.',
   POST_IN_PROGRESS: 'The post is being delivered or changed. Read it again, then repeat the request.',
+  EVENTS_EXPIRED:
+    'Events after the given sequence are no longer stored. Read the current state, then continue from `latest`.',
   POST_DUPLICATED: 'A draft took over the allowance of this post, so it cannot be retried.',
   RECONNECT_REQUIRED: 'The platform no longer accepts the login. Connect the account again.',
   ACCOUNT_ALREADY_CONNECTED: 'Another user of this service has connected the same platform account.',

@@ -10,6 +10,8 @@ import { analyticsRoutes } from './analytics/routes.ts'
 import { authRoutes } from './auth/routes.ts'
 import { captionRoutes } from './captions/routes.ts'
 import { sendFrameworkError, sendSocketError, installErrorHandling } from './shared/errors.ts'
+import { createSharedChanges, type SharedChanges } from './shared/shared-changes.ts'
+import { eventRoutes } from './events/routes.ts'
 import { healthRoutes } from './health/routes.ts'
 import { deviceRoutes } from './notifications/device-routes.ts'
 import { notificationRoutes } from './notifications/routes.ts'
@@ -95,8 +97,10 @@ export async function buildApp(parts: Context): Promise<FastifyInstance> {
   closeConnectionsOnShutdown(app, config)
 
   await app.register(healthRoutes, { prefix: '/health', context })
-  await app.register(registerPublicRoutes, { context })
-  await app.register(registerUserRoutes, { context })
+  const changes = createSharedChanges(context)
+  app.addHook('onClose', async () => changes.close())
+  await app.register(registerPublicRoutes, { context, changes })
+  await app.register(registerUserRoutes, { context, changes })
   await app.register(registerAdminRoutes, { context })
   return app
 }
@@ -105,17 +109,21 @@ interface RoutesOptions {
   context: ApiContext
 }
 
+interface LiveRoutesOptions extends RoutesOptions {
+  changes: SharedChanges
+}
+
 /** Registers the public routes. Routes among them that need a session require it themselves. */
-async function registerPublicRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
+async function registerPublicRoutes(app: FastifyInstance, { context, changes }: LiveRoutesOptions): Promise<void> {
   app.addHook('onRequest', app.requireReady)
   await app.register(authRoutes, { prefix: '/api/auth', context })
   await app.register(callbackRoutes, { prefix: '/api/platform', context })
   await app.register(webhookRoutes, { prefix: '/api/payments', context })
-  await app.register(realtime, { context })
+  await app.register(realtime, { context, changes })
 }
 
 /** Registers the routes for authenticated users. The guard here covers all of them. */
-async function registerUserRoutes(app: FastifyInstance, { context }: RoutesOptions): Promise<void> {
+async function registerUserRoutes(app: FastifyInstance, { context, changes }: LiveRoutesOptions): Promise<void> {
   app.addHook('onRequest', app.requireReady)
   app.addHook('onRequest', app.requireUser)
   app.addHook('onRoute', applySessionDefaults)
@@ -123,6 +131,7 @@ async function registerUserRoutes(app: FastifyInstance, { context }: RoutesOptio
   await app.register(postsRoutes, { prefix: '/api/posts', context })
   await app.register(analyticsRoutes, { prefix: '/api/analytics', context })
   await app.register(platformRoutes, { prefix: '/api/platform', context })
+  await app.register(eventRoutes, { prefix: '/api/events', context, changes })
   await app.register(notificationRoutes, { prefix: '/api/notifications', context })
   await app.register(profileRoutes, { prefix: '/api/profile', context })
   await app.register(captionRoutes, { prefix: '/api/generate', context })

@@ -112,6 +112,8 @@ export const ConfigSchema = Type.Object(
     SOCKETS_PER_PROCESS: number('Notification sockets per API process', 10_000, 1),
     SOCKETS_PER_USER: number('Notification sockets per user and API process', 20, 1),
     SOCKETS_WITHOUT_TOKEN: number('Unauthenticated notification sockets per API process', 1_000, 1),
+    EVENT_STREAMS_PER_PROCESS: number('Open event streams per API process', 2_000, 1),
+    EVENT_STREAMS_PER_USER: number('Open event streams per user and API process', 10, 1),
     LOGIN_FAILURES_PER_ACCOUNT: number('Failed logins in 15 minutes, per account and address or known device', 10, 1),
     LOGIN_FAILURES_PER_ADDRESS: number('Failed logins in 15 minutes, per address; an IPv6 /64 is one address', 50, 1),
     LOGIN_FAILURES_BEFORE_DELAY: number(

@@ -14,6 +14,8 @@ const { values, positionals } = parseArgs({
     request: { type: 'string', short: 'X' },
     header: { type: 'string', short: 'H', multiple: true, default: [] },
     data: { type: 'string', short: 'd' },
+    'no-buffer': { type: 'boolean', short: 'N' },
+    'max-time': { type: 'string', short: 'm' },
   },
 })
 const response = await fetch(positionals[0], {
@@ -21,7 +23,8 @@ const response = await fetch(positionals[0], {
   headers: values.header.map((line) => line.split(/: (.*)/s).slice(0, 2)),
   body: values.data,
 })
-process.stdout.write(await response.text())
+if (values['max-time']) setTimeout(() => process.exit(28), values['max-time'] * 1_000).unref()
+for await (const bytes of response.body) process.stdout.write(bytes)
 `
 
 /** Returns the shell commands below this heading of a page of `docs`. */

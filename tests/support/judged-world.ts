@@ -34,6 +34,7 @@ export function judgedWorld(world: DeliveryWorld) {
     /** Returns one line per violation. Everything must be idle. `extra` replaces parts of the evidence, such as the outages. */
     async verdict(extra: Partial<Evidence> = {}): Promise<string[]> {
       const { config, database } = world.context
+      await world.context.eventRelay.idle()
       const { document, ...stored } = await readDatabase(database.connection.db!)
       const ledger = (await world.control.ledger()).filter(({ account }) => accounts.has(account))
       const evidence: Evidence = {

@@ -206,6 +206,9 @@ export const ROUTES: Record<string, RouteCase> = {
   'GET /api/platform/facebook/refresh': userRoute(400),
   'DELETE /api/platform/facebook/disconnect': userRoute(200),
 
+  'GET /api/events': userRoute(200),
+  // A stream that opens would not end.
+  'GET /api/events/stream': { ...userRoute(400), query: 'types=none' },
   'GET /api/notifications': userRoute(200),
   'PATCH /api/notifications/:id/read': notificationRoute(200),
   'PATCH /api/notifications/read-all': userRoute(200),
@@ -300,6 +303,7 @@ const KEY_SCOPES: [RegExp, ApiKeyScope][] = [
   [/ \/api\/platform\/\w+\/(refresh|disconnect)$/, 'accounts:write'],
   [/ \/api\/analytics\//, 'analytics:read'],
   [/^POST \/api\/generate\//, 'captions:generate'],
+  [/^GET \/api\/events/, 'events:read'],
   [/^GET \/api\/notifications$/, 'notifications:read'],
   [/^PATCH \/api\/notifications\//, 'notifications:write'],
 ]

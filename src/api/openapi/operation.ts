@@ -34,6 +34,7 @@ type Tag =
   | 'posts'
   | 'analytics'
   | 'platforms'
+  | 'events'
   | 'notifications'
   | 'profile'
   | 'captions'

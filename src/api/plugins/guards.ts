@@ -31,7 +31,7 @@ declare module 'fastify' {
   }
 }
 
-type GuardDeps = LoadRequestUserDeps & LoadKeyUserDeps & Pick<ApiContext, 'apiKeys'>
+export type GuardDeps = LoadRequestUserDeps & LoadKeyUserDeps & Pick<ApiContext, 'apiKeys'>
 
 interface GuardOptions {
   context: GuardDeps
@@ -60,7 +60,11 @@ export const guards = fastifyPlugin<GuardOptions>(
   { name: 'guards', fastify: '5.x', dependencies: ['rate-limits', 'access-tokens'] },
 )
 
-async function authenticate(context: GuardDeps, request: FastifyRequest): Promise<RequestUser> {
+/**
+ * Checks the credentials of a request again and again while a stream is open.
+ * @throws ServiceError 401, or 403 for a disabled account
+ */
+export async function authenticate(context: GuardDeps, request: FastifyRequest): Promise<RequestUser> {
   const secret = parseApiKey(request)
   if (secret === null) return loadRequestUser(context, await verifyRequestToken(request))
   const { apiKey, user } = await loadKeyUser(context, secret)

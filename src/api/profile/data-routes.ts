@@ -28,6 +28,7 @@ const Export = Type.Object({
   accounts: records('Same format as GET /api/platform/accounts'),
   posts: records('Same format as GET /api/posts'),
   notifications: records('Same format as GET /api/notifications'),
+  events: records('Same format as GET /api/events'),
   media: records('The files in storage: storageKey, storageUrl, storedAt'),
   sessions: records('Same format as GET /api/auth/devices'),
   apiKeys: records('Same format as GET /api/keys'),

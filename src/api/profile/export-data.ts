@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import { presentEvent } from '../../domain/events/events.ts'
 import type { AuditEntry } from '../../domain/users/audit.ts'
 import { FOLDERS } from '../../domain/media/storage-keys.ts'
 import type { User } from '../../domain/users/user.ts'
@@ -31,6 +32,7 @@ export async function exportData(context: Context, user: User, sessionId: string
     accountSnapshots: presentEach(context.snapshots.allFollowersOf(userId), withoutOwner<AccountSnapshot>),
     missedMetrics: presentEach(context.deadLetters.allOf(userId), withoutOwner<DeadLetter>),
     notifications: presentEach(context.notifications.allOf(userId), presentNotification),
+    events: presentEach(context.events.allOf(userId), presentEvent),
     media: listFiles(context, userId),
     sessions: (await context.sessions.listOf(userId, now)).map((session) => presentDevice(session, sessionId)),
     apiKeys: (await context.apiKeys.listOf(userId)).map(presentApiKey),

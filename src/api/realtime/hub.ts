@@ -1,16 +1,15 @@
 import type { Context } from '../../context.ts'
-import { withDeadline } from '../../deadlines.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { Role } from '../../domain/users/user.ts'
 import type { VerifiedClaims } from '../../domain/users/access-tokens.ts'
 import type { SocketEndReason } from '../../telemetry/metrics.ts'
-import type { RecordChange, ChangeFeed } from '../../store/shared/change-stream.ts'
+import type { RecordChange } from '../../store/shared/change-stream.ts'
+import type { ChangeHold, SharedChanges } from '../shared/shared-changes.ts'
 import { verifyAccessToken, loadRequestUser, type AuthenticationDeps } from '../shared/identity.ts'
 import { presentNotification } from '../notifications/present.ts'
 import type { NotificationView } from '../notifications/schema.ts'
 import { toSocketEnding } from './close-details.ts'
-import { createMultiMap } from './multi-map.ts'
+import { createMultiMap } from '../shared/multi-map.ts'
 
 /** A client connection that receives the notifications of a user, whatever the transport. */
 export interface Listener {
@@ -37,27 +36,25 @@ interface Member {
   needsRecheck: boolean
 }
 
-type HubDeps = AuthenticationDeps & Pick<Context, 'changes' | 'logger'>
-
-/** How long the change stream stays open without listeners. Opening a stream costs the database more than an idle one. */
-const IDLE_FEED_MS = MINUTE
-const FEED_TIMEOUT_MS = 5 * SECOND
+type HubDeps = AuthenticationDeps & Pick<Context, 'logger'> & { changes: SharedChanges }
 
 /**
  * Sends stored notifications from the database change stream to the listeners of this process. A listener joins with a valid access
- * token of its user. Without listeners the stream is closed.
+ * token of its user.
  */
 export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: number }) {
   const { clock, logger } = deps
   const membersByUser = createMultiMap<Member>()
   const membersBySession = createMultiMap<Member>()
-  let feed: ChangeFeed | null = null
-  let idleTimer: NodeJS.Timeout | undefined
+  /** Null without members. */
+  let hold: ChangeHold | null = null
 
   function onChange(change: RecordChange): void {
     if (change.kind === 'notification') deliver(presentNotification(change.notification))
     else if (change.kind === 'user') for (const member of membersByUser.get(change.userId)) void recheckMember(member)
-    else for (const member of membersBySession.get(change.sessionId)) void recheckMember(member)
+    else if (change.kind === 'session') {
+      for (const member of membersBySession.get(change.sessionId)) void recheckMember(member)
+    }
   }
 
   function deliver(notification: NotificationView): void {
@@ -81,27 +78,12 @@ export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: n
 
   /** Ends all connections after missed changes. The stream does not repeat them; clients reload the list after they reconnect. */
   function onGap(): void {
-    logger.warn('database changes missed, clients disconnected')
+    logger.warn('database changes missed, sockets disconnected')
     for (const { listener } of membersByUser.all()) listener.end('gap')
   }
 
-  async function openFeed(): Promise<void> {
-    clearTimeout(idleTimer)
-    feed ??= deps.changes.follow({
-      onChange,
-      onGap,
-      onInterrupted: (error) => logger.warn({ err: error }, 'database change stream interrupted'),
-    })
-    await withDeadline(feed.opened(), FEED_TIMEOUT_MS, createUnavailableError)
-  }
-
-  function closeFeed(): void {
-    clearTimeout(idleTimer)
-    feed?.close()
-    feed = null
-  }
-
   function join(member: Member): void {
+    hold ??= deps.changes.hold({ onChange, onGap })
     membersByUser.add(member.claims.userId, member)
     membersBySession.add(member.claims.sessionId, member)
   }
@@ -109,9 +91,9 @@ export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: n
   function leave(member: Member): void {
     membersByUser.remove(member.claims.userId, member)
     membersBySession.remove(member.claims.sessionId, member)
-    if (membersByUser.size > 0 || feed === null) return
-    clearTimeout(idleTimer)
-    idleTimer = setTimeout(closeFeed, IDLE_FEED_MS).unref()
+    if (membersByUser.size > 0) return
+    hold?.release()
+    hold = null
   }
 
   /** @throws ServiceError 401, 403 or 503 */
@@ -134,7 +116,7 @@ export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: n
       // Joins before it reads the records, so that later changes reach the member.
       join(member)
       try {
-        await openFeed()
+        await hold!.opened()
         await readRole(member)
       } catch (error) {
         leave(member)
@@ -150,7 +132,6 @@ export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: n
           leave(member)
           member.claims = renewed
           join(member)
-          clearTimeout(idleTimer)
           await readRole(member)
         },
       }
@@ -164,13 +145,7 @@ export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: n
         else if (member.needsRecheck) void recheckMember(member)
       }
     },
-
-    close: closeFeed,
   }
 }
 
 export type Hub = ReturnType<typeof createHub>
-
-function createUnavailableError(): ServiceError {
-  return new ServiceError('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable. Try again in a few seconds.')
-}

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ApiContext } from '../../context.ts'
 import { SECOND } from '../../domain/shared/times.ts'
+import type { SharedChanges } from '../shared/shared-changes.ts'
 import { requireOwnOrigin } from '../plugins/browser-security.ts'
 import { createConnections } from './connections.ts'
 import { createHub } from './hub.ts'
@@ -12,10 +13,15 @@ const TICK_MS = SECOND
 /** The share of the shutdown grace time that clients have to close their side. */
 const CLOSE_GRACE_SHARE = 0.2
 
+interface RealtimeOptions {
+  context: ApiContext
+  changes: SharedChanges
+}
+
 /** Real-time notifications for every connection of a user, on any API process: a shared hub with two transports. */
-export async function realtime(app: FastifyInstance, { context }: { context: ApiContext }): Promise<void> {
+export async function realtime(app: FastifyInstance, { context, changes }: RealtimeOptions): Promise<void> {
   const { config } = context
-  const hub = createHub(context, { socketsPerUser: config.SOCKETS_PER_USER })
+  const hub = createHub({ ...context, changes }, { socketsPerUser: config.SOCKETS_PER_USER })
   const connections = createConnections(context, {
     maxConnections: config.SOCKETS_PER_PROCESS,
     maxUnauthenticated: config.SOCKETS_WITHOUT_TOKEN,
@@ -42,6 +48,5 @@ export async function realtime(app: FastifyInstance, { context }: { context: Api
   })
   app.addHook('onClose', async () => {
     clearInterval(timer)
-    hub.close()
   })
 }

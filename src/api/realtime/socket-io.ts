@@ -18,7 +18,7 @@ import {
   type ServerEvents,
   type OutputStream,
 } from './engine-connection.ts'
-import { createMultiMap } from './multi-map.ts'
+import { createMultiMap } from '../shared/multi-map.ts'
 import type { Hub, Membership } from './hub.ts'
 import type { Upgrades } from './upgrades.ts'
 

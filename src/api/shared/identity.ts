@@ -20,7 +20,7 @@ export interface RequestUser {
   /** Null for an API key. */
   sessionId: string | null
   /** The API key that authenticates the request; null for a session, which has every scope. */
-  apiKey: Pick<ApiKey, 'keyId' | 'scopes'> | null
+  apiKey: Pick<ApiKey, '_id' | 'keyId' | 'scopes'> | null
   email: string
   name: string
   timezone: string

@@ -6,11 +6,14 @@ import { isDatabaseOutage } from '../mongo-errors.ts'
 
 type ResumeToken = mongoose.mongo.ResumeToken
 
-/** A change in the database. Changes of users and sessions carry only the id. */
+/** A change in the database. All but notifications carry only an id. */
 export type RecordChange =
   | { kind: 'notification'; notification: Notification }
   | { kind: 'user'; userId: string }
   | { kind: 'session'; sessionId: string }
+  | { kind: 'apiKey'; keyHash: string }
+  /** The feed of a user has a new event. */
+  | { kind: 'event'; userId: string }
 
 interface ChangeHandlers {
   onChange(change: RecordChange): void
@@ -26,6 +29,8 @@ interface Event {
   ns: { coll: string }
   documentKey: { _id: string }
   fullDocument?: Notification
+  /** The owner of an event. */
+  userId?: string
 }
 
 const matchOperations = (collection: string, operations: string[]) => ({
@@ -42,6 +47,8 @@ const PIPELINE = [
         matchOperations('users', ['delete', 'replace']),
         { ...matchOperations('users', ['update']), $or: ['isDisabled', 'tokenVersion', 'role'].map(matchUpdateOf) },
         matchOperations('sessions', ['delete']),
+        matchOperations('apiKeys', ['delete']),
+        matchOperations('events', ['insert']),
       ],
     },
   },
@@ -51,6 +58,7 @@ const PIPELINE = [
       documentKey: 1,
       // Leaves out the secrets of users and sessions.
       fullDocument: { $cond: [{ $eq: ['$ns.coll', 'notifications'] }, '$fullDocument', '$$REMOVE'] },
+      userId: { $cond: [{ $eq: ['$ns.coll', 'events'] }, '$fullDocument.userId', '$$REMOVE'] },
     },
   },
 ]
@@ -134,7 +142,7 @@ function isRefused(error: unknown): boolean {
   return error instanceof mongoose.mongo.MongoServerError && !isDatabaseOutage(error)
 }
 
-function toRecordChange({ ns, documentKey, fullDocument }: Event): RecordChange | null {
+function toRecordChange({ ns, documentKey, fullDocument, userId }: Event): RecordChange | null {
   switch (ns.coll) {
     case 'notifications':
       return fullDocument ? { kind: 'notification', notification: fullDocument } : null
@@ -142,6 +150,10 @@ function toRecordChange({ ns, documentKey, fullDocument }: Event): RecordChange 
       return { kind: 'user', userId: documentKey._id }
     case 'sessions':
       return { kind: 'session', sessionId: documentKey._id }
+    case 'apiKeys':
+      return { kind: 'apiKey', keyHash: documentKey._id }
+    case 'events':
+      return userId === undefined ? null : { kind: 'event', userId }
     default:
       return null
   }

@@ -42,6 +42,8 @@ export const ErrorBodySchema = Type.Object(
     limit: Type.Optional(Type.Integer({ description: 'With a plan limit: the amount allowed' })),
     scope: Type.Optional(Type.String({ description: 'With `INSUFFICIENT_SCOPE`: the scope that the API key lacks' })),
     bucket: Type.Optional(Type.String({ description: 'With a rate limit: its name' })),
+    oldest: Type.Optional(Type.Integer({ description: 'With `EVENTS_EXPIRED`: the first sequence that is stored' })),
+    latest: Type.Optional(Type.Integer({ description: 'With `EVENTS_EXPIRED`: the last sequence' })),
     draftId: Type.Optional(Type.String({ description: 'With `POST_DUPLICATED`: the draft that replaced the post' })),
     missing: Type.Optional(Type.Array(Type.String(), { description: 'With a health route: the missing dependencies' })),
   },

@@ -1,0 +1,114 @@
+import { once } from 'node:events'
+import { Writable } from 'node:stream'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createEventStreams } from '../../../src/api/events/event-streams.ts'
+import type { SharedChanges } from '../../../src/api/shared/shared-changes.ts'
+import type { UserEvent } from '../../../src/domain/events/events.ts'
+import { ServiceError } from '../../../src/domain/shared/service-error.ts'
+import { SECOND } from '../../../src/domain/shared/times.ts'
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] }))
+afterEach(() => void vi.useRealTimers())
+
+/** A feed with this many events, and streams on it. */
+function testStreams(latest: number, reauthenticate = async (): Promise<unknown> => null) {
+  const reads: number[] = []
+  const toEvent = (sequence: number): UserEvent => {
+    return { id: `evt_${sequence}`, userId: 'ann', sequence, type: 'post.created', occurredAt: new Date(0), data: {} }
+  }
+  type Deps = Parameters<typeof createEventStreams>[0]
+  const events = {
+    latestSequence: async () => latest,
+    oldestSequence: async () => 1,
+    async page(_userId: string, { after, limit }: { after: number; limit: number }) {
+      reads.push(after)
+      const until = Math.min(latest, after + limit)
+      const found = Array.from({ length: until - after }, (_, index) => toEvent(after + index + 1))
+      return { events: found, examinedTo: until, latest }
+    },
+  } as unknown as Deps['events']
+  const holds = { open: 0 }
+  const changes = {
+    hold() {
+      holds.open += 1
+      return { opened: async () => {}, release: () => void (holds.open -= 1) }
+    },
+  } as unknown as SharedChanges
+  const logger = { warn: () => {} } as unknown as Deps['logger']
+  const streams = createEventStreams({ events, logger, changes }, { perProcess: 5, perUser: 2 })
+  const user = { userId: 'ann', sessionId: 'session', apiKey: null }
+  const open = async () => (await streams.open({ user, after: 0, types: undefined, reauthenticate })).readable
+  return { reads, holds, open, streams }
+}
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+it('a client that reads nothing costs a few pages of memory, and is disconnected after a minute', async () => {
+  const { reads, holds, open } = testStreams(1_000_000)
+  const stream = await open()
+  stream.pipe(new Writable({ highWaterMark: 1, write: () => {} }))
+  for (let turn = 0; turn < 50; turn += 1) await settle()
+  const before = reads.length
+  expect(before).toBeLessThan(10)
+  await vi.advanceTimersByTimeAsync(50 * SECOND)
+  expect(stream.destroyed).toBe(false)
+  await vi.advanceTimersByTimeAsync(20 * SECOND)
+  expect(stream.destroyed).toBe(true)
+  expect(reads).toHaveLength(before)
+  await settle()
+  expect(holds.open).toBe(0)
+})
+
+it('a silent stream sends comments, so that proxies keep it open', async () => {
+  const { open } = testStreams(0)
+  const stream = await open()
+  const chunks: string[] = []
+  stream.on('data', (chunk: string) => chunks.push(chunk))
+  await settle()
+  expect(chunks).toEqual([': open\n\n'])
+  await vi.advanceTimersByTimeAsync(21 * SECOND)
+  await settle()
+  expect(chunks).toEqual([': open\n\n', ': alive\n\n'])
+  stream.destroy()
+})
+
+it('the credentials of a stream are checked again, and it ends when they have ended', async () => {
+  let hasEnded = false
+  const { open } = testStreams(0, async () => {
+    if (hasEnded) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
+  })
+  const stream = await open()
+  const chunks: string[] = []
+  stream.on('data', (chunk: string) => chunks.push(chunk))
+  await vi.advanceTimersByTimeAsync(40 * SECOND)
+  expect(stream.readableEnded).toBe(false)
+  hasEnded = true
+  const ended = once(stream, 'end')
+  await vi.advanceTimersByTimeAsync(40 * SECOND)
+  await ended
+  expect(chunks.at(-1)).toBe('event: end\ndata: {"code":"UNAUTHORIZED","message":"Unauthorized"}\n\n')
+})
+
+it('an outage during the check of credentials ends no stream', async () => {
+  const { open } = testStreams(0, async () => {
+    throw new ServiceError('SERVICE_UNAVAILABLE', 'down')
+  })
+  const stream = await open()
+  stream.resume()
+  await vi.advanceTimersByTimeAsync(120 * SECOND)
+  await settle()
+  expect(stream.destroyed).toBe(false)
+  stream.destroy()
+})
+
+it('a process that stops ends its streams, and tells their clients to connect again', async () => {
+  const { open, streams } = testStreams(0)
+  const stream = await open()
+  const chunks: string[] = []
+  stream.on('data', (chunk: string) => chunks.push(chunk))
+  await settle()
+  const ended = once(stream, 'end')
+  streams.endAll()
+  await ended
+  expect(chunks.at(-1)).toContain('SERVICE_UNAVAILABLE')
+})
