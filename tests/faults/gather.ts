@@ -4,9 +4,17 @@ import type { mongo } from 'mongoose'
 import { openSecrets } from '../../src/commands/accounts/account-secrets.ts'
 import type { TokenCipher } from '../../src/security/token-cipher.ts'
 import type { ConnectedAccount } from '../../src/store/accounts/accounts.ts'
-import type { Canary, Document, Evidence, StoredNotification, StoredPost, StoredUser } from './judge/evidence.ts'
+import type {
+  Canary,
+  Document,
+  Evidence,
+  StoredEvent,
+  StoredNotification,
+  StoredPost,
+  StoredUser,
+} from './judge/evidence.ts'
 
-type DatabaseEvidence = Pick<Evidence, 'posts' | 'users' | 'notifications'> & { document: Document }
+type DatabaseEvidence = Pick<Evidence, 'posts' | 'users' | 'notifications' | 'events'> & { document: Document }
 
 /** Reads the judged records of the database, and a dump of all collections as text for the search for secrets. */
 export async function readDatabase(db: mongo.Db): Promise<DatabaseEvidence> {
@@ -17,6 +25,8 @@ export async function readDatabase(db: mongo.Db): Promise<DatabaseEvidence> {
     posts: await all<StoredPost>('posts'),
     users: await all<StoredUser>('users'),
     notifications: await all<StoredNotification>('notifications'),
+    // The record with sequence 0 counts the others.
+    events: (await all<StoredEvent>('events')).filter(({ sequence }) => sequence > 0),
     document: { source: 'the database', text: JSON.stringify(dump) },
   }
 }

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { marked, type Evidence, type Operation, type PostInput, type StoredPost } from './judge/evidence.ts'
+import {
+  marked,
+  type Evidence,
+  type Operation,
+  type PostInput,
+  type StoredEvent,
+  type StoredPost,
+} from './judge/evidence.ts'
 import { judge } from './judge/judge.ts'
 
 /** Each test changes the evidence of a clean run. The judge must report exactly the violated invariant. */
@@ -48,6 +55,11 @@ function post(
 }
 
 const notification = (dedupeKey: string, id = 'p1') => ({ userId: USER, dedupeKey, type: 'success', reference: { id } })
+const event = (sequence: number, _id: string, type: string, data: object = {}): StoredEvent => {
+  return { _id, userId: USER, sequence, type, data: { postId: 'p1', ...data } }
+}
+const accepted = (sequence: number, platformPostId = 'at://one') =>
+  event(sequence, 'evt_p1-bluesky-accepted', 'delivery.accepted', { platformPostId })
 const record = (id = 'at://one', content = text('one')) => ({ id, account: 'ann.test', text: content })
 const call = (seconds: number, content = text('one')) => ({ receivedAt: iso(seconds), text: content })
 
@@ -59,6 +71,7 @@ function buildEvidence(): Evidence {
     posts: [post()],
     users: [{ _id: USER, usage: { postsCreated: 1 }, limits: { maxPosts: 10 } }],
     notifications: [notification('post-created:p1'), notification('post-published:p1:bluesky')],
+    events: null,
     platforms: [{ platform: 'bluesky', ledger: [record()], requests: [call(1)] }],
     outages: [],
     exits: [],
@@ -519,4 +532,80 @@ describe('I8', () => {
       operations.push(operation('read', { sentAt: at(3), status: 503 }), operation('other', { status: 502 }))
       exits.push({ process: 'mongod', at: at(1), how: 'was stopped by SIGKILL', intended: true })
     }))
+})
+
+describe('I9', () => {
+  const feed = () => [event(1, 'evt_p1-0-0', 'post.created'), accepted(2), event(3, 'evt_p1-3-1', 'post.published')]
+  const withFeed = (change: (events: StoredEvent[], evidence: Evidence) => void) => (evidence: Evidence) => {
+    evidence.events = feed()
+    change(evidence.events, evidence)
+  }
+
+  it('the judge accepts a feed that equals the changes', () => expectNoViolation(withFeed(() => {})))
+
+  it('the judge reports a missing event', () => {
+    for (const missing of feed().keys()) {
+      expectViolation(
+        'I9',
+        /post p1/,
+        withFeed((events) => {
+          events.splice(missing, 1)
+          events.forEach((one, index) => void (one.sequence = index + 1))
+        }),
+      )
+    }
+  })
+
+  it('the judge reports an event that is stored twice', () =>
+    expectViolation(
+      'I9',
+      /stored 2 times/,
+      withFeed((events) => events.push({ ...events[1]!, sequence: 4 })),
+    ))
+
+  it('the judge reports a gap in the sequences of a user', () =>
+    expectViolation(
+      'I9',
+      /has the sequence 4 at place 3/,
+      withFeed((events) => void (events[2]!.sequence = 4)),
+    ))
+
+  it('the judge reports events that are still with their post', () =>
+    expectViolation(
+      'I9',
+      /1 events that are not in the feed/,
+      withFeed((_, { posts }) => void (posts[0]!.pendingEvents = [{}])),
+    ))
+
+  it('the judge reports an acceptance that no platform has', () =>
+    expectViolation(
+      'I9',
+      /names at:\/\/none, which no platform has/,
+      withFeed((events) => void events.splice(1, 1, accepted(2, 'at://none'))),
+    ))
+
+  it('the judge reports the deletion of a post that is still stored', () =>
+    expectViolation(
+      'I9',
+      /has 1 events post.deleted, but should have 0/,
+      withFeed((events) => events.push(event(4, 'evt_p1-deleted', 'post.deleted'))),
+    ))
+
+  it('the judge reports events of a post that no request created', () =>
+    expectViolation(
+      'I9',
+      /which no create made/,
+      withFeed((events) => events.push(event(4, 'evt_p9-0-0', 'post.created', { postId: 'p9' }))),
+    ))
+
+  it('the judge reports a failed round without an event', () =>
+    expectViolation(
+      'I9',
+      /has 0 events of the failures/,
+      withFeed((events, evidence) => {
+        evidence.posts[0]!.platformStatuses[0]!.delivery.round = 1
+        evidence.notifications.push(notification('post-failed:p1:bluesky:0'))
+        events[2]!.type = 'post.published'
+      }),
+    ))
 })

@@ -13,6 +13,8 @@ export interface Evidence {
   posts: StoredPost[]
   users: StoredUser[]
   notifications: StoredNotification[]
+  /** The feeds; null where processes of a release without them took part. */
+  events: StoredEvent[] | null
   platforms: PlatformEvidence[]
   /** When which server or process was down or frozen. */
   outages: Outage[]
@@ -67,6 +69,8 @@ export interface StoredPost {
   content: { text: string }
   selectedPlatforms: Platform[]
   selectedAccounts?: string[]
+  /** Events that are not in the feed yet. */
+  pendingEvents?: unknown[]
   dueAt: Date | null
   status: PostStatus
   correlationId: string | null
@@ -93,6 +97,14 @@ export interface StoredNotification {
   dedupeKey: string
   type: string
   reference: { id: string }
+}
+
+export interface StoredEvent {
+  _id: string
+  userId: string
+  sequence: number
+  type: string
+  data: { postId?: string; platformPostId?: string; scheduledAt?: string | null }
 }
 
 /** What a platform has of the default accounts of all users, or of one further account. */
@@ -142,7 +154,7 @@ export interface Document {
 }
 
 export interface Violation {
-  invariant: 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'renewal' | 'connect'
+  invariant: 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9' | 'renewal' | 'connect'
   /** A sentence that names the post and the contradiction. */
   message: string
 }

@@ -1,4 +1,5 @@
 import { judgeEffects, judgePublishCalls } from './effects.ts'
+import { judgeEvents } from './events.ts'
 import type { Evidence, Violation } from './evidence.ts'
 import { buildPostHistories } from './post-histories.ts'
 import { judgeNotifications, judgeProgress, judgeRollUp, judgeUsage } from './records.ts'
@@ -14,6 +15,7 @@ export function judge(evidence: Evidence): Violation[] {
     ...judgeUsage(evidence),
     ...judgeRollUp(evidence),
     ...judgeNotifications(evidence, histories),
+    ...judgeEvents(evidence, histories),
     ...judgeSecrets(evidence),
     ...judgeRenewals(evidence),
     ...judgeExchanges(evidence),

@@ -136,6 +136,18 @@ export const GUARDS: Guard[] = [
     violates: 'I6',
   },
   {
+    guard: 'A change of a post stores its events in the same write',
+    removed: [{ anchor: 'events in the write of their change', change: remove }],
+    scenario: 'an ended delivery is ended again',
+    violates: 'I9',
+  },
+  {
+    guard: 'The sweeper relays the events that a process left',
+    removed: [{ anchor: 'relay of events that a crash left', change: () => 'const relayed = 0' }],
+    scenario: 'processes end before they relay events',
+    violates: 'I9',
+  },
+  {
     guard: 'Tokens are sealed before they are stored',
     removed: [
       { anchor: 'seal', change: () => 'seal: (plain: string) => plain' },

@@ -257,7 +257,13 @@ export async function startInProcessCluster({ root, mongoUrl, sandbox, platform 
     fault: (kind: keyof FaultPlatform['calls'], action: object) =>
       platform.control.fault({ ...platform.calls[kind]!, account: account.accountId, times: 1, action }),
 
+    /** Ends the relays of events, as if each process were killed after every write. */
+    async stopRelays(): Promise<void> {
+      await Promise.all(instances.map(({ context }) => context.eventRelay.close()))
+    },
+
     async gatherEvidence(): Promise<Evidence> {
+      await Promise.all(instances.map(({ context }) => context.eventRelay.idle()))
       const { document, ...stored } = await readDatabase(first.context.database.connection.db!)
       const requests = (await platform.control.requests()).filter((request) => request.account === account.accountId)
       const actual = requests.filter(

@@ -42,6 +42,13 @@ export const SCENARIOS = {
     for (const postId of cluster.temporal.started) await cluster.deliver(0, postId)
   },
 
+  async 'processes end before they relay events'(cluster: InProcessCluster) {
+    await cluster.stopRelays()
+    const [postId] = await createPosts(cluster, 1)
+    await cluster.deliver(0, postId!)
+    await cluster.sweep(31 * SECOND)
+  },
+
   async 'an ended delivery is ended again'(cluster: InProcessCluster) {
     const [postId] = await createPosts(cluster, 1)
     await cluster.deliver(0, postId!)
