@@ -80,7 +80,7 @@ describe('PATCH /api/posts/:postId', () => {
   })
 
   it('posts of one user beyond the burst limit become due one after the other, with a warning', async () => {
-    const crowded = await postsWorld({}, { USER_POSTS_AT_INSTANT: '2', USER_POSTS_PER_SECOND: '2' })
+    const crowded = await postsWorld({}, { USER_POSTS_AT_INSTANT: 2, USER_POSTS_PER_SECOND: 2 })
     const [ann, bob] = [await crowded.caller(), await crowded.caller()]
     const [full, empty] = ['2031-04-01T09:00:00Z', '2031-04-01T10:00:00Z']
     const warningsOf = (body: { data: { warnings: { code: string }[] } }) =>
