@@ -18,6 +18,8 @@ export function limitBody(body: Readable, maxBytes: number): Readable {
       else done(null, chunk)
     },
   })
+  // A route may begin to read later than the stream fails; reading it then reports the error.
+  limited.on('error', () => {})
   body.once('error', (error) => limited.destroy(error))
   return body.pipe(limited)
 }
