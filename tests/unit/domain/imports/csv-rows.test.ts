@@ -68,7 +68,7 @@ describe('the cells of a CSV file', () => {
           bom: true,
           quoted_string: true,
         })
-        const records = parse(file, { bom: true, columns: true, skip_empty_lines: true }) as CsvRecord[]
+        const records = parse<CsvRecord>(file, { bom: true, columns: true, skip_empty_lines: true })
         const read = records.map(parseCsvRecord)
         expect(read.map(({ problems }) => problems)).toEqual(posts.map(() => []))
         expect(read.map(({ body }) => body)).toEqual(posts.map(withoutEmpty))
