@@ -44,6 +44,9 @@ const SERVICE_ERRORS: Record<ServiceErrorCode, string> = {
   UPLOAD_QUOTA_REACHED:
     'Unused uploads take up the whole quota. Use or wait: unused uploads are removed within three days.',
   ACCOUNT_LIMIT_REACHED: 'The plan allows no further connected account. Disconnect one, or upgrade the plan.',
+  IMPORT_LIMIT_REACHED: 'The user has the largest number of imports. Delete one.',
+  IMPORT_STATE: 'The import cannot do this in its present state. Read the state.',
+  IMPORT_HAS_ERRORS: 'Rows of the import have errors. Correct them, or apply with `skipErrors`.',
   API_KEY_LIMIT_REACHED: 'The user has 20 API keys. Delete one that is no longer needed.',
   NOT_FOUND: 'The record does not exist, belongs to another user, or is not in a state that allows the request.',
   METHOD_NOT_ALLOWED: 'The path exists, but not with this HTTP method.',

@@ -6,6 +6,7 @@ import { createServerApplications } from './commands/accounts/server-application
 import { createEventRelay } from './commands/events/relay-events.ts'
 import { createStartPushes, pushBacklog } from './commands/notifications/start-pushes.ts'
 import { createDiscardPrepared } from './commands/posts/discard-prepared.ts'
+import { importBacklog } from './commands/imports/change-import.ts'
 import { mailBacklog } from './commands/notifications/queue-mail.ts'
 import { erasureBacklog } from './commands/users/erase-account.ts'
 import { createLoginEvents } from './commands/users/login-events.ts'
@@ -52,6 +53,7 @@ import { createReadiness } from './readiness.ts'
 import { toUserAgent } from './config/user-agent.ts'
 import { createAnalyticsReads } from './store/analytics/analytics-reads.ts'
 import { createApiKeyStore } from './store/users/api-keys.ts'
+import { createImportStore } from './store/imports/imports.ts'
 import { createAuditLog } from './store/users/audit.ts'
 import { createAddressCodeStore } from './store/users/address-codes.ts'
 import { createAccountStore } from './store/accounts/accounts.ts'
@@ -143,6 +145,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const payments = overrides.payments ?? createPaymentsIfConfigured(config, metrics)
   const paymentEvents = createPaymentEventStore(connection)
   const erasures = createErasureStore(connection)
+  const imports = createImportStore(connection)
   const rateLimits = createRateLimits(connection)
   const loginEvents = createLoginEvents({ logger, metrics, pseudonyms: createPseudonyms(config.REFRESH_TOKEN_SECRET) })
   const loginThrottle = createLoginThrottle(
@@ -192,6 +195,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     pushBacklog({ pushes }),
     erasureBacklog({ erasures }),
     paymentBacklog({ paymentEvents }),
+    importBacklog({ imports }),
   ]
 
   return {
@@ -238,6 +242,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     startQueue,
     audit: createAuditLog(connection),
     erasures,
+    imports,
     deadLetters: createDeadLetterStore(connection),
     userStatistics: createUserStatistics(connection),
     slo: createSloStore(connection),

@@ -1,5 +1,6 @@
 import { createAnalyticsActivities, type AnalyticsDeps } from './analytics/analytics-activities.ts'
 import { createDownsampleActivities, type DownsampleDeps } from './analytics/downsample-snapshots.ts'
+import { createApplyImportActivities, type ApplyImportDeps } from './imports/apply-import.ts'
 import { createBillingActivities, type BillingDeps } from './billing/billing-activities.ts'
 import { createCheckDuePostsActivities, type CheckDuePostsDeps } from './publishing/check-due-posts.ts'
 import { createCleanUploadsActivities, type CleanUploadsDeps } from './media/clean-uploads.ts'
@@ -24,6 +25,7 @@ export function createActivities(
     SendMailDeps &
     PushDeps &
     EraseAccountDeps &
+    ApplyImportDeps &
     BillingDeps &
     AnalyticsDeps &
     DownsampleDeps,
@@ -39,6 +41,7 @@ export function createActivities(
     ...createSendMailActivities(deps),
     ...createPushActivities(deps),
     ...createEraseAccountActivities(deps),
+    ...createApplyImportActivities(deps),
     ...createBillingActivities(deps),
     ...createAnalyticsActivities(deps),
     ...createDownsampleActivities(deps),

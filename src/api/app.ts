@@ -12,6 +12,8 @@ import { captionRoutes } from './captions/routes.ts'
 import { sendFrameworkError, sendSocketError, installErrorHandling } from './shared/errors.ts'
 import { createSharedChanges, type SharedChanges } from './shared/shared-changes.ts'
 import { eventRoutes } from './events/routes.ts'
+import { exportRoutes } from './imports/export-routes.ts'
+import { importRoutes } from './imports/routes.ts'
 import { healthRoutes } from './health/routes.ts'
 import { deviceRoutes } from './notifications/device-routes.ts'
 import { notificationRoutes } from './notifications/routes.ts'
@@ -129,6 +131,8 @@ async function registerUserRoutes(app: FastifyInstance, { context, changes }: Li
   app.addHook('onRoute', applySessionDefaults)
   await app.register(keyRoutes, { prefix: '/api/keys', context })
   await app.register(postsRoutes, { prefix: '/api/posts', context })
+  await app.register(importRoutes, { prefix: '/api/imports', context })
+  await app.register(exportRoutes, { prefix: '/api/exports', context })
   await app.register(analyticsRoutes, { prefix: '/api/analytics', context })
   await app.register(platformRoutes, { prefix: '/api/platform', context })
   await app.register(eventRoutes, { prefix: '/api/events', context, changes })

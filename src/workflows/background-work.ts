@@ -10,6 +10,7 @@ export const BACKGROUND_WORK = {
   subscription: { idPrefix: 'subscription/', taskQueue: 'billing' },
   routePaymentEvent: { idPrefix: 'payment-event/', taskQueue: 'billing' },
   eraseAccount: { idPrefix: 'erase/', taskQueue: 'maintenance' },
+  applyImport: { idPrefix: 'apply-import/', taskQueue: 'maintenance', takesOwner: true },
   collectFollowers: { idPrefix: 'followers/', taskQueue: 'analytics' },
   replayDeadLetter: { idPrefix: 'dead-letter/', taskQueue: 'analytics' },
 } as const satisfies Record<string, { idPrefix: string; taskQueue: TaskQueue; takesOwner?: true }>

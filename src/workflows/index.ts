@@ -1,4 +1,5 @@
 /** Root of the workflow bundle: every export is a workflow type. */
+export { applyImport } from './imports/apply-import.ts'
 export { checkDuePosts } from './publishing/check-due-posts.ts'
 export { cleanUploads } from './media/clean-uploads.ts'
 export { collectAccountMetrics } from './analytics/collect-account-metrics.ts'

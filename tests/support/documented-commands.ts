@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 
 /** A `curl` for machines without it, with the options that the guides use. */
 const CURL = `
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 const { values, positionals } = parseArgs({
   args: process.argv.slice(1),
@@ -16,12 +17,15 @@ const { values, positionals } = parseArgs({
     data: { type: 'string', short: 'd' },
     'no-buffer': { type: 'boolean', short: 'N' },
     'max-time': { type: 'string', short: 'm' },
+    'data-binary': { type: 'string' },
   },
 })
+const file = values['data-binary']?.replace(/^@/, '')
+const body = file === undefined ? values.data : readFileSync(file)
 const response = await fetch(positionals[0], {
-  method: values.request ?? (values.data === undefined ? 'GET' : 'POST'),
+  method: values.request ?? (body === undefined ? 'GET' : 'POST'),
   headers: values.header.map((line) => line.split(/: (.*)/s).slice(0, 2)),
-  body: values.data,
+  body,
 })
 if (values['max-time']) setTimeout(() => process.exit(28), values['max-time'] * 1_000).unref()
 for await (const bytes of response.body) process.stdout.write(bytes)

@@ -5,6 +5,7 @@ export const INACTIVE_ORCHESTRATOR: PublishOrchestrator = {
   start: async () => true,
   signal: async () => true,
   startWork: async () => true,
+  wakeImport: async () => true,
   listOverdue: async () => [],
   terminateStuck: async () => false,
   notifySubscription: async () => true,

@@ -6,6 +6,7 @@ import type { Role } from '../../src/domain/users/user.ts'
 import { createAccount, type SignedIn } from './api.ts'
 import { createTestKey } from './api-keys.ts'
 import { storeNotifications } from './notifications.ts'
+import { planTestImport } from './imports.ts'
 import { connectAccounts } from './published.ts'
 import { createPost } from '../../src/commands/posts/create-post.ts'
 import { registerPushDevice } from '../../src/commands/notifications/push-devices.ts'
@@ -105,6 +106,16 @@ const accountRoute = (status: number, body?: object): RouteCase => ({
     context.database.connection.collection<{ _id: string }>('accounts').findOne({ _id: accountId! }),
 })
 
+const importRoute = (status: number): RouteCase => ({
+  ...userRoute(status),
+  async record(context, { user }) {
+    const { _id } = await planTestImport(context, user._id, [postBody])
+    return { importId: _id }
+  },
+  fingerprint: (context, { importId }) =>
+    context.database.connection.collection<{ _id: string }>('imports').findOne({ _id: importId! }),
+})
+
 const logIn = { email: 'nobody@example.test', password: 'wrong password' }
 
 /** Every route of the API. The suite fails for a new route that is missing here. */
@@ -165,6 +176,18 @@ export const ROUTES: Record<string, RouteCase> = {
   'POST /api/posts/:postId/retry': postRoute(400),
   'POST /api/posts/:postId/duplicate': postRoute(201),
   'POST /api/posts/:postId/cancel': postRoute(200),
+
+  'POST /api/imports': { ...userRoute(201, [postBody]), maxBodyMiB: 16 },
+  'GET /api/imports': userRoute(200),
+  'GET /api/imports/:importId': importRoute(200),
+  'GET /api/imports/:importId/rows': importRoute(200),
+  'DELETE /api/imports/:importId': importRoute(200),
+  'POST /api/imports/:importId/apply': importRoute(202),
+  // The import is not being applied.
+  'POST /api/imports/:importId/pause': importRoute(409),
+  'POST /api/imports/:importId/resume': importRoute(409),
+  'POST /api/imports/:importId/cancel': importRoute(200),
+  'GET /api/exports/posts': userRoute(200),
 
   'GET /api/analytics/overview': userRoute(200),
   'GET /api/analytics/timeline': userRoute(200),
@@ -292,7 +315,8 @@ export const roleFor = (route: string): Role => (ROUTES[route]!.access === 'admi
 
 /** The scope that an API key needs for a route. A route that is in no row refuses keys. */
 const KEY_SCOPES: [RegExp, ApiKeyScope][] = [
-  [/^GET \/api\/posts/, 'posts:read'],
+  [/^GET \/api\/(posts|imports|exports)/, 'posts:read'],
+  [/^(POST|DELETE) \/api\/imports/, 'posts:draft'],
   [/^POST \/api\/posts(\/validate|\/media\/upload|\/:postId\/duplicate)?$/, 'posts:draft'],
   [/^(PUT|PATCH) \/api\/posts\/:postId$/, 'posts:draft'],
   [/^POST \/api\/posts\/:postId\/(retry|cancel)$/, 'posts:publish'],

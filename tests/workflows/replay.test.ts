@@ -59,6 +59,9 @@ describe('recorded histories', () => {
         'snapshots-downsampled.json',
         'metrics-refreshed.json',
         'dead-letter-replayed.json',
+        'import-applied.json',
+        'import-paused.json',
+        'import-resumed.json',
       ]),
     )
   })

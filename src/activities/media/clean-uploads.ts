@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts'
 import { FOLDERS, originalKey, parseOwnerId, removedKey } from '../../domain/media/storage-keys.ts'
 import { DAY } from '../../domain/shared/times.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
+import type { ImportStore } from '../../store/imports/imports.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UploadStore } from '../../store/media/uploads.ts'
 import type { UserStore } from '../../store/users/users.ts'
@@ -16,6 +17,7 @@ const MAX_AGE_MS = DAY
 export interface CleanUploadsDeps {
   storage: Pick<ObjectStorage, 'list' | 'move' | 'remove' | 'storedAt' | 'toKey'>
   posts: Pick<PostStore, 'findNamedMedia'>
+  imports: Pick<ImportStore, 'findNamedMedia'>
   users: Pick<UserStore, 'findAvatars'>
   uploads: Pick<UploadStore, 'remove'>
   clock: Clock
@@ -30,15 +32,21 @@ type Cleaner = (keys: string[]) => Promise<(key: string) => Promise<CleanupResul
  * uses an upload meanwhile gets it back: `media-source.ts` restores it on opening, and the next clean-up restores it, too. So nothing is
  * locked, and every step may be repeated.
  */
-export function createCleanUploadsActivities({ storage, posts, users, uploads, clock }: CleanUploadsDeps) {
+export function createCleanUploadsActivities({ storage, posts, imports, users, uploads, clock }: CleanUploadsDeps) {
   async function findUsedAvatars(keys: string[]): Promise<Set<string | null>> {
     const avatars = await users.findAvatars([...new Set(keys.map(parseOwnerId))])
     return new Set(avatars.map((avatar) => storage.toKey(avatar)))
   }
 
+  /** Rows of an import use their media before their posts exist. */
+  async function findUsedMedia(keys: string[]): Promise<Set<string>> {
+    const found = await Promise.all([posts.findNamedMedia(keys), imports.findNamedMedia(keys)])
+    return new Set(found.flatMap((used) => [...used]))
+  }
+
   async function findUsedFiles(keys: string[]): Promise<Set<string | null>> {
-    const [inPosts, avatars] = await Promise.all([posts.findNamedMedia(keys), findUsedAvatars(keys)])
-    return new Set([...inPosts, ...avatars])
+    const [media, avatars] = await Promise.all([findUsedMedia(keys), findUsedAvatars(keys)])
+    return new Set([...media, ...avatars])
   }
 
   function removeUnused(findUsed: (keys: string[]) => Promise<ReadonlySet<string | null>>): Cleaner {
@@ -65,7 +73,7 @@ export function createCleanUploadsActivities({ storage, posts, users, uploads, c
       await storage.remove(key)
       return 'deleted'
     },
-    [FOLDERS.uploads]: removeUnused(posts.findNamedMedia),
+    [FOLDERS.uploads]: removeUnused(findUsedMedia),
     [FOLDERS.avatars]: removeUnused(findUsedAvatars),
   }
   const folders = Object.keys(cleaners)

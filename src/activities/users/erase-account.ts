@@ -37,6 +37,7 @@ export type EraseAccountDeps = Pick<
   | 'discardPrepared'
   | 'erasures'
   | 'events'
+  | 'imports'
   | 'loginThrottle'
   | 'mails'
   | 'notifications'
@@ -83,6 +84,8 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
 
   /** All data of an account, in the order in which it is removed. Operators see the names in the Temporal UI. */
   const steps: Record<string, (userId: string) => Promise<unknown>> = {
+    // An import would create further posts.
+    'Remove the imports of posts': removeImports,
     'Cancel the waiting posts': cancelPosts,
     'Wait for calls to platforms that are in progress': awaitCalls,
     'Remove the posts and their workflows': removePosts,
@@ -104,6 +107,14 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
     // Without the user record nothing starts it again.
     'Remove the workflow of the subscription': (userId) =>
       orchestrator.deleteWorkflows([backgroundWorkflowId('subscription', userId)]),
+  }
+
+  async function removeImports(userId: string): Promise<void> {
+    const imports = await deps.imports.listOf(userId)
+    if (imports.length > 0) {
+      await orchestrator.deleteWorkflows(imports.map(({ _id }) => backgroundWorkflowId('applyImport', _id)))
+    }
+    await deps.imports.removeAllOf(userId)
   }
 
   async function cancelPosts(userId: string): Promise<void> {

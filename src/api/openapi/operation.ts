@@ -32,6 +32,7 @@ type Tag =
   | 'auth'
   | 'keys'
   | 'posts'
+  | 'imports'
   | 'analytics'
   | 'platforms'
   | 'events'

@@ -7,17 +7,22 @@ export function mayExceed({ headers }: FastifyRequest, maxBytes: number): boolea
   return Number(headers['content-length'] ?? Infinity) > maxBytes
 }
 
+export function bodyTooLarge(): ServiceError {
+  return new ServiceError('PAYLOAD_TOO_LARGE', 'Request body is too large. Send a smaller one.')
+}
+
 /** Limits a body stream to `maxBytes` and fails with 413 beyond, for routes whose limit depends on the request. */
 export function limitBody(body: Readable, maxBytes: number): Readable {
   let length = 0
   const limited = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       length += chunk.length
-      if (length > maxBytes)
-        done(new ServiceError('PAYLOAD_TOO_LARGE', 'Request body is too large. Send a smaller one.'))
+      if (length > maxBytes) done(bodyTooLarge())
       else done(null, chunk)
     },
   })
+  // A route may begin to read later than the stream fails; reading it then reports the error.
+  limited.on('error', () => {})
   body.once('error', (error) => limited.destroy(error))
   return body.pipe(limited)
 }

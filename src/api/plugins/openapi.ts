@@ -63,6 +63,7 @@ const TAGS = [
   { name: 'auth', description: 'Accounts, logins and sessions' },
   { name: 'keys', description: 'API keys for programs that act for the signed-in user' },
   { name: 'posts', description: 'Writing, scheduling and following posts' },
+  { name: 'imports', description: 'Importing many posts at a time, and exporting posts' },
   { name: 'analytics', description: 'Engagement, followers and the best times to publish' },
   { name: 'platforms', description: 'Connected platform accounts' },
   { name: 'notifications', description: 'The notification center and real-time notifications' },

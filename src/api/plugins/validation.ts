@@ -25,7 +25,7 @@ const DECIMAL = /^-?\d{1,15}(\.\d{1,15})?$/
  */
 export const validation = fastifyPlugin(
   async (app: FastifyInstance) => {
-    const request = createAjv(REQUEST_OPTIONS)
+    const request = createRequestAjv()
     const header = createAjv(HEADER_OPTIONS)
 
     app.setValidatorCompiler<Schema>(({ schema, httpPart }) => {
@@ -45,6 +45,11 @@ export const validation = fastifyPlugin(
 interface Schema {
   type?: string
   properties?: Record<string, Schema>
+}
+
+/** Creates the validator of request bodies, for routes that read their body themselves. */
+export function createRequestAjv(): Ajv {
+  return createAjv(REQUEST_OPTIONS)
 }
 
 function createAjv(options: Options): Ajv {

@@ -10,6 +10,21 @@ import type { ListQuery } from './schemas/list.ts'
  */
 export function parsePostQuery(query: ListQuery, timezone: string): Omit<PostQuery, 'page' | 'limit'> {
   const { status, platform, q, sortBy, sortOrder } = query
+  return {
+    sortBy,
+    sortOrder,
+    ...parseRange(query, timezone),
+    ...(status ? { statuses: status } : {}),
+    ...(platform ? { platform } : {}),
+    ...(q === undefined ? {} : { search: q }),
+  }
+}
+
+/**
+ * Parses the bounds of a range of dates.
+ * @throws ServiceError VALIDATION_FAILED with every bound that is not a date
+ */
+export function parseRange(query: Pick<ListQuery, 'from' | 'to'>, timezone: string): Pick<PostQuery, 'from' | 'to'> {
   const problems: Problem[] = []
   const bound = (path: 'from' | 'to') => {
     const value = query[path]
@@ -22,12 +37,5 @@ export function parsePostQuery(query: ListQuery, timezone: string): Omit<PostQue
   }
   const range = { ...bound('from'), ...bound('to') }
   if (problems.length > 0) throw validationFailed(problems)
-  return {
-    sortBy,
-    sortOrder,
-    ...range,
-    ...(status ? { statuses: status } : {}),
-    ...(platform ? { platform } : {}),
-    ...(q === undefined ? {} : { search: q }),
-  }
+  return range
 }

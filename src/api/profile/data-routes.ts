@@ -27,6 +27,8 @@ const Export = Type.Object({
   platforms: Type.Object({}, { additionalProperties: true, description: 'Same format as GET /api/platform/find' }),
   accounts: records('Same format as GET /api/platform/accounts'),
   posts: records('Same format as GET /api/posts'),
+  imports: records('Same format as GET /api/imports'),
+  importRows: records('Same format as GET /api/imports/{importId}/rows, with the id of the import'),
   notifications: records('Same format as GET /api/notifications'),
   events: records('Same format as GET /api/events'),
   media: records('The files in storage: storageKey, storageUrl, storedAt'),

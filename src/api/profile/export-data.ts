@@ -4,6 +4,7 @@ import type { AuditEntry } from '../../domain/users/audit.ts'
 import { FOLDERS } from '../../domain/media/storage-keys.ts'
 import type { User } from '../../domain/users/user.ts'
 import { presentDevice, presentRecord } from '../auth/present.ts'
+import { presentImport, presentImportRow } from '../imports/present.ts'
 import { presentApiKey } from '../keys/present.ts'
 import { presentNotification } from '../notifications/present.ts'
 import { presentPaymentEvent } from '../payments/present.ts'
@@ -28,6 +29,11 @@ export async function exportData(context: Context, user: User, sessionId: string
     platforms: presentDefaults(accounts, now),
     accounts: accounts.map((account) => presentOwnAccount(account, now)),
     posts: presentEach(context.posts.allOf(userId), presentPost),
+    imports: (await context.imports.listOf(userId)).map(presentImport),
+    importRows: presentEach(context.imports.allRowsOf(userId), ({ importId, ...row }) => ({
+      importId,
+      ...presentImportRow({ importId, ...row }),
+    })),
     postSnapshots: presentEach(context.snapshots.allOf(userId), withoutOwner<PostSnapshot>),
     accountSnapshots: presentEach(context.snapshots.allFollowersOf(userId), withoutOwner<AccountSnapshot>),
     missedMetrics: presentEach(context.deadLetters.allOf(userId), withoutOwner<DeadLetter>),

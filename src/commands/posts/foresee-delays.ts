@@ -84,14 +84,22 @@ async function findQuotaWarnings(
     planned,
     targets.flatMap(({ account }) => account ?? []),
   )
-  return targets.flatMap(({ platform, target, path, account }): Problem[] => {
-    const delay = account && delays.get(account._id)
-    if (!delay) return []
-    const message = `${describeDelay(platform, delay, planned.timezone)}. Schedule it for later, or let it wait for its turn.`
-    const nextFreeAt = delay.freeAt.toISOString()
-    const place = { platform, ...(target !== undefined && { accountId: target }) }
-    return [{ path, code: 'QUOTA_LIKELY_EXCEEDED', message, ...place, nextFreeAt }]
+  return targets.flatMap((one): Problem[] => {
+    const delay = one.account && delays.get(one.account._id)
+    return delay ? [toQuotaWarning(one, delay, planned.timezone)] : []
   })
+}
+
+/** @param timezone of the user */
+export function toQuotaWarning(
+  { platform, target, path }: Pick<PreflightTarget, 'platform' | 'target' | 'path'>,
+  delay: ExpectedDelay,
+  timezone: string,
+): Problem {
+  const message = `${describeDelay(platform, delay, timezone)}. Schedule it for later, or let it wait for its turn.`
+  const nextFreeAt = delay.freeAt.toISOString()
+  const place = { platform, ...(target !== undefined && { accountId: target }) }
+  return { path, code: 'QUOTA_LIKELY_EXCEEDED', message, ...place, nextFreeAt }
 }
 
 /** @param timezone of the user */

@@ -1,5 +1,5 @@
 import { chooseAccounts, findAccountFor, type Selection } from '../../domain/accounts/selection.ts'
-import { POSTING_RULES } from '../../domain/posts/posting-rules.ts'
+import { POSTING_RULES, type PostingRules } from '../../domain/posts/posting-rules.ts'
 import type { PreflightTarget } from '../../domain/posts/preflight.ts'
 import type { ChosenAccount } from '../../domain/posts/targets.ts'
 import type { Problem } from '../../domain/shared/service-error.ts'
@@ -19,40 +19,64 @@ export interface PostAccounts {
   toTargets(entries: readonly ChosenAccount[]): (PreflightTarget & { account: ConnectedAccount | null })[]
 }
 
-/**
- * Reads the accounts that a selection means, with the limits of their servers.
- * @throws ServiceError SERVICE_UNAVAILABLE for chosen accounts before an upgrade is finished
- */
+/** Returns the accounts that a selection means, with the limits of their servers. */
+export type FindPostAccounts = (selection: Selection) => Promise<PostAccounts>
+
+/** Reads the accounts that a selection means. Throws as `loadUserAccounts` does. */
 export async function loadPostAccounts(
   deps: PostAccountsDeps,
   userId: string,
   selection: Selection,
 ): Promise<PostAccounts> {
-  if (selection.selectedAccounts?.length) await deps.accounts.assertSeveralAllowed()
-  const connected = await deps.accounts.listConnected(userId)
-  const { chosen, problems } = chooseAccounts(connected, selection)
-  const rules = new Map(
-    await Promise.all(
-      chosen.map(async (one) => [toServerKey(one), await loadRules(deps, one.platform, one.server)] as const),
-    ),
-  )
+  const { findPostAccounts } = await loadUserAccounts(deps, userId)
+  return findPostAccounts(selection)
+}
 
-  function toTargets(entries: readonly ChosenAccount[]) {
-    const indices = { selectedPlatforms: 0, selectedAccounts: 0 }
-    return entries.map((entry) => {
-      const list = entry.target === undefined ? 'selectedPlatforms' : 'selectedAccounts'
-      const account = findAccountFor(entry, entries, connected)
-      return {
-        ...entry,
-        path: `${list}.${indices[list]++}`,
-        account,
-        isConnected: account !== null,
-        rules: rules.get(toServerKey(entry)) ?? POSTING_RULES[entry.platform],
-      }
-    })
+/**
+ * Reads the accounts of a user once, for any number of posts. The limits of each server are read once as well.
+ * @returns a function that throws ServiceError SERVICE_UNAVAILABLE for chosen accounts before an upgrade is finished
+ */
+export async function loadUserAccounts(
+  deps: PostAccountsDeps,
+  userId: string,
+): Promise<{ connected: ConnectedAccount[]; findPostAccounts: FindPostAccounts }> {
+  const connected = await deps.accounts.listConnected(userId)
+  const rules = new Map<string, Promise<PostingRules>>()
+  let severalAllowed: Promise<void> | undefined
+
+  function findRules(one: ChosenAccount): Promise<PostingRules> {
+    const key = toServerKey(one)
+    const found = rules.get(key) ?? loadRules(deps, one.platform, one.server)
+    rules.set(key, found)
+    return found
   }
 
-  return { chosen, problems, toTargets }
+  async function findPostAccounts(selection: Selection): Promise<PostAccounts> {
+    if (selection.selectedAccounts?.length) await (severalAllowed ??= deps.accounts.assertSeveralAllowed())
+    const { chosen, problems } = chooseAccounts(connected, selection)
+    const ofServers = new Map(
+      await Promise.all(chosen.map(async (one) => [toServerKey(one), await findRules(one)] as const)),
+    )
+
+    function toTargets(entries: readonly ChosenAccount[]) {
+      const indices = { selectedPlatforms: 0, selectedAccounts: 0 }
+      return entries.map((entry) => {
+        const list = entry.target === undefined ? 'selectedPlatforms' : 'selectedAccounts'
+        const account = findAccountFor(entry, entries, connected)
+        return {
+          ...entry,
+          path: `${list}.${indices[list]++}`,
+          account,
+          isConnected: account !== null,
+          rules: ofServers.get(toServerKey(entry)) ?? POSTING_RULES[entry.platform],
+        }
+      })
+    }
+
+    return { chosen, problems, toTargets }
+  }
+
+  return { connected, findPostAccounts }
 }
 
 const toServerKey = (chosen: ChosenAccount): string => `${chosen.platform} ${chosen.server ?? ''}`

@@ -1,17 +1,25 @@
 import type { Clock } from '../../clock.ts'
 import { toSchedule } from '../../domain/posts/post-moves.ts'
 import { preflight, findSchedulingProblem, type Preflight } from '../../domain/posts/preflight.ts'
+import type { Problem } from '../../domain/shared/service-error.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import { findDuePlace, type DuePlaceDeps } from './due-place.ts'
 import { findDelayWarnings, type DelayWarningsDeps } from './foresee-delays.ts'
-import { loadPostAccounts, type PostAccountsDeps } from './post-accounts.ts'
-import { readWholePost, type WholePostInput } from './post-input.ts'
+import { loadUserAccounts, type FindPostAccounts, type PostAccounts, type PostAccountsDeps } from './post-accounts.ts'
+import { readWholePost, type InputContext, type WholePostInput } from './post-input.ts'
 
 export interface ValidatePostDeps extends PostAccountsDeps, DelayWarningsDeps, DuePlaceDeps {
   posts: DelayWarningsDeps['posts'] & DuePlaceDeps['posts']
   platforms: PostAccountsDeps['platforms'] & DelayWarningsDeps['platforms']
   storage: Pick<ObjectStorage, 'publicUrl'>
   clock: Clock
+}
+
+export interface CheckedPost extends Preflight {
+  value: ReturnType<typeof readWholePost>['value']
+  targets: ReturnType<PostAccounts['toTargets']>
+  /** The errors that refuse a draft as well. */
+  draftErrors: Problem[]
 }
 
 /** Returns every error and warning that creating this post would cause. Drafts are checked as if they were published. */
@@ -21,17 +29,35 @@ export async function validatePost(
   input: WholePostInput,
 ): Promise<Preflight & { valid: boolean }> {
   const now = deps.clock.now()
-  const { value, problems, warnings } = readWholePost(input, { userId, publicUrl: deps.storage.publicUrl, now })
+  const { findPostAccounts } = await loadUserAccounts(deps, userId)
+  const inputContext = { userId, publicUrl: deps.storage.publicUrl, now }
+  const { value, targets, draftErrors: _, ...checked } = await checkPost(input, inputContext, findPostAccounts)
   const { scheduledAt = null, timezone } = value
-  const [accounts, place] = await Promise.all([
-    loadPostAccounts(deps, userId, value),
-    scheduledAt ? findDuePlace(deps, userId, scheduledAt) : undefined,
-  ])
+  const place = scheduledAt ? await findDuePlace(deps, userId, scheduledAt) : undefined
+  const { dueAt } = toSchedule(scheduledAt, now, place)
+  const delays = await findDelayWarnings(deps, { userId, scheduledAt, dueAt, timezone }, targets)
+  return { ...checked, warnings: [...checked.warnings, ...delays], valid: checked.errors.length === 0 }
+}
+
+/** Checks a post without the delays that depend on other posts. */
+export async function checkPost(
+  input: WholePostInput,
+  inputContext: InputContext,
+  findPostAccounts: FindPostAccounts,
+): Promise<CheckedPost> {
+  const { value, problems, warnings } = readWholePost(input, inputContext)
+  const accounts = await findPostAccounts(value)
   const targets = accounts.toTargets(accounts.chosen)
   const checked = preflight(value, targets)
-  const { dueAt, status } = toSchedule(scheduledAt, now, place)
-  const delays = await findDelayWarnings(deps, { userId, scheduledAt, dueAt, timezone }, targets)
-  const unscheduled = findSchedulingProblem(input.status, { status }, warnings)
-  const errors = [...problems, ...accounts.problems, ...(unscheduled ? [unscheduled] : []), ...checked.errors]
-  return { ...checked, errors, warnings: [...warnings, ...checked.warnings, ...delays], valid: errors.length === 0 }
+  const schedule = toSchedule(value.scheduledAt ?? null, inputContext.now, undefined)
+  const unscheduled = findSchedulingProblem(input.status, schedule, warnings)
+  const draftErrors = [...problems, ...accounts.problems, ...(unscheduled ? [unscheduled] : [])]
+  return {
+    ...checked,
+    draftErrors,
+    errors: [...draftErrors, ...checked.errors],
+    warnings: [...warnings, ...checked.warnings],
+    value,
+    targets,
+  }
 }

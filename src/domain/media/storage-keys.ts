@@ -11,6 +11,12 @@ const EXTENSIONS: Record<MediaType, string> = {
   'video/quicktime': 'mov',
 }
 
+/** Returns the type that the ending of a key says; null for an ending that this service does not give. */
+export function parseMediaType(key: string): MediaType | null {
+  const extension = key.slice(key.lastIndexOf('.') + 1)
+  return MEDIA_TYPES.find((type) => EXTENSIONS[type] === extension && type !== 'image/jpg') ?? null
+}
+
 /** The folders of object storage. Objects in `removed` are pending deletion and can be restored. */
 export const FOLDERS = { uploads: 'posts/', copies: 'copies/', avatars: 'avatars/', removed: 'removed/' } as const
 

@@ -5,6 +5,7 @@ import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import type { BackgroundWork } from '../../workflows/background-work.ts'
 import { REFRESH_TIMEOUT_MS, refreshWorkflowId, type RefreshOutcome } from '../../workflows/messages/analytics.ts'
 import { paymentEventSignal, SUBSCRIPTION_SUMMARY, type PaymentEventRef } from '../../workflows/messages/billing.ts'
+import { IMPORT_SUMMARY, wakeImportSignal } from '../../workflows/messages/imports.ts'
 import { PUBLISH_SIGNALS, publishPostWorkflowId, type PublishSignal } from '../../workflows/messages/publishing.ts'
 import type { TaskQueue } from '../../workflows/task-queues.ts'
 import { CALL_DEADLINE_MS, type TemporalClient } from './client.ts'
@@ -80,6 +81,14 @@ export function createStarts(client: TemporalClient, { onUnknownAttributes }: St
     /** Starts background work for the record with this id, or joins the running one. Returns as `start` does. */
     startWork(work: BackgroundWork, id: string, options: WorkOptions): Promise<boolean> {
       return acknowledged(() => workflows.start(work, toWorkOptions(work, id, options)))
+    },
+
+    /** Starts the workflow that creates the posts of an import, or makes the running one read it again. Returns as `start` does. */
+    wakeImport(importId: string, userId: string): Promise<boolean> {
+      const options = toWorkOptions('applyImport', importId, { summary: IMPORT_SUMMARY, fairnessKey: userId })
+      return acknowledged(() =>
+        workflows.signalWithStart('applyImport', { ...options, signal: wakeImportSignal, signalArgs: [] }),
+      )
     },
 
     /** Signals an event to the user's subscription workflow, and starts it when it does not run. Returns as `start` does. */

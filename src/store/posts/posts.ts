@@ -3,7 +3,7 @@ import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import type { ArmedFields } from '../../domain/posts/armed-fields.ts'
 import { HIGHEST_DUE_RANK } from '../../domain/posts/publish-plan.ts'
 import { toPublishedKey } from '../../domain/posts/post-entries.ts'
-import type { DueCheck, Post, PostStatus } from '../../domain/posts/post.ts'
+import type { DueCheck, PlatformStatus, Post, PostStatus } from '../../domain/posts/post.ts'
 import { parseOwnerId } from '../../domain/media/storage-keys.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
@@ -81,6 +81,30 @@ const MEDIA_PATHS = ['content.mediaItems', ...PLATFORMS.map((name) => `platformS
 const REGEX_SYNTAX = /[.*+?^${}()|[\]\\]/g
 /** The paths under which a post has text. */
 const TEXT_PATHS = ['content.text', ...PLATFORMS.map((name) => `platformSpecificContent.${name}.text`)]
+/** The fields that decide when and with what content each account receives a post. */
+const PLACED_FIELDS = {
+  status: 1,
+  scheduledAt: 1,
+  dueAt: 1,
+  createdAt: 1,
+  content: 1,
+  platformSpecificContent: 1,
+  accountSpecificContent: 1,
+  'platformStatuses.platform': 1,
+  'platformStatuses.accountId': 1,
+} as const
+
+export type PlacedPost = Pick<
+  Post,
+  | '_id'
+  | 'status'
+  | 'scheduledAt'
+  | 'dueAt'
+  | 'createdAt'
+  | 'content'
+  | 'platformSpecificContent'
+  | 'accountSpecificContent'
+> & { platformStatuses: Pick<PlatformStatus, 'platform' | 'accountId'>[] }
 
 /** Stores posts. Stored posts change only through `transition`. Each change stores its events with the post, for the relay to the feed. */
 export function createPostStore(
@@ -365,9 +389,30 @@ export function createPostStore(
       return leases ? new Date(Math.max(...leases)) : null
     },
 
-    /** All posts of the user, newest first, as a stream. */
-    allOf: (userId: string): AsyncIterable<Post> =>
-      collection().find<Post>({ userId }, WITHOUT_LOGS).sort({ createdAt: -1, _id: -1 }),
+    /** All posts of the user that match, newest first, as a stream. */
+    allOf: (userId: string, query: Pick<PostQuery, 'statuses' | 'from' | 'to'> = {}): AsyncIterable<Post> =>
+      collection().aggregate<Post>([
+        { $match: toListFilter(userId, query) },
+        { $sort: { createdAt: -1, _id: -1 } },
+        { $unset: Object.keys(WITHOUT_LOGS.projection) },
+      ]),
+
+    /**
+     * The user's posts that are scheduled in a time or, without a schedule, were created in it, as a stream. Posts that were cancelled or
+     * failed are left out.
+     */
+    placedIn: (userId: string, from: Date, until: Date): AsyncIterable<PlacedPost> =>
+      collection().find<PlacedPost>(
+        {
+          userId,
+          status: { $nin: ['CANCELLED', 'FAILED'] satisfies PostStatus[] },
+          $or: [
+            { scheduledAt: { $gte: from, $lte: until } },
+            { scheduledAt: null, createdAt: { $gte: from, $lte: until } },
+          ],
+        },
+        { projection: PLACED_FIELDS },
+      ),
 
     /** Up to `limit` posts of the user, in any order. */
     listSome: (userId: string, limit: number): Promise<Post[]> =>
@@ -481,7 +526,10 @@ function matchOpenWithoutRetry(instant: Date) {
   }
 }
 
-function toListFilter(userId: string, query: PostQuery): QueryFilter<Post> {
+function toListFilter(
+  userId: string,
+  query: Pick<PostQuery, 'statuses' | 'platform' | 'from' | 'to' | 'search'>,
+): QueryFilter<Post> {
   const filter: QueryFilter<Post> = { userId }
   if (query.statuses) filter.status = trusted({ $in: query.statuses })
   if (query.platform) filter.selectedPlatforms = query.platform

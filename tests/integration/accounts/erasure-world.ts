@@ -12,6 +12,7 @@ import type { User } from '../../../src/domain/users/user.ts'
 import { hashKey } from '../../../src/store/shared/rate-limits.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import { signIn, type SignedIn } from '../../support/api.ts'
+import { planTestImport } from '../../support/imports.ts'
 import { createTestKey } from '../../support/api-keys.ts'
 import { CONNECT_OPTIONS } from '../../support/published.ts'
 import { storeNotifications } from '../../support/notifications.ts'
@@ -57,6 +58,7 @@ export async function userWithEverything(
   const [_id, key] = [newId(), context.oneTimeCodes.addressKey(email)]
   await context.pushTokens.register({ _id, userId, platform: 'web', sealedToken: 'sealed' })
   await createTestKey(context, who)
+  await planTestImport(context, userId, [{ content: { text: email }, selectedPlatforms: ['bluesky'], status: 'DRAFT' }])
   await context.paymentEvents.insertOrRead(eventOf(userId), new Date())
   await storeSnapshots(context, userId, posts[0]!._id)
   await context.passwordResets.add(key, userId, { hash: 'hash', expiresAt: inAnHour })

@@ -15,6 +15,7 @@ import { startWorkers } from '../../../src/worker/create-workers.ts'
 import type { CleanedFolders, FolderPlace } from '../../../src/workflows/messages/media.ts'
 import { createAccount } from '../../support/api.ts'
 import { poll } from '../../support/delivery-world.ts'
+import { planTestImport } from '../../support/imports.ts'
 import { buildPost } from '../../support/posts.ts'
 import { testContext } from '../../support/servers.ts'
 
@@ -37,9 +38,17 @@ type Deps = Parameters<typeof createCleanUploadsActivities>[0]
 
 /** A whole clean-up as the workflow does it, so much later. */
 async function clean(afterMs: number, parts: Partial<Deps> = {}): Promise<CleanedFolders & { pages: number }> {
-  const { storage, posts, users, uploads } = context
+  const { storage, posts, imports, users, uploads } = context
   const clock = later(afterMs)
-  const { cleanUploadsPage } = createCleanUploadsActivities({ storage, posts, users, uploads, clock, ...parts })
+  const { cleanUploadsPage } = createCleanUploadsActivities({
+    storage,
+    posts,
+    imports,
+    users,
+    uploads,
+    clock,
+    ...parts,
+  })
   const totals = { removed: 0, restored: 0, deleted: 0, pages: 0 }
   let place: FolderPlace | null = null
   do {
@@ -94,6 +103,21 @@ describe('cleaning uploads', () => {
       true,
       true,
     ])
+  })
+
+  it('a clean-up leaves uploads alone that a row of an import uses, until the import is deleted', async () => {
+    const { _id: userId } = await createAccount(context)
+    const key = await newUpload(userId)
+    const mediaItems = [{ storageKey: key, mimeType: 'image/png' }]
+    const content = { text: 'Planned', mediaItems }
+    const { _id } = await planTestImport(context, userId, [
+      { content, selectedPlatforms: ['bluesky'], status: 'DRAFT' },
+    ])
+    await clean(TOMORROW)
+    expect(await isPublic(key)).toBe(true)
+    await context.imports.remove(userId, _id)
+    await clean(TOMORROW)
+    expect(await isPublic(key)).toBe(false)
   })
 
   it('a clean-up ignores references in posts of other users', async () => {

@@ -9,6 +9,7 @@ import { findObjectStorage, startObjectStorage } from '../../../sandbox/servers/
 import { startMailCatcher } from '../../../sandbox/services/mail.ts'
 import { startPayments } from '../../../sandbox/services/payments.ts'
 import { startPush } from '../../../sandbox/services/push.ts'
+import { changeImport } from '../../../src/commands/imports/change-import.ts'
 import { cancelPost } from '../../../src/commands/posts/cancel-post.ts'
 import { createPost } from '../../../src/commands/posts/create-post.ts'
 import { receivePaymentEvent } from '../../../src/commands/billing/receive-payment-event.ts'
@@ -32,16 +33,17 @@ import { backgroundWorkflowId } from '../../../src/workflows/background-work.ts'
 import { SUBSCRIPTION_SUMMARY } from '../../../src/workflows/messages/billing.ts'
 import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
 import type { TaskQueue } from '../../../src/workflows/task-queues.ts'
+import { planTestImport } from '../../support/imports.ts'
 import { publishedPost, storePosts } from '../../support/published.ts'
 import { signatureOf } from '../../support/webhooks.ts'
 
 /**
  * Records what the workflows of today leave in Temporal, one file a way: `node scripts/run.mjs tests/workflows/histories/record.ts <version> [posts
- * people payments analytics]`. Files of earlier versions stay as they are: posts scheduled under them may still be waiting somewhere.
+ * imports people payments analytics]`. Files of earlier versions stay as they are: posts scheduled under them may still be waiting somewhere.
  */
 const [version, ...chosen] = process.argv.slice(2)
 if (!version) throw new Error('Name the version the histories belong to, such as v1')
-const isChosen = (part: 'posts' | 'people' | 'payments' | 'analytics') => chosen.length === 0 || chosen.includes(part)
+const isChosen = (part: 'posts' | 'imports' | 'people' | 'payments' | 'analytics') => chosen.length === 0 || chosen.includes(part)
 const folder = new URL(`./${version}/`, import.meta.url)
 await mkdir(folder, { recursive: true })
 
@@ -113,6 +115,7 @@ try {
   const [user] = await createUsers(context, 1)
   if (!user) throw new Error('No user')
   if (isChosen('posts')) await recordPosts(user._id)
+  if (isChosen('imports')) await recordImports(user._id)
   if (isChosen('payments')) await recordPayments(user._id)
   if (isChosen('analytics')) await recordAnalytics(user._id)
   // Last: it is the end of the user.
@@ -175,6 +178,32 @@ async function recordPosts(userId: string): Promise<void> {
   const image = { storageKey: `posts/${userId}/00000000-0000-4000-8000-000000000000.png`, mimeType: 'image/png' }
   const content = { text: RECORDED_TEXT, mediaItems: [image] }
   await record('prepared-ahead', await create(75, { content }))
+}
+
+/** More rows than the allowance, so that the second import is paused and continues. */
+async function recordImports(userId: string): Promise<void> {
+  const users = context.database.connection.collection<{ _id: string }>('users')
+  const setAllowance = (maxPosts: number) =>
+    users.updateOne({ _id: userId }, { $set: { 'limits.maxPosts': maxPosts, 'usage.postsCreated': 0 } })
+  const drafts = Array.from({ length: 30 }, () => ({
+    content: { text: RECORDED_TEXT },
+    selectedPlatforms: ['mastodon' as const],
+    status: 'DRAFT' as const,
+  }))
+  const options = { skipErrors: false, skipConflicts: false }
+  const apply = (importId: string, move: 'apply' | 'resume') =>
+    changeImport(context, { userId, importId, move, ...(move === 'apply' && { options }), assertMayPublish: () => {} })
+
+  await setAllowance(40)
+  for (const [index, name] of ['import-applied', 'import-paused'].entries()) {
+    const { _id } = await planTestImport(context, userId, drafts)
+    await apply(_id, 'apply')
+    await recordEnd(name, backgroundWorkflowId('applyImport', _id))
+    if (index === 0) continue
+    await setAllowance(1_000)
+    await apply(_id, 'resume')
+    await recordEnd('import-resumed', backgroundWorkflowId('applyImport', _id))
+  }
 }
 
 async function recordAnalytics(userId: string): Promise<void> {

@@ -6,7 +6,7 @@ import { AccountSnapshots } from '../../shared/schemas/snapshot.ts'
 import { Status } from './fields.ts'
 import { LatestMetrics, PostSchema } from './post.ts'
 
-const rangeBound = (description: string) =>
+export const rangeBound = (description: string) =>
   Type.String({
     maxLength: 100,
     description: `${description}. Compares \`scheduledAt\`, or \`createdAt\` when the post has no time.`,

@@ -1,0 +1,437 @@
+import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import { getAllowance } from '../../domain/billing/plans.ts'
+import { findConflicts, DUPLICATE_WINDOW_MS, type PlacedPost } from '../../domain/imports/conflicts.ts'
+import {
+  IMPORT_LIFE_MS,
+  MAX_IMPORT_ROWS,
+  MAX_IMPORTS,
+  NO_ROWS,
+  toContentText,
+  toPlannedStatus,
+  toRowId,
+  type ImportFormat,
+  type PlannedPosts,
+  type PostImport,
+} from '../../domain/imports/imports.ts'
+import { collectMediaKeys } from '../../domain/posts/content.ts'
+import { toBurstDelayMs, warnOfBurst } from '../../domain/posts/due-place.ts'
+import { SCHEDULED_IN_PAST } from '../../domain/posts/preflight.ts'
+import { foreseeDelay, MAX_PLANNED, toLookbackMs } from '../../domain/quotas/publications.ts'
+import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
+import { findTimezoneProblem } from '../../domain/shared/timezones.ts'
+import { MINUTE, SECOND } from '../../domain/shared/times.ts'
+import type { User } from '../../domain/users/user.ts'
+import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
+import type { ImportRow, ImportStore, RowFindings } from '../../store/imports/imports.ts'
+import type { PlacedPost as StoredPlacedPost, PostStore } from '../../store/posts/posts.ts'
+import type { Database } from '../../store/shared/database.ts'
+import { newId } from '../../store/shared/schema.ts'
+import type { UserStore } from '../../store/users/users.ts'
+import { findPublicationQuota } from '../accounts/publication-quota.ts'
+import { toQuotaWarning, type DelayWarningsDeps } from '../posts/foresee-delays.ts'
+import { loadUserAccounts, type FindPostAccounts } from '../posts/post-accounts.ts'
+import type { WholePostInput } from '../posts/post-input.ts'
+import { checkPost, type CheckedPost, type ValidatePostDeps } from '../posts/validate-post.ts'
+
+export interface PlanImportDeps extends ValidatePostDeps {
+  imports: Pick<
+    ImportStore,
+    'count' | 'insert' | 'insertRows' | 'addFindings' | 'updateCounts' | 'findOwned' | 'remove'
+  >
+  posts: ValidatePostDeps['posts'] & Pick<PostStore, 'placedIn'>
+  platforms: ValidatePostDeps['platforms'] & DelayWarningsDeps['platforms']
+  database: Pick<Database, 'transaction'>
+  users: Pick<UserStore, 'findById' | 'raiseAnalyticsVersion'>
+}
+
+/** A row as the file has it; `input` is null when its form is wrong, which `problems` then explain. */
+export interface ReadRow {
+  row: number
+  input: WholePostInput | null
+  problems: Problem[]
+}
+
+export interface PlanImportRequest {
+  userId: string
+  format: ImportFormat
+  gapMinutes: number
+  /** The time zone of rows without one. */
+  timezone: string
+  source: 'web' | 'api'
+}
+
+/** Rows are stored in batches of this size. */
+const BATCH = 250
+/** The problems of a row that are stored. A small row can have thousands. */
+const MAX_PROBLEMS = 20
+/** Rows that are checked before other requests get a turn; a row can have large texts for every platform. */
+const CHECKED_PER_TURN = 10
+/** Rows whose delays are foreseen before other requests get a turn. */
+const FORESEEN_PER_TURN = 100
+
+type Target = CheckedPost['targets'][number]
+
+/** What the comparison with other posts needs of a row without errors. */
+interface Fact extends StoredPlacement {
+  other: { row: number }
+  targets: Pick<Target, 'platform' | 'target' | 'path' | 'account'>[]
+  timezone: string
+  warnings: number
+}
+
+/**
+ * Checks rows while they arrive, stores them with what creating their posts would do, and compares them with each other and with stored
+ * posts. Nothing is published. The number of queries depends on the number of batches and accounts, and not on that of rows.
+ * @throws ServiceError IMPORT_LIMIT_REACHED, PAYLOAD_TOO_LARGE for too many rows, VALIDATION_FAILED, or the error of `rows`. Nothing is
+ * stored then
+ */
+export async function planImport(
+  deps: PlanImportDeps,
+  request: PlanImportRequest,
+  rows: AsyncIterable<ReadRow>,
+): Promise<PostImport> {
+  const { userId } = request
+  const timezoneProblem = findTimezoneProblem(request.timezone)
+  if (timezoneProblem) throw validationFailed([timezoneProblem])
+  if ((await deps.imports.count(userId)) >= MAX_IMPORTS) throw limitReached()
+  const now = deps.clock.now()
+  const importId = newId()
+  const removeAt = new Date(now.getTime() + IMPORT_LIFE_MS)
+  try {
+    const accounts = await loadUserAccounts(deps, userId)
+    const checker = createRowChecker(deps, { ...request, importId, removeAt, now }, accounts.findPostAccounts)
+    for await (const batch of inBatches(rows)) await deps.imports.insertRows(await checker.check(batch))
+    const findings = await compareRows(deps, request, { facts: checker.facts, connected: accounts.connected, now })
+    for (let first = 0; first < findings.length; first += BATCH) {
+      await deps.imports.addFindings(userId, importId, findings.slice(first, first + BATCH))
+    }
+    await storeImport(deps, await toImport(deps, { ...request, importId, removeAt, now, posts: checker.posts }))
+    await deps.imports.updateCounts(userId, importId, now)
+    return (await deps.imports.findOwned(userId, importId))!
+  } catch (error) {
+    // Rows that stay expire.
+    await deps.imports.remove(userId, importId).catch(() => {})
+    throw error
+  }
+}
+
+async function* inBatches(rows: AsyncIterable<ReadRow>): AsyncGenerator<ReadRow[]> {
+  let batch: ReadRow[] = []
+  let count = 0
+  for await (const row of rows) {
+    count += 1
+    if (count > MAX_IMPORT_ROWS) {
+      const message = `An import has at most ${MAX_IMPORT_ROWS} rows. Divide the file into several.`
+      throw new ServiceError('PAYLOAD_TOO_LARGE', message)
+    }
+    batch.push(row)
+    if (batch.length < BATCH) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+  if (count > 0) return
+  throw new ServiceError('BAD_REQUEST', 'The file has no rows. Send at least one post.')
+}
+
+interface RowContext extends PlanImportRequest {
+  importId: string
+  removeAt: Date
+  now: Date
+}
+
+/** Checks rows by themselves, and collects what the comparison needs. */
+function createRowChecker(deps: PlanImportDeps, context: RowContext, findPostAccounts: FindPostAccounts) {
+  const { userId, importId, removeAt, now } = context
+  const facts: Fact[] = []
+  const posts: PlannedPosts = { drafts: 0, scheduled: 0, immediate: 0 }
+
+  async function checkRow({ row, input, problems }: ReadRow): Promise<ImportRow> {
+    const stored = { _id: toRowId(importId, row), userId, importId, row, conflicts: [], postId: null, removeAt }
+    if (!input || problems.length > 0) {
+      return {
+        ...stored,
+        status: 'error',
+        input: null,
+        mediaKeys: [],
+        errors: problems.slice(0, MAX_PROBLEMS),
+        warnings: [],
+      }
+    }
+    const wanted = toWanted(input, context.timezone)
+    const inputContext = { userId, publicUrl: deps.storage.publicUrl, now }
+    const checked = await checkPost(wanted, inputContext, findPostAccounts)
+    const { errors, warnings } = divideFindings(wanted, checked)
+    if (errors.length === 0) {
+      facts.push(toFact(row, { wanted, checked, now, warnings: warnings.length }))
+      posts[wanted.status === 'DRAFT' ? 'drafts' : checked.value.scheduledAt ? 'scheduled' : 'immediate'] += 1
+    }
+    return {
+      ...stored,
+      status: toPlannedStatus({ errors, warnings, conflicts: [] }),
+      input: wanted,
+      mediaKeys: errors.length === 0 ? [...collectMediaKeys(checked.value)] : [],
+      errors: errors.slice(0, MAX_PROBLEMS),
+      warnings: warnings.slice(0, MAX_PROBLEMS),
+    }
+  }
+
+  return {
+    facts,
+    posts,
+    async check(batch: readonly ReadRow[]): Promise<ImportRow[]> {
+      const checked: ImportRow[] = []
+      for (const row of batch) {
+        if (checked.length % CHECKED_PER_TURN === 0) await setImmediate()
+        checked.push(await checkRow(row))
+      }
+      return checked
+    },
+  }
+}
+
+/**
+ * Returns the input with the time zone of the import, and with the status that makes a past time an error: a row for a time that has
+ * passed is never published immediately, not even when the import is applied late.
+ */
+function toWanted(input: WholePostInput, timezone: string): WholePostInput {
+  const status = input.status ?? (input.scheduledAt ? 'SCHEDULED' : undefined)
+  const isTimed = status === 'PENDING' && input.scheduledAt
+  return { timezone, ...input, ...(status && { status: isTimed ? 'SCHEDULED' : status }) }
+}
+
+/** A draft may be unfinished, so the rules of platforms are only warnings for it. */
+function divideFindings({ status }: WholePostInput, checked: CheckedPost) {
+  const errors = status === 'DRAFT' ? checked.draftErrors : checked.errors
+  const warnings = [...checked.warnings, ...checked.errors.filter((error) => !errors.includes(error))]
+  const isRefused = errors.some(({ code }) => code === SCHEDULED_IN_PAST.code)
+  const remaining = isRefused ? warnings.filter(({ code }) => code !== SCHEDULED_IN_PAST.code) : warnings
+  return { errors, warnings: remaining }
+}
+
+function toFact(
+  row: number,
+  { wanted, checked, now, warnings }: { wanted: WholePostInput; checked: CheckedPost; now: Date; warnings: number },
+): Fact {
+  const { value, targets } = checked
+  return {
+    other: { row },
+    at: (value.scheduledAt ?? now).getTime(),
+    isTimed: wanted.status !== 'DRAFT',
+    isScheduled: wanted.status !== 'DRAFT' && Boolean(value.scheduledAt),
+    placements: targets.map((target) => ({
+      account: toAccountKey(target),
+      platform: target.platform,
+      ...(target.accountId !== undefined && { accountId: target.accountId }),
+      content: hashContent(value, target),
+    })),
+    targets: targets.map(({ platform, target, path, account }) => ({
+      platform,
+      path,
+      account,
+      ...(target !== undefined && { target }),
+    })),
+    timezone: value.timezone,
+    warnings,
+  }
+}
+
+/** A platform without an account is compared by its name. */
+function toAccountKey({ accountId, platform }: { accountId?: string | undefined; platform: string }): string {
+  return accountId ?? platform
+}
+
+function hashContent(...args: Parameters<typeof toContentText>): string {
+  return createHash('sha256')
+    .update(toContentText(...args))
+    .digest('base64url')
+}
+
+interface StoredPlacement extends PlacedPost {
+  /** Whether it waits for its time, and not for a turn. */
+  isScheduled: boolean
+}
+
+interface Comparison {
+  facts: Fact[]
+  connected: readonly ConnectedAccount[]
+  now: Date
+}
+
+/** Returns the conflicts of rows, and the delays that publication quotas would cause. */
+async function compareRows(
+  deps: PlanImportDeps,
+  { userId, gapMinutes }: PlanImportRequest,
+  comparison: Comparison,
+): Promise<RowFindings[]> {
+  const { facts } = comparison
+  if (facts.length === 0) return []
+  const stored = await readPlacedPosts(deps, userId, comparison)
+  const conflicts = findConflicts(stored, facts, gapMinutes * MINUTE)
+  const delays = await foreseeRows(deps, stored, comparison)
+  const bursts = findBursts(deps, stored, facts)
+  return facts.flatMap(({ other: { row }, warnings: count }): RowFindings[] => {
+    const found = {
+      conflicts: conflicts.get(row) ?? [],
+      warnings: [...(bursts.get(row) ?? []), ...(delays.get(row) ?? [])],
+    }
+    if (found.conflicts.length === 0 && found.warnings.length === 0) return []
+    const status =
+      found.conflicts.length > 0 ? 'conflict' : count + found.warnings.length > 0 ? ('warning' as const) : 'ready'
+    return [{ row, status, ...found }]
+  })
+}
+
+/** Reads the posts around the times of the rows. Contents that no row has are not compared, so they are not held. */
+async function readPlacedPosts(
+  { posts }: PlanImportDeps,
+  userId: string,
+  { facts, connected, now }: Comparison,
+): Promise<StoredPlacement[]> {
+  const contents = new Set(facts.flatMap(({ placements }) => placements.map(({ content }) => content)))
+  const times = facts.reduce(({ first, last }, { at }) => ({ first: Math.min(first, at), last: Math.max(last, at) }), {
+    first: now.getTime(),
+    last: now.getTime(),
+  })
+  const defaults = new Map(connected.filter(({ isDefault }) => isDefault).map(({ platform, _id }) => [platform, _id]))
+  const placed: StoredPlacement[] = []
+  const from = new Date(times.first - DUPLICATE_WINDOW_MS)
+  for await (const post of posts.placedIn(userId, from, new Date(times.last + DUPLICATE_WINDOW_MS))) {
+    placed.push(toPlacedPost(post, { contents, defaults }))
+  }
+  return placed
+}
+
+function toPlacedPost(
+  post: StoredPlacedPost,
+  { contents, defaults }: { contents: ReadonlySet<string>; defaults: ReadonlyMap<string, string> },
+): StoredPlacement {
+  return {
+    other: { postId: post._id },
+    at: (post.dueAt ?? post.scheduledAt ?? post.createdAt).getTime(),
+    isTimed: post.status !== 'DRAFT',
+    isScheduled: post.status === 'SCHEDULED',
+    placements: post.platformStatuses.map(({ platform, accountId = defaults.get(platform) }) => {
+      const content = hashContent(post, { platform, accountId })
+      return {
+        account: toAccountKey({ accountId, platform }),
+        platform,
+        ...(accountId !== undefined && { accountId }),
+        content: contents.has(content) ? content : '',
+      }
+    }),
+  }
+}
+
+/** Returns the rows that publication quotas would delay, with the warnings of `POST /api/posts/validate`. */
+async function foreseeRows(
+  deps: PlanImportDeps,
+  stored: readonly StoredPlacement[],
+  { facts, connected, now }: Comparison,
+): Promise<Map<number, Problem[]>> {
+  const warnings = new Map<number, Problem[]>()
+  const limited = connected.flatMap((account) => {
+    const quota = findPublicationQuota(deps, account)
+    return quota ? [{ account, ...quota }] : []
+  })
+  if (limited.length === 0) return warnings
+  const states = await deps.publicationLedger.read(limited.map(({ key }) => key))
+  let foreseen = 0
+  for (const { account, key, limits } of limited) {
+    const { record, now: readAt } = states.get(key)!
+    const isHere = ({ placements }: PlacedPost) => placements.some((one) => one.account === account._id)
+    const rowsHere = facts.filter((fact) => fact.isTimed && isHere(fact))
+    const planned = [...stored.filter((post) => post.isScheduled && isHere(post)), ...rowsHere]
+      .map((post) => ({ at: post.at, fact: 'targets' in post ? (post as Fact) : null }))
+      .toSorted((one, other) => one.at - other.at)
+    for (const [index, { at, fact }] of planned.entries()) {
+      if (!fact) continue
+      foreseen += 1
+      if (foreseen % FORESEEN_PER_TURN === 0) await setImmediate()
+      const earliest = Math.max(now.getTime(), at - toLookbackMs(limits))
+      const before = planned
+        .slice(Math.max(0, index - MAX_PLANNED), index)
+        .flatMap((one) => (one.at > earliest ? [new Date(one.at)] : []))
+      const delay = foreseeDelay({ record, planned: before, limits }, new Date(at), readAt)
+      const target = fact.targets.find((one) => one.account?._id === account._id)
+      if (!delay || !target) continue
+      const { row } = fact.other
+      warnings.set(row, [...(warnings.get(row) ?? []), toQuotaWarning(target, delay, fact.timezone)])
+    }
+  }
+  return warnings
+}
+
+/** Returns the rows that become due later than their time, because many posts of the user are scheduled for their second. */
+function findBursts(
+  { burstLimits }: PlanImportDeps,
+  stored: readonly StoredPlacement[],
+  facts: readonly Fact[],
+): Map<number, Problem[]> {
+  const toSecond = ({ at }: PlacedPost) => Math.ceil(at / SECOND)
+  const ranks = new Map<number, number>()
+  const take = (post: PlacedPost) => {
+    const rank = ranks.get(toSecond(post)) ?? 0
+    ranks.set(toSecond(post), rank + 1)
+    return rank
+  }
+  for (const post of stored) if (post.isScheduled) take(post)
+  return new Map(
+    facts.flatMap((fact) => {
+      if (!fact.isScheduled) return []
+      const scheduledAt = new Date(fact.at)
+      const dueAt = new Date(fact.at + toBurstDelayMs(take(fact), burstLimits))
+      return [[fact.other.row, warnOfBurst({ scheduledAt, dueAt, timezone: fact.timezone }, burstLimits)] as const]
+    }),
+  )
+}
+
+async function toImport(
+  { users }: PlanImportDeps,
+  {
+    userId,
+    importId,
+    format,
+    gapMinutes,
+    timezone,
+    source,
+    now,
+    removeAt,
+    posts,
+  }: RowContext & { posts: PlannedPosts },
+): Promise<PostImport> {
+  const user: User | null = await users.findById(userId)
+  if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
+  return {
+    _id: importId,
+    userId,
+    state: 'planned',
+    pausedBecause: null,
+    format,
+    gapMinutes,
+    timezone,
+    source,
+    counts: NO_ROWS,
+    posts,
+    allowance: getAllowance('posts', user),
+    options: null,
+    createdAt: now,
+    updatedAt: now,
+    leasedUntil: now,
+    removeAt,
+  }
+}
+
+async function storeImport({ database, imports, users }: PlanImportDeps, planned: PostImport): Promise<void> {
+  await database.transaction(async (session) => {
+    // Locks the user's record, so that the limit holds for concurrent requests.
+    await users.raiseAnalyticsVersion(planned.userId, session)
+    if (!(await imports.insert(planned, session))) throw limitReached()
+  })
+}
+
+function limitReached(): ServiceError {
+  const message = `You have ${MAX_IMPORTS} imports. Delete one that you no longer need.`
+  return new ServiceError('IMPORT_LIMIT_REACHED', message, { details: { limit: MAX_IMPORTS } })
+}

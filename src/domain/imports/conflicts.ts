@@ -1,0 +1,132 @@
+import type { Platform } from '../shared/platforms.ts'
+import { DAY, MINUTE } from '../shared/times.ts'
+
+/** Equal content for an account within this time is a duplicate. */
+export const DUPLICATE_WINDOW_MS = 30 * DAY
+
+/** Another post, by its row in the import or its id. */
+export type Other = { row: number } | { postId: string }
+
+/** A row that would be published close to another post of its account, or repeat one. */
+export interface Conflict {
+  code: 'TOO_CLOSE' | 'DUPLICATE_CONTENT'
+  message: string
+  platform: Platform
+  accountId?: string
+  /** The row or the stored post that it conflicts with. */
+  withRow?: number
+  withPostId?: string
+}
+
+/** One account that receives a post, at its due time. */
+export interface Placement {
+  /** Identifies the account. */
+  account: string
+  platform: Platform
+  accountId?: string
+  /** Identifies the content that the account receives. */
+  content: string
+}
+
+export interface PlacedPost {
+  other: Other
+  /** Epoch milliseconds. Drafts without a time are as of now. */
+  at: number
+  /** False for drafts, which have no due time. */
+  isTimed: boolean
+  placements: readonly Placement[]
+}
+
+interface Entry {
+  at: number
+  other: Other
+}
+
+/**
+ * Finds the conflicts of rows with stored posts, and with earlier rows that have no conflict themselves. So leaving out all rows with
+ * conflicts leaves posts without any.
+ * @param gapMs the shortest time between two posts of an account
+ * @returns the conflicts by row; rows without any are missing
+ */
+export function findConflicts(
+  stored: readonly PlacedPost[],
+  rows: readonly (PlacedPost & { other: { row: number } })[],
+  gapMs: number,
+): Map<number, Conflict[]> {
+  const times = new Map<string, Entry[]>()
+  const contents = new Map<string, Entry[]>()
+  const add = ({ other, at, isTimed, placements }: PlacedPost) => {
+    for (const { account, content } of placements) {
+      if (isTimed) insert(times, account, { at, other })
+      insert(contents, toContentKey(account, content), { at, other })
+    }
+  }
+  for (const post of stored) add(post)
+  const found = new Map<number, Conflict[]>()
+  for (const row of rows) {
+    const conflicts = row.placements.flatMap((placement): Conflict[] => {
+      const { account, content } = placement
+      const near = row.isTimed && gapMs > 0 ? findNearest(times.get(account), row.at) : null
+      const equal = findNearest(contents.get(toContentKey(account, content)), row.at)
+      return [
+        ...(near && distance(near, row.at) < gapMs ? [toConflict('TOO_CLOSE', placement, near, row.at)] : []),
+        ...(equal && distance(equal, row.at) <= DUPLICATE_WINDOW_MS
+          ? [toConflict('DUPLICATE_CONTENT', placement, equal, row.at)]
+          : []),
+      ]
+    })
+    if (conflicts.length > 0) found.set(row.other.row, conflicts)
+    else add(row)
+  }
+  return found
+}
+
+function toContentKey(account: string, content: string): string {
+  return `${account} ${content}`
+}
+
+function distance({ at }: Entry, instant: number): number {
+  return Math.abs(at - instant)
+}
+
+function toConflict(code: Conflict['code'], placement: Placement, entry: Entry, at: number): Conflict {
+  const { platform, accountId } = placement
+  const isRow = 'row' in entry.other
+  const other = isRow ? `row ${(entry.other as { row: number }).row}` : 'a post that you have'
+  const minutes = Math.round(distance(entry, at) / MINUTE)
+  return {
+    code,
+    message:
+      code === 'TOO_CLOSE'
+        ? `${minutes === 1 ? 'One minute' : `${minutes} minutes`} apart from ${other} on the same account. Choose another time.`
+        : `The same content as ${other} on the same account within 30 days. Change the text or leave the row out.`,
+    platform,
+    ...(accountId !== undefined && { accountId }),
+    ...('row' in entry.other ? { withRow: entry.other.row } : { withPostId: entry.other.postId }),
+  }
+}
+
+/** Inserts an entry into the list of a key, which is in order of time. */
+function insert(lists: Map<string, Entry[]>, key: string, entry: Entry): void {
+  const list = lists.get(key)
+  if (!list) lists.set(key, [entry])
+  else list.splice(findPlace(list, entry.at), 0, entry)
+}
+
+/** Returns the index of the first entry that is not before the instant. */
+function findPlace(list: readonly Entry[], at: number): number {
+  let [low, high] = [0, list.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (list[middle]!.at < at) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function findNearest(list: readonly Entry[] = [], at: number): Entry | null {
+  const place = findPlace(list, at)
+  const [before, after] = [list[place - 1], list[place]]
+  if (!before || !after) return before ?? after ?? null
+  return distance(before, at) <= distance(after, at) ? before : after
+}
