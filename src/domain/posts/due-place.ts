@@ -7,7 +7,7 @@ export interface BurstLimits {
   perSecond: number
 }
 
-/** Where a scheduled post stands among the others of its second. */
+/** The place of a scheduled post among the others of its second. */
 export interface DuePlace {
   /** How many posts of all users were already scheduled for the second (`Post.dueRank`). */
   dueRank: number
