@@ -64,6 +64,7 @@ const TAGS = [
   { name: 'keys', description: 'API keys for programs that act for the signed-in user' },
   { name: 'posts', description: 'Writing, scheduling and following posts' },
   { name: 'imports', description: 'Importing many posts at a time, and exporting posts' },
+  { name: 'events', description: 'Every change of the account, as pages and as a stream' },
   { name: 'analytics', description: 'Engagement, followers and the best times to publish' },
   { name: 'platforms', description: 'Connected platform accounts' },
   { name: 'notifications', description: 'The notification center and real-time notifications' },

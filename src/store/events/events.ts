@@ -170,7 +170,7 @@ export function createEventStore(connection: Connection, now: () => Date, { rete
 
     appendAll,
 
-    /** Informs this process that events of these users are stored. A process that ends before it informs nobody. */
+    /** Informs this process that events of these users are stored. A process that ends before it informs no listener. */
     announce(userIds: readonly string[]): void {
       for (const listener of listeners) listener(userIds)
     },

@@ -58,7 +58,8 @@ function judgePost({ name, stored }: PostHistory, unordered: StoredEvent[]): str
   if (!hasBegun && lastEnding) found.push(`${name} is ${stored.status}, but has the event ${lastEnding}`)
   if (stored.status === 'SCHEDULED') {
     const last = events.findLast(({ type }) => type === 'post.scheduled')?.data.scheduledAt
-    if (last !== stored.dueAt?.toISOString()) found.push(`${name} is due ${stored.dueAt?.toISOString()}, not ${last}`)
+    const scheduledAt = stored.scheduledAt?.toISOString()
+    if (last !== scheduledAt) found.push(`${name} is scheduled for ${scheduledAt}, but its last event says ${last}`)
   }
   for (const { status, delivery, ...entry } of stored.platformStatuses) {
     // The id of an event names the delivery.

@@ -71,6 +71,7 @@ export interface StoredPost {
   selectedAccounts?: string[]
   /** Events that are not in the feed yet. */
   pendingEvents?: unknown[]
+  scheduledAt?: Date | null
   dueAt: Date | null
   status: PostStatus
   correlationId: string | null

@@ -137,7 +137,7 @@ export const GUARDS: Guard[] = [
   },
   {
     guard: 'A change of a post stores its events in the same write',
-    removed: [{ anchor: 'events in the write of their change', change: remove }],
+    removed: [{ anchor: 'events in the write of their change', change: () => '...{}' }],
     scenario: 'an ended delivery is ended again',
     violates: 'I9',
   },

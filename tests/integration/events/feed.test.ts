@@ -250,7 +250,7 @@ describe('reading the feed', () => {
     expect(rest).toMatchObject({ events: [], nextAfter: 5, hasMore: false })
   })
 
-  it('a user without events has an empty feed, and nobody sees the events of another user', async () => {
+  it('a user without events has an empty feed, and no user sees the events of another', async () => {
     const [who, other] = [await signIn(context()), await signIn(context())]
     await append(other, 1)
     const empty = { events: [], nextAfter: 0, hasMore: false, oldest: 1, latest: 0 }

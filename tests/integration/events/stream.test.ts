@@ -5,7 +5,7 @@ import { logOutDevice } from '../../../src/commands/users/log-out.ts'
 import type { EventJson, EventType } from '../../../src/domain/events/events.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import { createTestKey, getSessionId } from '../../support/api-keys.ts'
-import { signIn, type SignedIn } from '../../support/api.ts'
+import { signIn, type ApiWorld, type SignedIn } from '../../support/api.ts'
 import { readCommands, runCommands } from '../../support/documented-commands.ts'
 import { openEventStream } from '../../support/event-stream.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -34,7 +34,7 @@ async function follow(
   return stream
 }
 
-async function append(who: SignedIn, types: EventType[], { context: { database, events } } = world.first) {
+async function append(who: SignedIn, types: EventType[], { context: { database, events } }: ApiWorld = world.first) {
   const added = types.map((type) => ({ id: `evt_${newId()}`, type, occurredAt: new Date(), data: {} }))
   await appendEvents({ database, events }, who.user._id, added)
 }

@@ -101,7 +101,7 @@ it('an outage during the check of credentials ends no stream', async () => {
   stream.destroy()
 })
 
-it('a process that stops ends its streams, and tells their clients to connect again', async () => {
+it('a process that stops ends its streams, and asks their clients to connect again', async () => {
   const { open, streams } = testStreams(0)
   const stream = await open()
   const chunks: string[] = []
