@@ -109,6 +109,8 @@ const accountRoute = (status: number, body?: object): RouteCase => ({
 const importRoute = (status: number): RouteCase => ({
   ...userRoute(status),
   async record(context, { user }) {
+    // Some tests need more records than a user can have.
+    await context.imports.removeAllOf(user._id)
     const { _id } = await planTestImport(context, user._id, [postBody])
     return { importId: _id }
   },
