@@ -17,6 +17,11 @@ export interface HttpClientOptions {
   /** The maximum number of connections per server. Further requests queue within their own deadline. */
   connections: number
   maxResponseBytes?: number
+  /**
+   * Reads only the first `maxResponseBytes` of a response, and returns its status whatever the rest is. By default a longer, compressed or
+   * broken response fails the call.
+   */
+  readsExcerpts?: boolean
   /** Required for clients that call servers named by users. Absent: every server is called wherever it is. */
   guard?: ServerGuard
 }
@@ -64,8 +69,9 @@ export function createHttpClient(options: HttpClientOptions) {
     connections: options.connections,
     connect: connector.connect,
     allowH2: false,
-    maxResponseSize: maxResponseBytes,
+    maxResponseSize: options.readsExcerpts ? -1 : maxResponseBytes,
   })
+  const read = options.readsExcerpts ? readExcerpt : readResponse
 
   return {
     /** @throws HttpFailure */
@@ -89,7 +95,7 @@ export function createHttpClient(options: HttpClientOptions) {
         })
         // undici checks the signal of a queued request only when its turn comes.
         const answer = await Promise.race([pending, rejectOnAbort(signal, () => !sent)])
-        return await readResponse(answer, maxResponseBytes)
+        return await read(answer, maxResponseBytes)
       } catch (error) {
         throw new HttpFailure(describeFailure(error, signal), { sent, cause: error })
       }
@@ -128,12 +134,32 @@ async function readResponse(
     discard(body)
     throw new UnreadableResponse('a response that is announced too long')
   }
-  const text = await body.text()
-  return {
-    status: statusCode,
-    header: (name) => [headers[name]].flat()[0],
-    text,
+  return toHttpResponse(statusCode, headers, await body.text())
+}
+
+/** Reads the beginning of a response. A body that breaks or takes until the deadline ends the text, and not the call. */
+async function readExcerpt(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  maxBytes: number,
+): Promise<HttpResponse> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const part of body as AsyncIterable<Buffer>) {
+      parts.push(part)
+      bytes += part.length
+      if (bytes >= maxBytes) break
+    }
+  } catch {
+    discard(body)
   }
+  const isReadable = (headers['content-encoding'] ?? 'identity') === 'identity'
+  const text = isReadable ? Buffer.concat(parts).subarray(0, maxBytes).toString('utf8') : ''
+  return toHttpResponse(statusCode, headers, text)
+}
+
+function toHttpResponse(status: number, headers: Dispatcher.ResponseData['headers'], text: string): HttpResponse {
+  return { status, header: (name) => [headers[name]].flat()[0], text }
 }
 
 /** Ends the response. Without a listener, the error that undici emits for it would end the process. */

@@ -16,7 +16,7 @@ export interface PublicServersOptions {
   configured: readonly string[]
   /** Other services of the operator's choice. They are called wherever they are, but users cannot name them. */
   services?: readonly string[]
-  /** Origins on private networks that users may name all the same. */
+  /** Origins on private networks that users may name all the same. The port `*` means every port. */
   allowedPrivate?: readonly string[]
   /** Host names that users may name; a leading dot includes all subdomains. Empty: every public server. */
   only?: readonly string[]
@@ -33,6 +33,7 @@ export interface ServerGuard {
 
 const NOT_PUBLIC = 'This is not the address of a public server. Enter the name of the server, such as mastodon.social.'
 const NOT_LISTED = 'Accounts on this server cannot be connected here. Choose another server.'
+const ANY_PORT = ':*'
 /** Error codes of the resolver for names without addresses. */
 const UNKNOWN_NAME = ['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA']
 
@@ -42,12 +43,16 @@ const UNKNOWN_NAME = ['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA']
  */
 export function createPublicServers(options: PublicServersOptions) {
   const { configured, services = [], allowedPrivate = [], only = [], resolve = resolveWithSystem } = options
-  const named = new Set(allowedPrivate.map(toOrigin))
+  const named = new Set(allowedPrivate.filter((origin) => !origin.endsWith(ANY_PORT)).map(toOrigin))
+  /** The beginnings of allowed origins with any port. */
+  const namedHosts = allowedPrivate.filter((origin) => origin.endsWith(ANY_PORT)).map((origin) => origin.slice(0, -1))
   /** Servers that users may name without being public. */
   const chosen = new Set([...configured.map(toOrigin), ...named])
   const trusted = new Set([...chosen, ...services.map(toOrigin)])
 
-  const isTrusted = (origin: string) => trusted.has(origin)
+  const hasNamedHost = (origin: string) =>
+    namedHosts.some((start) => origin.startsWith(start) && /^\d+$/.test(origin.slice(start.length)))
+  const isTrusted = (origin: string) => trusted.has(origin) || hasNamedHost(origin)
 
   function isListed(origin: string): boolean {
     const { hostname } = new URL(origin)
@@ -77,7 +82,7 @@ export function createPublicServers(options: PublicServersOptions) {
 
   /** Returns whether a URL is the origin of a server that users may name. Makes no call. */
   function isAllowed(url: string): boolean {
-    if (chosen.has(url)) return true
+    if (chosen.has(url) || hasNamedHost(url)) return true
     return parseServerAddress(url) === url && isListed(url)
   }
 

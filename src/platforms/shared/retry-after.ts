@@ -1,16 +1,7 @@
-import { SECOND } from '../../domain/shared/times.ts'
+import { parseRetryAfter } from '../../domain/shared/retry-after.ts'
 import type { HttpResponse } from './http.ts'
 
-/**
- * Returns the wait that a response asks for, milliseconds: `Retry-After` in seconds or as a date (RFC 9110 section
- * 10.2.3), else the instant in `RateLimit-Reset` (unix seconds). Undefined when neither can be parsed.
- */
+/** Returns the wait that a platform asks for, milliseconds; undefined when it states none. */
 export function retryAfterMs(answer: Pick<HttpResponse, 'header'>, now: Date = new Date()): number | undefined {
-  const stated = answer.header('retry-after')?.trim()
-  if (stated && /^\d+$/.test(stated)) return Number(stated) * SECOND
-  const date = stated ? Date.parse(stated) : NaN
-  if (!Number.isNaN(date)) return Math.max(0, date - now.getTime())
-  const reset = answer.header('ratelimit-reset')?.trim()
-  if (reset && /^\d+$/.test(reset)) return Math.max(0, Number(reset) * SECOND - now.getTime())
-  return undefined
+  return parseRetryAfter(answer, now)
 }
