@@ -71,6 +71,10 @@ export function serviceEnvironment(
     // Seeding and scripts connect accounts without a cookie jar.
     CONNECT_COOKIE: 'browsers',
     ...platforms,
+    // Receivers of webhooks on this machine.
+    ALLOWED_PRIVATE_SERVERS: [platforms['ALLOWED_PRIVATE_SERVERS'], 'http://localhost:*', 'http://127.0.0.1:*']
+      .filter(Boolean)
+      .join(),
     RATE_LIMIT_PER_ADDRESS: NO_LIMIT,
     RATE_LIMIT_PER_USER: NO_LIMIT,
     LOGIN_FAILURES_PER_ACCOUNT: NO_LIMIT,

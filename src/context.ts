@@ -11,6 +11,7 @@ import { mailBacklog } from './commands/notifications/queue-mail.ts'
 import { erasureBacklog } from './commands/users/erase-account.ts'
 import { createLoginEvents } from './commands/users/login-events.ts'
 import { paymentBacklog } from './commands/billing/payment-backlog.ts'
+import { createWakeWebhooks, webhookBacklog } from './commands/webhooks/wake-webhooks.ts'
 import { createStartQueue } from './commands/posts/start-queue.ts'
 import { createStorePost } from './commands/posts/store-post.ts'
 import { createSyncSubscription } from './commands/billing/sync-subscription.ts'
@@ -44,6 +45,7 @@ import {
   createGoogleLogin,
   createPaymentsIfConfigured,
   createPushIfConfigured,
+  createConfiguredWebhookSender,
 } from './config/clients.ts'
 import { createLimits } from './config/limits.ts'
 import { accountLimits, burstLimits, planLimits, planWeights } from './config/plans.ts'
@@ -86,6 +88,8 @@ import { createSnapshotStore } from './store/analytics/snapshots.ts'
 import { createUploadStore } from './store/media/uploads.ts'
 import { createUserStatistics } from './store/users/user-statistics.ts'
 import { createUserStore } from './store/users/users.ts'
+import { createWebhookDeliveryStore } from './store/webhooks/deliveries.ts'
+import { createWebhookStore } from './store/webhooks/webhooks.ts'
 
 interface Overrides {
   logger?: Logger
@@ -142,6 +146,10 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     },
     readRetentionMs: config.NOTIFICATION_RETENTION_DAYS * DAY,
   })
+  const webhooks = createWebhookStore(connection)
+  const webhookSender = createConfiguredWebhookSender(config)
+  const wakeWebhooks = createWakeWebhooks({ logger, orchestrator, webhooks })
+  events.onAppended(wakeWebhooks.wakeUsers)
   const payments = overrides.payments ?? createPaymentsIfConfigured(config, metrics)
   const paymentEvents = createPaymentEventStore(connection)
   const erasures = createErasureStore(connection)
@@ -196,6 +204,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     erasureBacklog({ erasures }),
     paymentBacklog({ paymentEvents }),
     importBacklog({ imports }),
+    webhookBacklog({ clock, events, webhooks }),
   ]
 
   return {
@@ -238,6 +247,10 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     push,
     pushes,
     pushTokens,
+    webhooks,
+    webhookDeliveries: createWebhookDeliveryStore(connection),
+    webhookSender,
+    wakeWebhooks,
     storePost: createStorePost({ database, eventRelay, posts, notifications, users }),
     startQueue,
     audit: createAuditLog(connection),
@@ -306,7 +319,14 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     async close(): Promise<void> {
       await startQueue.close()
       await eventRelay.close()
-      await Promise.allSettled([orchestrator.close(), platforms.close(), push?.close(), mailer.close()])
+      wakeWebhooks.close()
+      await Promise.allSettled([
+        orchestrator.close(),
+        platforms.close(),
+        push?.close(),
+        mailer.close(),
+        webhookSender.close(),
+      ])
       storage.close()
       await database.close()
     },

@@ -3,6 +3,7 @@ import { createDownsampleActivities, type DownsampleDeps } from './analytics/dow
 import { createApplyImportActivities, type ApplyImportDeps } from './imports/apply-import.ts'
 import { createBillingActivities, type BillingDeps } from './billing/billing-activities.ts'
 import { createCheckDuePostsActivities, type CheckDuePostsDeps } from './publishing/check-due-posts.ts'
+import { createDeliverWebhooksActivities, type DeliverWebhooksDeps } from './webhooks/deliver-webhooks.ts'
 import { createCleanUploadsActivities, type CleanUploadsDeps } from './media/clean-uploads.ts'
 import { createPublishActivities, type PublishActivitiesDeps } from './publishing/publish-activities.ts'
 import { createPushActivities, type PushDeps } from './notifications/push.ts'
@@ -28,7 +29,8 @@ export function createActivities(
     ApplyImportDeps &
     BillingDeps &
     AnalyticsDeps &
-    DownsampleDeps,
+    DownsampleDeps &
+    DeliverWebhooksDeps,
 ) {
   return {
     ...createPublishActivities(deps),
@@ -45,6 +47,7 @@ export function createActivities(
     ...createBillingActivities(deps),
     ...createAnalyticsActivities(deps),
     ...createDownsampleActivities(deps),
+    ...createDeliverWebhooksActivities(deps),
   }
 }
 

@@ -20,7 +20,7 @@ import { notificationRoutes } from './notifications/routes.ts'
 import { keyRoutes } from './keys/routes.ts'
 import { ADMIN_SECURITY, toUserSecurity } from './openapi/operation.ts'
 import { paymentRoutes } from './payments/routes.ts'
-import { webhookRoutes } from './payments/webhook-routes.ts'
+import { webhookRoutes as paymentWebhookRoutes } from './payments/webhook-routes.ts'
 import { callbackRoutes } from './platforms/callback-routes.ts'
 import { platformRoutes } from './platforms/routes.ts'
 import { accessTokens } from './plugins/access-tokens.ts'
@@ -42,6 +42,7 @@ import { profileRoutes } from './profile/routes.ts'
 import { realtime } from './realtime/plugin.ts'
 import { isWebSocketRequest } from './realtime/upgrades.ts'
 import { ErrorBodySchema } from './shared/schemas/envelope.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 import { statusRoutes } from './status/routes.ts'
 
 /** Allows the push token of a device in a path. Other parameters longer than an id get a 404. */
@@ -120,7 +121,7 @@ async function registerPublicRoutes(app: FastifyInstance, { context, changes }: 
   app.addHook('onRequest', app.requireReady)
   await app.register(authRoutes, { prefix: '/api/auth', context })
   await app.register(callbackRoutes, { prefix: '/api/platform', context })
-  await app.register(webhookRoutes, { prefix: '/api/payments', context })
+  await app.register(paymentWebhookRoutes, { prefix: '/api/payments', context })
   await app.register(realtime, { context, changes })
 }
 
@@ -137,6 +138,7 @@ async function registerUserRoutes(app: FastifyInstance, { context, changes }: Li
   await app.register(platformRoutes, { prefix: '/api/platform', context })
   await app.register(eventRoutes, { prefix: '/api/events', context, changes })
   await app.register(notificationRoutes, { prefix: '/api/notifications', context })
+  await app.register(webhookRoutes, { prefix: '/api/webhooks', context })
   await app.register(profileRoutes, { prefix: '/api/profile', context })
   await app.register(captionRoutes, { prefix: '/api/generate', context })
   await app.register(paymentRoutes, { prefix: '/api/payments', context })

@@ -1,5 +1,6 @@
 import { parseList } from '../domain/shared/lists.ts'
 import { SECOND } from '../domain/shared/times.ts'
+import { EXCERPT_BYTES } from '../domain/webhooks/deliveries.ts'
 import {
   createProviderCaptions,
   createTemplateCaptions,
@@ -9,8 +10,11 @@ import { createIdentityProvider, type IdentityProvider } from '../integrations/o
 import { createPayments, type Payments } from '../integrations/payments/payments.ts'
 import { createPush, type Push } from '../integrations/push/push.ts'
 import { createObjectStorage, type ObjectStorage } from '../integrations/storage/storage.ts'
+import { createWebhookSender, type WebhookSender } from '../integrations/webhooks/webhook-sender.ts'
 import { createOrchestrator, type PublishOrchestrator } from '../integrations/temporal/orchestrator.ts'
 import type { Logger } from '../logger.ts'
+import { createHttpClient } from '../platforms/shared/http.ts'
+import { createPublicServers } from '../platforms/shared/public-servers.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Config } from './schema.ts'
 import { toUserAgent } from './user-agent.ts'
@@ -101,4 +105,23 @@ export function createPushIfConfigured(config: Config): Push | null {
     tokenUrl: config.FCM_TOKEN_URL,
     userAgent: toUserAgent(config),
   })
+}
+
+/** Connections to one receiver's server, which webhooks of many users may share. A hanging receiver must not take them all. */
+const RECEIVER_CONNECTIONS = 1_000
+
+/** Creates the client for receivers of events, which are servers that users name (ADR 39). */
+export function createConfiguredWebhookSender(config: Config): WebhookSender {
+  const { guard, isAllowed } = createPublicServers({
+    configured: [],
+    allowedPrivate: parseList(config.ALLOWED_PRIVATE_SERVERS),
+  })
+  const http = createHttpClient({
+    userAgent: toUserAgent(config),
+    connections: RECEIVER_CONNECTIONS,
+    maxResponseBytes: EXCERPT_BYTES,
+    readsExcerpts: true,
+    guard,
+  })
+  return createWebhookSender({ http, isAllowedOrigin: isAllowed, timeoutMs: config.WEBHOOK_TIMEOUT_MS })
 }

@@ -26,6 +26,15 @@ export function createLimits(rateLimits: Pick<RateLimits, 'bucket'>, config: Con
       { name: 'named_server', points: 30, windowMs: HOUR },
       (wait) => `Too many connection attempts. Try again in ${wait}.`,
     ),
+    /** Receivers that a user names for webhooks, and test events: both make this service call any public server. */
+    webhookUrl: rateLimits.bucket(
+      { name: 'webhook_url', points: 30, windowMs: HOUR },
+      (wait) => `Too many addresses of webhooks. Try again in ${wait}.`,
+    ),
+    webhookTest: rateLimits.bucket(
+      { name: 'webhook_test', points: 60, windowMs: HOUR },
+      (wait) => `Too many test events. Try again in ${wait}.`,
+    ),
     resetMail: rateLimits.bucket({ name: 'reset_mail', points: config.RESET_MAILS_PER_HOUR, windowMs: HOUR }),
     captions: rateLimits.bucket(
       { name: 'captions', points: config.CAPTIONS_PER_HOUR, windowMs: HOUR },

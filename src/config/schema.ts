@@ -24,12 +24,12 @@ const hosts = (description: string) =>
     default: '',
     pattern: '^( *\\.?[a-z0-9][a-z0-9.-]* *(,|$))*$',
   })
-/** Origins, such as http://127.0.0.1:3000. */
+/** Origins, such as http://127.0.0.1:3000; the port `*` means every port. */
 const origins = (description: string) =>
   Type.String({
     description: `${description}, separated by commas`,
     default: '',
-    pattern: '^( *https?://[A-Za-z0-9.:[\\]-]+/? *(,|$))*$',
+    pattern: '^( *https?://[A-Za-z0-9.:[\\]-]+(:\\*)?/? *(,|$))*$',
   })
 /** A secret has no usable default: production refuses to start without it. */
 const secret = (description: string, minLength = 32) => Type.String({ description, minLength, secret: true })
@@ -68,13 +68,14 @@ export const ConfigSchema = Type.Object(
     TEMPORAL_ADDRESS: text('host:port of the Temporal frontend', '127.0.0.1:7233'),
     TEMPORAL_NAMESPACE: text('Temporal namespace', 'default'),
     WORKER_QUEUES: list(
-      'Task queues that this worker serves: publishing, preparing, notifying, billing, analytics, maintenance; empty means all',
+      'Task queues that this worker serves: publishing, preparing, notifying, billing, analytics, webhooks, maintenance; empty means all',
       '',
     ),
     WORKER_ACTIVITY_SLOTS: number('Deliveries that one worker may hold armed at a time', 6_000, 1),
     // Preparations mostly wait for an upload or a platform. Their memory is limited elsewhere.
     WORKER_PREPARATION_SLOTS: number('Preparations of media that one worker runs at a time', 200, 1),
     WORKER_NOTIFICATION_SLOTS: number('Mails and push messages that one worker sends at a time', 100, 1),
+    WORKER_WEBHOOK_SLOTS: number('Webhooks that one worker delivers to at a time', 100, 1),
     PLATFORM_CALLS_IN_FLIGHT: number(
       'Concurrent publishing calls of one worker to one platform server, at first; up to 8 times as many while its latency holds',
       32,
@@ -255,8 +256,9 @@ export const ConfigSchema = Type.Object(
     MASTODON_INSTANCES: hosts(
       'Other Mastodon instances that users may name, by host name; empty means every public server',
     ),
+    WEBHOOK_TIMEOUT_MS: number('Deadline of one attempt to deliver an event to a webhook', 15_000, 100),
     ALLOWED_PRIVATE_SERVERS: origins(
-      'Mastodon and Bluesky servers on private networks that users may name, as origins; only for development and tests',
+      'Servers on private networks that users may name, as origins with a port or `*` for every port; only for development and tests',
     ),
     THREADS_APP_ID: text('Application id on Threads (not on Facebook); empty disables Threads', ''),
     THREADS_APP_SECRET: text('Application secret on Threads', ''),

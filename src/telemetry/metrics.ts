@@ -5,11 +5,14 @@ import { MAIL_FAILURES } from '../domain/notifications/mails.ts'
 import { PLATFORMS, type Platform } from '../domain/shared/platforms.ts'
 import type { Post } from '../domain/posts/post.ts'
 import { SECOND } from '../domain/shared/times.ts'
+import { DISABLED_REASONS, type DisabledReason } from '../domain/webhooks/webhooks.ts'
 import { BACKGROUND_WORK, type BackgroundWork } from '../workflows/background-work.ts'
 
 const LATENESS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600, 3_600]
 const CALL_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+/** The last bound is the time after which a delivery is given up. */
+const AGE_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 600, 3_600, 21_600, 86_400, 259_200]
 const WAIT_SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 120]
 
 const CALL_OUTCOMES = ['accepted', 'refused', 'unknown'] as const
@@ -21,6 +24,7 @@ const QUOTA_LEASE_OUTCOMES = ['granted', 'refused', 'failed'] as const
 const QUOTA_PURPOSES = ['publishing', 'counting'] as const
 const METRICS_OUTCOMES = ['saved', 'deleted', 'skipped', 'failed'] as const
 const MAIL_OUTCOMES = ['sent', 'later', ...MAIL_FAILURES] as const
+const WEBHOOK_OUTCOMES = ['delivered', 'failed'] as const
 const LOGIN_FAILURES = ['unknown_address', 'wrong_password', 'disabled', 'throttled'] as const
 const LOGIN_LIMITS = ['device', 'account-address', 'address', 'account'] as const
 const SERVERS = ['mongodb', 'temporal'] as const
@@ -123,6 +127,16 @@ export function createMetrics() {
   const pushes = counter('push_messages_total', 'Push messages to devices by outcome', ['outcome'])
   const pushFailures = counter('push_failures_total', 'Notifications that did not reach every device', [])
   const mails = counter('mails_total', 'Mails by outcome', ['outcome'])
+  const webhookAttempts = histogram(
+    'webhook_attempt_seconds',
+    'Duration of attempts to deliver events to webhooks, by outcome',
+    ['outcome'],
+    CALL_SECONDS,
+  )
+  const webhookAge = histogram('webhook_age_seconds', 'Age of events when a webhook got them', [], AGE_SECONDS)
+  const webhooksDisabled = counter('webhooks_disabled_total', 'Webhooks that the service disabled, by reason', [
+    'reason',
+  ])
   const paymentCalls = counter('payment_calls_total', 'Calls to the payment processor by outcome', ['outcome'])
   const collected = counter('metrics_collected_total', 'Posts whose metrics were collected, by outcome', [
     'platform',
@@ -173,6 +187,8 @@ export function createMetrics() {
   for (const reason of SOCKET_ENDINGS) socketEnds.inc({ reason }, 0)
   for (const outcome of PUSH_OUTCOMES) pushes.inc({ outcome }, 0)
   for (const outcome of MAIL_OUTCOMES) mails.inc({ outcome }, 0)
+  for (const outcome of WEBHOOK_OUTCOMES) webhookAttempts.zero({ outcome })
+  for (const reason of DISABLED_REASONS) webhooksDisabled.inc({ reason }, 0)
   for (const work of Object.keys(BACKGROUND_WORK)) sweptWork.inc({ work }, 0)
   for (const workflow of ['publishPost', ...Object.keys(BACKGROUND_WORK)]) terminated.inc({ workflow }, 0)
   for (const reason of LOGIN_FAILURES) loginFailures.inc({ reason }, 0)
@@ -227,6 +243,11 @@ export function createMetrics() {
     },
     pushAttempted: (outcome: PushOutcomeKind): void => pushes.inc({ outcome }),
     mailAttempted: (outcome: MailOutcome): void => mails.inc({ outcome }),
+    webhookAttempted: (outcome: (typeof WEBHOOK_OUTCOMES)[number], seconds: number): void =>
+      webhookAttempts.observe({ outcome }, seconds),
+    /** @param ageSeconds the time since the event occurred */
+    webhookDelivered: (ageSeconds: number): void => webhookAge.observe(ageSeconds),
+    webhookDisabled: (reason: DisabledReason): void => webhooksDisabled.inc({ reason }),
     metricsCollected(platform: Platform, counts: Record<(typeof METRICS_OUTCOMES)[number], number>): void {
       for (const outcome of METRICS_OUTCOMES) collected.inc({ platform, outcome }, counts[outcome])
     },

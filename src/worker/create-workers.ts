@@ -67,6 +67,7 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
     activitySlots: config.WORKER_ACTIVITY_SLOTS,
     preparationSlots: config.WORKER_PREPARATION_SLOTS,
     notificationSlots: config.WORKER_NOTIFICATION_SLOTS,
+    webhookSlots: config.WORKER_WEBHOOK_SLOTS,
   })
   const prebuilt = config.NODE_ENV === 'production' && existsSync(PREBUILT_BUNDLE)
   const workflowBundle = options.workflowBundle ?? (prebuilt ? { codePath: PREBUILT_BUNDLE } : await loadBundle())
@@ -105,7 +106,10 @@ export async function startWorkers(context: Context, options: WorkersOptions = {
   }
 }
 
-type WorkerSlots = Pick<Config, 'WORKER_ACTIVITY_SLOTS' | 'WORKER_PREPARATION_SLOTS' | 'WORKER_NOTIFICATION_SLOTS'>
+type WorkerSlots = Pick<
+  Config,
+  'WORKER_ACTIVITY_SLOTS' | 'WORKER_PREPARATION_SLOTS' | 'WORKER_NOTIFICATION_SLOTS' | 'WORKER_WEBHOOK_SLOTS'
+>
 
 /** The limits of the worker for a task queue. */
 export function toWorkerOptions(
@@ -148,6 +152,13 @@ export function toWorkerOptions(
         maxConcurrentActivityTaskExecutions: METRICS_ACTIVITIES,
         maxCachedWorkflows: 200,
         // A user may wait for the result of a refresh.
+        stickyQueueScheduleToStartTimeout: 2 * SECOND,
+      }
+    case 'webhooks':
+      return {
+        ...workflows,
+        maxConcurrentActivityTaskExecutions: slots.WORKER_WEBHOOK_SLOTS,
+        maxCachedWorkflows: 200,
         stickyQueueScheduleToStartTimeout: 2 * SECOND,
       }
     case 'maintenance':

@@ -1,3 +1,4 @@
+import { WAKE_SIGNAL } from './messages/webhooks.ts'
 import type { TaskQueue } from './task-queues.ts'
 
 /**
@@ -13,7 +14,16 @@ export const BACKGROUND_WORK = {
   applyImport: { idPrefix: 'apply-import/', taskQueue: 'maintenance', takesOwner: true },
   collectFollowers: { idPrefix: 'followers/', taskQueue: 'analytics' },
   replayDeadLetter: { idPrefix: 'dead-letter/', taskQueue: 'analytics' },
-} as const satisfies Record<string, { idPrefix: string; taskQueue: TaskQueue; takesOwner?: true }>
+  deliverWebhooks: { idPrefix: 'deliver-webhooks/', taskQueue: 'webhooks', takesOwner: true, signal: WAKE_SIGNAL },
+} as const satisfies Record<string, Work>
+
+interface Work {
+  idPrefix: string
+  taskQueue: TaskQueue
+  takesOwner?: true
+  /** The signal that makes a running workflow read its records again. */
+  signal?: string
+}
 
 export type BackgroundWork = keyof typeof BACKGROUND_WORK
 

@@ -2,7 +2,15 @@
  * `publishing` serves both the publish workflows and their activities, so that Temporal can start an activity with the workflow task that
  * schedules it. Slow work has queues of its own.
  */
-export const TASK_QUEUES = ['publishing', 'preparing', 'notifying', 'billing', 'analytics', 'maintenance'] as const
+export const TASK_QUEUES = [
+  'publishing',
+  'preparing',
+  'notifying',
+  'billing',
+  'analytics',
+  'webhooks',
+  'maintenance',
+] as const
 
 export type TaskQueue = (typeof TASK_QUEUES)[number]
 
@@ -15,5 +23,6 @@ export const TASKS_BY_QUEUE: Record<TaskQueue, TaskKind[]> = {
   notifying: ['workflows', 'activities'],
   billing: ['workflows', 'activities'],
   analytics: ['workflows', 'activities'],
+  webhooks: ['workflows', 'activities'],
   maintenance: ['workflows', 'activities'],
 }

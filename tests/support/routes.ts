@@ -8,6 +8,7 @@ import { createTestKey } from './api-keys.ts'
 import { storeNotifications } from './notifications.ts'
 import { planTestImport } from './imports.ts'
 import { connectAccounts } from './published.ts'
+import { storeWebhook } from './webhook-records.ts'
 import { createPost } from '../../src/commands/posts/create-post.ts'
 import { registerPushDevice } from '../../src/commands/notifications/push-devices.ts'
 import { newId } from '../../src/store/shared/schema.ts'
@@ -118,6 +119,15 @@ const importRoute = (status: number): RouteCase => ({
     context.database.connection.collection<{ _id: string }>('imports').findOne({ _id: importId! }),
 })
 
+const webhookRoute = (status: number, body?: object): RouteCase => ({
+  ...userRoute(status, body),
+  record: async (context, { user }) => ({ id: (await storeWebhook(context, user._id)).webhookId }),
+  fingerprint: async ({ database: { connection } }, { id }) => [
+    await connection.collection<{ _id: string }>('webhooks').findOne({ _id: id! }),
+    await connection.collection('webhookDeliveries').find({ webhookId: id! }).toArray(),
+  ],
+})
+
 const logIn = { email: 'nobody@example.test', password: 'wrong password' }
 
 /** Every route of the API. The suite fails for a new route that is missing here. */
@@ -157,6 +167,22 @@ export const ROUTES: Record<string, RouteCase> = {
     fingerprint: (context, { tokenId }) => context.sessions.find(tokenId!),
   },
 
+  'POST /api/webhooks': userRoute(201, { url: 'https://hooks.example.com/postonce' }),
+  'GET /api/webhooks': userRoute(200),
+  'GET /api/webhooks/:id': webhookRoute(200),
+  'PATCH /api/webhooks/:id': webhookRoute(200, { description: 'Changed', enabled: false }),
+  'DELETE /api/webhooks/:id': webhookRoute(200),
+  'POST /api/webhooks/:id/rotate-secret': webhookRoute(200),
+  'GET /api/webhooks/:id/deliveries': webhookRoute(200),
+  'POST /api/webhooks/:id/redeliver': webhookRoute(202, { since: '2026-01-01T00:00:00Z' }),
+  'POST /api/webhooks/:id/test': webhookRoute(202),
+  'POST /api/webhooks/:id/deliveries/:deliveryId/redeliver': {
+    ...webhookRoute(202),
+    async record(context, { user }) {
+      const { webhookId, deliveryId } = await storeWebhook(context, user._id)
+      return { id: webhookId, deliveryId }
+    },
+  },
   'POST /api/keys': userRoute(201, { name: 'Import', scopes: ['posts:read'] }),
   'GET /api/keys': userRoute(200),
   'DELETE /api/keys/:keyId': {
@@ -332,6 +358,8 @@ const KEY_SCOPES: [RegExp, ApiKeyScope][] = [
   [/^GET \/api\/events/, 'events:read'],
   [/^GET \/api\/notifications$/, 'notifications:read'],
   [/^PATCH \/api\/notifications\//, 'notifications:write'],
+  [/^GET \/api\/webhooks/, 'webhooks:read'],
+  [/ \/api\/webhooks/, 'webhooks:write'],
 ]
 
 export function keyScopeOf(route: string): ApiKeyScope | 'refused' {

@@ -3,7 +3,7 @@ import { ALL_SHARDS } from '../../src/store/shared/all-shards.ts'
 import { toDriverCommand, type DriverCommand } from './driver-commands.ts'
 
 /** The collections that a deployment may shard by user (docs/operations/growing.md). */
-export const SHARDED = ['posts', 'notifications', 'events', 'postSnapshots', 'accountSnapshots']
+export const SHARDED = ['posts', 'notifications', 'events', 'postSnapshots', 'accountSnapshots', 'webhookDeliveries']
 
 type Fields = Record<string, unknown>
 

@@ -62,6 +62,9 @@ describe('recorded histories', () => {
         'import-applied.json',
         'import-paused.json',
         'import-resumed.json',
+        'webhook-delivered.json',
+        'webhook-waits-for-retry.json',
+        'webhook-woken-and-retried.json',
       ]),
     )
   })

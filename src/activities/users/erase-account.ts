@@ -55,6 +55,8 @@ export type EraseAccountDeps = Pick<
   | 'storage'
   | 'uploads'
   | 'users'
+  | 'webhookDeliveries'
+  | 'webhooks'
 >
 
 /** The steps of an erasure, and the time of the second round in epoch milliseconds. Stored histories hold it. */
@@ -100,6 +102,7 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
         deps.pushTokens.removeAllOf(userId),
         deps.events.removeAllOf(userId),
       ]),
+    'Remove webhooks with their workflows': removeWebhooks,
     'Remove mails, sessions, codes and rate limits': removeAccess,
     "Redact the user's IP addresses in the audit log": (userId) => deps.audit.forgetAddressesOf(userId),
     'End the subscription and remove the customer': endSubscription,
@@ -198,6 +201,14 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
       email !== undefined && deps.loginThrottle.removeAllOf(email),
       email !== undefined && deps.addressCodes.remove(deps.oneTimeCodes.addressKey(email)),
     ])
+  }
+
+  /** The workflows go before the webhooks, because only those name them. */
+  async function removeWebhooks(userId: string): Promise<void> {
+    const ids = (await deps.webhooks.listOf(userId)).map(({ _id }) => backgroundWorkflowId('deliverWebhooks', _id))
+    if (ids.length > 0) await orchestrator.deleteWorkflows(ids)
+    await deps.webhooks.removeAllOf(userId)
+    await deps.webhookDeliveries.removeAllOf(userId)
   }
 
   /** Retried until it succeeds, because only the user record names the subscription. */

@@ -37,6 +37,7 @@ type Tag =
   | 'platforms'
   | 'events'
   | 'notifications'
+  | 'webhooks'
   | 'profile'
   | 'captions'
   | 'payments'

@@ -68,6 +68,7 @@ const TAGS = [
   { name: 'analytics', description: 'Engagement, followers and the best times to publish' },
   { name: 'platforms', description: 'Connected platform accounts' },
   { name: 'notifications', description: 'The notification center and real-time notifications' },
+  { name: 'webhooks', description: 'Signed events for servers of the signed-in user' },
   { name: 'profile', description: 'Account and data of the signed-in user' },
   { name: 'captions', description: 'Generated captions for posts' },
   { name: 'payments', description: 'The Pro subscription' },

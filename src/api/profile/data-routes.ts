@@ -34,6 +34,8 @@ const Export = Type.Object({
   media: records('The files in storage: storageKey, storageUrl, storedAt'),
   sessions: records('Same format as GET /api/auth/devices'),
   apiKeys: records('Same format as GET /api/keys'),
+  webhooks: records('Same format as GET /api/webhooks'),
+  webhookDeliveries: records('Same format as GET /api/webhooks/{id}/deliveries'),
   devices: records('Devices registered for push messages: platform, createdAt, lastSeen'),
   mails: records('Emails of the last days: kind, state, createdAt'),
   payments: records('Subscription events of the payment processor in the last 90 days'),

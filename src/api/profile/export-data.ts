@@ -10,6 +10,7 @@ import { presentNotification } from '../notifications/present.ts'
 import { presentPaymentEvent } from '../payments/present.ts'
 import { presentDefaults, presentOwnAccount } from '../platforms/present.ts'
 import { presentPost } from '../posts/present.ts'
+import { presentDelivery, presentWebhook } from '../webhooks/present.ts'
 import type { DeadLetter } from '../../store/analytics/dead-letters.ts'
 import type { AccountSnapshot, PostSnapshot } from '../../store/analytics/snapshots.ts'
 
@@ -42,6 +43,8 @@ export async function exportData(context: Context, user: User, sessionId: string
     media: listFiles(context, userId),
     sessions: (await context.sessions.listOf(userId, now)).map((session) => presentDevice(session, sessionId)),
     apiKeys: (await context.apiKeys.listOf(userId)).map(presentApiKey),
+    webhooks: (await context.webhooks.listOf(userId)).map((webhook) => presentWebhook(webhook, now)),
+    webhookDeliveries: presentEach(context.webhookDeliveries.allOf(userId), presentDelivery),
     devices: await listPushDevices(context, userId),
     mails: presentEach(context.mails.allOf(userId), ({ kind, state, createdAt }) => ({ kind, state, createdAt })),
     payments: presentEach(context.paymentEvents.allOf(userId), presentPaymentEvent),

@@ -38,16 +38,22 @@ export interface UserEvent extends NewEvent {
 }
 
 /** An event as the feed, its stream and webhooks send it. */
-export interface EventJson {
+export interface EventJson<Type extends string = EventType> {
   id: string
   sequence: number
-  type: EventType
+  type: Type
   /** ISO 8601 in UTC. */
   timestamp: string
   data: Record<string, unknown>
 }
 
-export function presentEvent({ id, sequence, type, occurredAt, data }: UserEvent): EventJson {
+export function presentEvent<Type extends string>({
+  id,
+  sequence,
+  type,
+  occurredAt,
+  data,
+}: Omit<UserEvent, 'userId' | 'type'> & { type: Type }): EventJson<Type> {
   return { id, sequence, type, timestamp: occurredAt.toISOString(), data }
 }
 

@@ -10,6 +10,7 @@ import { trimFullStop } from '../shared/text.ts'
 import { formatDate, formatIsoDate, formatTime } from '../shared/times.ts'
 import type { ApiKey } from '../users/api-keys.ts'
 import type { User } from '../users/user.ts'
+import type { DisabledReason, Webhook } from '../webhooks/webhooks.ts'
 
 export const NOTIFICATION_TYPES = ['success', 'error', 'info', 'warning'] as const
 export type NotificationType = (typeof NOTIFICATION_TYPES)[number]
@@ -196,6 +197,44 @@ export function apiKeyCreated({ keyId, userId, name }: Pick<ApiKey, 'keyId' | 'u
     reference: { type: 'apiKey', id: keyId, model: 'ApiKey' },
     options: {},
   }
+}
+
+/** Reports that a webhook was created, so that its owner notices one that an attacker created to read along. */
+export function webhookCreated({ _id, userId, url }: Pick<Webhook, '_id' | 'userId' | 'url'>): NewNotification {
+  return {
+    userId,
+    dedupeKey: `webhook-created:${_id}`,
+    type: 'info',
+    message: `A webhook to ${toHost(url)} was created. If you did not create it, delete it and change your password.`,
+    reference: { type: 'webhook', id: _id, model: 'Webhook' },
+    options: {},
+  }
+}
+
+const WHY_DISABLED: Record<Exclude<DisabledReason, 'user'>, string> = {
+  gone: 'its receiver responded with 410 Gone. Delete it, or enable it again if this was a mistake',
+  failing: 'all deliveries have failed for five days. Repair its receiver, then enable it again',
+}
+
+/** Reports that the service disabled a webhook, once per time. */
+export function webhookDisabledByService(
+  { _id, userId, url }: Pick<Webhook, '_id' | 'userId' | 'url'>,
+  reason: Exclude<DisabledReason, 'user'>,
+  at: Date,
+): NewNotification {
+  return {
+    userId,
+    dedupeKey: `webhook-disabled:${_id}:${at.toISOString()}`,
+    type: 'warning',
+    message: `Your webhook to ${toHost(url)} was disabled, because ${WHY_DISABLED[reason]}.`,
+    reference: { type: 'webhook', id: _id, model: 'Webhook' },
+    options: {},
+  }
+}
+
+/** The path of a webhook may be secret. */
+function toHost(url: string): string {
+  return new URL(url).host
 }
 
 /** Reports that an admin or a payment changed the user's plan, once per change id. */

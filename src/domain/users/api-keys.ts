@@ -13,6 +13,8 @@ export const API_KEY_SCOPES = [
   'captions:generate',
   'notifications:read',
   'notifications:write',
+  'webhooks:read',
+  'webhooks:write',
 ] as const
 export type ApiKeyScope = (typeof API_KEY_SCOPES)[number]
 
@@ -22,6 +24,7 @@ const INCLUDED_SCOPES: Partial<Record<ApiKeyScope, readonly ApiKeyScope[]>> = {
   'posts:publish': ['posts:draft', 'posts:read'],
   'accounts:write': ['accounts:read'],
   'notifications:write': ['notifications:read'],
+  'webhooks:write': ['webhooks:read'],
 }
 
 export const MAX_API_KEYS = 20

@@ -2,7 +2,7 @@ import { WorkflowFailedError, WorkflowNotFoundError, type WorkflowSignalWithStar
 import { toPublishPlan } from '../../domain/posts/publish-plan.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
-import type { BackgroundWork } from '../../workflows/background-work.ts'
+import { BACKGROUND_WORK, type BackgroundWork } from '../../workflows/background-work.ts'
 import { REFRESH_TIMEOUT_MS, refreshWorkflowId, type RefreshOutcome } from '../../workflows/messages/analytics.ts'
 import { paymentEventSignal, SUBSCRIPTION_SUMMARY, type PaymentEventRef } from '../../workflows/messages/billing.ts'
 import { IMPORT_SUMMARY, wakeImportSignal } from '../../workflows/messages/imports.ts'
@@ -78,9 +78,16 @@ export function createStarts(client: TemporalClient, { onUnknownAttributes }: St
       )
     },
 
-    /** Starts background work for the record with this id, or joins the running one. Returns as `start` does. */
+    /** Starts background work for the record with this id, or joins and signals the running one. Returns as `start` does. */
     startWork(work: BackgroundWork, id: string, options: WorkOptions): Promise<boolean> {
-      return acknowledged(() => workflows.start(work, toWorkOptions(work, id, options)))
+      const { args, ...start } = toWorkOptions(work, id, options)
+      const described = BACKGROUND_WORK[work]
+      const signal = 'signal' in described ? described.signal : undefined
+      return acknowledged(() =>
+        signal === undefined
+          ? workflows.start(work, { ...start, args })
+          : workflows.signalWithStart(work, { ...start, args, signal }),
+      )
     },
 
     /** Starts the workflow that creates the posts of an import, or makes the running one read it again. Returns as `start` does. */

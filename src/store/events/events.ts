@@ -189,6 +189,24 @@ export function createEventStore(connection: Connection, now: () => Date, { rete
     /** The last sequence of the user; 0 before the first event. */
     latestSequence,
 
+    /** The last sequences of these users. Users without events are left out. */
+    async latestSequences(userIds: readonly string[]): Promise<Map<string, number>> {
+      if (userIds.length === 0) return new Map()
+      const filter = { _id: anyOf(userIds.map(toHeadId)), userId: anyOf([...userIds]) }
+      const found = await heads().find(filter).toArray()
+      return new Map(found.map(({ userId, latest }) => [userId, latest]))
+    },
+
+    /** The sequence before the first event that occurred at an instant or later; the last sequence when there is none. */
+    async sequenceBefore(userId: string, since: Date): Promise<number> {
+      const latest = await latestSequence(userId)
+      const first = await collection().findOne(
+        { ...toReadable(userId, { $gt: 0 }), occurredAt: { $gte: since } },
+        { projection: { sequence: 1 }, sort: { sequence: 1 }, maxTimeMS: LIST_DEADLINE_MS },
+      )
+      return first === null ? latest : first.sequence - 1
+    },
+
     /** The first sequence that is still stored; one more than the latest when none is. */
     async oldestSequence(userId: string): Promise<number> {
       const latest = await latestSequence(userId)

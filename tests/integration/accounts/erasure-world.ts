@@ -14,6 +14,7 @@ import { newId } from '../../../src/store/shared/schema.ts'
 import { signIn, type SignedIn } from '../../support/api.ts'
 import { planTestImport } from '../../support/imports.ts'
 import { createTestKey } from '../../support/api-keys.ts'
+import { storeWebhook } from '../../support/webhook-records.ts'
 import { CONNECT_OPTIONS } from '../../support/published.ts'
 import { storeNotifications } from '../../support/notifications.ts'
 import { buildPost } from '../../support/posts.ts'
@@ -59,6 +60,7 @@ export async function userWithEverything(
   await context.pushTokens.register({ _id, userId, platform: 'web', sealedToken: 'sealed' })
   await createTestKey(context, who)
   await planTestImport(context, userId, [{ content: { text: email }, selectedPlatforms: ['bluesky'], status: 'DRAFT' }])
+  await storeWebhook(context, userId)
   await context.paymentEvents.insertOrRead(eventOf(userId), new Date())
   await storeSnapshots(context, userId, posts[0]!._id)
   await context.passwordResets.add(key, userId, { hash: 'hash', expiresAt: inAnHour })

@@ -290,6 +290,7 @@ describe('an erasure killed after any of its calls and repeated', () => {
     const { accounts, addressCodes, apiKeys, audit, connectAttempts, erasures, mails, notifications } = context
     const { passwordResets, paymentEvents, pushTokens } = context
     const { orchestrator, posts, rateLimits, sessions, storage, users, database } = context
+    const { webhooks, webhookDeliveries } = context
     const parts = {
       accounts,
       addressCodes,
@@ -305,6 +306,8 @@ describe('an erasure killed after any of its calls and repeated', () => {
       orchestrator,
       posts,
       rateLimits,
+      webhooks,
+      webhookDeliveries,
     }
     const deps = {
       ...context,

@@ -112,6 +112,7 @@ it('no command of a life of posts, their reads and their metrics is one that a s
     activitySlots: context.config.WORKER_ACTIVITY_SLOTS,
     preparationSlots: context.config.WORKER_PREPARATION_SLOTS,
     notificationSlots: context.config.WORKER_NOTIFICATION_SLOTS,
+    webhookSlots: context.config.WORKER_WEBHOOK_SLOTS,
   })
 
   const published = await user.create({ content: { text: 'Published' } })

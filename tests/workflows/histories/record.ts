@@ -14,6 +14,8 @@ import { cancelPost } from '../../../src/commands/posts/cancel-post.ts'
 import { createPost } from '../../../src/commands/posts/create-post.ts'
 import { receivePaymentEvent } from '../../../src/commands/billing/receive-payment-event.ts'
 import { registerPushDevice } from '../../../src/commands/notifications/push-devices.ts'
+import { sendTestEvent } from '../../../src/commands/webhooks/redeliver.ts'
+import { createWebhook } from '../../../src/commands/webhooks/create-webhook.ts'
 import { queueMail } from '../../../src/commands/notifications/queue-mail.ts'
 import { retryPost } from '../../../src/commands/posts/retry-post.ts'
 import { updatePost } from '../../../src/commands/posts/update-post.ts'
@@ -35,15 +37,16 @@ import { publishPostWorkflowId } from '../../../src/workflows/messages/publishin
 import type { TaskQueue } from '../../../src/workflows/task-queues.ts'
 import { planTestImport } from '../../support/imports.ts'
 import { publishedPost, storePosts } from '../../support/published.ts'
+import { startReceiver, status } from '../../support/webhook-receiver.ts'
 import { signatureOf } from '../../support/webhooks.ts'
 
 /**
  * Records what the workflows of today leave in Temporal, one file a way: `node scripts/run.mjs tests/workflows/histories/record.ts <version> [posts
- * imports people payments analytics]`. Files of earlier versions stay as they are: posts scheduled under them may still be waiting somewhere.
+ * imports people payments analytics webhooks]`. Files of earlier versions stay as they are: posts scheduled under them may still be waiting somewhere.
  */
 const [version, ...chosen] = process.argv.slice(2)
 if (!version) throw new Error('Name the version the histories belong to, such as v1')
-const isChosen = (part: 'posts' | 'imports' | 'people' | 'payments' | 'analytics') => chosen.length === 0 || chosen.includes(part)
+const isChosen = (part: 'posts' | 'imports' | 'people' | 'payments' | 'analytics' | 'webhooks') => chosen.length === 0 || chosen.includes(part)
 const folder = new URL(`./${version}/`, import.meta.url)
 await mkdir(folder, { recursive: true })
 
@@ -83,9 +86,11 @@ const adapterOf = (platform: Platform): PlatformAdapter => ({
 const world = await startWorld()
 const [mail, push, storage] = [await startMailCatcher(), await startPush(), await startStorage()]
 const payments = await startPayments()
+const receiver = await startReceiver()
 payments.processor.webhooks({ held: true })
 const config = await world.config({
   ANALYTICS_AGES: '1:15,7:15',
+  ALLOWED_PRIVATE_SERVERS: receiver.origin,
   ...mail.env(),
   ...push.env(),
   ...payments.env('http://127.0.0.1:9'),
@@ -118,13 +123,14 @@ try {
   if (isChosen('imports')) await recordImports(user._id)
   if (isChosen('payments')) await recordPayments(user._id)
   if (isChosen('analytics')) await recordAnalytics(user._id)
+  if (isChosen('webhooks')) await recordWebhooks(user._id)
   // Last: it is the end of the user.
   if (isChosen('people')) await recordPeople(user._id)
 } finally {
   await connection.close()
   await workers.stop()
   await context.close()
-  await Promise.all([mail.stop(), push.stop(), payments.stop(), storage.stop()])
+  await Promise.all([mail.stop(), push.stop(), payments.stop(), receiver.stop(), storage.stop()])
   await world.stop()
 }
 
@@ -266,6 +272,24 @@ async function recordAnalytics(userId: string): Promise<void> {
   const options = { summary: 'Replay of a post on mastodon', fairnessKey: userId }
   await context.orchestrator.startWork('replayDeadLetter', letter!._id, options)
   await recordEnd('dead-letter-replayed', backgroundWorkflowId('replayDeadLetter', letter!._id))
+}
+
+async function recordWebhooks(userId: string): Promise<void> {
+  const url = `${receiver.origin}/${RECORDED_TOKEN}`
+  const { webhook } = await createWebhook(context, { userId, url, description: RECORDED_TEXT, events: [] })
+  const workflowId = backgroundWorkflowId('deliverWebhooks', webhook._id)
+  const send = () => sendTestEvent(context, { userId, webhookId: webhook._id })
+
+  await send()
+  await receiver.until(`/${RECORDED_TOKEN}`, 1)
+  await recordEnd('webhook-delivered', workflowId)
+
+  receiver.respond(`/${RECORDED_TOKEN}`, status(500))
+  await send()
+  await recordWaiting('webhook-waits-for-retry', client.workflow.getHandle(workflowId))
+  receiver.accept(`/${RECORDED_TOKEN}`)
+  await send()
+  await recordEnd('webhook-woken-and-retried', workflowId)
 }
 
 async function recordPeople(userId: string): Promise<void> {

@@ -100,6 +100,8 @@ describe('scopes', () => {
       'captions:generate': ['captions:generate'],
       'notifications:read': ['notifications:read'],
       'notifications:write': ['notifications:read', 'notifications:write'],
+      'webhooks:read': ['webhooks:read'],
+      'webhooks:write': ['webhooks:read', 'webhooks:write'],
     })
   })
 

@@ -1,0 +1,69 @@
+import type { Clock } from '../../clock.ts'
+import type { EventType } from '../../domain/events/events.ts'
+import { webhookCreated } from '../../domain/notifications/notifications.ts'
+import { HEALTHY, webhookLimitReached, type Webhook } from '../../domain/webhooks/webhooks.ts'
+import type { WebhookSender } from '../../integrations/webhooks/webhook-sender.ts'
+import type { TokenCipher } from '../../security/token-cipher.ts'
+import type { EventStore } from '../../store/events/events.ts'
+import type { NotificationStore } from '../../store/notifications/notifications.ts'
+import type { Database } from '../../store/shared/database.ts'
+import type { RateLimit } from '../../store/shared/rate-limits.ts'
+import { newId } from '../../store/shared/schema.ts'
+import type { UserStore } from '../../store/users/users.ts'
+import type { WebhookStore } from '../../store/webhooks/webhooks.ts'
+import { assertAllowedUrl } from './webhook-url.ts'
+import { createWebhookSecret } from './webhook-secrets.ts'
+
+interface CreateWebhookDeps {
+  cipher: Pick<TokenCipher, 'seal'>
+  clock: Pick<Clock, 'now'>
+  database: Pick<Database, 'transaction'>
+  events: Pick<EventStore, 'latestSequence'>
+  limits: Record<'webhookUrl', Pick<RateLimit, 'take'>>
+  notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
+  users: Pick<UserStore, 'raiseAnalyticsVersion'>
+  webhooks: Pick<WebhookStore, 'insert'>
+  webhookSender: Pick<WebhookSender, 'isAllowed'>
+}
+
+interface CreateWebhook {
+  userId: string
+  url: string
+  description: string
+  /** Empty for all types. */
+  events: EventType[]
+}
+
+/**
+ * Creates a webhook, which gets the events from now on, and notifies its owner. The returned `secret` is stored encrypted.
+ * @throws ServiceError VALIDATION_FAILED, RATE_LIMITED, WEBHOOK_LIMIT_REACHED
+ */
+export async function createWebhook(
+  deps: CreateWebhookDeps,
+  { userId, url, description, events }: CreateWebhook,
+): Promise<{ webhook: Webhook; secret: string }> {
+  assertAllowedUrl(deps.webhookSender, url)
+  await deps.limits.webhookUrl.take(userId)
+  const _id = newId()
+  const { secret, sealed } = createWebhookSecret(deps.cipher, _id)
+  const webhook: Webhook = {
+    ...{ _id, userId, url, description, events },
+    sealedSecret: sealed,
+    oldSecret: null,
+    isEnabled: true,
+    disabled: null,
+    cursor: await deps.events.latestSequence(userId),
+    health: HEALTHY,
+    wakeAt: null,
+    createdAt: deps.clock.now(),
+  }
+  const records = await deps.notifications.toRecords([webhookCreated(webhook)])
+  await deps.database.transaction(async (session) => {
+    // Locks the user's record, so that the limit holds for concurrent requests.
+    await deps.users.raiseAnalyticsVersion(userId, session)
+    if (!(await deps.webhooks.insert(webhook, session))) throw webhookLimitReached()
+    await deps.notifications.insert(records, session)
+  })
+  deps.notifications.startPushes(records)
+  return { webhook, secret }
+}

@@ -1,0 +1,33 @@
+import type { Clock } from '../../clock.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
+import { OLD_SECRET_LIFE_MS, webhookNotFound, type Webhook } from '../../domain/webhooks/webhooks.ts'
+import type { TokenCipher } from '../../security/token-cipher.ts'
+import type { WebhookStore } from '../../store/webhooks/webhooks.ts'
+import { createWebhookSecret } from './webhook-secrets.ts'
+
+interface RotateSecretDeps {
+  cipher: Pick<TokenCipher, 'seal'>
+  clock: Pick<Clock, 'now'>
+  webhooks: Pick<WebhookStore, 'find' | 'rotate'>
+}
+
+/**
+ * Replaces the signing secret. The one before signs as well for 24 hours; an even older one ends now.
+ * @throws ServiceError NOT_FOUND; BAD_REQUEST for all but one of concurrent rotations
+ */
+export async function rotateSecret(
+  { cipher, clock, webhooks }: RotateSecretDeps,
+  userId: string,
+  webhookId: string,
+): Promise<{ webhook: Webhook; secret: string }> {
+  const found = await webhooks.find(userId, webhookId)
+  if (!found) throw webhookNotFound()
+  const { secret, sealed } = createWebhookSecret(cipher, webhookId)
+  const validUntil = new Date(clock.now().getTime() + OLD_SECRET_LIFE_MS)
+  const oldSecret = { sealed: found.sealedSecret, validUntil }
+  const webhook = await webhooks.rotate(found, { sealedSecret: sealed, oldSecret })
+  if (!webhook) {
+    throw new ServiceError('BAD_REQUEST', 'Another request has rotated the secret meanwhile. Read the webhook again.')
+  }
+  return { webhook, secret }
+}
