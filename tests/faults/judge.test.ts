@@ -4,6 +4,7 @@ import {
   type Evidence,
   type Operation,
   type PostInput,
+  type ReceivedEvent,
   type StoredEvent,
   type StoredPost,
 } from './judge/evidence.ts'
@@ -72,6 +73,7 @@ function buildEvidence(): Evidence {
     users: [{ _id: USER, usage: { postsCreated: 1 }, limits: { maxPosts: 10 } }],
     notifications: [notification('post-created:p1'), notification('post-published:p1:bluesky')],
     events: null,
+    webhooks: [],
     platforms: [{ platform: 'bluesky', ledger: [record()], requests: [call(1)] }],
     outages: [],
     exits: [],
@@ -608,4 +610,44 @@ describe('I9', () => {
         events[2]!.type = 'post.published'
       }),
     ))
+})
+
+describe('I10', () => {
+  const stored = (sequence: number): StoredEvent => ({
+    _id: `evt_${sequence}`,
+    userId: USER,
+    sequence,
+    type: 'plan.changed',
+    data: {},
+  })
+  const got = (sequence: number, fields: Partial<ReceivedEvent> = {}): ReceivedEvent => {
+    const id = `evt_${sequence}`
+    return { id, sequence, type: 'plan.changed', headerId: id, isSigned: true, ...fields }
+  }
+  /** The feed has two events besides those of the post, which the webhook has got. */
+  const withWebhook = (received: ReceivedEvent[]) => (evidence: Evidence) => {
+    evidence.posts = []
+    evidence.operations = []
+    evidence.users = []
+    evidence.notifications = []
+    evidence.platforms = []
+    evidence.events = [stored(1), stored(2)]
+    evidence.webhooks = [{ userId: USER, received }]
+  }
+
+  it('a repeated event is no violation', () => expectNoViolation(withWebhook([got(2), got(1), got(2)])))
+
+  it('the judge reports an event that did not arrive', () =>
+    expectViolation('I10', /evt_2 \(plan\.changed, 2\) did not reach the webhook/, withWebhook([got(1)])))
+
+  it('the judge reports an event without a valid signature', () =>
+    expectViolation('I10', /evt_2 without a valid/, withWebhook([got(1), got(2), got(2, { isSigned: false })])))
+
+  it('the judge reports an event that is not in the feed', () =>
+    expectViolation('I10', /evt_3, which is not in the feed/, withWebhook([got(1), got(2), got(3)])))
+
+  it('the judge reports an event that arrived with another id or sequence', () => {
+    expectViolation('I10', /with the id evt_9/, withWebhook([got(1), got(2, { headerId: 'evt_9' })]))
+    expectViolation('I10', /as plan\.changed 7/, withWebhook([got(1), got(2, { sequence: 7 })]))
+  })
 })

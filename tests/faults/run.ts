@@ -41,7 +41,7 @@ export async function runSeed(cluster: FaultCluster, seed: number, size: RunSize
     lengthMs: size.lengthMs,
     platforms: cluster.platforms.length,
   })
-  const session = await openSession(cluster, { users: size.users, withFurtherAccounts: true })
+  const session = await openSession(cluster, { users: size.users, withFurtherAccounts: true, withWebhooks: true })
   journal.write({ seed, size, plan: faults })
 
   const clock = createClock()

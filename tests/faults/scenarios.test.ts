@@ -18,7 +18,7 @@ const PUBLISHED_WITHIN_MS = 60 * SECOND
 const tested = useFaultCluster()
 
 const text = () => marked(unique('post'), 'written once')
-const openUserSession = () => openSession(tested.cluster, { users: 1 })
+const openUserSession = () => openSession(tested.cluster, { users: 1, withWebhooks: true })
 const bluesky = () => tested.cluster.platforms[0]!
 
 async function create(session: Session, input: Partial<PostInput> = {}, api = 0): Promise<void> {

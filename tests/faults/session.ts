@@ -11,6 +11,7 @@ import { createOperationLog, type Answer } from './operations.ts'
 import { withoutReplacing, type Browser, type FaultPlatform } from './platforms.ts'
 import { follow } from '../../sandbox/platforms/shared/follow.ts'
 import type { SandboxAccount } from '../../sandbox/platforms/sandbox-platform.ts'
+import { openWebhooks, type Webhooks } from './webhooks.ts'
 import { unique, type FaultCluster } from './cluster.ts'
 
 const RESPONSE_TIMEOUT_MS = 20_000
@@ -41,6 +42,8 @@ interface SessionOptions {
   maxPosts?: number
   /** Gives each user a second account on every platform. */
   withFurtherAccounts?: boolean
+  /** Gives each user a webhook, which the judge compares with the feed. */
+  withWebhooks?: boolean
 }
 
 /** Opens a session: users of its own, whose operations are judged alone. Sessions on one cluster are independent of each other. */
@@ -53,6 +56,7 @@ export async function openSession(cluster: FaultCluster, options: SessionOptions
     name: `the secret ${name}`,
     value,
   }))
+  const webhooks = options.withWebhooks ? await openWebhooks() : null
   const users: SessionUser[] = []
   for (let count = 0; count < options.users; count++) await addUser()
 
@@ -68,6 +72,7 @@ export async function openSession(cluster: FaultCluster, options: SessionOptions
         .updateOne({ _id: userId }, { $set: { 'limits.maxPosts': options.maxPosts } })
     }
     canaries.push({ name: 'a password', value: credentials.password }, { name: 'an access token', value: token })
+    if (webhooks) canaries.push(...(await webhooks.add(userId, send)))
     const connected = await cluster.connect(name, { send, goTo })
     const accounts = new Map(connected.map((account) => [account.platform, account]))
     const further = new Map<Platform, FurtherAccount>()
@@ -113,6 +118,15 @@ export async function openSession(cluster: FaultCluster, options: SessionOptions
       .find({ userId: { $in: users.map(({ userId }) => userId) } })
       .toArray()
 
+  /** Returns whether each webhook has got as many events as its feed has. */
+  async function hasDelivered({ evidence }: Webhooks): Promise<boolean> {
+    const counts = evidence().map(async ({ userId, received }) => {
+      const stored = await database.collection('events').countDocuments({ userId, sequence: { $gt: 0 } })
+      return new Set(received.map(({ id }) => id)).size >= stored
+    })
+    return (await Promise.all(counts)).every(Boolean)
+  }
+
   async function gatherEvidence(): Promise<Evidence> {
     const { document, posts: all, users: stored, notifications, events } = await readDatabase(database)
     const own = new Set(users.map(({ userId }) => userId))
@@ -125,6 +139,7 @@ export async function openSession(cluster: FaultCluster, options: SessionOptions
       users: stored.filter(({ _id }) => own.has(_id)),
       notifications: notifications.filter(({ userId }) => own.has(userId)),
       events: events?.filter(({ userId }) => own.has(userId)) ?? null,
+      webhooks: webhooks?.evidence() ?? [],
       platforms: (await Promise.all(platforms.map(gatherPlatformEvidence))).flat(),
       outages: journal.outages.filter(({ until }) => until === null || until >= startedAt),
       exits: journal.exits.filter(({ at }) => at >= startedAt),
@@ -178,7 +193,8 @@ export async function openSession(cluster: FaultCluster, options: SessionOptions
         // The sweeper relays the events of a process that was killed.
         if (posts.some(({ pendingEvents = [] }) => pendingEvents.length > 0)) continue
         // A workflow stores the last notification after the last status and before it ends.
-        if ((await countRunningPosts(cluster.temporalAddress, cluster.temporalNamespace)) === 0) return
+        if ((await countRunningPosts(cluster.temporalAddress, cluster.temporalNamespace)) > 0) continue
+        if (webhooks === null || (await hasDelivered(webhooks))) return
       }
     },
 

@@ -41,6 +41,7 @@ export function judgedWorld(world: DeliveryWorld) {
         at: Date.now(),
         operations: log.operations,
         ...stored,
+        webhooks: [],
         platforms: [{ platform: 'bluesky', ledger, requests: await world.control.requests() }],
         outages: [],
         exits: [],

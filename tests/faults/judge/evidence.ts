@@ -15,6 +15,8 @@ export interface Evidence {
   notifications: StoredNotification[]
   /** The feeds; null where processes of a release without them took part. */
   events: StoredEvent[] | null
+  /** The webhooks that users have had since before their first event. */
+  webhooks: WebhookEvidence[]
   platforms: PlatformEvidence[]
   /** When which server or process was down or frozen. */
   outages: Outage[]
@@ -108,6 +110,21 @@ export interface StoredEvent {
   data: { postId?: string; platformPostId?: string; scheduledAt?: string | null }
 }
 
+/** What the receiver of a webhook got, in order. */
+export interface WebhookEvidence {
+  userId: string
+  received: ReceivedEvent[]
+}
+
+export interface ReceivedEvent {
+  id: string
+  sequence: number
+  type: string
+  /** The id in the header `webhook-id`. */
+  headerId: string
+  isSigned: boolean
+}
+
 /** What a platform has of the default accounts of all users, or of one further account. */
 export interface PlatformEvidence {
   platform: Platform
@@ -155,7 +172,7 @@ export interface Document {
 }
 
 export interface Violation {
-  invariant: 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9' | 'renewal' | 'connect'
+  invariant: 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9' | 'I10' | 'renewal' | 'connect'
   /** A sentence that names the post and the contradiction. */
   message: string
 }

@@ -3,6 +3,7 @@ import { judgeEvents } from './events.ts'
 import type { Evidence, Violation } from './evidence.ts'
 import { buildPostHistories } from './post-histories.ts'
 import { judgeNotifications, judgeProgress, judgeRollUp, judgeUsage } from './records.ts'
+import { judgeWebhooks } from './webhooks.ts'
 import { judgeExchanges, judgeProcesses, judgeRenewals, judgeSecrets } from './service.ts'
 
 /** Checks the evidence of a run against the invariants of ARCHITECTURE.md. An empty list means a clean run. */
@@ -16,6 +17,7 @@ export function judge(evidence: Evidence): Violation[] {
     ...judgeRollUp(evidence),
     ...judgeNotifications(evidence, histories),
     ...judgeEvents(evidence, histories),
+    ...judgeWebhooks(evidence),
     ...judgeSecrets(evidence),
     ...judgeRenewals(evidence),
     ...judgeExchanges(evidence),

@@ -125,6 +125,7 @@ export async function startInProcessCluster({ root, mongoUrl, sandbox, platform 
       activitySlots: config.WORKER_ACTIVITY_SLOTS,
       preparationSlots: config.WORKER_PREPARATION_SLOTS,
       notificationSlots: config.WORKER_NOTIFICATION_SLOTS,
+      webhookSlots: config.WORKER_WEBHOOK_SLOTS,
       callsInFlight: config.PLATFORM_CALLS_IN_FLIGHT,
     })
     return { context, activities, app: await buildApp(context) }
@@ -273,6 +274,7 @@ export async function startInProcessCluster({ root, mongoUrl, sandbox, platform 
         at: Date.now(),
         operations: log.operations,
         ...stored,
+        webhooks: [],
         platforms: [
           {
             platform: platform.platform,
