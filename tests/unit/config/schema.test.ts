@@ -67,6 +67,9 @@ describe('the configuration', () => {
     const loopback = { ...secrets, ALLOWED_PRIVATE_SERVERS: 'http://127.0.0.1:3000' }
     expect(readConfigError(loopback)).toContain('ALLOWED_PRIVATE_SERVERS must be empty in production')
     expect(readConfigError({ ...loopback, NODE_ENV: 'development' })).toBe('')
+    const anyPort = { ...loopback, ALLOWED_PRIVATE_SERVERS: 'http://localhost:*, http://127.0.0.1:*' }
+    expect(readConfigError(anyPort)).toContain('ALLOWED_PRIVATE_SERVERS must be empty in production')
+    expect(readConfigError({ ...anyPort, NODE_ENV: 'development' })).toBe('')
   })
 
   it.each(['read insights', 'Read_Insights', 'a&client_id=1', 'a;b'])(

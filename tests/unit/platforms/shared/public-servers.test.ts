@@ -195,6 +195,23 @@ describe('servers that users name', () => {
     }
   })
 
+  it('the port * of an allowed private server means every port, and nothing else of the origin', () => {
+    const servers = createPublicServers({ configured: [], allowedPrivate: ['http://127.0.0.1:*'] })
+    for (const origin of ['http://127.0.0.1:1', 'http://127.0.0.1:65535']) {
+      expect(servers.isAllowed(origin)).toBe(true)
+      expect(servers.guard.isTrusted(origin)).toBe(true)
+    }
+    for (const origin of [
+      'https://127.0.0.1:1',
+      'http://127.0.0.1',
+      'http://127.0.0.2:1',
+      'http://127.0.0.1:1@evil.example',
+    ]) {
+      expect(servers.isAllowed(origin)).toBe(false)
+      expect(servers.guard.isTrusted(origin)).toBe(false)
+    }
+  })
+
   it('a list restricts the servers, and a leading dot includes subdomains', () => {
     const servers = createPublicServers({
       configured: ['https://home.social'],
