@@ -1,29 +1,35 @@
 import type { KnipConfig } from 'knip'
 
 const config: KnipConfig = {
-  entry: [
-    'src/{server,worker}.ts',
-    'src/cli/{setup,admin}.ts',
-    'sandbox/main.ts',
-    'bench/main.ts',
-    // Started as processes, and read by Temporal's bundler.
-    'bench/processes/*.ts',
-    'bench/workflows/*.ts',
-    'scripts/*.{ts,mjs}',
-    'tests/**/*.test.ts',
-    'tests/support/*-setup.ts',
-    'tests/workflows/histories/record.ts',
-    'tests/faults/chaos.ts',
-    '*.config.ts',
-  ],
-  project: ['{src,sandbox,bench,scripts,tests}/**/*.{ts,mjs}', '*.ts'],
-  ignoreDependencies: [
-    // Both are loaded by the client that a test generates.
-    'openapi-fetch',
-    'typescript-5',
-    // The one copy of version 8 that @temporalio needs at the top of the tree to replay histories from JSON.
-    'protobufjs',
-  ],
+  workspaces: {
+    '.': {
+      entry: [
+        'src/{server,worker}.ts',
+        'src/cli/{setup,admin}.ts',
+        'sandbox/main.ts',
+        'bench/main.ts',
+        // Started as processes, and read by Temporal's bundler.
+        'bench/processes/*.ts',
+        'bench/workflows/*.ts',
+        'scripts/*.{ts,mjs}',
+        'tests/**/*.test.ts',
+        'tests/support/*-setup.ts',
+        'tests/workflows/histories/record.ts',
+        'tests/faults/chaos.ts',
+        '*.config.ts',
+      ],
+      project: ['{src,sandbox,bench,scripts,tests}/**/*.{ts,mjs}', '*.ts'],
+      ignoreDependencies: [
+        // Both are loaded by the client that a test generates.
+        'openapi-fetch',
+        'typescript-5',
+        // The one copy of version 8 that @temporalio needs at the top of the tree to replay histories from JSON.
+        'protobufjs',
+      ],
+    },
+    'packages/sdk': { entry: ['src/index.ts'], project: ['src/**/*.ts'], ignore: ['src/generated/schema.ts'] },
+    'packages/*': { entry: ['src/main.ts', 'bin/*.js'], project: ['src/**/*.ts', 'bin/*.js'] },
+  },
   ignoreExportsUsedInFile: true,
 }
 

@@ -156,8 +156,25 @@ const FENCES: Fence[] = [
 const WIRING_FOLDERS = ['cli', 'config', 'telemetry', 'worker']
 
 /** What no file of `src` imports. The paths lead out of `src` from any depth. */
-const OUTSIDE = ['**/sandbox/**', '**/tests/**', '**/bench/**', '**/scripts/**']
-const OUTSIDE_MESSAGE = 'src imports nothing from sandbox, tests, bench or scripts'
+const OUTSIDE = ['**/sandbox/**', '**/tests/**', '**/bench/**', '**/scripts/**', '**/packages/**', '@postonce/*']
+const OUTSIDE_MESSAGE = 'src imports nothing from sandbox, tests, bench, scripts or packages'
+
+/** What the published packages may import besides their own files. The SDK runs in browsers as well. */
+const PACKAGES: Record<string, string[]> = {
+  sdk: [],
+  cli: ['@postonce/sdk', 'commander', '@bomb.sh/tab', '@bomb.sh/tab/*', 'node:*', 'node:*/*'],
+}
+
+function packageOverride(name: string, packages: string[]): OxlintOverride {
+  const group = ['*', '../../**', './**', '../[a-z]*', '../[a-z]*/**', ...packages].map((path, index) =>
+    index < 2 ? path : `!${path}`,
+  )
+  const message = `oxlint.config.ts lists what packages/${name} may import`
+  return {
+    files: [`packages/${name}/src/**`],
+    rules: { 'eslint/no-restricted-imports': ['error', { patterns: [{ group, message }] }] },
+  }
+}
 
 /** One override for each depth of a folder, because patterns match the import as it is written; features with needs come later. */
 function overridesOf(fence: Fence): OxlintOverride[] {
@@ -190,7 +207,10 @@ function patternsOf(fence: Fence, depth: number, needs: string[]) {
   const message = `oxlint.config.ts lists what ${fence.folder} may import`
   return [
     ...types.map((path) => ({ regex: regexOf(path), allowTypeImports: true, message: `only types: ${message}` })),
-    { group: [fence.packages === 'any' ? '../**' : '*', ...allowed.map((path) => `!${path}`)], message },
+    {
+      group: [...(fence.packages === 'any' ? ['../**', '@postonce/*'] : ['*']), ...allowed.map((path) => `!${path}`)],
+      message,
+    },
   ]
 }
 
@@ -221,7 +241,7 @@ export default defineConfig({
   options: { typeAware: true, denyWarnings: true, reportUnusedDisableDirectives: 'error' },
   categories: { correctness: 'error' },
   env: { node: true },
-  ignorePatterns: ['dist/**', 'tests/workflows/histories/**'],
+  ignorePatterns: ['**/dist/**', 'packages/sdk/src/generated/**', 'tests/workflows/histories/**'],
   rules: {
     'typescript/no-floating-promises': 'error',
     'typescript/no-misused-promises': 'error',
@@ -260,6 +280,7 @@ export default defineConfig({
       },
     },
     ...FENCES.flatMap(overridesOf),
+    ...Object.entries(PACKAGES).map(([name, packages]) => packageOverride(name, packages)),
     {
       files: ['src/domain/**'],
       rules: {

@@ -34,6 +34,7 @@ function checks(): Check[] {
     { name: 'format', args: [bin('prettier'), '--check', '--log-level=warn', '.'], fix: 'npm run format' },
     { name: 'types', args: [bin('typescript', 'tsc'), '--noEmit'] },
     { name: 'openapi', args: ['scripts/openapi.ts', '--check'], fix: 'npm run openapi' },
+    { name: 'sdk', args: ['scripts/sdk.ts', '--check'], fix: 'npm run sdk' },
     { name: 'api-docs', args: ['scripts/openapi-lint.ts'] },
     { name: 'words', args: ['scripts/words.ts'] },
     {

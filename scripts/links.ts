@@ -17,7 +17,7 @@ const HISTORICAL_PAGES = ['CHANGELOG.md']
 const CREATED_BY_READERS = ['deploy/.env']
 /** This test contains sample links to pages that do not exist. */
 const SAMPLES = 'tests/tooling/links.test.ts'
-const TOP_LEVEL = ['src', 'tests', 'docs', 'scripts', 'sandbox', 'bench', 'deploy']
+const TOP_LEVEL = ['src', 'tests', 'docs', 'scripts', 'sandbox', 'bench', 'deploy', 'packages']
 
 export interface Tree {
   /** Tracked files, from the repository root. */

@@ -13,6 +13,14 @@ type Snippet = [rule: string, file: string, source: string]
 const IMPORTS = 'no-restricted-imports'
 
 const FORBIDDEN: Snippet[] = [
+  [IMPORTS, 'src/knows-sdk.ts', `import { createClient } from '@postonce/sdk'`],
+  [IMPORTS, 'src/api/posts/knows-sdk.ts', `import { createClient } from '@postonce/sdk'`],
+  [IMPORTS, 'src/platforms/knows-sdk.ts', `import { createClient } from '@postonce/sdk'`],
+  [IMPORTS, 'src/api/knows-packages.ts', `import { createClient } from '../../packages/sdk/src/client.ts'`],
+  [IMPORTS, 'packages/sdk/src/knows-node.ts', `import { readFile } from 'node:fs/promises'`],
+  [IMPORTS, 'packages/cli/src/knows-service.ts', `import { PLATFORMS } from '../../../src/domain/shared/platforms.ts'`],
+  [IMPORTS, 'packages/cli/src/commands/knows-sdk-files.ts', `import { sleep } from '../../../sdk/src/sleep.ts'`],
+
   [IMPORTS, 'src/domain/knows-store.ts', `import type { Posts } from '../store/posts/posts.ts'`],
   [IMPORTS, 'src/domain/knows-node.ts', `import { randomUUID } from 'node:crypto'`],
   [IMPORTS, 'src/domain/knows-package.ts', `import { Type } from '@sinclair/typebox'`],
@@ -162,6 +170,14 @@ const ALLOWED: [file: string, source: string][] = [
   ],
   ['src/store/fine.ts', `import { Schema } from 'mongoose'\nimport type { Post } from '../domain/posts/post.ts'`],
   ['src/server.ts', `import { createContext } from './context.ts'\nimport { buildApp } from './api/app.ts'`],
+  [
+    'packages/sdk/src/fine.ts',
+    `import type { paths } from './generated/schema.ts'\nimport { sleep } from './sleep.ts'`,
+  ],
+  [
+    'packages/cli/src/commands/fine.ts',
+    `import { openAsBlob } from 'node:fs'\nimport { createClient } from '@postonce/sdk'\nimport { Command } from 'commander'\nimport { EXIT } from '../exit-codes.ts'\nimport { PLATFORMS } from './platforms.ts'`,
+  ],
   ['sandbox/fine.ts', `import { readConfig } from '../src/config/schema.ts'`],
 ]
 
@@ -194,7 +210,7 @@ async function lint() {
   const output = await new Promise<string>((resolve, reject) => {
     execFile(
       process.execPath,
-      [cli, '--format=json', 'src', 'sandbox', 'tests'],
+      [cli, '--format=json', 'src', 'sandbox', 'tests', 'packages'],
       { cwd: folder, maxBuffer: 16 * 2 ** 20 },
       (error, stdout, stderr) => {
         if (stdout.startsWith('{')) resolve(stdout)

@@ -1,0 +1,137 @@
+import type { components, paths } from './generated/schema.ts'
+import type { CallArguments, CallOptions, Data, Method, Operation, PathWith } from './operations.ts'
+import { iteratePages } from './pages.ts'
+import { createTransport, type TransportOptions, type TransportRequest } from './transport.ts'
+import { putFile, type MediaItem, type UploadOptions } from './uploads.ts'
+import { waitUntilPublished, type WaitOptions } from './wait.ts'
+
+export type ClientOptions = TransportOptions
+type Schemas = components['schemas']
+type Query<P extends PathWith<'GET'>> =
+  NonNullable<paths[P]['get']> extends { parameters: { query?: infer Q } } ? Q : never
+type Filters<P extends PathWith<'GET'>> = Omit<NonNullable<Query<P>>, 'page'>
+
+/** A client of the postonce API. */
+export type Client = ReturnType<typeof createClient>
+
+/**
+ * Creates a client of the API. It makes no request by itself.
+ * @throws TypeError without exactly one of `apiKey` and `session`
+ */
+export function createClient(options: ClientOptions) {
+  const transport = createTransport(options)
+
+  async function request<M extends Method, P extends PathWith<M>>(
+    method: M,
+    path: P,
+    ...[call]: object extends CallArguments<Operation<M, P>>
+      ? [call?: CallArguments<Operation<M, P>>]
+      : [call: CallArguments<Operation<M, P>>]
+  ): Promise<Data<Operation<M, P>>> {
+    const { path: pathParameters, ...rest } = (call ?? {}) as {
+      path?: Record<string, string>
+    } & Pick<TransportRequest, 'query' | 'body' | 'signal' | 'idempotencyKey'>
+    const response = await transport.send({ method, path, pathParameters, ...rest })
+    const body = (await response.json()) as { data?: unknown }
+    return (body.data ?? body) as Data<Operation<M, P>>
+  }
+
+  return {
+    /** Calls any operation of the API by its method and path. Path, query, body and result are typed by the document. */
+    request,
+
+    posts: {
+      /** Publishes immediately, schedules with `scheduledAt`, or saves a draft with `status: 'DRAFT'`. */
+      create: (body: Schemas['CreatePost'], call: CallOptions = {}) => request('POST', '/api/posts', { body, ...call }),
+      /** Returns the problems that `create` would report, without creating a post. */
+      validate: (body: Schemas['CreatePost'], call: CallOptions = {}) =>
+        request('POST', '/api/posts/validate', { body, ...call }),
+      /** Returns a page. */
+      list: (query: Query<'/api/posts'> = {}, call: CallOptions = {}) =>
+        request('GET', '/api/posts', { query, ...call }),
+      /** Yields the posts of all pages, newest first by default. */
+      iterate: (filters: Filters<'/api/posts'> = {}, call: CallOptions = {}) =>
+        iteratePages(
+          async (page) => {
+            const { posts: items, totalPages } = await request('GET', '/api/posts', {
+              query: { ...filters, page },
+              ...call,
+            })
+            return { items, totalPages }
+          },
+          ({ _id }) => _id,
+        ),
+      get: async (postId: string, call: CallOptions = {}) =>
+        (await request('GET', '/api/posts/{postId}', { path: { postId }, ...call })).post,
+      update: (postId: string, body: Schemas['UpdatePost'], call: CallOptions = {}) =>
+        request('PATCH', '/api/posts/{postId}', { path: { postId }, body, ...call }),
+      /** Cancels a post that is pending or scheduled. */
+      cancel: (postId: string, call: CallOptions = {}) =>
+        request('POST', '/api/posts/{postId}/cancel', { path: { postId }, ...call }),
+      /** Sends a post again to the platforms that failed. */
+      retry: (postId: string, body: Schemas['RetryPost'] = {}, call: CallOptions = {}) =>
+        request('POST', '/api/posts/{postId}/retry', { path: { postId }, body, ...call }),
+      delete: (postId: string, call: CallOptions = {}) =>
+        request('DELETE', '/api/posts/{postId}', { path: { postId }, ...call }),
+      status: (postId: string, call: CallOptions = {}) =>
+        request('GET', '/api/posts/{postId}/status', { path: { postId }, ...call }),
+      timeline: (postId: string, call: CallOptions = {}) =>
+        request('GET', '/api/posts/{postId}/timeline', { path: { postId }, ...call }),
+      /** Waits until the post has a final status. */
+      waitUntilPublished: (postId: string, wait: WaitOptions = {}) => waitUntilPublished(transport, postId, wait),
+    },
+
+    media: {
+      /**
+       * Uploads a picture or video, and returns the media item for a post.
+       * @throws UploadError when the storage refuses the file
+       */
+      async upload(file: Blob, upload: UploadOptions = {}): Promise<MediaItem> {
+        const {
+          contentType = file.type,
+          altText,
+          filename = file instanceof File ? file.name : undefined,
+          signal,
+        } = upload
+        const target = await request('POST', '/api/posts/media/upload', {
+          body: { contentType, sizeBytes: file.size },
+          signal,
+        })
+        const { maxRetries = 3, fetch: send = fetch } = options
+        await putFile(target, file, upload, { send, maxRetries })
+        return {
+          storageKey: target.storageKey,
+          mimeType: target.contentType,
+          sizeBytes: file.size,
+          ...(filename ? { originalFilename: filename } : {}),
+          ...(altText === undefined ? {} : { altText }),
+        }
+      },
+    },
+
+    accounts: {
+      list: (call: CallOptions = {}) => request('GET', '/api/platform/accounts', call),
+      limits: (query: Query<'/api/platform/limits'> = {}, call: CallOptions = {}) =>
+        request('GET', '/api/platform/limits', { query, ...call }),
+    },
+
+    analytics: {
+      overview: (query: Query<'/api/analytics/overview'> = {}, call: CallOptions = {}) =>
+        request('GET', '/api/analytics/overview', { query, ...call }),
+      topPosts: (query: Query<'/api/analytics/posts/top'> = {}, call: CallOptions = {}) =>
+        request('GET', '/api/analytics/posts/top', { query, ...call }),
+    },
+
+    notifications: {
+      /** Yields the notifications of all pages, newest first. */
+      iterate: (filters: Filters<'/api/notifications'> = {}, call: CallOptions = {}) =>
+        iteratePages(
+          async (page) => {
+            const list = await request('GET', '/api/notifications', { query: { ...filters, page }, ...call })
+            return { items: list.notifications, totalPages: Math.ceil(list.total / list.limit) }
+          },
+          ({ _id }) => _id,
+        ),
+    },
+  }
+}

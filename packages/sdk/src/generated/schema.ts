@@ -1,0 +1,10337 @@
+// Generated from docs/openapi.json. Run "npm run sdk" after a change of the document.
+
+export interface paths {
+  '/health/live': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Check that this process is running */
+    get: operations['checkLive']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/health/ready': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Check that this process can serve requests: database and indexes are available */
+    get: operations['checkReady']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/health/delivery': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Check that posts can be published now; 503 lists what is missing */
+    get: operations['checkDelivery']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/auth/login': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** Log in with email address and password */
+    post: operations['logIn']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/auth/admin-login': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** Log in; same as `/login`, for admin frontends */
+    post: operations['logInAsAdmin']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/auth/refresh': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** Exchange the refresh cookie for a new access token */
+    post: operations['refreshSession']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/auth/logout': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    /** End this session; also works with an expired access token */
+    delete: operations['logOut']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/auth/logout/all': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    /**
+     * End all sessions of the user immediately
+     * @description API keys stay valid unless `apiKeys=true`.
+     */
+    delete: operations['logOutEverywhere']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/auth/me': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Get the signed-in user */
+    get: operations['getMe']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/auth/request-otp': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** Send a one-time code to an address; the response is the same for every address */
+    post: operations['requestCode']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/auth/verify-otp': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** Verify an address with its one-time code */
+    post: operations['verifyCode']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/auth/signup': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Create an account for a verified address and log in
+     * @description Requires the `verificationToken` of `verify-otp` in its cookie, in the header `X-Verification-Token`, or in the body. A body above 64 KiB, with a large avatar, requires it in the cookie or the header. Deployments without address verification reject such bodies.
+     */
+    post: operations['signUp']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/auth/send-reset-email': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** Send a password-reset link; the response is the same for every address */
+    post: operations['requestPasswordReset']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/auth/reset-password': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** Set a new password with the token of the reset link; ends all sessions */
+    post: operations['resetPassword']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/auth/google': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Start a login with Google
+     * @description Navigate the browser to this URL; the browser must store the cookie of the response.
+     */
+    get: operations['beginGoogleLogin']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/auth/google/callback': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Finish a login with Google; Google redirects the user here */
+    get: operations['finishGoogleLogin']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/auth/devices': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** List devices with a session, most recently used first */
+    get: operations['listDevices']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/auth/devices/{tokenId}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    /** Log out a device; its access token stops working immediately */
+    delete: operations['logOutDevice']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/mastodon/callback': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Finish connecting Mastodon; Mastodon redirects the user here */
+    get: operations['finishMastodonConnection']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/tumblr/callback': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Finish connecting Tumblr; Tumblr redirects the user here */
+    get: operations['finishTumblrConnection']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/threads/callback': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Finish connecting Threads; Threads redirects the user here */
+    get: operations['finishThreadsConnection']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/facebook/callback': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Finish connecting Facebook; Facebook redirects the user here */
+    get: operations['finishFacebookConnection']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/payments/webhook': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Receive a signed event of the payment processor
+     * @description Events without a matching user are acknowledged and ignored.
+     */
+    post: operations['receivePaymentEvent']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/notifications/stream': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Receive notifications in real time over a WebSocket
+     * @description Send `{"auth": {"token": "<access token>"}}` within 10 s, or the Authorization header. After `{"event": "ready"}`, each notification arrives as `{"event": "notification", "data": {..}}`. Send the message again with a new token before the old one expires. Socket.IO 4 clients connect to `/socket.io` instead (`auth.token`, events `notification` and `auth`).
+     */
+    get: operations['streamNotifications']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/keys': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** List the API keys, newest first */
+    get: operations['listApiKeys']
+    put?: never
+    /**
+     * Create an API key
+     * @description The response is the only one that contains the key. A user can have 20 keys. Without `expiresAt` the key does not expire.
+     */
+    post: operations['createApiKey']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/keys/{keyId}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    /** Delete an API key; requests with it fail immediately */
+    delete: operations['deleteApiKey']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/posts': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * List posts
+     * @description Returns a page of the caller's posts. Filters are combined. `status` accepts several values, repeated or separated by commas. A post larger than 2 MiB divided by `limit` is shortened and marked with `isShortened`.
+     */
+    get: operations['listPosts']
+    put?: never
+    /**
+     * Create a post
+     * @description Publishes immediately, schedules when `scheduledAt` is in the future, or saves a draft with `status: DRAFT`. An API key needs `posts:publish` for everything but a draft. A repeated request with the same idempotency key returns the first response with status 200.
+     */
+    post: operations['createPost']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/posts/validate': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Check a post without creating it
+     * @description Returns every error and warning that creating the post would return. Nothing is stored.
+     */
+    post: operations['validatePost']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/posts/{postId}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Get a post
+     * @description Includes the latest metrics of each platform.
+     */
+    get: operations['getPost']
+    /**
+     * Replace a post
+     * @description Works until delivery starts. An API key needs `posts:publish` for everything but a draft. Without `scheduledAt` the post keeps its time; null publishes it now.
+     */
+    put: operations['replacePost']
+    post?: never
+    /**
+     * Delete a post
+     * @description Stops the deliveries that have not started. Posts that are already published stay on their platforms.
+     */
+    delete: operations['deletePost']
+    options?: never
+    head?: never
+    /**
+     * Update a post
+     * @description Works until delivery starts. An API key needs `posts:publish` for everything but a draft. Fields that are not sent stay unchanged. `status` PENDING or SCHEDULED publishes a draft.
+     */
+    patch: operations['updatePost']
+    trace?: never
+  }
+  '/api/posts/{postId}/status': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Get the delivery status of a post
+     * @description Sends an ETag, and `Retry-After` while the delivery is in progress.
+     */
+    get: operations['getPostStatus']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/posts/{postId}/timeline': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Get the timeline of a post
+     * @description Lists the newest 200 events: attempts, outcomes, waits, reconciliations and status changes. They last as long as the post.
+     */
+    get: operations['getPostTimeline']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/posts/{postId}/retry': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Retry failed platforms
+     * @description Sends the post again to every platform that failed. A post that was duplicated free of charge cannot be retried.
+     */
+    post: operations['retryPost']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/posts/{postId}/cancel': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Cancel a post
+     * @description Works while the post is pending or scheduled.
+     */
+    post: operations['cancelPost']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/posts/{postId}/duplicate': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Duplicate a post as a draft
+     * @description Copies text, media and platforms of a post in any status into a new draft without a time. The draft counts against the plan. If the post failed or was cancelled without reaching a platform, the first duplicate is free, and the original can no longer be retried.
+     */
+    post: operations['duplicatePost']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/posts/media/upload': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Request a media upload
+     * @description Send the file to `uploadUrl` with PUT, then use `storageKey` in a media item of the post.
+     */
+    post: operations['requestMediaUpload']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/analytics/overview': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Get totals, followers and platform performance */
+    get: operations['getOverview']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/analytics/timeline': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Get daily engagement */
+    get: operations['getTimeline']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/analytics/growth': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Get daily follower counts */
+    get: operations['getFollowerGrowth']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/analytics/posts/top': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Get the top posts; posts without the metric come last */
+    get: operations['getTopPosts']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/analytics/platforms': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Get totals per platform, best first */
+    get: operations['getPlatformPerformance']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/analytics/heatmap': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Get engagement by weekday and hour */
+    get: operations['getHeatmap']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/analytics/posts/{postId}/refresh': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Refresh the metrics of a post from its platform
+     * @description Allowed once per 15 minutes; a failed refresh does not count. Waits about five seconds and always returns the latest snapshot.
+     */
+    post: operations['refreshPostMetrics']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/find': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** List the platform accounts of the user */
+    get: operations['listPlatformConnections']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/limits': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Get the limits that each platform sets for a post
+     * @description Where servers set their own limits, those of the default account’s server, or of the given account’s. `publications` is what that account has used.
+     */
+    get: operations['getPlatformLimits']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/bluesky/connect': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** Connect a Bluesky account with an app password */
+    post: operations['connectBluesky']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/mastodon/connect': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Start connecting a Mastodon account
+     * @description Send the user to the returned URL within ten minutes. A browser must store the cookie of the response (`credentials: include`).
+     */
+    get: operations['beginMastodonConnection']
+    put?: never
+    /**
+     * Start connecting a Mastodon account on any server
+     * @description Send the user to the returned URL within ten minutes. A browser must store the cookie of the response (`credentials: include`). Without a server, the default one of this deployment is used.
+     */
+    post: operations['beginMastodonConnectionOnServer']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/tumblr/connect': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Start connecting a Tumblr account
+     * @description Send the user to the returned URL within ten minutes. A browser must store the cookie of the response (`credentials: include`).
+     */
+    get: operations['beginTumblrConnection']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/threads/connect': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Start connecting a Threads account
+     * @description Send the user to the returned URL within ten minutes. A browser must store the cookie of the response (`credentials: include`).
+     */
+    get: operations['beginThreadsConnection']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/facebook/connect': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Start connecting a Facebook account
+     * @description Send the user to the returned URL within ten minutes. A browser must store the cookie of the response (`credentials: include`).
+     */
+    get: operations['beginFacebookConnection']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/accounts': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * List all connected accounts of the user
+     * @description In the order of the platforms, the default account of each first.
+     */
+    get: operations['listAccounts']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/accounts/{accountId}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    /**
+     * Disconnect an account
+     * @description Another account of its platform becomes the default one.
+     */
+    delete: operations['disconnectAccount']
+    options?: never
+    head?: never
+    /** Make an account the default of its platform, or give it a label */
+    patch: operations['updateAccount']
+    trace?: never
+  }
+  '/api/platform/accounts/{accountId}/refresh': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** Check the connection of an account and update its profile */
+    post: operations['refreshAccount']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/bluesky/refresh': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Check the Bluesky connection and update the profile */
+    get: operations['refreshBlueskyConnection']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/bluesky/disconnect': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    /** Disconnect the Bluesky account */
+    delete: operations['disconnectBluesky']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/mastodon/refresh': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Check the Mastodon connection and update the profile */
+    get: operations['refreshMastodonConnection']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/mastodon/disconnect': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    /** Disconnect the Mastodon account */
+    delete: operations['disconnectMastodon']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/tumblr/refresh': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Check the Tumblr connection and update the profile */
+    get: operations['refreshTumblrConnection']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/tumblr/disconnect': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    /** Disconnect the Tumblr account */
+    delete: operations['disconnectTumblr']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/threads/refresh': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Check the Threads connection and update the profile */
+    get: operations['refreshThreadsConnection']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/threads/disconnect': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    /** Disconnect the Threads account */
+    delete: operations['disconnectThreads']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/facebook/refresh': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Check the Facebook connection and update the profile */
+    get: operations['refreshFacebookConnection']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/platform/facebook/disconnect': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    /** Disconnect the Facebook account */
+    delete: operations['disconnectFacebook']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/notifications': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** List notifications, newest first */
+    get: operations['listNotifications']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/notifications/read-all': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    /** Mark all notifications as read */
+    patch: operations['markAllNotificationsRead']
+    trace?: never
+  }
+  '/api/notifications/{id}/read': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    /** Mark a notification as read */
+    patch: operations['markNotificationRead']
+    trace?: never
+  }
+  '/api/profile/upload-url': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Request an avatar upload
+     * @description Send the image to `uploadUrl` with PUT, then pass `storageUrl` to update-avatar.
+     */
+    post: operations['requestAvatarUpload']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/profile/update-avatar': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    /**
+     * Set an uploaded image as the avatar
+     * @description Deletes the previously uploaded avatar.
+     */
+    put: operations['updateAvatar']
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/profile/delete-avatar': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    /** Delete the avatar and use the generated one */
+    delete: operations['deleteAvatar']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/profile/change-timezone': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    /**
+     * Change the timezone
+     * @description Scheduled posts keep their instants.
+     */
+    put: operations['changeTimezone']
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/profile/change-name': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    /** Change the name */
+    patch: operations['changeName']
+    trace?: never
+  }
+  '/api/profile/change-password': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    /**
+     * Change the password
+     * @description Ends all other sessions. Only for accounts that log in with a password.
+     */
+    patch: operations['changePassword']
+    trace?: never
+  }
+  '/api/generate/captions': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Generate captions
+     * @description Counts against `limits.maxCaptionGenerations` only when captions are returned.
+     */
+    post: operations['generateCaptions']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/generate/captions/bluesky': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Generate captions that fit Bluesky
+     * @description Counts against `limits.maxCaptionGenerations` only when captions are returned.
+     */
+    post: operations['generateBlueskyCaptions']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/generate/captions/threads': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Generate captions that fit Threads
+     * @description Counts against `limits.maxCaptionGenerations` only when captions are returned.
+     */
+    post: operations['generateThreadsCaptions']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/generate/captions/instagram': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Generate captions that fit Instagram
+     * @description Counts against `limits.maxCaptionGenerations` only when captions are returned.
+     */
+    post: operations['generateInstagramCaptions']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/generate/captions/facebook': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Generate captions that fit Facebook
+     * @description Counts against `limits.maxCaptionGenerations` only when captions are returned.
+     */
+    post: operations['generateFacebookCaptions']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/generate/captions/mastodon': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Generate captions that fit Mastodon
+     * @description Counts against `limits.maxCaptionGenerations` only when captions are returned.
+     */
+    post: operations['generateMastodonCaptions']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/generate/captions/tumblr': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Generate captions that fit Tumblr
+     * @description Counts against `limits.maxCaptionGenerations` only when captions are returned.
+     */
+    post: operations['generateTumblrCaptions']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/payments/create-checkout': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Create a checkout page for the Pro plan
+     * @description Returns the same page while it is open. Fails with 409 ALREADY_SUBSCRIBED while a subscription exists.
+     */
+    post: operations['createCheckout']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/payments/billing-portal': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** Open the billing portal for cards, invoices and the subscription */
+    post: operations['openBillingPortal']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/payments/cancel': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Cancel the subscription at the end of the paid period
+     * @description The plan stays active until then, and the user can resume it in the billing portal.
+     */
+    post: operations['cancelSubscription']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/payments/status': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Get plan, subscription, usage and limits */
+    get: operations['getSubscription']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/notifications/devices': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** Register a device for push messages; it belongs to the last user who registered it */
+    post: operations['registerDevice']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/firebase/save-token': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** Register a browser for push messages; path of older frontends */
+    post: operations['saveBrowserToken']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/notifications/devices/{token}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    /** Stop push messages to a device; clients call it at logout */
+    delete: operations['removeDevice']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/profile/export': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Download all of your data as JSON */
+    get: operations['exportData']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/profile': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    /**
+     * Erase the account and all of its data
+     * @description Blocks the account immediately and removes its data in the background. Accounts without a password need a login within the last ten minutes.
+     */
+    delete: operations['eraseAccount']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/admin/get-all-users': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** List all users, newest first, or a page of them with `page` or `limit` */
+    get: operations['listUsers']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/admin/update-user-plan/{id}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    /** Set a user's plan and limits without the payment processor */
+    patch: operations['updateUserPlan']
+    trace?: never
+  }
+  '/api/admin/update-user-activity/{id}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    /** Disable an account immediately, or enable it again */
+    patch: operations['updateUserActivity']
+    trace?: never
+  }
+  '/api/admin/analytics': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Get the number of users by kind and its monthly growth */
+    get: operations['getUserStatistics']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/admin/audit': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** List changes by admins and posts they read, newest first */
+    get: operations['listAuditEntries']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/admin/posts/{id}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Get any user's post; the audit log records each read */
+    get: operations['readUserPost']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/admin/posts/{id}/timeline': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Get the timeline of any user's post; the audit log records each read */
+    get: operations['readUserPostTimeline']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/admin/dead-letters': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** List failed metric collections with their reasons, latest first */
+    get: operations['listDeadLetters']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/admin/dead-letters/{id}/replay': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** Retry a failed collection; success removes its dead letter */
+    post: operations['replayDeadLetter']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/status/slo': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Get lateness and misses of the posts scheduled in the last 24 hours */
+    get: operations['getServiceLevels']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+}
+export type webhooks = Record<string, never>
+export interface components {
+  schemas: {
+    Account: {
+      _id: string
+      platform: components['schemas']['Platform']
+      /** @description The account's id on the platform */
+      platformId: string
+      server: string | null
+      profile: components['schemas']['PlatformProfile']
+      health: components['schemas']['ConnectionHealth']
+      /** Format: date-time */
+      connectedAt: string
+      /** @description Whether this account is meant where only the platform is named */
+      isDefault: boolean
+      label: string | null
+    }
+    AccountChange: {
+      /**
+       * @description Makes this account the default of its platform
+       * @enum {boolean}
+       */
+      isDefault?: true
+      label?: string | null
+    }
+    Acknowledgment: {
+      /** @enum {boolean} */
+      success: true
+      message: string
+    }
+    AnalyticsOverview: {
+      stats: {
+        bestPlatform: components['schemas']['Platform'] | null
+        /** @description Distinct posts published in the period */
+        totalPosts: number
+        totalEngagement: number
+        totalImpressions: number | null
+        totalReach: number | null
+        avgEngagementRate: number | null
+        engagementChangePercent: number | null
+      }
+      followers: {
+        total: number | null
+        breakdown: {
+          bluesky?: number | null
+          threads?: number | null
+          instagram?: number | null
+          facebook?: number | null
+          mastodon?: number | null
+          tumblr?: number | null
+        }
+        /** @description Followers by account id, where several accounts of a platform are counted */
+        accounts?: {
+          [key: string]: number
+        }
+      }
+      /** @description Best first; platforms without posts are omitted */
+      platformPerformance: components['schemas']['PlatformPerformance'][]
+      /** @description From the start of the first day until now */
+      period: {
+        /** Format: date-time */
+        start: string
+        /** Format: date-time */
+        end: string
+      }
+    }
+    ApiKey: {
+      id: string
+      name: string
+      /** @description The beginning and the last four characters of the key */
+      hint: string
+      scopes: components['schemas']['ApiKeyScope'][]
+      /** Format: date-time */
+      createdAt: string
+      expiresAt: string | null
+      lastUsedAt: string | null
+      lastUsedNetwork: string | null
+    }
+    /**
+     * @description `:publish`, `:draft` and `:write` include the scopes for reading the same records
+     * @enum {string}
+     */
+    ApiKeyScope:
+      | 'posts:read'
+      | 'posts:draft'
+      | 'posts:publish'
+      | 'accounts:read'
+      | 'accounts:write'
+      | 'analytics:read'
+      | 'captions:generate'
+      | 'notifications:read'
+      | 'notifications:write'
+    AuditEntry: {
+      _id: string
+      /** Format: date-time */
+      at: string
+      /** @description Id of the admin, or `cli` */
+      actorId: string
+      /** @enum {string} */
+      action: 'update-plan' | 'update-activity' | 'update-role' | 'replay-dead-letter' | 'read-post' | 'read-timeline'
+      /** @description Id of the user whose record was changed or read */
+      subjectId: string
+      before: components['schemas']['AuditFacts']
+      after: components['schemas']['AuditFacts']
+      requestId: string | null
+      ipAddress: string | null
+    }
+    AuditFacts: {
+      /** @enum {string} */
+      plan?: 'free' | 'pro'
+      limits?: {
+        maxPosts: number
+        maxCaptionGenerations: number
+      }
+      isDisabled?: boolean
+      /** @enum {string} */
+      role?: 'user' | 'admin'
+      /** @description The post that the admin read */
+      postId?: string
+      deadLetter?: {
+        /** @enum {string} */
+        type: 'post' | 'account'
+        platform: components['schemas']['Platform']
+        postId: string | null
+        count: number
+      }
+    }
+    ChangePassword: {
+      currentPassword: string
+      /** @description At least 8 characters */
+      newPassword: string
+      /** @description True also deletes all API keys; the programs that use them stop working */
+      endsApiKeys?: boolean
+    }
+    ConnectBluesky: {
+      /** @description Handle or email address */
+      identifier: string
+      /** @description An app password, not the main password */
+      appPassword: string
+    }
+    ConnectionHealth: {
+      /**
+       * @description `expiring` means that at most seven days are left
+       * @enum {string}
+       */
+      status: 'active' | 'expiring' | 'expired' | 'error'
+      needsReconnection: boolean
+      lastError: string | null
+      checkedAt: string | null
+      expiresAt: string | null
+    }
+    ConnectMastodon: {
+      /**
+       * @description Name of the server, its https address or `@user@server`; absent: the default instance
+       * @example mastodon.social
+       */
+      instance?: string
+    }
+    CreateApiKey: {
+      /** @description 2 to 100 characters */
+      name: string
+      scopes: components['schemas']['ApiKeyScope'][]
+      expiresAt?: string | null
+    }
+    CreatedApiKey: {
+      id: string
+      name: string
+      /** @description The beginning and the last four characters of the key */
+      hint: string
+      scopes: components['schemas']['ApiKeyScope'][]
+      /** Format: date-time */
+      createdAt: string
+      expiresAt: string | null
+      lastUsedAt: string | null
+      lastUsedNetwork: string | null
+      /** @description The key. Store it now: no other response contains it. */
+      key: string
+    }
+    CreatedPost: {
+      /** @example 6824b1f7c0a9d3e5f1a2b3c4 */
+      postId: string
+      status: components['schemas']['PostStatus']
+      scheduledAt: string | null
+      /** @description Problems that do not reject the post but may make its delivery fail */
+      warnings: components['schemas']['Problem'][]
+    }
+    CreatePost: {
+      content: {
+        /** @example Good morning, everyone */
+        text: string
+        /** @description At most 20; each platform has its own, lower limit */
+        mediaItems?: components['schemas']['MediaItemInput'][]
+      }
+      /**
+       * @description Publishes on the default account of each. At least one platform or account is required.
+       * @example [
+       *       "bluesky"
+       *     ]
+       */
+      selectedPlatforms: components['schemas']['Platform'][]
+      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`) */
+      selectedAccounts?: string[]
+      /**
+       * @description Per platform, replaces the same part of `content`
+       * @example {
+       *       "bluesky": {
+       *         "text": "Good morning, Bluesky"
+       *       }
+       *     }
+       */
+      platformSpecificContent?: {
+        bluesky?: components['schemas']['OverrideInput']
+        threads?: components['schemas']['OverrideInput']
+        instagram?: components['schemas']['OverrideInput']
+        facebook?: components['schemas']['OverrideInput']
+        mastodon?: components['schemas']['OverrideInput']
+        tumblr?: components['schemas']['OverrideInput']
+      }
+      /** @description Per account id, replaces the same part of `platformSpecificContent` and `content` */
+      accountSpecificContent?: {
+        [key: string]: components['schemas']['OverrideInput']
+      }
+      /**
+       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null or a past time publishes now.
+       * @example 2027-05-01T09:30:00+02:00
+       * @example 2027-05-01T09:30
+       */
+      scheduledAt?: string | null
+      /**
+       * @description IANA timezone; the default is UTC
+       * @example Europe/Berlin
+       */
+      timezone?: string
+      /**
+       * @description DRAFT prevents publication. PENDING and SCHEDULED are equivalent: `scheduledAt` decides between them.
+       * @enum {string}
+       */
+      status?: 'DRAFT' | 'PENDING' | 'SCHEDULED'
+      /** @description Idempotency key, as an alternative to the header. A repeated request with the same key and body returns the first response. */
+      correlationId?: string
+    }
+    DeadLetter: {
+      _id: string
+      /**
+       * @description The failed collection: the metrics of a post, or the followers of an account
+       * @enum {string}
+       */
+      type: 'post' | 'account'
+      postId: string | null
+      userId: string
+      platform: components['schemas']['Platform']
+      /** @description The reason of the latest failure */
+      reason: string
+      /** @description Number of failures */
+      count: number
+      /** Format: date-time */
+      firstAt: string
+      /** Format: date-time */
+      lastAt: string
+    }
+    /** @description Counts deliveries to platforms, without cancelled posts */
+    DeliveryCounts: {
+      total: number
+      /** @description Published within `missAfterMs` of the scheduled time */
+      onTime: number
+      /** @description Published later than that */
+      late: number
+      /** @description Failed for a reason outside the user's control, including `TOO_LATE` */
+      failed: number
+      /** @description Not published, and the scheduled time is more than `missAfterMs` ago */
+      overdue: number
+      /** @description Not published yet, within `missAfterMs` */
+      open: number
+      /** @description Failed for a reason that only the user can fix; not a miss */
+      refused: number
+      /** @description Retried by the user; excluded from lateness and misses */
+      retried: number
+      /** @description Sum of `late`, `failed` and `overdue` */
+      misses: number
+      failures: {
+        unauthorized?: number
+        permission?: number
+        rate_limited?: number
+        not_found?: number
+        validation?: number
+        media_not_ready?: number
+        media_fetch_failed?: number
+        duplicate?: number
+        blocked_by_platform?: number
+        transient?: number
+        PLATFORM_NOT_CONNECTED?: number
+        PLATFORM_NOT_SUPPORTED?: number
+        ACCOUNT_DISABLED?: number
+        OUTCOME_UNKNOWN?: number
+        MEDIA_UNAVAILABLE?: number
+        TOO_LATE?: number
+        QUOTA_EXCEEDED?: number
+        INTERNAL?: number
+      }
+      /** @description Milliseconds from the scheduled time until the platform's response was recorded */
+      lateness: {
+        count: number
+        p50: number | null
+        p95: number | null
+        p99: number | null
+        max: number | null
+      }
+    }
+    /** @enum {string} */
+    DeliveryStatus: 'pending' | 'processing' | 'completed' | 'failed' | 'deleted'
+    Device: {
+      tokenId: string
+      ipAddress: string
+      userAgent: string
+      /** Format: date-time */
+      createdAt: string
+      /**
+       * Format: date-time
+       * @description Time of the last token refresh, which clients make every few minutes
+       */
+      lastActive: string
+      /** @description True for the device that sent this request */
+      isCurrent: boolean
+    }
+    EmailAddress: {
+      /** Format: email */
+      email: string
+    }
+    /** @description Every error of the API has this body */
+    Error: {
+      /** @enum {boolean} */
+      success: false
+      message: string
+      statusCode: number
+      code: components['schemas']['ErrorCode']
+      requestId: string
+      /** @description All problems with the input */
+      errors?: components['schemas']['Problem'][]
+      /** @description With a plan limit: the amount used */
+      usage?: number
+      /** @description With a plan limit: the amount allowed */
+      limit?: number
+      /** @description With `INSUFFICIENT_SCOPE`: the scope that the API key lacks */
+      scope?: string
+      /** @description With a rate limit: its name */
+      bucket?: string
+      /** @description With `POST_DUPLICATED`: the draft that replaced the post */
+      draftId?: string
+      /** @description With a health route: the missing dependencies */
+      missing?: string[]
+    }
+    /** @enum {string} */
+    ErrorCode:
+      | 'VALIDATION_FAILED'
+      | 'BAD_REQUEST'
+      | 'INVALID_MEDIA_TYPE'
+      | 'INVALID_CREDENTIALS'
+      | 'UNAUTHORIZED'
+      | 'PLATFORM_CREDENTIALS_INVALID'
+      | 'PLATFORM_NOT_CONNECTED'
+      | 'PLATFORM_NOT_SUPPORTED'
+      | 'NO_FAILED_PLATFORMS'
+      | 'OTP_INVALID'
+      | 'ADDRESS_NOT_VERIFIED'
+      | 'RESET_TOKEN_INVALID'
+      | 'INCORRECT_PASSWORD'
+      | 'PASSWORD_NOT_SUPPORTED'
+      | 'CAPTION_REFUSED'
+      | 'IDEMPOTENCY_KEYS_DIFFER'
+      | 'WEBHOOK_INVALID'
+      | 'NO_BILLING_ACCOUNT'
+      | 'NO_ACTIVE_SUBSCRIPTION'
+      | 'NO_SUBSCRIPTION_ID'
+      | 'ALREADY_CANCELLING'
+      | 'FORBIDDEN'
+      | 'ACCOUNT_DISABLED'
+      | 'FRESH_LOGIN_REQUIRED'
+      | 'SESSION_REQUIRED'
+      | 'INSUFFICIENT_SCOPE'
+      | 'POST_LIMIT_REACHED'
+      | 'CAPTION_LIMIT_REACHED'
+      | 'UPLOAD_QUOTA_REACHED'
+      | 'ACCOUNT_LIMIT_REACHED'
+      | 'API_KEY_LIMIT_REACHED'
+      | 'NOT_FOUND'
+      | 'METHOD_NOT_ALLOWED'
+      | 'REQUEST_TIMEOUT'
+      | 'POST_NOT_EDITABLE'
+      | 'POST_IN_PROGRESS'
+      | 'POST_DUPLICATED'
+      | 'RECONNECT_REQUIRED'
+      | 'ACCOUNT_ALREADY_CONNECTED'
+      | 'ADDRESS_TAKEN'
+      | 'OWN_ACCOUNT'
+      | 'ALREADY_SUBSCRIBED'
+      | 'PAYLOAD_TOO_LARGE'
+      | 'UNSUPPORTED_MEDIA_TYPE'
+      | 'IDEMPOTENCY_MISMATCH'
+      | 'UPGRADE_REQUIRED'
+      | 'RATE_LIMITED'
+      | 'HEADERS_TOO_LARGE'
+      | 'INTERNAL'
+      | 'PAYMENT_SESSION_FAILED'
+      | 'BILLING_PORTAL_FAILED'
+      | 'PLATFORM_UNAVAILABLE'
+      | 'CAPTION_PROVIDER_FAILED'
+      | 'PAYMENTS_UNAVAILABLE'
+      | 'SERVICE_UNAVAILABLE'
+    /** @enum {string} */
+    FailureCode:
+      | 'unauthorized'
+      | 'permission'
+      | 'rate_limited'
+      | 'not_found'
+      | 'validation'
+      | 'media_not_ready'
+      | 'media_fetch_failed'
+      | 'duplicate'
+      | 'blocked_by_platform'
+      | 'transient'
+      | 'PLATFORM_NOT_CONNECTED'
+      | 'PLATFORM_NOT_SUPPORTED'
+      | 'ACCOUNT_DISABLED'
+      | 'OUTCOME_UNKNOWN'
+      | 'MEDIA_UNAVAILABLE'
+      | 'TOO_LATE'
+      | 'QUOTA_EXCEEDED'
+      | 'INTERNAL'
+    GenerateCaptions: {
+      /** @description The topic of the captions */
+      prompt: string
+      /** @description Base64 data URLs of PNG, JPEG or WebP images */
+      media?: string[]
+      /** @description The current text of the post */
+      text?: string
+      /** @description For example professional, casual, friendly, funny or excited */
+      tone?: string
+    }
+    GeneratedCaptions: {
+      /**
+       * @description `template` when no caption provider is configured: phrases around the words of the request
+       * @enum {string}
+       */
+      provider: 'model' | 'template'
+      captions: string[]
+      /** @description Usage of the plan, including this request */
+      usage: {
+        used: number
+        limit: number
+      }
+    }
+    HostedPage: {
+      /** @description Page of the payment processor; send the user there */
+      url: string
+    }
+    /** @description `analytics` is present with `include=metrics`. */
+    ListedPost: {
+      /** @example 6824b1f7c0a9d3e5f1a2b3c4 */
+      _id: string
+      userId: string
+      content: components['schemas']['PostContent']
+      selectedPlatforms: components['schemas']['Platform'][]
+      selectedAccounts?: string[]
+      /** @description Overrides by platform */
+      platformSpecificContent: {
+        bluesky?: components['schemas']['PostContentOverride']
+        threads?: components['schemas']['PostContentOverride']
+        instagram?: components['schemas']['PostContentOverride']
+        facebook?: components['schemas']['PostContentOverride']
+        mastodon?: components['schemas']['PostContentOverride']
+        tumblr?: components['schemas']['PostContentOverride']
+      }
+      /** @description Overrides by account id */
+      accountSpecificContent?: {
+        [key: string]: components['schemas']['PostContentOverride']
+      }
+      scheduledAt: string | null
+      timezone: string
+      status: components['schemas']['PostStatus']
+      platformStatuses: components['schemas']['PlatformStatus'][]
+      correlationId: string | null
+      metadata: {
+        /** @enum {string} */
+        source: 'web' | 'api'
+      }
+      /** @description Only in lists: the post is too large for its page. It has the beginning of its text, without `platformSpecificContent` and alt texts. Get the post by its id to read all of it. */
+      isShortened?: boolean
+      /** Format: date-time */
+      createdAt: string
+      /** Format: date-time */
+      updatedAt: string
+      /** @description The latest snapshot by platform */
+      analytics?: {
+        bluesky?: components['schemas']['MetricsSnapshot']
+        threads?: components['schemas']['MetricsSnapshot']
+        instagram?: components['schemas']['MetricsSnapshot']
+        facebook?: components['schemas']['MetricsSnapshot']
+        mastodon?: components['schemas']['MetricsSnapshot']
+        tumblr?: components['schemas']['MetricsSnapshot']
+      }
+      /** @description The latest snapshot by account id, for accounts that the post names */
+      accountAnalytics?: {
+        [key: string]: components['schemas']['MetricsSnapshot']
+      }
+    }
+    LoggedIn: {
+      /** @description Send it as `Authorization: Bearer` */
+      accessToken: string
+      user: components['schemas']['User']
+    }
+    LogIn: {
+      email: string
+      password: string
+    }
+    MediaItem: {
+      /**
+       * @description The key that the media upload returned. It must start with your own prefix.
+       * @example posts/6824b1f7c0a9d3e5f1a2b3c4/3f0c8a52-6d1b-4f0e-9c7a-2b1d5e8f9a01.jpg
+       */
+      storageKey: string
+      /**
+       * @description Allowed values: image/png, image/jpeg, image/jpg, image/webp, video/mp4, video/quicktime
+       * @example image/jpeg
+       */
+      mimeType: string
+      /** @example sunrise.jpg */
+      originalFilename?: string
+      sizeBytes?: number
+      /** @description Pixels */
+      width?: number
+      /** @description Pixels */
+      height?: number
+      /** @description Seconds, for videos */
+      duration?: number
+      /**
+       * @description Description for people who cannot see the media
+       * @example The sun rises over a harbour
+       */
+      altText?: string
+      /** @description Public URL of the file */
+      storageUrl: string
+    }
+    MediaItemInput: {
+      /**
+       * @description The key that the media upload returned. It must start with your own prefix.
+       * @example posts/6824b1f7c0a9d3e5f1a2b3c4/3f0c8a52-6d1b-4f0e-9c7a-2b1d5e8f9a01.jpg
+       */
+      storageKey: string
+      /**
+       * @description Allowed values: image/png, image/jpeg, image/jpg, image/webp, video/mp4, video/quicktime
+       * @example image/jpeg
+       */
+      mimeType: string
+      /** @example sunrise.jpg */
+      originalFilename?: string
+      sizeBytes?: number
+      /** @description Pixels */
+      width?: number
+      /** @description Pixels */
+      height?: number
+      /** @description Seconds, for videos */
+      duration?: number
+      /**
+       * @description Description for people who cannot see the media
+       * @example The sun rises over a harbour
+       */
+      altText?: string
+    }
+    MediaLimits: {
+      max: number
+      types: string[]
+      /** @description The largest file that the media upload and the platform both accept */
+      maxBytes: number
+    }
+    MediaUpload: {
+      /** @description Send the file here with PUT within 15 minutes, with exactly this Content-Type and without an Authorization header. */
+      uploadUrl: string
+      /** @description Public URL of the file after the upload */
+      storageUrl: string
+      /** @example posts/6824b1f7c0a9d3e5f1a2b3c4/3f0c8a52-6d1b-4f0e-9c7a-2b1d5e8f9a01.jpg */
+      storageKey: string
+      /** @example image/jpeg */
+      contentType: string
+    }
+    MetricsSnapshot: {
+      platform: components['schemas']['Platform']
+      /** Format: date-time */
+      snapshotAt: string
+      likes: number | null
+      shares: number | null
+      comments: number | null
+      impressions: number | null
+      reach: number | null
+      saved: number | null
+      totalEngagement: number | null
+      engagementRate: number | null
+      virality: number | null
+      followerCountAtSnapshot: number | null
+    }
+    Notification: {
+      _id: string
+      userId: string
+      message: string
+      /** @enum {string} */
+      type: 'success' | 'error' | 'info' | 'warning'
+      /** @description The record that the notification refers to */
+      reference: {
+        type: string
+        id: string
+        model: string
+      }
+      options: {
+        image?: string
+        link?: string
+      }
+      read: boolean
+      /** Format: date-time */
+      createdAt: string
+    }
+    NotificationList: {
+      notifications: components['schemas']['Notification'][]
+      total: number
+      page: number
+      limit: number
+      /** @description Unread notifications on all pages */
+      unread: number
+    }
+    OverrideInput: {
+      /** @example Good morning, everyone */
+      text?: string
+      /** @description At most 20; each platform has its own, lower limit */
+      mediaItems?: components['schemas']['MediaItemInput'][]
+    }
+    PaymentEvent: {
+      /** @example evt_1Q */
+      id: string
+      /** @enum {string} */
+      object: 'event'
+      /** @example customer.subscription.updated */
+      type: string
+      /** @description Unix seconds */
+      created: number
+      data: {
+        object: {
+          [key: string]: unknown
+        }
+      }
+    } & {
+      [key: string]: unknown
+    }
+    /**
+     * @default 30d
+     * @enum {string}
+     */
+    Period: '7d' | '30d'
+    /**
+     * @description Platform identifier
+     * @enum {string}
+     */
+    Platform: 'bluesky' | 'threads' | 'instagram' | 'facebook' | 'mastodon' | 'tumblr'
+    PlatformConnection: {
+      connected: boolean
+      /** @description The account's id on the platform */
+      platformId?: string
+      profile?: components['schemas']['PlatformProfile']
+      health?: components['schemas']['ConnectionHealth']
+      /** Format: date-time */
+      connectedAt?: string
+      /** @description Only for bluesky */
+      did?: string
+      /** @description Only for bluesky */
+      handle?: string
+      /** @description Only for mastodon */
+      instanceUrl?: string
+      /** @description Only for mastodon */
+      accountId?: string
+      /** @description Only for tumblr */
+      blogHostname?: string
+    }
+    PlatformLimits: {
+      /** @description Every limit applies */
+      text: {
+        unit: string
+        max: number
+        linkLength?: number
+      }[]
+      /** @description Maximum number of each in a text; absent when unlimited */
+      parts?: {
+        hashtags?: number
+        mentions?: number
+        links?: number
+      }
+      media: {
+        required: boolean
+        /** @description Images and videos together */
+        max: number
+        /** @description True when a post may contain both images and videos */
+        mix: boolean
+        image: components['schemas']['MediaLimits']
+        video: components['schemas']['MediaLimits']
+      }
+      altText: {
+        image: number | null
+        video: number | null
+      }
+      /** @description What the platform accepts of the connected account; absent where no limit is known. Every limit applies */
+      publications?: components['schemas']['PublicationQuota'][]
+    }
+    PlatformPerformance: {
+      _id: components['schemas']['Platform']
+      totalEngagement: number
+      /** @description A post counts once per account */
+      totalPosts: number
+      avgEngagementRate: number | null
+      /** @description Best first, where the posts are from several accounts */
+      accounts?: {
+        accountId: string | null
+        totalEngagement: number
+        /** @description A post counts once per account */
+        totalPosts: number
+        avgEngagementRate: number | null
+      }[]
+    }
+    PlatformProfile: {
+      displayName: string
+      handle: string
+      avatar: string | null
+      description?: string
+    }
+    PlatformStatus: {
+      platform: components['schemas']['Platform']
+      accountId: string | null
+      accountName: string | null
+      server: string | null
+      status: components['schemas']['DeliveryStatus']
+      platformPostId: string | null
+      platformPostUrl: string | null
+      error: string | null
+      errorCode: components['schemas']['FailureCode'] | null
+      nextAttemptAt: string | null
+      attemptCount: number
+      lastAttemptAt: string | null
+      completedAt: string | null
+      lastAnalyticsFetch: string | null
+    }
+    Post: {
+      /** @example 6824b1f7c0a9d3e5f1a2b3c4 */
+      _id: string
+      userId: string
+      content: components['schemas']['PostContent']
+      selectedPlatforms: components['schemas']['Platform'][]
+      selectedAccounts?: string[]
+      /** @description Overrides by platform */
+      platformSpecificContent: {
+        bluesky?: components['schemas']['PostContentOverride']
+        threads?: components['schemas']['PostContentOverride']
+        instagram?: components['schemas']['PostContentOverride']
+        facebook?: components['schemas']['PostContentOverride']
+        mastodon?: components['schemas']['PostContentOverride']
+        tumblr?: components['schemas']['PostContentOverride']
+      }
+      /** @description Overrides by account id */
+      accountSpecificContent?: {
+        [key: string]: components['schemas']['PostContentOverride']
+      }
+      scheduledAt: string | null
+      timezone: string
+      status: components['schemas']['PostStatus']
+      platformStatuses: components['schemas']['PlatformStatus'][]
+      correlationId: string | null
+      metadata: {
+        /** @enum {string} */
+        source: 'web' | 'api'
+      }
+      /** @description Only in lists: the post is too large for its page. It has the beginning of its text, without `platformSpecificContent` and alt texts. Get the post by its id to read all of it. */
+      isShortened?: boolean
+      /** Format: date-time */
+      createdAt: string
+      /** Format: date-time */
+      updatedAt: string
+    }
+    PostContent: {
+      text: string
+      mediaItems: components['schemas']['MediaItem'][]
+    }
+    PostContentOverride: {
+      text?: string
+      mediaItems?: components['schemas']['MediaItem'][]
+    }
+    PostDetail: {
+      post: components['schemas']['Post']
+      /** @description The latest snapshot by platform */
+      analytics: {
+        bluesky?: components['schemas']['MetricsSnapshot']
+        threads?: components['schemas']['MetricsSnapshot']
+        instagram?: components['schemas']['MetricsSnapshot']
+        facebook?: components['schemas']['MetricsSnapshot']
+        mastodon?: components['schemas']['MetricsSnapshot']
+        tumblr?: components['schemas']['MetricsSnapshot']
+      }
+      /** @description The latest snapshot by account id, for accounts that the post names */
+      accountAnalytics?: {
+        [key: string]: components['schemas']['MetricsSnapshot']
+      }
+    }
+    PostList: {
+      posts: components['schemas']['ListedPost'][]
+      total: number
+      page: number
+      limit: number
+      totalPages: number
+    }
+    PostProgress: {
+      postId: string
+      status: components['schemas']['PostStatus']
+      platformStatuses: components['schemas']['PlatformStatus'][]
+      scheduledAt: string | null
+      /** Format: date-time */
+      createdAt: string
+      /** Format: date-time */
+      updatedAt: string
+      progress: {
+        total: number
+        pending: number
+        processing: number
+        completed: number
+        failed: number
+        deleted: number
+      }
+    }
+    /**
+     * @description Status of the whole post
+     * @enum {string}
+     */
+    PostStatus:
+      'DRAFT' | 'PENDING' | 'SCHEDULED' | 'PROCESSING' | 'COMPLETED' | 'PARTIAL_SUCCESS' | 'FAILED' | 'CANCELLED'
+    PostTimeline: {
+      postId: string
+      /** @description Oldest first */
+      events: components['schemas']['TimelineEvent'][]
+    }
+    Problem: {
+      /**
+       * @description Dotted path into the body, such as content.mediaItems.0.mimeType
+       * @example selectedPlatforms.0
+       */
+      path: string
+      /** @example PLATFORM_NOT_CONNECTED */
+      code: string
+      message: string
+      platform?: string
+      accountId?: string
+      /**
+       * Format: date-time
+       * @description With `QUOTA_LIKELY_EXCEEDED`: when the post would be published
+       */
+      nextFreeAt?: string
+    }
+    /** @description `nextFreeAt` is `null` when another post can be published now, and `resetsAt` when no post counts any more */
+    PublicationQuota: {
+      /** @description Posts in the window */
+      limit: number
+      used: number
+      /** @description The length of the sliding window */
+      windowSeconds: number
+      /** @description Posts that are due and wait for their turn */
+      waiting: number
+      nextFreeAt: string | null
+      resetsAt: string | null
+    }
+    RefreshedMetrics: {
+      platform: components['schemas']['Platform']
+      snapshot: components['schemas']['MetricsSnapshot'] | null
+      /** @description The latest snapshot by platform */
+      analytics: {
+        bluesky?: components['schemas']['MetricsSnapshot']
+        threads?: components['schemas']['MetricsSnapshot']
+        instagram?: components['schemas']['MetricsSnapshot']
+        facebook?: components['schemas']['MetricsSnapshot']
+        mastodon?: components['schemas']['MetricsSnapshot']
+        tumblr?: components['schemas']['MetricsSnapshot']
+      }
+      /** @description The latest snapshot by account id, for accounts that the post names */
+      accountAnalytics?: {
+        [key: string]: components['schemas']['MetricsSnapshot']
+      }
+      /** @description False when the platform returned no new counts in time, and the snapshot is an older one */
+      fresh: boolean
+    }
+    ReplacePost: {
+      content: {
+        /** @example Good morning, everyone */
+        text: string
+        /** @description At most 20; each platform has its own, lower limit */
+        mediaItems?: components['schemas']['MediaItemInput'][]
+      }
+      /**
+       * @description Publishes on the default account of each. At least one platform or account is required.
+       * @example [
+       *       "bluesky"
+       *     ]
+       */
+      selectedPlatforms: components['schemas']['Platform'][]
+      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`) */
+      selectedAccounts?: string[]
+      /**
+       * @description Per platform, replaces the same part of `content`
+       * @example {
+       *       "bluesky": {
+       *         "text": "Good morning, Bluesky"
+       *       }
+       *     }
+       */
+      platformSpecificContent?: {
+        bluesky?: components['schemas']['OverrideInput']
+        threads?: components['schemas']['OverrideInput']
+        instagram?: components['schemas']['OverrideInput']
+        facebook?: components['schemas']['OverrideInput']
+        mastodon?: components['schemas']['OverrideInput']
+        tumblr?: components['schemas']['OverrideInput']
+      }
+      /** @description Per account id, replaces the same part of `platformSpecificContent` and `content` */
+      accountSpecificContent?: {
+        [key: string]: components['schemas']['OverrideInput']
+      }
+      /**
+       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null or a past time publishes now.
+       * @example 2027-05-01T09:30:00+02:00
+       * @example 2027-05-01T09:30
+       */
+      scheduledAt?: string | null
+      /**
+       * @description IANA timezone; the default is UTC
+       * @example Europe/Berlin
+       */
+      timezone?: string
+      /**
+       * @description DRAFT prevents publication. PENDING and SCHEDULED are equivalent: `scheduledAt` decides between them.
+       * @enum {string}
+       */
+      status?: 'DRAFT' | 'PENDING' | 'SCHEDULED'
+    }
+    ResetPassword: {
+      token: string
+      /** Format: email */
+      email: string
+      password: string
+      /** @description True also deletes all API keys; the programs that use them stop working */
+      endsApiKeys?: boolean
+    }
+    RetryPost: {
+      /** @description Retries only on these accounts */
+      accounts?: string[]
+    }
+    ServiceLevels: {
+      /** Format: date-time */
+      since: string
+      /** Format: date-time */
+      until: string
+      /** @description False when there were too many posts; `since` is then less than 24 hours ago */
+      isComplete: boolean
+      missAfterMs: number
+      posts: {
+        /** @description All posts in the window */
+        scheduled: number
+        delivered: number
+        partiallyDelivered: number
+        failed: number
+        overdue: number
+        open: number
+        cancelled: number
+      }
+      deliveries: components['schemas']['DeliveryCounts']
+      platforms: {
+        bluesky?: components['schemas']['DeliveryCounts']
+        threads?: components['schemas']['DeliveryCounts']
+        instagram?: components['schemas']['DeliveryCounts']
+        facebook?: components['schemas']['DeliveryCounts']
+        mastodon?: components['schemas']['DeliveryCounts']
+        tumblr?: components['schemas']['DeliveryCounts']
+      }
+    }
+    SignUp: {
+      /** Format: email */
+      email: string
+      /** @description 2 to 100 characters */
+      name: string
+      password: string
+      confirmPassword?: string
+      /** @description Proves the verified address; sign up with it within 15 minutes. Also set as a cookie, and accepted in the header `X-Verification-Token`. */
+      verificationToken?: string
+      avatar?: string | null
+    }
+    SubscriptionStatus: {
+      subscription: {
+        /** @enum {string} */
+        plan: 'free' | 'pro'
+        /** @enum {string} */
+        status: 'active' | 'cancelled' | 'pastDue'
+        processorCustomerId: string | null
+        processorSubscriptionId: string | null
+        currentPeriodStart: string | null
+        currentPeriodEnd: string | null
+        cancelAtPeriodEnd: boolean
+      }
+      usage: {
+        postsCreated: number
+        captionGenerations: number
+      }
+      limits: {
+        maxPosts: number
+        maxCaptionGenerations: number
+      }
+      /** @enum {string} */
+      plan: 'free' | 'pro'
+    }
+    TimelineEvent: {
+      /** Format: date-time */
+      at: string
+      /** @enum {string} */
+      type: 'transition' | 'edit' | 'retry' | 'wait' | 'attempt' | 'outcome' | 'reconcile'
+      status?: components['schemas']['PostStatus']
+      platform?: components['schemas']['Platform']
+      /** @description Id of the account */
+      accountId?: string
+      /** @enum {string} */
+      result?: 'accepted' | 'refused' | 'deferred' | 'unknown' | 'deleted' | 'found' | 'absent'
+      errorCode?: components['schemas']['FailureCode']
+      /** @description The error code of the platform */
+      platformCode?: string
+      /** @description The error text of the platform, without markup and secrets; at most 300 characters */
+      platformText?: string
+      /** @description Number of the user's retry; 0 is the first delivery */
+      round?: number
+      /** @description Number of the call to the platform */
+      attempt?: number
+      /**
+       * Format: date-time
+       * @description When the delivery continues
+       */
+      until?: string
+      /** @description Temporal run id, for events of a worker */
+      workflowRunId?: string
+    }
+    TopPost: {
+      /** @description `<postId>:<platform>`, or `<postId>:<accountId>` for an account that the post names; a post is listed once per account */
+      _id: string
+      postId: string
+      platform: components['schemas']['Platform']
+      /** @description The account, if the post names it */
+      accountId?: string
+      /** Format: date-time */
+      snapshotAt: string
+      metrics: {
+        likes: number | null
+        shares: number | null
+        comments: number | null
+        impressions: number | null
+        reach: number | null
+        saved: number | null
+      }
+      derived: {
+        totalEngagement: number | null
+        engagementRate: number | null
+        virality: number | null
+      }
+      postDetails: {
+        content: components['schemas']['PostContent']
+        /** @description Overrides by platform */
+        platformSpecificContent: {
+          bluesky?: components['schemas']['PostContentOverride']
+          threads?: components['schemas']['PostContentOverride']
+          instagram?: components['schemas']['PostContentOverride']
+          facebook?: components['schemas']['PostContentOverride']
+          mastodon?: components['schemas']['PostContentOverride']
+          tumblr?: components['schemas']['PostContentOverride']
+        }
+        platformStatuses: components['schemas']['PlatformStatus'][]
+        /** Format: date-time */
+        createdAt: string
+        /** @description Only in lists: the post is too large for its page. It has the beginning of its text, without `platformSpecificContent` and alt texts. Get the post by its id to read all of it. */
+        isShortened?: boolean
+      }
+    }
+    UpdatedPost: {
+      /** @example 6824b1f7c0a9d3e5f1a2b3c4 */
+      postId: string
+      status: components['schemas']['PostStatus']
+      scheduledAt: string | null
+      /** @description Problems that do not reject the post but may make its delivery fail */
+      warnings: components['schemas']['Problem'][]
+    }
+    UpdatePost: {
+      content?: {
+        /** @example Good morning, everyone */
+        text?: string
+        /** @description At most 20; each platform has its own, lower limit */
+        mediaItems?: components['schemas']['MediaItemInput'][]
+      }
+      /**
+       * @description Publishes on the default account of each. At least one platform or account is required.
+       * @example [
+       *       "bluesky"
+       *     ]
+       */
+      selectedPlatforms?: components['schemas']['Platform'][]
+      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`) */
+      selectedAccounts?: string[]
+      /**
+       * @description Per platform, replaces the same part of `content`
+       * @example {
+       *       "bluesky": {
+       *         "text": "Good morning, Bluesky"
+       *       }
+       *     }
+       */
+      platformSpecificContent?: {
+        bluesky?: components['schemas']['OverrideInput']
+        threads?: components['schemas']['OverrideInput']
+        instagram?: components['schemas']['OverrideInput']
+        facebook?: components['schemas']['OverrideInput']
+        mastodon?: components['schemas']['OverrideInput']
+        tumblr?: components['schemas']['OverrideInput']
+      }
+      /** @description Per account id, replaces the same part of `platformSpecificContent` and `content` */
+      accountSpecificContent?: {
+        [key: string]: components['schemas']['OverrideInput']
+      }
+      /**
+       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null or a past time publishes now.
+       * @example 2027-05-01T09:30:00+02:00
+       * @example 2027-05-01T09:30
+       */
+      scheduledAt?: string | null
+      /**
+       * @description IANA timezone
+       * @example Europe/Berlin
+       */
+      timezone?: string
+      /**
+       * @description DRAFT prevents publication. PENDING and SCHEDULED are equivalent: `scheduledAt` decides between them.
+       * @enum {string}
+       */
+      status?: 'DRAFT' | 'PENDING' | 'SCHEDULED'
+    }
+    User: {
+      id: string
+      _id: string
+      email: string
+      name: string
+      /** @enum {string} */
+      role: 'user' | 'admin'
+      avatar: string | null
+      timezone: string
+      auth: {
+        /**
+         * @description Only `email` accounts have a password that can be changed.
+         * @enum {string}
+         */
+        provider: 'email' | 'google'
+      }
+      subscription: {
+        /** @enum {string} */
+        plan: 'free' | 'pro'
+        /** @enum {string} */
+        status: 'active' | 'cancelled' | 'pastDue'
+        processorCustomerId: string | null
+        processorSubscriptionId: string | null
+        currentPeriodStart: string | null
+        currentPeriodEnd: string | null
+        cancelAtPeriodEnd: boolean
+      }
+      usage: {
+        postsCreated: number
+        captionGenerations: number
+      }
+      limits: {
+        maxPosts: number
+        maxCaptionGenerations: number
+      }
+    }
+    UserActivity: {
+      /** @description False disables the account and ends all of its sessions immediately */
+      activity: boolean
+    }
+    UserRecord: {
+      id: string
+      _id: string
+      email: string
+      name: string
+      /** @enum {string} */
+      role: 'user' | 'admin'
+      avatar: string | null
+      timezone: string
+      auth: {
+        /**
+         * @description Only `email` accounts have a password that can be changed.
+         * @enum {string}
+         */
+        provider: 'email' | 'google'
+      }
+      subscription: {
+        /** @enum {string} */
+        plan: 'free' | 'pro'
+        /** @enum {string} */
+        status: 'active' | 'cancelled' | 'pastDue'
+        processorCustomerId: string | null
+        processorSubscriptionId: string | null
+        currentPeriodStart: string | null
+        currentPeriodEnd: string | null
+        cancelAtPeriodEnd: boolean
+      }
+      usage: {
+        postsCreated: number
+        captionGenerations: number
+      }
+      limits: {
+        maxPosts: number
+        maxCaptionGenerations: number
+      }
+      isDisabled: boolean
+      /** Format: date-time */
+      createdAt: string
+      lastLogin: string | null
+    }
+    UserStatistics: {
+      totalUsers: number
+      activeUsers: number
+      inactiveUsers: number
+      paidUsers: number
+      /** @description Percentage change from the previous UTC calendar month to this one */
+      monthlyGrowth: number
+      /** @enum {string} */
+      topPlan: 'Free' | 'Professional'
+    }
+    ValidationReport: {
+      valid: boolean
+      errors: components['schemas']['Problem'][]
+      warnings: components['schemas']['Problem'][]
+      platforms: {
+        [key: string]: {
+          /** @description Text length as the platform counts it. Counting stops at ten times `limit`. */
+          length: number
+          limit: number
+          /** @description Number of media items */
+          media: number
+        }
+      }
+      /** @description By id, of `selectedAccounts` */
+      accounts?: {
+        [key: string]: {
+          /** @description Text length as the platform counts it. Counting stops at ten times `limit`. */
+          length: number
+          limit: number
+          /** @description Number of media items */
+          media: number
+        }
+      }
+    }
+    VerifyCode: {
+      /** Format: email */
+      email: string
+      otp: string
+    }
+  }
+  responses: {
+    /** @description `ACCOUNT_DISABLED` */
+    AccountDisabled: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'ACCOUNT_DISABLED'
+          /** @enum {integer} */
+          statusCode?: 403
+        }
+      }
+    }
+    /** @description `ADDRESS_TAKEN` */
+    AddressTaken: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'ADDRESS_TAKEN'
+          /** @enum {integer} */
+          statusCode?: 409
+        }
+      }
+    }
+    /** @description `ALREADY_SUBSCRIBED` */
+    AlreadySubscribed: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'ALREADY_SUBSCRIBED'
+          /** @enum {integer} */
+          statusCode?: 409
+        }
+      }
+    }
+    /** @description `CAPTION_PROVIDER_FAILED` */
+    CaptionProviderFailed: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'CAPTION_PROVIDER_FAILED'
+          /** @enum {integer} */
+          statusCode?: 502
+        }
+      }
+    }
+    /** @description `FORBIDDEN` */
+    Forbidden: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'FORBIDDEN'
+          /** @enum {integer} */
+          statusCode?: 403
+        }
+      }
+    }
+    /** @description `IDEMPOTENCY_MISMATCH` */
+    IdempotencyMismatch: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'IDEMPOTENCY_MISMATCH'
+          /** @enum {integer} */
+          statusCode?: 422
+        }
+      }
+    }
+    /** @description `INTERNAL` */
+    Internal: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'INTERNAL'
+          /** @enum {integer} */
+          statusCode?: 500
+        }
+      }
+    }
+    /** @description `INVALID_CREDENTIALS` */
+    InvalidCredentials: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        'WWW-Authenticate': components['headers']['WWW-Authenticate']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'INVALID_CREDENTIALS'
+          /** @enum {integer} */
+          statusCode?: 401
+        }
+      }
+    }
+    /** @description `NOT_FOUND` */
+    NotFound: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'NOT_FOUND'
+          /** @enum {integer} */
+          statusCode?: 404
+        }
+      }
+    }
+    /** @description `OWN_ACCOUNT` */
+    OwnAccount: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'OWN_ACCOUNT'
+          /** @enum {integer} */
+          statusCode?: 409
+        }
+      }
+    }
+    /** @description `PAYLOAD_TOO_LARGE` */
+    PayloadTooLarge: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'PAYLOAD_TOO_LARGE'
+          /** @enum {integer} */
+          statusCode?: 413
+        }
+      }
+    }
+    /** @description `PAYMENTS_UNAVAILABLE` */
+    PaymentsUnavailable: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'PAYMENTS_UNAVAILABLE'
+          /** @enum {integer} */
+          statusCode?: 502
+        }
+      }
+    }
+    /** @description `PLATFORM_NOT_CONNECTED` */
+    PlatformNotConnected: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'PLATFORM_NOT_CONNECTED'
+          /** @enum {integer} */
+          statusCode?: 400
+        }
+      }
+    }
+    /** @description `PLATFORM_UNAVAILABLE` */
+    PlatformUnavailable: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'PLATFORM_UNAVAILABLE'
+          /** @enum {integer} */
+          statusCode?: 502
+        }
+      }
+    }
+    /** @description `POST_IN_PROGRESS` */
+    PostInProgress: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'POST_IN_PROGRESS'
+          /** @enum {integer} */
+          statusCode?: 409
+        }
+      }
+    }
+    /** @description `POST_NOT_EDITABLE` */
+    PostNotEditable: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'POST_NOT_EDITABLE'
+          /** @enum {integer} */
+          statusCode?: 409
+        }
+      }
+    }
+    /** @description `RATE_LIMITED` */
+    RateLimited: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        'Retry-After': components['headers']['Retry-After']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'RATE_LIMITED'
+          /** @enum {integer} */
+          statusCode?: 429
+        }
+      }
+    }
+    /** @description `RECONNECT_REQUIRED` */
+    ReconnectRequired: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'RECONNECT_REQUIRED'
+          /** @enum {integer} */
+          statusCode?: 409
+        }
+      }
+    }
+    /** @description `REQUEST_TIMEOUT` */
+    RequestTimeout: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'REQUEST_TIMEOUT'
+          /** @enum {integer} */
+          statusCode?: 408
+        }
+      }
+    }
+    /** @description `SERVICE_UNAVAILABLE` */
+    ServiceUnavailable: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        'Retry-After': components['headers']['Retry-After']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'SERVICE_UNAVAILABLE'
+          /** @enum {integer} */
+          statusCode?: 503
+        }
+      }
+    }
+    /** @description `UNAUTHORIZED` */
+    Unauthorized: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        'WWW-Authenticate': components['headers']['WWW-Authenticate']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'UNAUTHORIZED'
+          /** @enum {integer} */
+          statusCode?: 401
+        }
+      }
+    }
+    /** @description `UNSUPPORTED_MEDIA_TYPE` */
+    UnsupportedMediaType: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'UNSUPPORTED_MEDIA_TYPE'
+          /** @enum {integer} */
+          statusCode?: 415
+        }
+      }
+    }
+    /** @description `UPGRADE_REQUIRED` */
+    UpgradeRequired: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'UPGRADE_REQUIRED'
+          /** @enum {integer} */
+          statusCode?: 426
+        }
+      }
+    }
+    /** @description `VALIDATION_FAILED` */
+    ValidationFailed: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'VALIDATION_FAILED'
+          /** @enum {integer} */
+          statusCode?: 400
+        }
+      }
+    }
+  }
+  parameters: never
+  requestBodies: never
+  headers: {
+    /** @description Identifies the request in the logs of the service */
+    'X-Request-Id': string
+    /** @description Remaining requests of each limit: `"user";r=299;t=60` means 299 requests in the next 60 seconds */
+    RateLimit: string
+    /** @description Limits that count this request: `"user";q=300;w=60` means 300 requests in 60 seconds */
+    'RateLimit-Policy': string
+    /** @description Seconds to wait before the next request */
+    'Retry-After': number
+    /** @description Version of the response; send it back as `If-None-Match` */
+    ETag: string
+    /** @description The authentication scheme */
+    'WWW-Authenticate': string
+    /** @description Sets or clears a cookie that only the API reads */
+    'Set-Cookie': string
+    /** @description URL where the browser continues */
+    Location: string
+    /** @description The file name of a download */
+    'Content-Disposition': string
+  }
+  pathItems: never
+}
+export type $defs = Record<string, never>
+export interface operations {
+  checkLive: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              /** @enum {string} */
+              status: 'ok'
+            }
+          }
+        }
+      }
+      /** @description `INTERNAL` */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'INTERNAL'
+            /** @enum {integer} */
+            statusCode?: 500
+          }
+        }
+      }
+      /** @description `SERVICE_UNAVAILABLE` */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          'Retry-After': components['headers']['Retry-After']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'SERVICE_UNAVAILABLE'
+            /** @enum {integer} */
+            statusCode?: 503
+          }
+        }
+      }
+    }
+  }
+  checkReady: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              /** @enum {string} */
+              status: 'ok'
+            }
+          }
+        }
+      }
+      /** @description `INTERNAL` */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'INTERNAL'
+            /** @enum {integer} */
+            statusCode?: 500
+          }
+        }
+      }
+      /** @description `SERVICE_UNAVAILABLE` */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          'Retry-After': components['headers']['Retry-After']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'SERVICE_UNAVAILABLE'
+            /** @enum {integer} */
+            statusCode?: 503
+          }
+        }
+      }
+    }
+  }
+  checkDelivery: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              /** @enum {string} */
+              status: 'ok'
+            }
+          }
+        }
+      }
+      /** @description `INTERNAL` */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'INTERNAL'
+            /** @enum {integer} */
+            statusCode?: 500
+          }
+        }
+      }
+      /** @description `SERVICE_UNAVAILABLE` */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          'Retry-After': components['headers']['Retry-After']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'SERVICE_UNAVAILABLE'
+            /** @enum {integer} */
+            statusCode?: 503
+          }
+        }
+      }
+    }
+  }
+  logIn: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['LogIn']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Set-Cookie': components['headers']['Set-Cookie']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['LoggedIn']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['InvalidCredentials']
+      403: components['responses']['AccountDisabled']
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  logInAsAdmin: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['LogIn']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Set-Cookie': components['headers']['Set-Cookie']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['LoggedIn']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['InvalidCredentials']
+      403: components['responses']['AccountDisabled']
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  refreshSession: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Set-Cookie': components['headers']['Set-Cookie']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              accessToken: string
+            }
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `FORBIDDEN`, `ACCOUNT_DISABLED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'FORBIDDEN' | 'ACCOUNT_DISABLED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  logOut: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Set-Cookie': components['headers']['Set-Cookie']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Acknowledgment']
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `FORBIDDEN` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'FORBIDDEN'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  logOutEverywhere: {
+    parameters: {
+      query?: {
+        /** @description Whether the API keys end as well */
+        apiKeys?: 'true' | 'false'
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Set-Cookie': components['headers']['Set-Cookie']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Acknowledgment']
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getMe: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              user: components['schemas']['User']
+            }
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  requestCode: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['EmailAddress']
+      }
+    }
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Acknowledgment']
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  verifyCode: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['VerifyCode']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Set-Cookie': components['headers']['Set-Cookie']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              email: string
+              /** @description Proves the verified address; sign up with it within 15 minutes. Also set as a cookie, and accepted in the header `X-Verification-Token`. */
+              verificationToken: string
+            }
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `OTP_INVALID` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'OTP_INVALID'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  signUp: {
+    parameters: {
+      query?: never
+      header?: {
+        /** @description Proves the verified address; sign up with it within 15 minutes. Also set as a cookie, and accepted in the header `X-Verification-Token`. */
+        'x-verification-token'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['SignUp']
+      }
+    }
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Set-Cookie': components['headers']['Set-Cookie']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['LoggedIn']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `ADDRESS_NOT_VERIFIED` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'ADDRESS_NOT_VERIFIED'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      403: components['responses']['Forbidden']
+      408: components['responses']['RequestTimeout']
+      409: components['responses']['AddressTaken']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  requestPasswordReset: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['EmailAddress']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Acknowledgment']
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  resetPassword: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ResetPassword']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Acknowledgment']
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `RESET_TOKEN_INVALID` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'RESET_TOKEN_INVALID'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  beginGoogleLogin: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Redirects to Google, or to `{frontend}/login?error=google_auth_failed` */
+      302: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          Location: components['headers']['Location']
+          'Set-Cookie': components['headers']['Set-Cookie']
+          [name: string]: unknown
+        }
+        content?: never
+      }
+    }
+  }
+  finishGoogleLogin: {
+    parameters: {
+      query?: {
+        /** @description Identifies the attempt */
+        state?: string
+        /** @description The authorization code; present when the user agreed */
+        code?: string
+        /** @description The reason why there is no code */
+        error?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Redirects to `{frontend}/auth/callback#accessToken=..` with the refresh cookie, or to `{frontend}/login?error=email_exists_different_provider|no_email|google_auth_failed|session_expired` */
+      302: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          Location: components['headers']['Location']
+          'Set-Cookie': components['headers']['Set-Cookie']
+          [name: string]: unknown
+        }
+        content?: never
+      }
+    }
+  }
+  listDevices: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Device'][]
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  logOutDevice: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        tokenId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Acknowledgment']
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  finishMastodonConnection: {
+    parameters: {
+      query?: {
+        /** @description Identifies the attempt */
+        state?: string
+        /** @description The authorization code; present when the user agreed */
+        code?: string
+        /** @description The reason why there is no code */
+        error?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL` */
+      302: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          Location: components['headers']['Location']
+          'Set-Cookie': components['headers']['Set-Cookie']
+          [name: string]: unknown
+        }
+        content?: never
+      }
+    }
+  }
+  finishTumblrConnection: {
+    parameters: {
+      query?: {
+        /** @description Identifies the attempt */
+        state?: string
+        /** @description The authorization code; present when the user agreed */
+        code?: string
+        /** @description The reason why there is no code */
+        error?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL` */
+      302: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          Location: components['headers']['Location']
+          'Set-Cookie': components['headers']['Set-Cookie']
+          [name: string]: unknown
+        }
+        content?: never
+      }
+    }
+  }
+  finishThreadsConnection: {
+    parameters: {
+      query?: {
+        /** @description Identifies the attempt */
+        state?: string
+        /** @description The authorization code; present when the user agreed */
+        code?: string
+        /** @description The reason why there is no code */
+        error?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL` */
+      302: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          Location: components['headers']['Location']
+          'Set-Cookie': components['headers']['Set-Cookie']
+          [name: string]: unknown
+        }
+        content?: never
+      }
+    }
+  }
+  finishFacebookConnection: {
+    parameters: {
+      query?: {
+        /** @description Identifies the attempt */
+        state?: string
+        /** @description The authorization code; present when the user agreed */
+        code?: string
+        /** @description The reason why there is no code */
+        error?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL` */
+      302: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          Location: components['headers']['Location']
+          'Set-Cookie': components['headers']['Set-Cookie']
+          [name: string]: unknown
+        }
+        content?: never
+      }
+    }
+  }
+  receivePaymentEvent: {
+    parameters: {
+      query?: never
+      header?: {
+        /** @description Required: timestamp and HMAC of the body */
+        'stripe-signature'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['PaymentEvent']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            received: true
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `WEBHOOK_INVALID` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'WEBHOOK_INVALID'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      /** @description `REQUEST_TIMEOUT` */
+      408: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'REQUEST_TIMEOUT'
+            /** @enum {integer} */
+            statusCode?: 408
+          }
+        }
+      }
+      /** @description `PAYLOAD_TOO_LARGE` */
+      413: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'PAYLOAD_TOO_LARGE'
+            /** @enum {integer} */
+            statusCode?: 413
+          }
+        }
+      }
+      /** @description `UNSUPPORTED_MEDIA_TYPE` */
+      415: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'UNSUPPORTED_MEDIA_TYPE'
+            /** @enum {integer} */
+            statusCode?: 415
+          }
+        }
+      }
+      /** @description `INTERNAL` */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'INTERNAL'
+            /** @enum {integer} */
+            statusCode?: 500
+          }
+        }
+      }
+      /** @description `SERVICE_UNAVAILABLE` */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          'Retry-After': components['headers']['Retry-After']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'SERVICE_UNAVAILABLE'
+            /** @enum {integer} */
+            statusCode?: 503
+          }
+        }
+      }
+    }
+  }
+  streamNotifications: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The connection is now a WebSocket */
+      101: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content?: never
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `FORBIDDEN` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'FORBIDDEN'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      426: components['responses']['UpgradeRequired']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  listApiKeys: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['ApiKey'][]
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  createApiKey: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "name": "Nightly import",
+         *       "scopes": [
+         *         "posts:draft"
+         *       ],
+         *       "expiresAt": null
+         *     }
+         */
+        'application/json': components['schemas']['CreateApiKey']
+      }
+    }
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['CreatedApiKey']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `API_KEY_LIMIT_REACHED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'API_KEY_LIMIT_REACHED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  deleteApiKey: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        keyId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Acknowledgment']
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  listPosts: {
+    parameters: {
+      query?: {
+        page?: number
+        /** @description Values above 200 are reduced to 200 */
+        limit?: number
+        /** @description Returns posts in any of these statuses */
+        status?: components['schemas']['PostStatus'][]
+        /** @description Platform identifier */
+        platform?: components['schemas']['Platform']
+        /** @description Earliest date-time, or the start of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
+        from?: string
+        /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
+        to?: string
+        /**
+         * @description Case-insensitive text to search for in the posts
+         * @example launch
+         */
+        q?: string
+        /** @description `metrics` adds the latest metrics of each post and reduces a `limit` above 50 to 50. */
+        include?: 'metrics'
+        /** @description `date` is the field that `from` and `to` filter on: `scheduledAt`, or `createdAt` when the post has no time. */
+        sortBy?: 'createdAt' | 'scheduledAt' | 'date'
+        sortOrder?: 'asc' | 'desc'
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['PostList']
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  createPost: {
+    parameters: {
+      query?: never
+      header?: {
+        /** @description A repeated request with the same key and body returns the first response. */
+        'idempotency-key'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "content": {
+         *         "text": "Good morning, everyone"
+         *       },
+         *       "selectedPlatforms": [
+         *         "bluesky"
+         *       ],
+         *       "scheduledAt": "2027-05-01T09:30",
+         *       "timezone": "Europe/Berlin"
+         *     }
+         */
+        'application/json': components['schemas']['CreatePost']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['CreatedPost']
+          }
+        }
+      }
+      /** @description Created */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['CreatedPost']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `PLATFORM_NOT_CONNECTED`, `IDEMPOTENCY_KEYS_DIFFER` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'PLATFORM_NOT_CONNECTED' | 'IDEMPOTENCY_KEYS_DIFFER'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `POST_LIMIT_REACHED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'POST_LIMIT_REACHED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      422: components['responses']['IdempotencyMismatch']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  validatePost: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "content": {
+         *         "text": "Good morning, everyone"
+         *       },
+         *       "selectedPlatforms": [
+         *         "bluesky"
+         *       ],
+         *       "scheduledAt": "2027-05-01T09:30",
+         *       "timezone": "Europe/Berlin"
+         *     }
+         */
+        'application/json': components['schemas']['CreatePost']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['ValidationReport']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getPost: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        postId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['PostDetail']
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  replacePost: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        postId: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "content": {
+         *         "text": "Good morning, everyone"
+         *       },
+         *       "selectedPlatforms": [
+         *         "bluesky"
+         *       ],
+         *       "scheduledAt": "2027-05-01T09:30",
+         *       "timezone": "Europe/Berlin"
+         *     }
+         */
+        'application/json': components['schemas']['ReplacePost']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['UpdatedPost']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `PLATFORM_NOT_CONNECTED` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'PLATFORM_NOT_CONNECTED'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `POST_LIMIT_REACHED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'POST_LIMIT_REACHED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      409: components['responses']['PostNotEditable']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  deletePost: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        postId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              postId: string
+            }
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  updatePost: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        postId: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "content": {
+         *         "text": "Good evening, everyone"
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['UpdatePost']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['UpdatedPost']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `PLATFORM_NOT_CONNECTED` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'PLATFORM_NOT_CONNECTED'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `POST_LIMIT_REACHED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'POST_LIMIT_REACHED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      409: components['responses']['PostNotEditable']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getPostStatus: {
+    parameters: {
+      query?: never
+      header?: {
+        /** @description The ETag of the last response; returns 304 while the status is unchanged */
+        'if-none-match'?: string
+      }
+      path: {
+        /** @description Record id */
+        postId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          ETag: components['headers']['ETag']
+          'Retry-After': components['headers']['Retry-After']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['PostProgress']
+          }
+        }
+      }
+      /** @description The status has not changed */
+      304: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          ETag: components['headers']['ETag']
+          'Retry-After': components['headers']['Retry-After']
+          [name: string]: unknown
+        }
+        content?: never
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getPostTimeline: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        postId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['PostTimeline']
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  retryPost: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        postId: string
+      }
+      cookie?: never
+    }
+    requestBody?: {
+      content: {
+        'application/json': components['schemas']['RetryPost']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              postId: string
+              retryingPlatforms: components['schemas']['Platform'][]
+            }
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `NO_FAILED_PLATFORMS` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'NO_FAILED_PLATFORMS'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      /** @description `POST_IN_PROGRESS`, `POST_DUPLICATED` */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'POST_IN_PROGRESS' | 'POST_DUPLICATED'
+            /** @enum {integer} */
+            statusCode?: 409
+          }
+        }
+      }
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  cancelPost: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        postId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              postId: string
+              status: components['schemas']['PostStatus']
+            }
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  duplicatePost: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        postId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['CreatedPost']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `POST_LIMIT_REACHED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'POST_LIMIT_REACHED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      409: components['responses']['PostInProgress']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  requestMediaUpload: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /**
+           * @description Allowed values: image/png, image/jpeg, image/jpg, image/webp, video/mp4, video/quicktime
+           * @example image/jpeg
+           */
+          contentType: string
+          /** @description Exact size of the upload. Without it, a file above the size limit of its type is deleted after the upload. */
+          sizeBytes?: number
+        }
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['MediaUpload']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `INVALID_MEDIA_TYPE` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'INVALID_MEDIA_TYPE'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `UPLOAD_QUOTA_REACHED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'UPLOAD_QUOTA_REACHED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getOverview: {
+    parameters: {
+      query?: {
+        /** @description Days in the user's timezone: today and the 6 or 29 days before */
+        period?: components['schemas']['Period']
+        /** @description Id of a connected account; without it, all accounts */
+        account?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['AnalyticsOverview']
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getTimeline: {
+    parameters: {
+      query?: {
+        /** @description Days in the user's timezone: today and the 6 or 29 days before */
+        period?: components['schemas']['Period']
+        /** @description Platform identifier */
+        platform?: components['schemas']['Platform']
+        /** @description Id of a connected account; without it, all accounts */
+        account?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            /** @description Engagement gained per day */
+            data: {
+              /**
+               * Format: date
+               * @description A day in the user's timezone
+               */
+              _id: string
+              totalEngagement: number
+              likes: number
+              comments: number
+              shares: number
+              /** @description Number of completed deliveries */
+              postCount: number
+            }[]
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getFollowerGrowth: {
+    parameters: {
+      query?: {
+        /** @description Days in the user's timezone: today and the 6 or 29 days before */
+        period?: components['schemas']['Period']
+        /** @description Platform identifier */
+        platform?: components['schemas']['Platform']
+        /** @description Id of a connected account; without it, all accounts */
+        account?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            /** @description Days with a known count */
+            data: {
+              /**
+               * Format: date
+               * @description A day in the user's timezone
+               */
+              _id: string
+              totalFollowers: number
+              breakdown: {
+                bluesky?: number
+                threads?: number
+                instagram?: number
+                facebook?: number
+                mastodon?: number
+                tumblr?: number
+              }
+              /** @description Followers by account id, where several accounts of a platform are counted */
+              accounts?: {
+                [key: string]: number
+              }
+            }[]
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getTopPosts: {
+    parameters: {
+      query?: {
+        /** @description Days in the user's timezone: today and the 6 or 29 days before */
+        period?: components['schemas']['Period']
+        /** @description Platform identifier */
+        platform?: components['schemas']['Platform']
+        /** @description Id of a connected account; without it, all accounts */
+        account?: string
+        sortBy?:
+          'totalEngagement' | 'engagementRate' | 'likes' | 'shares' | 'comments' | 'impressions' | 'reach' | 'saved'
+        /** @description Values above 200 are reduced to 200 */
+        limit?: number
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['TopPost'][]
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getPlatformPerformance: {
+    parameters: {
+      query?: {
+        /** @description Days in the user's timezone: today and the 6 or 29 days before */
+        period?: components['schemas']['Period']
+        /** @description Id of a connected account; without it, all accounts */
+        account?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            /** @description Best first; platforms without posts are omitted */
+            data: components['schemas']['PlatformPerformance'][]
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getHeatmap: {
+    parameters: {
+      query?: {
+        /** @description Days in the user's timezone: today and the 6 or 29 days before */
+        period?: components['schemas']['Period']
+        /** @description Id of a connected account; without it, all accounts */
+        account?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            /** @description Every hour of the week */
+            data: {
+              /** @description 0 is Sunday */
+              day: number
+              hour: number
+              /** @description Mean engagement of posts published in that hour */
+              value: number
+              postCount: number
+            }[]
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  refreshPostMetrics: {
+    parameters: {
+      query: {
+        /** @description Platform identifier */
+        platform: components['schemas']['Platform']
+        /** @description Id of the account, where the post has several on the platform */
+        account?: string
+      }
+      header?: never
+      path: {
+        /** @description Record id */
+        postId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['RefreshedMetrics']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  listPlatformConnections: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              bluesky: components['schemas']['PlatformConnection']
+              threads: components['schemas']['PlatformConnection']
+              instagram: components['schemas']['PlatformConnection']
+              facebook: components['schemas']['PlatformConnection']
+              mastodon: components['schemas']['PlatformConnection']
+              tumblr: components['schemas']['PlatformConnection']
+            }
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getPlatformLimits: {
+    parameters: {
+      query?: {
+        /** @description Id of a connected account */
+        account?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              bluesky: components['schemas']['PlatformLimits']
+              threads: components['schemas']['PlatformLimits']
+              instagram: components['schemas']['PlatformLimits']
+              facebook: components['schemas']['PlatformLimits']
+              mastodon: components['schemas']['PlatformLimits']
+              tumblr: components['schemas']['PlatformLimits']
+            }
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  connectBluesky: {
+    parameters: {
+      query?: {
+        /** @description `false` adds an account that is not connected yet; by default it takes the place of the default account of the platform */
+        replace?: 'true' | 'false'
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ConnectBluesky']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['PlatformConnection']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `PLATFORM_CREDENTIALS_INVALID` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'PLATFORM_CREDENTIALS_INVALID'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `ACCOUNT_LIMIT_REACHED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'ACCOUNT_LIMIT_REACHED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      /** @description `ACCOUNT_ALREADY_CONNECTED`, `RECONNECT_REQUIRED` */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_ALREADY_CONNECTED' | 'RECONNECT_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 409
+          }
+        }
+      }
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['PlatformUnavailable']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  beginMastodonConnection: {
+    parameters: {
+      query?: {
+        /** @description `false` adds an account that is not connected yet; by default it takes the place of the default account of the platform */
+        replace?: 'true' | 'false'
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Set-Cookie': components['headers']['Set-Cookie']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              authUrl: string
+            }
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `PLATFORM_NOT_SUPPORTED` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'PLATFORM_NOT_SUPPORTED'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['PlatformUnavailable']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  beginMastodonConnectionOnServer: {
+    parameters: {
+      query?: {
+        /** @description `false` adds an account that is not connected yet; by default it takes the place of the default account of the platform */
+        replace?: 'true' | 'false'
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: {
+      content: {
+        'application/json': components['schemas']['ConnectMastodon']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Set-Cookie': components['headers']['Set-Cookie']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              authUrl: string
+            }
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `PLATFORM_NOT_SUPPORTED` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'PLATFORM_NOT_SUPPORTED'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['PlatformUnavailable']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  beginTumblrConnection: {
+    parameters: {
+      query?: {
+        /** @description `false` adds an account that is not connected yet; by default it takes the place of the default account of the platform */
+        replace?: 'true' | 'false'
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Set-Cookie': components['headers']['Set-Cookie']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              authUrl: string
+            }
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `PLATFORM_NOT_SUPPORTED` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'PLATFORM_NOT_SUPPORTED'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['PlatformUnavailable']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  beginThreadsConnection: {
+    parameters: {
+      query?: {
+        /** @description `false` adds an account that is not connected yet; by default it takes the place of the default account of the platform */
+        replace?: 'true' | 'false'
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Set-Cookie': components['headers']['Set-Cookie']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              url: string
+            }
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `PLATFORM_NOT_SUPPORTED` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'PLATFORM_NOT_SUPPORTED'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['PlatformUnavailable']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  beginFacebookConnection: {
+    parameters: {
+      query?: {
+        /** @description `false` adds an account that is not connected yet; by default it takes the place of the default account of the platform */
+        replace?: 'true' | 'false'
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Set-Cookie': components['headers']['Set-Cookie']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              url: string
+            }
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `PLATFORM_NOT_SUPPORTED` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'PLATFORM_NOT_SUPPORTED'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['PlatformUnavailable']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  listAccounts: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Account'][]
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  disconnectAccount: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        accountId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['PlatformConnection']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  updateAccount: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        accountId: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['AccountChange']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Account']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  refreshAccount: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        accountId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Account']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `PLATFORM_NOT_CONNECTED` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'PLATFORM_NOT_CONNECTED'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      409: components['responses']['ReconnectRequired']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['PlatformUnavailable']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  refreshBlueskyConnection: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['PlatformConnection']
+          }
+        }
+      }
+      400: components['responses']['PlatformNotConnected']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      409: components['responses']['ReconnectRequired']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['PlatformUnavailable']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  disconnectBluesky: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['PlatformConnection']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  refreshMastodonConnection: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['PlatformConnection']
+          }
+        }
+      }
+      400: components['responses']['PlatformNotConnected']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      409: components['responses']['ReconnectRequired']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['PlatformUnavailable']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  disconnectMastodon: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['PlatformConnection']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  refreshTumblrConnection: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['PlatformConnection']
+          }
+        }
+      }
+      400: components['responses']['PlatformNotConnected']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      409: components['responses']['ReconnectRequired']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['PlatformUnavailable']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  disconnectTumblr: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['PlatformConnection']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  refreshThreadsConnection: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['PlatformConnection']
+          }
+        }
+      }
+      400: components['responses']['PlatformNotConnected']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      409: components['responses']['ReconnectRequired']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['PlatformUnavailable']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  disconnectThreads: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['PlatformConnection']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  refreshFacebookConnection: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['PlatformConnection']
+          }
+        }
+      }
+      400: components['responses']['PlatformNotConnected']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      409: components['responses']['ReconnectRequired']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['PlatformUnavailable']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  disconnectFacebook: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['PlatformConnection']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  listNotifications: {
+    parameters: {
+      query?: {
+        page?: number
+        /** @description Values above 200 are reduced to 200 */
+        limit?: number
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['NotificationList']
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  markAllNotificationsRead: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              /** @description Number of notifications that were unread */
+              updated: number
+            }
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  markNotificationRead: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              notification: components['schemas']['Notification']
+            }
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  requestAvatarUpload: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /**
+           * @description Allowed values: image/png, image/jpeg, image/jpg, image/webp
+           * @example image/png
+           */
+          contentType: string
+          /** @description Exact size of the upload. Without it, a file above the size limit of its type is deleted after the upload. */
+          sizeBytes?: number
+        }
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              /** @description Send the image here with PUT within 15 minutes, with exactly this Content-Type and without an Authorization header. */
+              uploadUrl: string
+              /** @description Pass it to update-avatar after the upload */
+              storageUrl: string
+              /** @example image/png */
+              contentType: string
+            }
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `INVALID_MEDIA_TYPE` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'INVALID_MEDIA_TYPE'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `UPLOAD_QUOTA_REACHED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'UPLOAD_QUOTA_REACHED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  updateAvatar: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description The exact `storageUrl` of your upload */
+          imageUrl: string
+        }
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              imageUrl: string
+            }
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  deleteAvatar: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Acknowledgment']
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  changeTimezone: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @example Europe/Berlin */
+          timezone: string
+        }
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Acknowledgment']
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  changeName: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description 2 to 100 characters */
+          name: string
+        }
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Acknowledgment']
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  changePassword: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ChangePassword']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Acknowledgment']
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `PASSWORD_NOT_SUPPORTED`, `INCORRECT_PASSWORD` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'PASSWORD_NOT_SUPPORTED' | 'INCORRECT_PASSWORD'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  generateCaptions: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['GenerateCaptions']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['GeneratedCaptions']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `CAPTION_REFUSED` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'CAPTION_REFUSED'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `CAPTION_LIMIT_REACHED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'CAPTION_LIMIT_REACHED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['CaptionProviderFailed']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  generateBlueskyCaptions: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['GenerateCaptions']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['GeneratedCaptions']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `CAPTION_REFUSED` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'CAPTION_REFUSED'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `CAPTION_LIMIT_REACHED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'CAPTION_LIMIT_REACHED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['CaptionProviderFailed']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  generateThreadsCaptions: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['GenerateCaptions']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['GeneratedCaptions']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `CAPTION_REFUSED` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'CAPTION_REFUSED'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `CAPTION_LIMIT_REACHED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'CAPTION_LIMIT_REACHED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['CaptionProviderFailed']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  generateInstagramCaptions: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['GenerateCaptions']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['GeneratedCaptions']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `CAPTION_REFUSED` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'CAPTION_REFUSED'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `CAPTION_LIMIT_REACHED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'CAPTION_LIMIT_REACHED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['CaptionProviderFailed']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  generateFacebookCaptions: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['GenerateCaptions']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['GeneratedCaptions']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `CAPTION_REFUSED` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'CAPTION_REFUSED'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `CAPTION_LIMIT_REACHED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'CAPTION_LIMIT_REACHED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['CaptionProviderFailed']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  generateMastodonCaptions: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['GenerateCaptions']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['GeneratedCaptions']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `CAPTION_REFUSED` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'CAPTION_REFUSED'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `CAPTION_LIMIT_REACHED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'CAPTION_LIMIT_REACHED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['CaptionProviderFailed']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  generateTumblrCaptions: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['GenerateCaptions']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['GeneratedCaptions']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `CAPTION_REFUSED` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'CAPTION_REFUSED'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `CAPTION_LIMIT_REACHED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'CAPTION_LIMIT_REACHED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['CaptionProviderFailed']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  createCheckout: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            message: string
+            data: components['schemas']['HostedPage']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      409: components['responses']['AlreadySubscribed']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      /** @description `PAYMENT_SESSION_FAILED`, `INTERNAL` */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'PAYMENT_SESSION_FAILED' | 'INTERNAL'
+            /** @enum {integer} */
+            statusCode?: 500
+          }
+        }
+      }
+      502: components['responses']['PaymentsUnavailable']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  openBillingPortal: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            message: string
+            data: components['schemas']['HostedPage']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `NO_BILLING_ACCOUNT` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'NO_BILLING_ACCOUNT'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      /** @description `BILLING_PORTAL_FAILED`, `INTERNAL` */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'BILLING_PORTAL_FAILED' | 'INTERNAL'
+            /** @enum {integer} */
+            statusCode?: 500
+          }
+        }
+      }
+      502: components['responses']['PaymentsUnavailable']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  cancelSubscription: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            message: string
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `NO_ACTIVE_SUBSCRIPTION`, `NO_SUBSCRIPTION_ID`, `ALREADY_CANCELLING` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?:
+              | 'VALIDATION_FAILED'
+              | 'BAD_REQUEST'
+              | 'NO_ACTIVE_SUBSCRIPTION'
+              | 'NO_SUBSCRIPTION_ID'
+              | 'ALREADY_CANCELLING'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['PaymentsUnavailable']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getSubscription: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            message: string
+            data: components['schemas']['SubscriptionStatus']
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  registerDevice: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description Firebase Cloud Messaging registration token */
+          token: string
+          /** @enum {string} */
+          platform: 'ios' | 'android' | 'web'
+        }
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Acknowledgment']
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  saveBrowserToken: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description Firebase Cloud Messaging registration token */
+          token: string
+        }
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Acknowledgment']
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  removeDevice: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description The token, percent-encoded */
+        token: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Acknowledgment']
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  exportData: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Content-Disposition': components['headers']['Content-Disposition']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              /** Format: date-time */
+              exportedAt: string
+              user: components['schemas']['UserRecord']
+              /** @description Same format as GET /api/platform/find */
+              platforms: {
+                [key: string]: unknown
+              }
+              /** @description Same format as GET /api/platform/accounts */
+              accounts: {
+                [key: string]: unknown
+              }[]
+              /** @description Same format as GET /api/posts */
+              posts: {
+                [key: string]: unknown
+              }[]
+              /** @description Same format as GET /api/notifications */
+              notifications: {
+                [key: string]: unknown
+              }[]
+              /** @description The files in storage: storageKey, storageUrl, storedAt */
+              media: {
+                [key: string]: unknown
+              }[]
+              /** @description Same format as GET /api/auth/devices */
+              sessions: {
+                [key: string]: unknown
+              }[]
+              /** @description Same format as GET /api/keys */
+              apiKeys: {
+                [key: string]: unknown
+              }[]
+              /** @description Devices registered for push messages: platform, createdAt, lastSeen */
+              devices: {
+                [key: string]: unknown
+              }[]
+              /** @description Emails of the last days: kind, state, createdAt */
+              mails: {
+                [key: string]: unknown
+              }[]
+              /** @description Subscription events of the payment processor in the last 90 days */
+              payments: {
+                [key: string]: unknown
+              }[]
+              /** @description Changes to the account by admins */
+              changesByAdmins: {
+                [key: string]: unknown
+              }[]
+            }
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  eraseAccount: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: {
+      content: {
+        'application/json': {
+          /** @description Required for accounts with a password */
+          password?: string
+        }
+      }
+    }
+    responses: {
+      /** @description Accepted */
+      202: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Set-Cookie': components['headers']['Set-Cookie']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Acknowledgment']
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST`, `INCORRECT_PASSWORD` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST' | 'INCORRECT_PASSWORD'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `FRESH_LOGIN_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'FRESH_LOGIN_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  listUsers: {
+    parameters: {
+      query?: {
+        page?: number
+        /** @description Values above 200 are reduced to 200 */
+        limit?: number
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            message: string
+            data: components['schemas']['UserRecord'][]
+            total?: number
+            page?: number
+            limit?: number
+            totalPages?: number
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `FORBIDDEN` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'FORBIDDEN'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  updateUserPlan: {
+    parameters: {
+      query: {
+        plan: 'free' | 'pro'
+      }
+      header?: never
+      path: {
+        /** @description Record id */
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            message: string
+            data: {
+              userId: string
+              /** @enum {string} */
+              plan: 'free' | 'pro'
+            }
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `FORBIDDEN` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'FORBIDDEN'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  updateUserActivity: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['UserActivity']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            message: string
+            data: {
+              _id: string
+              email: string
+              name: string
+              isDisabled: boolean
+            }
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `FORBIDDEN` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'FORBIDDEN'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      409: components['responses']['OwnAccount']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getUserStatistics: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            message: string
+            data: components['schemas']['UserStatistics']
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `FORBIDDEN` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'FORBIDDEN'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  listAuditEntries: {
+    parameters: {
+      query?: {
+        page?: number
+        /** @description Values above 200 are reduced to 200 */
+        limit?: number
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            message: string
+            data: components['schemas']['AuditEntry'][]
+            total: number
+            page: number
+            limit: number
+            totalPages: number
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `FORBIDDEN` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'FORBIDDEN'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  readUserPost: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            message: string
+            data: components['schemas']['Post']
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `FORBIDDEN` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'FORBIDDEN'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  readUserPostTimeline: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            message: string
+            data: components['schemas']['PostTimeline']
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `FORBIDDEN` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'FORBIDDEN'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  listDeadLetters: {
+    parameters: {
+      query?: {
+        page?: number
+        /** @description Values above 200 are reduced to 200 */
+        limit?: number
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            message: string
+            data: components['schemas']['DeadLetter'][]
+            total: number
+            page: number
+            limit: number
+            totalPages: number
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `FORBIDDEN` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'FORBIDDEN'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  replayDeadLetter: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description Accepted */
+      202: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            message: string
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `FORBIDDEN` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'FORBIDDEN'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getServiceLevels: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['ServiceLevels']
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `FORBIDDEN` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'FORBIDDEN'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+}

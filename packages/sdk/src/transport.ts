@@ -1,0 +1,171 @@
+import { ApiError, ConnectionError, readApiError } from './errors.ts'
+import type { Method } from './operations.ts'
+import { acceptsIdempotencyKey, chooseRetryWait, isRepeatable, type Failure } from './retries.ts'
+import { refreshSession, type Session } from './sessions.ts'
+import { sleep } from './sleep.ts'
+
+const DEFAULT_TIMEOUT_MS = 60_000
+const DEFAULT_MAX_RETRIES = 3
+
+export interface TransportOptions {
+  /** Address of the service, such as `https://postonce.example.com`. */
+  url: string
+  /** A key of `POST /api/keys`. Either this or `session`. */
+  apiKey?: string | undefined
+  /** The tokens of `logIn`. The client refreshes them when the access token ends. */
+  session?: Session | undefined
+  /** Called with the new tokens after each refresh, for example to store them. */
+  onSessionChange?: ((session: Session) => void | Promise<void>) | undefined
+  /** Retries of a request after the first try; default 3. */
+  maxRetries?: number | undefined
+  /** How long a try waits for its response; default 60,000. */
+  timeoutMs?: number | undefined
+  /** Replaces the global `fetch`. */
+  fetch?: typeof fetch | undefined
+}
+
+export interface TransportRequest {
+  method: Method
+  /** The path of the document, with its parameters in braces. */
+  path: string
+  pathParameters?: Record<string, string> | undefined
+  query?: Record<string, unknown> | undefined
+  /** Sent as JSON. */
+  body?: unknown
+  /** Sent as it is, instead of `body`. */
+  rawBody?: { content: Blob | string; contentType: string } | undefined
+  headers?: Record<string, string> | undefined
+  idempotencyKey?: string | undefined
+  signal?: AbortSignal | undefined
+}
+
+/** Sends requests with authorization, retries and a timeout. */
+export interface Transport {
+  /**
+   * Resolves with the headers of a successful or 304 response, whose body the caller reads.
+   * @throws ApiError for other statuses; ConnectionError when no response arrived
+   */
+  send(request: TransportRequest): Promise<Response>
+}
+
+export function createTransport(options: TransportOptions): Transport {
+  const { url, maxRetries = DEFAULT_MAX_RETRIES, timeoutMs = DEFAULT_TIMEOUT_MS } = options
+  const send = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args))
+  const authorization = createAuthorization(options, send)
+
+  async function tryOnce(request: TransportRequest, headers: Record<string, string>): Promise<Response> {
+    const timeout = new AbortController()
+    const timer = setTimeout(() => timeout.abort(), timeoutMs)
+    const signal = request.signal ? AbortSignal.any([request.signal, timeout.signal]) : timeout.signal
+    const body = request.rawBody?.content ?? (request.body === undefined ? undefined : JSON.stringify(request.body))
+    try {
+      return await send(buildUrl(url, request), {
+        method: request.method,
+        headers: { ...headers, authorization: `Bearer ${authorization.token()}` },
+        ...(body === undefined ? {} : { body }),
+        signal,
+      })
+    } catch (error) {
+      request.signal?.throwIfAborted()
+      const reason = timeout.signal.aborted ? `did not respond within ${timeoutMs} ms` : 'cannot be reached'
+      throw new ConnectionError(`${url} ${reason}.`, { cause: error })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Repeats the request once with a new access token when the old one has ended. */
+  async function tryAuthorized(request: TransportRequest, headers: Record<string, string>): Promise<Response> {
+    const token = authorization.token()
+    const response = await tryOnce(request, headers)
+    if (response.status !== 401 || !(await authorization.refresh(token))) return response
+    await response.body?.cancel()
+    return tryOnce(request, headers)
+  }
+
+  return {
+    async send(request) {
+      const headers = buildHeaders(request)
+      const repeatable = isRepeatable(request.method, request.path)
+      for (let failures = 1; ; failures++) {
+        const outcome = await tryAuthorized(request, headers).then(toOutcome, toConnectionFailure)
+        if (outcome instanceof Response) return outcome
+        const wait =
+          failures > maxRetries ? null : chooseRetryWait(toFailure(outcome), repeatable, failures, Math.random())
+        if (wait === null) throw outcome
+        await sleep(wait, request.signal)
+      }
+    },
+  }
+}
+
+async function toOutcome(response: Response): Promise<Response | ApiError> {
+  return response.ok || response.status === 304 ? response : readApiError(response)
+}
+
+function toConnectionFailure(error: unknown): ConnectionError {
+  if (error instanceof ConnectionError) return error
+  throw error
+}
+
+function toFailure(error: ApiError | ConnectionError): Failure {
+  return error instanceof ApiError
+    ? { status: error.status, retryAfterSeconds: error.retryAfterSeconds }
+    : { status: null, retryAfterSeconds: null }
+}
+
+/** The current token, and its renewal. Concurrent requests share one refresh. */
+function createAuthorization(options: TransportOptions, send: typeof fetch) {
+  const { url, apiKey, onSessionChange } = options
+  let { session } = options
+  if ((apiKey === undefined) === (session === undefined)) throw new TypeError('Pass either apiKey or session.')
+  let refreshing: Promise<void> | null = null
+
+  async function refresh(ended: Session): Promise<void> {
+    session = await refreshSession(url, ended, send)
+    await onSessionChange?.(session)
+  }
+
+  return {
+    token: (): string => session?.accessToken ?? apiKey ?? '',
+
+    /** Returns false when the token cannot be renewed. */
+    async refresh(used: string): Promise<boolean> {
+      if (session === undefined) return false
+      if (session.accessToken === used) {
+        refreshing ??= refresh(session).finally(() => (refreshing = null))
+        await refreshing
+      }
+      return true
+    },
+  }
+}
+
+function buildHeaders({
+  method,
+  path,
+  body,
+  rawBody,
+  headers,
+  idempotencyKey,
+}: TransportRequest): Record<string, string> {
+  const contentType = rawBody?.contentType ?? (body === undefined ? undefined : 'application/json')
+  return {
+    accept: 'application/json',
+    ...(contentType === undefined ? {} : { 'content-type': contentType }),
+    // The same key in every try, so that the service acts once.
+    ...(acceptsIdempotencyKey(method, path) ? { 'idempotency-key': idempotencyKey ?? crypto.randomUUID() } : {}),
+    ...headers,
+  }
+}
+
+function buildUrl(base: string, { path, pathParameters = {}, query = {} }: TransportRequest): URL {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(pathParameters[name] ?? ''))
+  const url = new URL(filled, base)
+  for (const [name, value] of Object.entries(query)) {
+    for (const item of Array.isArray(value) ? value : [value]) {
+      if (item !== undefined && item !== null) url.searchParams.append(name, String(item))
+    }
+  }
+  return url
+}

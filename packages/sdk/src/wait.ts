@@ -1,0 +1,58 @@
+import { PostonceError, WaitTimeoutError, parseRetryAfter } from './errors.ts'
+import type { components } from './generated/schema.ts'
+import { sleep } from './sleep.ts'
+import type { Transport } from './transport.ts'
+
+export type PostProgress = components['schemas']['PostProgress']
+
+const FINAL: ReadonlySet<string> = new Set(['COMPLETED', 'PARTIAL_SUCCESS', 'FAILED', 'CANCELLED'])
+const SHORTEST_POLL_MS = 1_000
+/** A scheduled post can be cancelled or moved while the caller waits. */
+const LONGEST_POLL_MS = 30_000
+
+export interface WaitOptions {
+  /** The default is 10 minutes, counted from the instant of a scheduled post. */
+  timeoutMs?: number | undefined
+  /** Called with each change of the status. */
+  onProgress?: ((progress: PostProgress) => void) | undefined
+  signal?: AbortSignal | undefined
+}
+
+const DEFAULT_TIMEOUT_MS = 600_000
+
+/**
+ * Waits until a post has a final status, and returns it: `COMPLETED`, `PARTIAL_SUCCESS`, `FAILED` or `CANCELLED`.
+ * @throws WaitTimeoutError when the time is over; PostonceError for a draft, which is not published
+ */
+export async function waitUntilPublished(
+  transport: Transport,
+  postId: string,
+  { timeoutMs = DEFAULT_TIMEOUT_MS, onProgress, signal }: WaitOptions = {},
+): Promise<PostProgress> {
+  const startedAt = Date.now()
+  let last: { etag: string | null; progress: PostProgress } | null = null
+  for (;;) {
+    const response = await transport.send({
+      method: 'GET',
+      path: '/api/posts/{postId}/status',
+      pathParameters: { postId },
+      headers: last?.etag ? { 'if-none-match': last.etag } : {},
+      signal,
+    })
+    if (response.status !== 304 || last === null) {
+      const { data: progress } = (await response.json()) as { data: PostProgress }
+      last = { etag: response.headers.get('etag'), progress }
+      onProgress?.(progress)
+    }
+    const { status, scheduledAt } = last.progress
+    if (FINAL.has(status)) return last.progress
+    if (status === 'DRAFT') throw new PostonceError('The post is a draft, so it is not published.')
+    const dueAt = Math.max(startedAt, scheduledAt === null ? 0 : Date.parse(scheduledAt))
+    if (Date.now() > dueAt + timeoutMs) {
+      throw new WaitTimeoutError(`The post is still ${status} after ${timeoutMs} ms. It continues without this wait.`)
+    }
+    const untilDueMs = dueAt - Date.now()
+    const retryAfterMs = (parseRetryAfter(response.headers) ?? 0) * 1_000
+    await sleep(Math.min(LONGEST_POLL_MS, Math.max(SHORTEST_POLL_MS, retryAfterMs, untilDueMs)), signal)
+  }
+}
