@@ -47,6 +47,14 @@ export function createApiClient(base: string) {
       return (await call<{ accessToken: string }>('POST', '/api/auth/login', { body: { email, password } })).accessToken
     },
 
+    /** Returns false when the service no longer accepts the key. */
+    async acceptsKey(apiKey: string): Promise<boolean> {
+      const headers = { authorization: `Bearer ${apiKey}` }
+      const { statusCode, body } = await request(`${base}/api/platform/accounts`, { headers })
+      await body.dump()
+      return statusCode !== 401
+    },
+
     /** Polls a post until its status is final. */
     async outcomeOf(postId: string, token: string, withinMs: number): Promise<PostOutcome> {
       for (const deadline = Date.now() + withinMs; ; await delay(POLL_MS)) {

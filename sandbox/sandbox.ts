@@ -3,6 +3,7 @@ import { step } from '../scripts/provision.mjs'
 import { collectionSettings } from '../src/config/analytics.ts'
 import { readConfig } from '../src/config/schema.ts'
 import { createApiClient } from './api-client.ts'
+import { ensureApiKey } from './api-key.ts'
 import { processesFile, type Processes } from './folder.ts'
 import type { Started } from './banner.ts'
 import { audienceOn } from './demo/audience.ts'
@@ -184,6 +185,7 @@ export function createSandbox(options: Options) {
         storage: pidOf(storage),
       },
       users: Object.values(settings.users),
+      apiKey: settings.apiKey ?? '',
       platforms: described,
       secondMastodon: { url: secondMastodon.url, control: secondMastodon.control },
       ...placesOf(services),
@@ -253,6 +255,7 @@ export function createSandbox(options: Options) {
         startServers(settings, programs),
       )
       const { current, env } = await step('Schema, API and worker', () => startService(settings, servers))
+      await ensureApiKey(current().api, dir, settings)
       await seed(settings, current(), servers, env)
       world = current
       recordProcesses()

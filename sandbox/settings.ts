@@ -42,6 +42,8 @@ export interface Settings {
     s3SecretAccessKey: string
   }
   users: { user: SandboxUser; admin: SandboxUser }
+  /** A key of the sample user with all scopes. */
+  apiKey: string | null
   /** Where the accounts of the sample user were connected. */
   connectedAt: Partial<Record<Platform, string>>
   /** The further accounts of the sample user that were connected, by their keys. */
@@ -71,6 +73,7 @@ export async function resolveSettings(options: Options): Promise<{ settings: Set
     // Secrets that a newer version added are generated.
     secrets: { ...makeSecrets(), ...stored.secrets },
     users: stored.users ?? makeUsers(),
+    apiKey: stored.apiKey ?? null,
     connectedAt: stored.connectedAt ?? {},
     furtherAccounts: stored.furtherAccounts ?? {},
     firstPost: stored.firstPost ?? null,

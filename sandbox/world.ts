@@ -15,6 +15,8 @@ export interface World extends Record<Exclude<ServiceName, 'payments'>, Front> {
   storage: { endpoint: string; bucket: string; publicUrl: string }
   processes: { api: number; worker: number; mongod: number; temporal: number; storage: number }
   users: SandboxUser[]
+  /** A key of the first user with all scopes. */
+  apiKey: string
   payments: Front & { webhookSecret: string }
   platforms: Record<Exclude<Platform, 'bluesky'>, Front> & {
     bluesky: Front & { identifier: string; appPassword: string }

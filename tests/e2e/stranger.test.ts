@@ -37,6 +37,7 @@ test('a new user clones, starts, sees the first post and stops, and the next sta
   const first = await start(port)
   expect(first.world).toEqual(worldOn(port))
   const hello = (await publicPosts(first.world)).find(({ text }) => text.includes('Hello from postonce'))
+  await expectPrintedCommands(first.world)
   const shown = await fetch(publicRecordUrl(first.world.platforms.bluesky.url, hello?.id ?? ''))
   expect(await shown.json()).toMatchObject({ value: { text: hello?.text } })
   const accounts = await accountsOf(first.world)
@@ -95,11 +96,7 @@ async function start(port: number): Promise<{ child: ChildProcess; world: World 
     cwd: clone,
     detached: true,
     stdio: ['ignore', output, output],
-    env: Object.fromEntries(
-      Object.entries(process.env).filter(
-        ([name]) => !/^(npm_(?!config)|NODE_ENV$|NODE_OPTIONS$|VITEST|TEST$|LOG_LEVEL$|INIT_CWD$)/i.test(name),
-      ),
-    ),
+    env: strangerEnv(),
   })
   started.push(child)
   const file = join(dir, 'world.json')
@@ -108,6 +105,15 @@ async function start(port: number): Promise<{ child: ChildProcess; world: World 
     await delay(POLL_MS)
   }
   return { child, world: readWorld() }
+}
+
+/** The environment without what the test adds. */
+function strangerEnv(): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^(npm_(?!config)|NODE_ENV$|NODE_OPTIONS$|VITEST|TEST$|LOG_LEVEL$|INIT_CWD$)/i.test(name),
+    ),
+  )
 }
 
 function readWorld(): World {
@@ -138,6 +144,7 @@ function worldOn(port: number): unknown {
       { email: text, password: text, role: 'user' },
       { email: text, password: text, role: 'admin' },
     ],
+    apiKey: expect.stringMatching(/^po_live_/) as string,
     platforms: {
       ...Object.fromEntries(PLATFORMS.map((platform) => [platform, { url, control: url }])),
       bluesky: { url, control: url, identifier: text, appPassword: text },
@@ -148,6 +155,21 @@ function worldOn(port: number): unknown {
     identity: { url, control: url },
     payments: { url, control: url, webhookSecret: text },
   }
+}
+
+/** Runs the lines of the command line as they are printed. */
+async function expectPrintedCommands(world: World): Promise<void> {
+  const lines = readFileSync(log, 'utf8')
+    .split('\n')
+    .map((line) => line.trim())
+  const commands = lines.filter((line) => /^(?:export POSTONCE_URL|npx postonce) /.test(line))
+  expect(commands).toHaveLength(4)
+  const output = await run('bash', ['-euc', commands.join('\n')], { cwd: clone, env: strangerEnv() })
+  expect(output).toMatch(/status +COMPLETED/)
+  expect(output).toMatch(/status +SCHEDULED/)
+  expect(output).toMatch(/COMPLETED .* Written in a shell$/m)
+  const published = (await publicPosts(world)).filter(({ text }) => text === 'Written in a shell')
+  expect(published).toHaveLength(1)
 }
 
 interface PublicPost {

@@ -39,6 +39,12 @@ export function readCommands(page: string, heading: string): string {
   return block
 }
 
+/** Returns the JavaScript examples of a page, by its path in the repository. */
+export function readExamples(page: string): string[] {
+  const text = readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8')
+  return [...text.matchAll(/^```js\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
+}
+
 /** Runs shell commands in a folder and returns their output. Every command has to succeed. */
 export async function runCommands(commands: string, env: Record<string, string>, cwd: string): Promise<string> {
   const prelude = `set -euo pipefail\ncurl() { node --input-type=module -e "$CURL" -- "$@"; }\n`

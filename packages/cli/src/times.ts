@@ -1,0 +1,25 @@
+import { CliError, EXIT } from './exit-codes.ts'
+
+const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/**
+ * Parses a time in the future: ISO 8601 with an offset, the same without one in the time zone of this machine, or `+30m`, `+2h`, `+1d`.
+ * @throws CliError for another text, or a time in the past: the API would publish immediately
+ */
+export function parseFutureTime(text: string, now: number): Date {
+  const [, amount, unit] = /^\+(\d+)([mhd])$/.exec(text) ?? []
+  const time = amount === undefined ? Date.parse(text) : now + Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]
+  if (Number.isNaN(time)) {
+    throw new CliError(`"${text}" is not a time. Use 2027-05-01T09:30, 2027-05-01T09:30:00Z or +2h.`, EXIT.usage)
+  }
+  if (time <= now) throw new CliError(`${new Date(time).toISOString()} is in the past.`, EXIT.usage)
+  return new Date(time)
+}
+
+/** Formats an instant in the time zone of this machine. */
+export function formatTime(instant: string | null | undefined): string | null {
+  if (!instant) return null
+  const date = new Date(instant)
+  const two = (value: number) => String(value).padStart(2, '0')
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`
+}

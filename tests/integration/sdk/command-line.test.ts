@@ -1,0 +1,214 @@
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import sharp from 'sharp'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createClient, logIn } from '../../../packages/sdk/src/index.ts'
+import { runPostonce, startPostonce, type RunOptions } from '../../support/command-line.ts'
+import { readCommands, readExamples, runCommands } from '../../support/documented-commands.ts'
+import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { listenBehindFaults, type FaultyAddress } from '../../support/listening.ts'
+import { installPacked } from '../../support/packed.ts'
+import { unique } from '../../support/servers.ts'
+
+let world: DeliveryWorld
+let api: FaultyAddress
+let owner: Awaited<ReturnType<DeliveryWorld['user']>>
+let env: Record<string, string>
+let program: string
+const folder = mkdtempSync(join(tmpdir(), 'postonce-cli-'))
+const project = join(folder, 'project')
+
+beforeAll(async () => {
+  await installPacked(['cli'], project)
+  program = realpathSync(join(project, 'node_modules', '.bin', 'postonce'))
+  world = await startDeliveryWorld()
+  api = await listenBehindFaults(world.app)
+  owner = await world.user()
+  env = { POSTONCE_URL: api.url, POSTONCE_API_KEY: await createKey('posts:publish'), TZ: 'Europe/Berlin' }
+})
+beforeEach(() => api.control.clearFaults())
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  await api?.stop()
+  await world?.stop()
+})
+
+async function createKey(
+  ...scopes: ('posts:publish' | 'posts:draft' | 'analytics:read' | 'accounts:read')[]
+): Promise<string> {
+  const session = await logIn({ url: api.url, ...owner.secrets })
+  const { key } = await createClient({ url: api.url, session }).request('POST', '/api/keys', {
+    body: { name: 'Command line', scopes },
+  })
+  return key
+}
+
+const picture = () =>
+  sharp({ create: { width: 80, height: 60, channels: 3, background: '#248' } })
+    .png()
+    .toBuffer()
+
+const run = (args: string[], options: RunOptions = {}) =>
+  runPostonce(args, { ...options, env: { ...env, ...options.env } }, program)
+
+/** Runs a command with `--json`, which has to succeed. */
+async function runJson<T>(args: string[], options: RunOptions = {}): Promise<T> {
+  const { code, stdout, stderr } = await run([...args, '--json'], options)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  return JSON.parse(stdout) as T
+}
+
+test('post --wait uploads a picture, publishes and shows the public address', async () => {
+  const file = join(folder, 'picture.png')
+  writeFileSync(file, await picture())
+  const text = unique('cli')
+  const args = ['post', text, '--to', 'bluesky', '--media', file, '--alt', 'Blue', '--wait']
+  const { code, stdout, stderr } = await run(args)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/^post +[0-9a-f]{24}\nstatus +COMPLETED\n/)
+  expect(stdout).toMatch(/^bluesky +\S+ +completed +https?:/m)
+  expect((await owner.published()).filter((entry) => entry.text === text)).toMatchObject([
+    { media: [{ altText: 'Blue' }] },
+  ])
+})
+
+test('a post that is not published anywhere ends post --wait with exit code 6', async () => {
+  await world.control.fault({
+    path: 'putRecord',
+    action: { status: 400, body: { error: 'InvalidRequest', message: 'No' } },
+  })
+  try {
+    const { code, stdout } = await run(['post', unique('refused'), '--to', 'bluesky', '--wait'])
+    expect(code).toBe(6)
+    expect(stdout).toContain('FAILED')
+  } finally {
+    await world.control.clearFaults()
+  }
+})
+
+test('a scheduled post is listed, shown and cancelled', async () => {
+  const text = unique('scheduled')
+  const { postId, ...created } = await runJson<{ postId: string; status: string; scheduledAt: string }>(
+    ['schedule', '-', '--to', 'bluesky', '--at', '2090-05-01T09:30'],
+    { input: `${text}\u001b[31m\nsecond line\n` },
+  )
+  // 09:30 in Berlin.
+  expect(created).toMatchObject({ status: 'SCHEDULED', scheduledAt: '2090-05-01T07:30:00.000Z' })
+
+  const list = await run(['list', '--search', text, '--status', 'DRAFT,SCHEDULED'])
+  expect(list.stdout).toMatch(/^POST +STATUS +TIME +PLATFORMS +TEXT\n/)
+  expect(list.stdout).toContain(`${postId}  SCHEDULED  2090-05-01 09:30  bluesky    ${text} [31m`)
+  expect((await runJson<{ content: { text: string } }>(['show', postId])).content.text).toContain('second line')
+  expect((await run(['show', postId])).stdout).toContain('bluesky')
+  expect((await run(['cancel', postId])).stdout).toContain('CANCELLED')
+  expect(await runJson<object[]>(['list', '--search', text])).toMatchObject([{ _id: postId, status: 'CANCELLED' }])
+})
+
+test('a command with one idempotency key creates one post, also when a response is lost', async () => {
+  await api.control.fault({ method: 'POST', path: '/api/posts', times: 1, action: { dropAfterAccept: true } })
+  const args = ['post', unique('once'), '--to', 'bluesky', '--draft', '--idempotency-key', unique('key')]
+  expect(await runJson(args)).toEqual(await runJson(args))
+})
+
+test('login stores a key that only the user can read, for its service only', async () => {
+  const home = { POSTONCE_CONFIG_DIR: join(folder, 'key'), POSTONCE_API_KEY: '', POSTONCE_URL: '' }
+  const login = await run(['login', '--url', api.url], { env: home, input: `${env['POSTONCE_API_KEY']}\n` })
+  const file = join(folder, 'key', 'credentials.json')
+  expect(login).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining(file) })
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(statSync(join(folder, 'key')).mode & 0o777).toBe(0o700)
+  expect((await run(['list'], { env: home })).code).toBe(0)
+
+  const elsewhere = await run(['list', '--url', 'http://127.0.0.1:9'], { env: home })
+  expect(elsewhere).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('You are not logged in to http://127.0.0.1:9'),
+  })
+  expect((await run(['logout'], { env: home })).code).toBe(0)
+  expect((await run(['list', '--url', api.url], { env: home })).code).toBe(3)
+})
+
+test('login refuses a wrong key and accepts a key without the scope accounts:read', async () => {
+  const home = { POSTONCE_CONFIG_DIR: join(folder, 'scope'), POSTONCE_API_KEY: '' }
+  const wrong = await run(['login'], { env: home, input: 'po_live_wrong' })
+  expect(wrong).toMatchObject({ code: 3, stderr: expect.stringContaining('UNAUTHORIZED') })
+  expect((await run(['login'], { env: home, input: await createKey('analytics:read') })).code).toBe(0)
+  expect((await run(['analytics'], { env: home })).stdout).toMatch(/^posts +\d+\nengagement /)
+  const list = await run(['list'], { env: home })
+  expect(list).toMatchObject({ code: 3, stderr: expect.stringContaining('The key needs the scope posts:read.') })
+})
+
+test('login with a password stores a session, and its refreshed tokens', async () => {
+  const home = { POSTONCE_CONFIG_DIR: join(folder, 'session'), POSTONCE_API_KEY: '' }
+  const { email, password } = owner.secrets
+  expect((await run(['login', '--email', email], { env: home, input: `${password}\n` })).code).toBe(0)
+  const file = join(folder, 'session', 'credentials.json')
+  const stored = JSON.parse(readFileSync(file, 'utf8'))
+  writeFileSync(file, JSON.stringify({ ...stored, session: { ...stored.session, accessToken: 'ended' } }))
+  const accounts = await run(['accounts'], { env: home })
+  expect(accounts.stdout).toMatch(/bluesky \*/)
+  expect(JSON.parse(readFileSync(file, 'utf8')).session.accessToken).not.toBe('ended')
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect((await run(['logout'], { env: home })).code).toBe(0)
+})
+
+test.each([
+  [2, 'an unknown command', ['lst'], 'Did you mean list?'],
+  [2, 'a post without a platform', ['post', 'x'], '--to'],
+  [2, 'an unknown platform', ['post', 'x', '--to', 'bluesky,myspace'], 'myspace'],
+  [2, 'a time in the past', ['schedule', 'x', '--to', 'bluesky', '--at', '2020-01-01T00:00Z'], 'in the past'],
+  [2, 'a file of an unknown type', ['post', 'x', '--to', 'bluesky', '--media', 'a.txt'], 'unknown type'],
+  [4, 'a post that does not exist', ['show', '0'.repeat(24)], 'NOT_FOUND'],
+  [4, 'a text that is too long', ['post', 'x'.repeat(301), '--to', 'bluesky'], '300'],
+])('the exit code is %i for %s', async (code, _title, args, message) => {
+  const ended = await run(args)
+  expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) })
+})
+
+test('the exit code is 5 when the service cannot be reached', async () => {
+  const { code, stderr } = await run(['cancel', '0'.repeat(24)], { env: { POSTONCE_URL: 'http://127.0.0.1:9' } })
+  expect({ code, stderr }).toEqual({ code: 5, stderr: 'Error: http://127.0.0.1:9 cannot be reached.\n' })
+})
+
+test('Ctrl-C ends a wait with exit code 130, and the post continues', async () => {
+  const countPolls = async () => (await api.control.requests()).filter(({ path }) => path.endsWith('/status')).length
+  const before = await countPolls()
+  const text = unique('interrupted')
+  const child = startPostonce(['schedule', text, '--to', 'bluesky', '--at', '+1d', '--wait'], { env }, program)
+  await expect.poll(countPolls, { timeout: 30_000 }).toBeGreaterThan(before)
+  child.kill('SIGINT')
+  expect(await once(child, 'close')).toEqual([130, null])
+  expect(await runJson<object[]>(['list', '--search', text])).toMatchObject([{ status: 'SCHEDULED' }])
+})
+
+test('the completion proposes commands and platforms, and its script is valid bash', async () => {
+  expect((await run(['complete', '--', 'sch'])).stdout).toContain('schedule\t')
+  expect((await run(['complete', '--', 'post', '--to', ''])).stdout).toContain('mastodon')
+  expect((await run(['completion', 'bash'])).stdout).toContain('complete -')
+})
+
+test('the commands of the guide run as they are printed', async () => {
+  const commands = readCommands('guide/sdk-and-cli.md', 'Publish from a shell').replace(
+    'http://localhost:4000',
+    api.url,
+  )
+  const postonce = `postonce() { node ${program} "$@"; }\n`
+  const output = await runCommands(postonce + commands, { KEY: env['POSTONCE_API_KEY']!, HOME: folder }, folder)
+  expect(output).toMatch(/status +COMPLETED[^]*status +SCHEDULED[^]*status +CANCELLED[^]* CANCELLED .*See you tomorrow/)
+})
+
+const EXAMPLES = [...readExamples('packages/sdk/README.md'), ...readExamples('docs/guide/sdk-and-cli.md')]
+
+test.each(EXAMPLES.map((code, index) => [index + 1, code]))(
+  'example %i of the README and the guide of the SDK runs',
+  async (number, code) => {
+    const file = join(project, `example-${number}.js`)
+    writeFileSync(file, code)
+    writeFileSync(join(project, 'harbour.png'), await picture())
+    const { email, password } = owner.secrets
+    const ended = await runPostonce([], { env: { ...env, EMAIL: email, PASSWORD: password }, cwd: project }, file)
+    expect(ended).toMatchObject({ code: 0, stderr: '' })
+  },
+)
