@@ -46,8 +46,7 @@ export function toExitCode(error: unknown): ExitCode {
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (!(error instanceof ApiError)) return error.message
-  const scope = error.body?.scope === undefined ? [] : [`  The key needs the scope ${error.body.scope}.`]
   const problems = error.problems.map(({ path, message }) => `  ${path ? `${path}: ` : ''}${message}`)
   const request = error.requestId === null ? [] : [`  Request ${error.requestId}`]
-  return [`${error.message} (${error.code})`, ...scope, ...problems, ...request].join('\n')
+  return [`${error.message} (${error.code})`, ...problems, ...request].join('\n')
 }

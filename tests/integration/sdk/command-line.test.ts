@@ -26,7 +26,11 @@ beforeAll(async () => {
   world = await startDeliveryWorld()
   api = await listenBehindFaults(world.app)
   owner = await world.user()
-  env = { POSTONCE_URL: api.url, POSTONCE_API_KEY: await createKey('posts:publish'), TZ: 'Europe/Berlin' }
+  env = {
+    POSTONCE_URL: api.url,
+    POSTONCE_API_KEY: await createKey('posts:publish', 'accounts:read', 'analytics:read'),
+    TZ: 'Europe/Berlin',
+  }
 })
 beforeEach(() => api.control.clearFaults())
 afterAll(async () => {
@@ -137,7 +141,7 @@ test('login refuses a wrong key and accepts a key without the scope accounts:rea
   expect((await run(['login'], { env: home, input: await createKey('analytics:read') })).code).toBe(0)
   expect((await run(['analytics'], { env: home })).stdout).toMatch(/^posts +\d+\nengagement /)
   const list = await run(['list'], { env: home })
-  expect(list).toMatchObject({ code: 3, stderr: expect.stringContaining('The key needs the scope posts:read.') })
+  expect(list).toMatchObject({ code: 3, stderr: expect.stringContaining('lacks the scope posts:read') })
 })
 
 test('login with a password stores a session, and its refreshed tokens', async () => {
