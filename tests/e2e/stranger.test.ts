@@ -159,10 +159,13 @@ function worldOn(port: number): unknown {
 
 /** Runs the lines of the command line as they are printed. */
 async function expectPrintedCommands(world: World): Promise<void> {
-  const lines = readFileSync(log, 'utf8')
-    .split('\n')
-    .map((line) => line.trim())
-  const commands = lines.filter((line) => /^(?:export POSTONCE_URL|npx postonce) /.test(line))
+  // `world.json` is written before the summary is printed.
+  const printed = await until(
+    () => readFileSync(log, 'utf8'),
+    (text) => text.includes('List the public posts'),
+  )
+  const lines = printed.split('\n').map((line) => line.trim())
+  const commands = lines.filter((line) => /^(?:export POSTONCE_URL=|npx postonce )/.test(line))
   expect(commands).toHaveLength(4)
   const output = await run('bash', ['-euc', commands.join('\n')], { cwd: clone, env: strangerEnv() })
   expect(output).toMatch(/status +COMPLETED/)
