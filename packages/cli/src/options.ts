@@ -25,3 +25,8 @@ function parseWords<T extends string>(flags: string, value: string, words: reado
     throw new CliError(`${flags.split(' ')[0]} does not accept "${name}". Choose from ${words.join(', ')}.`, EXIT.usage)
   })
 }
+
+export function parseCount(value: string): number {
+  if (!/^\d+$/.test(value)) throw new CliError(`"${value}" is not a number.`, EXIT.usage)
+  return Number(value)
+}

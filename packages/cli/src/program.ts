@@ -2,6 +2,7 @@ import tab from '@bomb.sh/tab/commander'
 import { Command } from 'commander'
 import { addAccountCommands } from './commands/accounts.ts'
 import { addAnalyticsCommand } from './commands/analytics.ts'
+import { addEventsCommand } from './commands/events.ts'
 import { addLoginCommands } from './commands/login.ts'
 import { addPostCommands } from './commands/posts.ts'
 import { addPublishCommands } from './commands/publish.ts'
@@ -37,6 +38,7 @@ export function createProgram(io: Io): Command {
   addPostCommands(program, io)
   addAccountCommands(program, io)
   addAnalyticsCommand(program, io)
+  addEventsCommand(program, io)
   tab(program, { completionCommandName: 'completion' })
   return program
 }

@@ -3,17 +3,26 @@ import { CliError, EXIT } from './exit-codes.ts'
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /**
- * Parses a time in the future: ISO 8601 with an offset, the same without one in the time zone of this machine, or `+30m`, `+2h`, `+1d`.
- * @throws CliError for another text, or a time in the past: the API would publish immediately
+ * Parses a time: ISO 8601 with an offset, the same without one in the time zone of this machine, or `+30m`, `+2h`, `+1d` from now.
+ * @throws CliError for another text
  */
-export function parseFutureTime(text: string, now: number): Date {
+export function parseTime(text: string, now: number): Date {
   const [, amount, unit] = /^\+(\d+)([mhd])$/.exec(text) ?? []
   const time = amount === undefined ? Date.parse(text) : now + Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]
   if (Number.isNaN(time)) {
     throw new CliError(`"${text}" is not a time. Use 2027-05-01T09:30, 2027-05-01T09:30:00Z or +2h.`, EXIT.usage)
   }
-  if (time <= now) throw new CliError(`${new Date(time).toISOString()} is in the past.`, EXIT.usage)
   return new Date(time)
+}
+
+/**
+ * Parses a time as `parseTime` does.
+ * @throws CliError for a time in the past: the API would publish immediately
+ */
+export function parseFutureTime(text: string, now: number): Date {
+  const time = parseTime(text, now)
+  if (time.getTime() <= now) throw new CliError(`${time.toISOString()} is in the past.`, EXIT.usage)
+  return time
 }
 
 /** Formats an instant in the time zone of this machine. */

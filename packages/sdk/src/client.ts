@@ -1,3 +1,4 @@
+import { followEvents, iterateEvents, listEvents, type EventSelection } from './events.ts'
 import type { components, paths } from './generated/schema.ts'
 import type { CallArguments, CallOptions, Data, Method, Operation, PathWith } from './operations.ts'
 import { iteratePages } from './pages.ts'
@@ -31,8 +32,7 @@ export function createClient(options: ClientOptions) {
     const { path: pathParameters, ...rest } = (call ?? {}) as {
       path?: Record<string, string>
     } & Pick<TransportRequest, 'query' | 'body' | 'signal' | 'idempotencyKey'>
-    const response = await transport.send({ method, path, pathParameters, ...rest })
-    const body = (await response.json()) as { data?: unknown }
+    const body = await transport.sendForJson<{ data?: unknown }>({ method, path, pathParameters, ...rest })
     return (body.data ?? body) as Data<Operation<M, P>>
   }
 
@@ -120,6 +120,15 @@ export function createClient(options: ClientOptions) {
         request('GET', '/api/analytics/overview', { query, ...call }),
       topPosts: (query: Query<'/api/analytics/posts/top'> = {}, call: CallOptions = {}) =>
         request('GET', '/api/analytics/posts/top', { query, ...call }),
+    },
+
+    events: {
+      /** Returns a page of the feed. */
+      list: (selection: EventSelection & { limit?: number } = {}) => listEvents(transport, selection),
+      /** Yields the stored events after `after`, oldest first. */
+      iterate: (selection: EventSelection = {}) => iterateEvents(transport, selection),
+      /** Yields events as they happen, after `after` or from now on. It reconnects and continues without a gap. */
+      follow: (selection: EventSelection = {}) => followEvents(transport, selection),
     },
 
     notifications: {

@@ -10,6 +10,7 @@ export {
   type ErrorCode,
   type Problem,
 } from './errors.ts'
+export type { Event, EventSelection, EventType } from './events.ts'
 export type { components, operations, paths } from './generated/schema.ts'
 export type { CallOptions } from './operations.ts'
 export { logIn, type LogInOptions, type Session } from './sessions.ts'

@@ -42,71 +42,77 @@ export interface TransportRequest {
 /** Sends requests with authorization, retries and a timeout. */
 export interface Transport {
   /**
-   * Resolves with the headers of a successful or 304 response, whose body the caller reads.
-   * @throws ApiError for other statuses; ConnectionError when no response arrived
+   * Sends a request, and returns what `read` makes of a successful or 304 response. Reading is part of a try: a body that breaks off or
+   * takes too long counts as a lost response.
+   * @throws ApiError for other statuses; ConnectionError when no whole response arrived
    */
-  send(request: TransportRequest): Promise<Response>
+  send<T>(request: TransportRequest, read: (response: Response) => T | Promise<T>): Promise<T>
+  /** Sends a request, and returns the JSON of its response. */
+  sendForJson<T>(request: TransportRequest): Promise<T>
 }
 
 export function createTransport(options: TransportOptions): Transport {
   const { url, maxRetries = DEFAULT_MAX_RETRIES, timeoutMs = DEFAULT_TIMEOUT_MS } = options
-  const send = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args))
-  const authorization = createAuthorization(options, send)
+  const fetchOnce = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args))
+  const authorization = createAuthorization(options, fetchOnce)
 
-  async function tryOnce(request: TransportRequest, headers: Record<string, string>): Promise<Response> {
+  async function tryOnce<T>(
+    request: TransportRequest,
+    headers: Record<string, string>,
+    read: Read<T>,
+  ): Promise<Try<T>> {
     const timeout = new AbortController()
     const timer = setTimeout(() => timeout.abort(), timeoutMs)
     const signal = request.signal ? AbortSignal.any([request.signal, timeout.signal]) : timeout.signal
     const body = request.rawBody?.content ?? (request.body === undefined ? undefined : JSON.stringify(request.body))
     try {
-      return await send(buildUrl(url, request), {
+      const response = await fetchOnce(buildUrl(url, request), {
         method: request.method,
         headers: { ...headers, authorization: `Bearer ${authorization.token()}` },
         ...(body === undefined ? {} : { body }),
         signal,
       })
+      if (response.ok || response.status === 304) return { value: await read(response) }
+      return { error: await readApiError(response) }
     } catch (error) {
       request.signal?.throwIfAborted()
       const reason = timeout.signal.aborted ? `did not respond within ${timeoutMs} ms` : 'cannot be reached'
-      throw new ConnectionError(`${url} ${reason}.`, { cause: error })
+      return { error: new ConnectionError(`${url} ${reason}.`, { cause: error }) }
     } finally {
       clearTimeout(timer)
     }
   }
 
   /** Repeats the request once with a new access token when the old one has ended. */
-  async function tryAuthorized(request: TransportRequest, headers: Record<string, string>): Promise<Response> {
+  async function tryAuthorized<T>(request: TransportRequest, headers: Record<string, string>, read: Read<T>) {
     const token = authorization.token()
-    const response = await tryOnce(request, headers)
-    if (response.status !== 401 || !(await authorization.refresh(token))) return response
-    await response.body?.cancel()
-    return tryOnce(request, headers)
+    const outcome = await tryOnce(request, headers, read)
+    const isRefused = 'error' in outcome && outcome.error instanceof ApiError && outcome.error.status === 401
+    if (!isRefused || !(await authorization.refresh(token))) return outcome
+    return tryOnce(request, headers, read)
+  }
+
+  async function send<T>(request: TransportRequest, read: Read<T>): Promise<T> {
+    const headers = buildHeaders(request)
+    const repeatable = isRepeatable(request.method, request.path)
+    for (let failures = 1; ; failures++) {
+      const outcome = await tryAuthorized(request, headers, read)
+      if ('value' in outcome) return outcome.value
+      const { error } = outcome
+      const wait = failures > maxRetries ? null : chooseRetryWait(toFailure(error), repeatable, failures, Math.random())
+      if (wait === null) throw error
+      await sleep(wait, request.signal)
+    }
   }
 
   return {
-    async send(request) {
-      const headers = buildHeaders(request)
-      const repeatable = isRepeatable(request.method, request.path)
-      for (let failures = 1; ; failures++) {
-        const outcome = await tryAuthorized(request, headers).then(toOutcome, toConnectionFailure)
-        if (outcome instanceof Response) return outcome
-        const wait =
-          failures > maxRetries ? null : chooseRetryWait(toFailure(outcome), repeatable, failures, Math.random())
-        if (wait === null) throw outcome
-        await sleep(wait, request.signal)
-      }
-    },
+    send,
+    sendForJson: <T>(request: TransportRequest) => send(request, async (response) => (await response.json()) as T),
   }
 }
 
-async function toOutcome(response: Response): Promise<Response | ApiError> {
-  return response.ok || response.status === 304 ? response : readApiError(response)
-}
-
-function toConnectionFailure(error: unknown): ConnectionError {
-  if (error instanceof ConnectionError) return error
-  throw error
-}
+type Read<T> = (response: Response) => T | Promise<T>
+type Try<T> = { value: T } | { error: ApiError | ConnectionError }
 
 function toFailure(error: ApiError | ConnectionError): Failure {
   return error instanceof ApiError
@@ -115,14 +121,14 @@ function toFailure(error: ApiError | ConnectionError): Failure {
 }
 
 /** The current token, and its renewal. Concurrent requests share one refresh. */
-function createAuthorization(options: TransportOptions, send: typeof fetch) {
+function createAuthorization(options: TransportOptions, fetchOnce: typeof fetch) {
   const { url, apiKey, onSessionChange } = options
   let { session } = options
   if ((apiKey === undefined) === (session === undefined)) throw new TypeError('Pass either apiKey or session.')
   let refreshing: Promise<void> | null = null
 
   async function refresh(ended: Session): Promise<void> {
-    session = await refreshSession(url, ended, send)
+    session = await refreshSession(url, ended, fetchOnce)
     await onSessionChange?.(session)
   }
 

@@ -32,18 +32,13 @@ export async function waitUntilPublished(
   const startedAt = Date.now()
   let last: { etag: string | null; progress: PostProgress } | null = null
   for (;;) {
-    const response = await transport.send({
-      method: 'GET',
-      path: '/api/posts/{postId}/status',
-      pathParameters: { postId },
-      headers: last?.etag ? { 'if-none-match': last.etag } : {},
-      signal,
-    })
-    if (response.status !== 304 || last === null) {
-      const { data: progress } = (await response.json()) as { data: PostProgress }
-      last = { etag: response.headers.get('etag'), progress }
-      onProgress?.(progress)
+    const read: StatusResponse = await readStatus(transport, postId, last?.etag ?? null, signal)
+    if (read.progress !== null) {
+      last = { etag: read.etag, progress: read.progress }
+      onProgress?.(read.progress)
     }
+    // Only a request with an ETag gets a response without a status.
+    if (last === null) throw new PostonceError('The service sent no status.')
     const { status, scheduledAt } = last.progress
     if (FINAL.has(status)) return last.progress
     if (status === 'DRAFT') throw new PostonceError('The post is a draft, so it is not published.')
@@ -52,7 +47,33 @@ export async function waitUntilPublished(
       throw new WaitTimeoutError(`The post is still ${status} after ${timeoutMs} ms. It continues without this wait.`)
     }
     const untilDueMs = dueAt - Date.now()
-    const retryAfterMs = (parseRetryAfter(response.headers) ?? 0) * 1_000
-    await sleep(Math.min(LONGEST_POLL_MS, Math.max(SHORTEST_POLL_MS, retryAfterMs, untilDueMs)), signal)
+    await sleep(Math.min(LONGEST_POLL_MS, Math.max(SHORTEST_POLL_MS, read.retryAfterMs, untilDueMs)), signal)
   }
+}
+
+interface StatusResponse {
+  /** Null when it has not changed. */
+  progress: PostProgress | null
+  etag: string | null
+  retryAfterMs: number
+}
+
+function readStatus(
+  transport: Transport,
+  postId: string,
+  etag: string | null,
+  signal: AbortSignal | undefined,
+): Promise<StatusResponse> {
+  const request = {
+    method: 'GET',
+    path: '/api/posts/{postId}/status',
+    pathParameters: { postId },
+    headers: etag === null ? {} : { 'if-none-match': etag },
+    signal,
+  } as const
+  return transport.send(request, async (response) => ({
+    progress: response.status === 304 ? null : ((await response.json()) as { data: PostProgress }).data,
+    etag: response.headers.get('etag'),
+    retryAfterMs: (parseRetryAfter(response.headers) ?? 0) * 1_000,
+  }))
 }

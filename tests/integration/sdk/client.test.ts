@@ -10,10 +10,11 @@ import {
   logIn,
   WaitTimeoutError,
   type Client,
+  type Event,
   type Session,
 } from '../../../packages/sdk/src/index.ts'
 import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
-import { listenBehindFaults, type FaultyAddress } from '../../support/listening.ts'
+import { listenBehindFaults, startInterruptible, type FaultyAddress } from '../../support/listening.ts'
 import { unique } from '../../support/servers.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -22,6 +23,7 @@ let api: FaultyAddress
 let owner: Awaited<ReturnType<DeliveryWorld['user']>>
 let session: Session
 let client: Client
+let apiKey: string
 
 beforeAll(async () => {
   world = await startDeliveryWorld()
@@ -29,8 +31,11 @@ beforeAll(async () => {
   owner = await world.user()
   session = await logIn({ url: api.url, ...owner.secrets })
   const sessionClient = createClient({ url: api.url, session })
-  const { key } = await sessionClient.request('POST', '/api/keys', { body: { name: 'SDK', scopes: ['posts:publish'] } })
-  client = createClient({ url: api.url, apiKey: key })
+  const created = await sessionClient.request('POST', '/api/keys', {
+    body: { name: 'SDK', scopes: ['posts:publish', 'accounts:read', 'events:read'] },
+  })
+  apiKey = created.key
+  client = createClient({ url: api.url, apiKey })
 })
 beforeEach(() => api.control.clearFaults())
 afterAll(async () => {
@@ -81,6 +86,11 @@ test('a create whose response is lost is repeated with the same key and creates 
   const { postId } = await client.posts.create(draft(text))
   const { posts } = await client.posts.list({ q: text })
   expect(posts.map(({ _id }) => _id)).toEqual([postId])
+})
+
+test('a response that breaks off is requested again', async () => {
+  await api.control.fault({ path: '/api/platform/accounts', times: 2, action: { truncate: true } })
+  expect(await client.accounts.list()).toHaveLength(1)
 })
 
 test('two calls with one idempotency key create one post', async () => {
@@ -139,6 +149,36 @@ test('posts.iterate yields every page, each post once', async () => {
     listed.push(_id)
   }
   expect(listed).toEqual(created.toReversed())
+})
+
+test('events.follow continues without a gap after its connection is lost', async () => {
+  const line = await startInterruptible(api.url)
+  const follower = createClient({ url: line.url, apiKey })
+  const stop = new AbortController()
+  const seen: Event[] = []
+  const following = (async () => {
+    for await (const event of follower.events.follow({ types: ['post.created'], signal: stop.signal })) seen.push(event)
+  })()
+  const create = async () => {
+    const { postId } = await client.posts.create(draft())
+    return postId
+  }
+  try {
+    await expect.poll(() => countRequests('/api/events/stream')).toBe(1)
+    const first = await create()
+    await expect.poll(() => seen.length).toBe(1)
+    line.interrupt()
+    const second = await create()
+    await expect.poll(() => seen.length, { timeout: 30_000 }).toBe(2)
+    expect(seen.map(({ data }) => data['postId'])).toEqual([first, second])
+    const stored: Event[] = []
+    for await (const event of client.events.iterate({ types: ['post.created'] })) stored.push(event)
+    expect(stored.slice(-2)).toEqual(seen)
+  } finally {
+    stop.abort(new Error('stopped'))
+    await expect(following).rejects.toThrow('stopped')
+    await line.stop()
+  }
 })
 
 test('an ended access token is refreshed once for concurrent requests, and the new tokens are reported', async () => {

@@ -2,9 +2,10 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createClient, logIn } from '../../../packages/sdk/src/index.ts'
+import { createClient, logIn, type components } from '../../../packages/sdk/src/index.ts'
 import { runPostonce, startPostonce, type RunOptions } from '../../support/command-line.ts'
 import { readCommands, readExamples, runCommands } from '../../support/documented-commands.ts'
 import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
@@ -28,7 +29,7 @@ beforeAll(async () => {
   owner = await world.user()
   env = {
     POSTONCE_URL: api.url,
-    POSTONCE_API_KEY: await createKey('posts:publish', 'accounts:read', 'analytics:read'),
+    POSTONCE_API_KEY: await createKey('posts:publish', 'accounts:read', 'analytics:read', 'events:read'),
     TZ: 'Europe/Berlin',
   }
 })
@@ -39,9 +40,7 @@ afterAll(async () => {
   await world?.stop()
 })
 
-async function createKey(
-  ...scopes: ('posts:publish' | 'posts:draft' | 'analytics:read' | 'accounts:read')[]
-): Promise<string> {
+async function createKey(...scopes: components['schemas']['ApiKeyScope'][]): Promise<string> {
   const session = await logIn({ url: api.url, ...owner.secrets })
   const { key } = await createClient({ url: api.url, session }).request('POST', '/api/keys', {
     body: { name: 'Command line', scopes },
@@ -187,19 +186,58 @@ test('Ctrl-C ends a wait with exit code 130, and the post continues', async () =
   expect(await runJson<object[]>(['list', '--search', text])).toMatchObject([{ status: 'SCHEDULED' }])
 })
 
+interface PrintedEvent {
+  sequence: number
+  type: string
+  data: { postId: string }
+}
+
+const parseLines = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as PrintedEvent)
+
+test('events are listed after a sequence, and followed as they happen', async () => {
+  const before = parseLines((await run(['events', '--json'])).stdout).at(-1)!.sequence
+  const follower = startPostonce(
+    ['events', '--follow', '--json', '--types', 'post.cancelled', '--limit', '1'],
+    { env },
+    program,
+  )
+  const followed = Promise.all([text(follower.stdout), once(follower, 'close')])
+  await expect
+    .poll(async () => (await api.control.requests()).some(({ path }) => path.includes('/events/stream')))
+    .toBe(true)
+
+  const { postId } = await runJson<{ postId: string }>(['schedule', 'x', '--to', 'bluesky', '--at', '+1d'])
+  await run(['cancel', postId])
+  const [output, ended] = await followed
+  expect(ended).toEqual([0, null])
+  expect(parseLines(output)).toMatchObject([{ type: 'post.cancelled', data: { postId } }])
+  const listed = parseLines((await run(['events', '--json', '--after', String(before)])).stdout)
+  expect(listed.map(({ type }) => type)).toEqual(['post.created', 'post.scheduled', 'post.cancelled'])
+  expect(listed[0]!.sequence).toBe(before + 1)
+  expect((await run(['events', '--after', String(before), '--limit', '1'])).stdout).toMatch(
+    new RegExp(`^${before + 1}  \\S+ \\S+  post.created  .*postId=${postId}`),
+  )
+})
+
 test('the completion proposes commands and platforms, and its script is valid bash', async () => {
   expect((await run(['complete', '--', 'sch'])).stdout).toContain('schedule\t')
   expect((await run(['complete', '--', 'post', '--to', ''])).stdout).toContain('mastodon')
   expect((await run(['completion', 'bash'])).stdout).toContain('complete -')
 })
 
+const GUIDE = ['Publish from a shell', 'Follow events']
+
 test('the commands of the guide run as they are printed', async () => {
-  const commands = readCommands('guide/sdk-and-cli.md', 'Publish from a shell').replace(
-    'http://localhost:4000',
-    api.url,
-  )
+  const commands = GUIDE.map((heading) => readCommands('guide/sdk-and-cli.md', heading))
+    .join('\n')
+    .replace('http://localhost:4000', api.url)
   const postonce = `postonce() { node ${program} "$@"; }\n`
   const output = await runCommands(postonce + commands, { KEY: env['POSTONCE_API_KEY']!, HOME: folder }, folder)
+  expect(output).toMatch(/^\d+ +\S+ \S+ +post\.published/m)
   expect(output).toMatch(/status +COMPLETED[^]*status +SCHEDULED[^]*status +CANCELLED[^]* CANCELLED .*See you tomorrow/)
 })
 

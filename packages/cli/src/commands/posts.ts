@@ -1,8 +1,7 @@
 import type { Client, components } from '@postonce/sdk'
 import { Option, type Command } from 'commander'
-import { CliError, EXIT } from '../exit-codes.ts'
 import { openClient, printResult, type GlobalOptions, type Io } from '../io.ts'
-import { repeatedOption, wordsOption } from '../options.ts'
+import { parseCount, repeatedOption, wordsOption } from '../options.ts'
 import { formatFields, formatTable, shorten } from '../output.ts'
 import { formatTime } from '../times.ts'
 import { PLATFORMS } from './platforms.ts'
@@ -45,7 +44,7 @@ export function addPostCommands(program: Command, io: Io): void {
     .option('--from <time>', 'earliest date or time of the post')
     .option('--to <time>', 'latest date or time of the post')
     .option('--search <text>', 'only posts with this text')
-    .addOption(new Option('--limit <number>', 'most posts to print').default(DEFAULT_LIMIT).argParser(parseLimit))
+    .addOption(new Option('--limit <number>', 'most posts to print').default(DEFAULT_LIMIT).argParser(parseCount))
     .action(async (_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<ListOptions>()
       printResult(io, options, await listPosts(io, openClient(io, options), options), formatPosts)
@@ -140,9 +139,4 @@ export function formatDeliveries(deliveries: Schemas['PlatformStatus'][]): strin
         platformPostUrl ?? (errorCode ? `${errorCode}: ${error}` : error),
     },
   ])
-}
-
-function parseLimit(value: string): number {
-  if (!/^\d+$/.test(value)) throw new CliError(`--limit must be a number, not "${value}".`, EXIT.usage)
-  return Number(value)
 }

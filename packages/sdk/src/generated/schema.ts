@@ -1146,6 +1146,46 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/api/events': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * List the events of your account, oldest first
+     * @description Every event has a sequence without gaps. Store `nextAfter` with what you did, and send it as `after` to continue.
+     */
+    get: operations['listEvents']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/events/stream': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Follow the events of your account as Server-Sent Events
+     * @description Sends the events after `after` or `Last-Event-ID`, then each new one. Without both it begins with the next event. The id of each is its sequence.
+     */
+    get: operations['streamEvents']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/api/notifications': {
     parameters: {
       query?: never
@@ -1873,6 +1913,7 @@ export interface components {
       | 'accounts:read'
       | 'accounts:write'
       | 'analytics:read'
+      | 'events:read'
       | 'captions:generate'
       | 'notifications:read'
       | 'notifications:write'
@@ -2130,6 +2171,10 @@ export interface components {
       scope?: string
       /** @description With a rate limit: its name */
       bucket?: string
+      /** @description With `EVENTS_EXPIRED`: the first sequence that is stored */
+      oldest?: number
+      /** @description With `EVENTS_EXPIRED`: the last sequence */
+      latest?: number
       /** @description With `POST_DUPLICATED`: the draft that replaced the post */
       draftId?: string
       /** @description With a health route: the missing dependencies */
@@ -2179,6 +2224,7 @@ export interface components {
       | 'ADDRESS_TAKEN'
       | 'OWN_ACCOUNT'
       | 'ALREADY_SUBSCRIBED'
+      | 'EVENTS_EXPIRED'
       | 'PAYLOAD_TOO_LARGE'
       | 'UNSUPPORTED_MEDIA_TYPE'
       | 'IDEMPOTENCY_MISMATCH'
@@ -2192,6 +2238,48 @@ export interface components {
       | 'CAPTION_PROVIDER_FAILED'
       | 'PAYMENTS_UNAVAILABLE'
       | 'SERVICE_UNAVAILABLE'
+    Event: {
+      /** @description The same in the feed, its stream and webhooks */
+      id: string
+      /** @description The place in the feed of the user, without gaps */
+      sequence: number
+      type: components['schemas']['EventType']
+      /** Format: date-time */
+      timestamp: string
+      /** @description Depends on the type, see docs/guide/events.md */
+      data: {
+        [key: string]: unknown
+      }
+    }
+    EventList: {
+      events: components['schemas']['Event'][]
+      /** @description The value of `after` for the next page */
+      nextAfter: number
+      /** @description True when the feed goes on after `nextAfter`, with events of any type */
+      hasMore: boolean
+      /** @description The first sequence that is stored; one more than `latest` when none is */
+      oldest: number
+      /** @description The last sequence of the feed; 0 before the first event */
+      latest: number
+    }
+    /** @enum {string} */
+    EventType:
+      | 'post.created'
+      | 'post.scheduled'
+      | 'post.published'
+      | 'post.partial'
+      | 'post.failed'
+      | 'post.cancelled'
+      | 'post.deleted'
+      | 'delivery.accepted'
+      | 'delivery.failed'
+      | 'delivery.unknown'
+      | 'account.connected'
+      | 'account.expiring'
+      | 'account.expired'
+      | 'account.disconnected'
+      | 'plan.changed'
+      | 'analytics.collected'
     /** @enum {string} */
     FailureCode:
       | 'unauthorized'
@@ -2638,7 +2726,7 @@ export interface components {
       accountId?: string
       /**
        * Format: date-time
-       * @description With `QUOTA_LIKELY_EXCEEDED`: when the post would be published
+       * @description With `QUOTA_LIKELY_EXCEEDED` and `TIME_CROWDED`: when the post would be published
        */
       nextFreeAt?: string
     }
@@ -3115,6 +3203,23 @@ export interface components {
           code?: 'CAPTION_PROVIDER_FAILED'
           /** @enum {integer} */
           statusCode?: 502
+        }
+      }
+    }
+    /** @description `EVENTS_EXPIRED` */
+    EventsExpired: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'EVENTS_EXPIRED'
+          /** @enum {integer} */
+          statusCode?: 410
         }
       }
     }
@@ -7911,6 +8016,124 @@ export interface operations {
       503: components['responses']['ServiceUnavailable']
     }
   }
+  listEvents: {
+    parameters: {
+      query?: {
+        /** @description The last sequence that you have; 0 begins with the oldest stored event */
+        after?: number
+        /**
+         * @description Types separated by commas; all by default
+         * @example post.published,post.failed
+         */
+        types?: string
+        /** @description Values above 200 are reduced to 200 */
+        limit?: number
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['EventList']
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      410: components['responses']['EventsExpired']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  streamEvents: {
+    parameters: {
+      query?: {
+        /** @description The last sequence that you have; 0 begins with the oldest stored event */
+        after?: number
+        /**
+         * @description Types separated by commas; all by default
+         * @example post.published,post.failed
+         */
+        types?: string
+      }
+      header?: {
+        /** @description Continues after this sequence. Clients send it when they reconnect. */
+        'last-event-id'?: string
+      }
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'text/event-stream': string
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      410: components['responses']['EventsExpired']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
   listNotifications: {
     parameters: {
       query?: {
@@ -9611,6 +9834,10 @@ export interface operations {
               }[]
               /** @description Same format as GET /api/notifications */
               notifications: {
+                [key: string]: unknown
+              }[]
+              /** @description Same format as GET /api/events */
+              events: {
                 [key: string]: unknown
               }[]
               /** @description The files in storage: storageKey, storageUrl, storedAt */

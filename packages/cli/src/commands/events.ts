@@ -1,0 +1,48 @@
+import type { Event, EventType } from '@postonce/sdk'
+import { Option, type Command } from 'commander'
+import { openClient, type GlobalOptions, type Io } from '../io.ts'
+import { parseCount, wordsOption } from '../options.ts'
+import { formatTime } from '../times.ts'
+import { EVENT_TYPES } from './event-types.ts'
+
+interface EventsOptions extends GlobalOptions {
+  follow?: boolean
+  after?: number
+  types?: EventType[]
+  limit?: number
+}
+
+export function addEventsCommand(program: Command, io: Io): void {
+  program
+    .command('events')
+    .summary('List events, or follow them')
+    .description(
+      'Lists stored events, oldest first, or follows new ones with --follow until Ctrl-C. With --json, each line is an event. The number in ' +
+        'front of an event is its sequence; pass the last one as --after to continue.',
+    )
+    .option('--follow', 'print events as they happen')
+    .addOption(new Option('--after <sequence>', 'only events after this one').argParser(parseCount))
+    .addOption(wordsOption('--types <types>', 'only these types', EVENT_TYPES))
+    .addOption(new Option('--limit <number>', 'end after this many events').argParser(parseCount))
+    .action(async (_options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<EventsOptions>()
+      const { after, types, follow, limit = Infinity, json } = options
+      const { events } = openClient(io, options)
+      const selection = { after, types, signal: io.signal }
+      let printed = 0
+      if (limit === 0) return
+      for await (const event of follow ? events.follow(selection) : events.iterate(selection)) {
+        io.print(json ? JSON.stringify(event) : formatEvent(event))
+        printed += 1
+        if (printed >= limit) return
+      }
+    })
+}
+
+/** Formats an event as a line: its sequence, time, type, and the plain values of its data. */
+function formatEvent({ sequence, timestamp, type, data }: Event): string {
+  const values = Object.entries(data)
+    .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
+    .map(([name, value]) => `${name}=${String(value)}`)
+  return [sequence, formatTime(timestamp), type, ...values].join('  ').replace(/\p{Cc}+/gu, ' ')
+}
