@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { addAccountCommands } from './commands/accounts.ts'
 import { addAnalyticsCommand } from './commands/analytics.ts'
 import { addEventsCommand } from './commands/events.ts'
+import { addImportCommands } from './commands/imports.ts'
 import { addLoginCommands } from './commands/login.ts'
 import { addPostCommands } from './commands/posts.ts'
 import { addPublishCommands } from './commands/publish.ts'
@@ -17,7 +18,7 @@ Environment:
 Exit codes:
   0  done                      4  refused by the API
   1  another problem           5  no response, rate limit or server failure: try again
-  2  invalid arguments         6  not published on every account
+  2  invalid arguments         6  not published on every account, import incomplete
   3  not logged in, no scope   130  ended by Ctrl-C
 
 Shell completion:
@@ -39,6 +40,7 @@ export function createProgram(io: Io): Command {
   addAccountCommands(program, io)
   addAnalyticsCommand(program, io)
   addEventsCommand(program, io)
+  addImportCommands(program, io)
   tab(program, { completionCommandName: 'completion' })
   return program
 }

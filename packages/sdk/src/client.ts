@@ -1,5 +1,6 @@
 import { followEvents, iterateEvents, listEvents, type EventSelection } from './events.ts'
 import type { components, paths } from './generated/schema.ts'
+import { iterateImportRows, planImport, waitUntilApplied, type ImportWaitOptions, type PlanOptions } from './imports.ts'
 import type { CallArguments, CallOptions, Data, Method, Operation, PathWith } from './operations.ts'
 import { iteratePages } from './pages.ts'
 import { createTransport, type TransportOptions, type TransportRequest } from './transport.ts'
@@ -129,6 +130,33 @@ export function createClient(options: ClientOptions) {
       iterate: (selection: EventSelection = {}) => iterateEvents(transport, selection),
       /** Yields events as they happen, after `after` or from now on. It reconnects and continues without a gap. */
       follow: (selection: EventSelection = {}) => followEvents(transport, selection),
+    },
+
+    imports: {
+      /** Uploads a file with posts, and returns the plan. Nothing is created before `apply`. */
+      plan: (file: Blob | string, plan: PlanOptions) => planImport(transport, file, plan),
+      list: (call: CallOptions = {}) => request('GET', '/api/imports', call),
+      get: (importId: string, call: CallOptions = {}) =>
+        request('GET', '/api/imports/{importId}', { path: { importId }, ...call }),
+      /** Yields the rows of an import. */
+      iterateRows: (
+        importId: string,
+        filters: { status?: Schemas['ImportRowStatus'][] } = {},
+        call: CallOptions = {},
+      ) => iterateImportRows(transport, importId, filters, call),
+      /** Creates the posts in the background. A repeated call changes nothing. */
+      apply: (importId: string, body: Schemas['ApplyImport'] = {}, call: CallOptions = {}) =>
+        request('POST', '/api/imports/{importId}/apply', { path: { importId }, body, ...call }),
+      pause: (importId: string, call: CallOptions = {}) =>
+        request('POST', '/api/imports/{importId}/pause', { path: { importId }, ...call }),
+      resume: (importId: string, call: CallOptions = {}) =>
+        request('POST', '/api/imports/{importId}/resume', { path: { importId }, ...call }),
+      cancel: (importId: string, call: CallOptions = {}) =>
+        request('POST', '/api/imports/{importId}/cancel', { path: { importId }, ...call }),
+      delete: (importId: string, call: CallOptions = {}) =>
+        request('DELETE', '/api/imports/{importId}', { path: { importId }, ...call }),
+      /** Waits until an import is completed, cancelled or paused. */
+      waitUntilApplied: (importId: string, wait: ImportWaitOptions = {}) => waitUntilApplied(transport, importId, wait),
     },
 
     notifications: {

@@ -12,6 +12,7 @@ export {
 } from './errors.ts'
 export type { Event, EventSelection, EventType } from './events.ts'
 export type { components, operations, paths } from './generated/schema.ts'
+export type { Import, ImportRow, ImportWaitOptions, PlanOptions } from './imports.ts'
 export type { CallOptions } from './operations.ts'
 export { logIn, type LogInOptions, type Session } from './sessions.ts'
 export type { MediaItem, UploadOptions, UploadProgress } from './uploads.ts'

@@ -223,13 +223,37 @@ test('events are listed after a sequence, and followed as they happen', async ()
   )
 })
 
+test('a CSV file is planned, refused while it has errors, and imported without them', async () => {
+  const name = unique('import')
+  const rows = [1, 2, 3].map((nth) => `${name} ${nth},bluesky,2090-06-0${nth}T09:30`)
+  const file = join(folder, 'plan.csv')
+  writeFileSync(file, `text,platforms,scheduledAt\n${rows.join('\n')}\n${'x'.repeat(400)},bluesky,2090-06-04T09:30\n`)
+
+  const plan = await run(['import', file])
+  expect(plan).toMatchObject({ code: 0, stderr: expect.stringContaining('postonce imports apply ') })
+  expect(plan.stdout).toMatch(/^rows +4 \(3 ready, 1 error\)$/m)
+  expect(plan.stdout).toMatch(/^4 +error +.*300/m)
+  expect(await run(['import', file, '--apply'])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining('IMPORT_HAS_ERRORS'),
+  })
+  expect(await runJson(['import', file, '--apply', '--skip-errors'])).toMatchObject({
+    state: 'completed',
+    timezone: 'Europe/Berlin',
+    counts: { created: 3, skipped: 1 },
+  })
+  expect(await runJson<object[]>(['list', '--search', name])).toHaveLength(3)
+  expect((await run(['imports'])).stdout).toMatch(/completed +4 +3 /)
+  expect((await run(['import', 'plan.xml'])).code).toBe(2)
+})
+
 test('the completion proposes commands and platforms, and its script is valid bash', async () => {
   expect((await run(['complete', '--', 'sch'])).stdout).toContain('schedule\t')
   expect((await run(['complete', '--', 'post', '--to', ''])).stdout).toContain('mastodon')
   expect((await run(['completion', 'bash'])).stdout).toContain('complete -')
 })
 
-const GUIDE = ['Publish from a shell', 'Follow events']
+const GUIDE = ['Publish from a shell', 'Schedule a file', 'Follow events']
 
 test('the commands of the guide run as they are printed', async () => {
   const commands = GUIDE.map((heading) => readCommands('guide/sdk-and-cli.md', heading))
@@ -237,6 +261,7 @@ test('the commands of the guide run as they are printed', async () => {
     .replace('http://localhost:4000', api.url)
   const postonce = `postonce() { node ${program} "$@"; }\n`
   const output = await runCommands(postonce + commands, { KEY: env['POSTONCE_API_KEY']!, HOME: folder }, folder)
+  expect(output).toMatch(/^rows +50 \(50 created\)$/m)
   expect(output).toMatch(/^\d+ +\S+ \S+ +post\.published/m)
   expect(output).toMatch(/status +COMPLETED[^]*status +SCHEDULED[^]*status +CANCELLED[^]* CANCELLED .*See you tomorrow/)
 })

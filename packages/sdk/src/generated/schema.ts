@@ -658,6 +658,156 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/api/imports': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** List imports, newest first */
+    get: operations['listImports']
+    put?: never
+    /**
+     * Plan an import of posts
+     * @description Reads up to 10,000 posts, and stores what creating each would do: errors, warnings, and conflicts with your posts and with earlier rows. Nothing is created before `POST /api/imports/{importId}/apply`. A user can have 10 imports; they are removed after 30 days.
+     */
+    post: operations['planImport']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/imports/{importId}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Get the state and progress of an import */
+    get: operations['getImport']
+    put?: never
+    post?: never
+    /** Delete an import; its posts stay, and no more are created */
+    delete: operations['deleteImport']
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/imports/{importId}/rows': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * List the rows of an import
+     * @description `status` accepts several values, repeated or separated by commas.
+     */
+    get: operations['listImportRows']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/imports/{importId}/apply': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /**
+     * Create the posts of an import
+     * @description Creates the posts in the background; `GET /api/imports/{importId}` shows the progress. A repeated request changes nothing. An API key needs `posts:publish` unless every post is a draft. When the plan's allowance is used up, the import is paused.
+     */
+    post: operations['applyImport']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/imports/{importId}/pause': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** Pause an import after its current batch of 25 rows */
+    post: operations['pauseImport']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/imports/{importId}/resume': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** Continue a paused import */
+    post: operations['resumeImport']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/imports/{importId}/cancel': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    get?: never
+    put?: never
+    /** End an import; the posts that it created stay */
+    post: operations['cancelImport']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/api/exports/posts': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Download posts as an import accepts them
+     * @description Scheduled posts keep their times. All other posts become drafts, so that importing the file publishes nothing a second time.
+     */
+    get: operations['exportPosts']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/api/analytics/overview': {
     parameters: {
       query?: never
@@ -1917,6 +2067,17 @@ export interface components {
       | 'captions:generate'
       | 'notifications:read'
       | 'notifications:write'
+    /**
+     * @example {
+     *       "skipErrors": true
+     *     }
+     */
+    ApplyImport: {
+      /** @description Leaves out rows with errors; without it, a plan with errors is refused */
+      skipErrors?: boolean
+      /** @description Leaves out rows with conflicts; without it, their posts are created */
+      skipConflicts?: boolean
+    }
     AuditEntry: {
       _id: string
       /** Format: date-time */
@@ -2213,6 +2374,7 @@ export interface components {
       | 'UPLOAD_QUOTA_REACHED'
       | 'ACCOUNT_LIMIT_REACHED'
       | 'API_KEY_LIMIT_REACHED'
+      | 'IMPORT_LIMIT_REACHED'
       | 'NOT_FOUND'
       | 'METHOD_NOT_ALLOWED'
       | 'REQUEST_TIMEOUT'
@@ -2220,6 +2382,8 @@ export interface components {
       | 'POST_IN_PROGRESS'
       | 'POST_DUPLICATED'
       | 'RECONNECT_REQUIRED'
+      | 'IMPORT_STATE'
+      | 'IMPORT_HAS_ERRORS'
       | 'ACCOUNT_ALREADY_CONNECTED'
       | 'ADDRESS_TAKEN'
       | 'OWN_ACCOUNT'
@@ -2327,6 +2491,129 @@ export interface components {
       /** @description Page of the payment processor; send the user there */
       url: string
     }
+    Import: {
+      id: string
+      state: components['schemas']['ImportState']
+      pausedBecause: ('POST_LIMIT_REACHED' | 'ACCOUNT_DISABLED') | null
+      /** @enum {string} */
+      format: 'json' | 'csv'
+      gapMinutes: number
+      timezone: string
+      rows: number
+      counts: components['schemas']['ImportCounts']
+      /** @description The posts that the rows without errors would create */
+      posts: {
+        drafts: number
+        scheduled: number
+        immediate: number
+      }
+      /** @description The plan's allowance when the import was planned, and how many posts it lacks */
+      allowance: {
+        used: number
+        limit: number
+        needed: number
+        missing: number
+      }
+      /** Format: date-time */
+      createdAt: string
+      /** Format: date-time */
+      updatedAt: string
+      /**
+       * Format: date-time
+       * @description When the import is removed; its posts stay
+       */
+      removeAt: string
+    }
+    ImportConflict: {
+      /** @enum {string} */
+      code: 'TOO_CLOSE' | 'DUPLICATE_CONTENT'
+      message: string
+      platform: components['schemas']['Platform']
+      accountId?: string
+      /** @description The earlier row */
+      withRow?: number
+      /** @description The stored post */
+      withPostId?: string
+    }
+    /** @description The number of rows in each status */
+    ImportCounts: {
+      ready: number
+      warning: number
+      conflict: number
+      error: number
+      created: number
+      skipped: number
+      failed: number
+    }
+    ImportPost: {
+      content: {
+        /** @example Good morning, everyone */
+        text: string
+        /** @description At most 20; each platform has its own, lower limit */
+        mediaItems?: components['schemas']['MediaItemInput'][]
+      }
+      /**
+       * @description Publishes on the default account of each. At least one platform or account is required.
+       * @example [
+       *       "bluesky"
+       *     ]
+       */
+      selectedPlatforms: components['schemas']['Platform'][]
+      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`) */
+      selectedAccounts?: string[]
+      /**
+       * @description Per platform, replaces the same part of `content`
+       * @example {
+       *       "bluesky": {
+       *         "text": "Good morning, Bluesky"
+       *       }
+       *     }
+       */
+      platformSpecificContent?: {
+        bluesky?: components['schemas']['OverrideInput']
+        threads?: components['schemas']['OverrideInput']
+        instagram?: components['schemas']['OverrideInput']
+        facebook?: components['schemas']['OverrideInput']
+        mastodon?: components['schemas']['OverrideInput']
+        tumblr?: components['schemas']['OverrideInput']
+      }
+      /** @description Per account id, replaces the same part of `platformSpecificContent` and `content` */
+      accountSpecificContent?: {
+        [key: string]: components['schemas']['OverrideInput']
+      }
+      /**
+       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null or a past time publishes now.
+       * @example 2027-05-01T09:30:00+02:00
+       * @example 2027-05-01T09:30
+       */
+      scheduledAt?: string | null
+      /**
+       * @description IANA timezone; the default is that of the import
+       * @example Europe/Berlin
+       */
+      timezone?: string
+      /**
+       * @description DRAFT prevents publication. PENDING and SCHEDULED are equivalent: `scheduledAt` decides between them.
+       * @enum {string}
+       */
+      status?: 'DRAFT' | 'PENDING' | 'SCHEDULED'
+    }
+    ImportRow: {
+      /** @description Counted from 1, without the header of a CSV file */
+      row: number
+      status: components['schemas']['ImportRowStatus']
+      post: {
+        [key: string]: unknown
+      } | null
+      postId: string | null
+      errors: components['schemas']['Problem'][]
+      warnings: components['schemas']['Problem'][]
+      conflicts: components['schemas']['ImportConflict'][]
+    }
+    /** @enum {string} */
+    ImportRowStatus: 'ready' | 'warning' | 'conflict' | 'error' | 'created' | 'skipped' | 'failed'
+    /** @enum {string} */
+    ImportState: 'planned' | 'applying' | 'paused' | 'completed' | 'cancelled'
     /** @description `analytics` is present with `include=metrics`. */
     ListedPost: {
       /** @example 6824b1f7c0a9d3e5f1a2b3c4 */
@@ -3254,6 +3541,23 @@ export interface components {
           code?: 'IDEMPOTENCY_MISMATCH'
           /** @enum {integer} */
           statusCode?: 422
+        }
+      }
+    }
+    /** @description `IMPORT_STATE` */
+    ImportState: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'IMPORT_STATE'
+          /** @enum {integer} */
+          statusCode?: 409
         }
       }
     }
@@ -6083,6 +6387,692 @@ export interface operations {
       408: components['responses']['RequestTimeout']
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  listImports: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Import'][]
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  planImport: {
+    parameters: {
+      query?: {
+        /** @description Posts of an account that are closer than this are a conflict; 0 allows any distance */
+        gapMinutes?: number
+        /** @description IANA timezone of rows without one */
+        timezone?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ImportPost'][]
+        /**
+         * @example text,platforms,scheduledAt
+         *     Good morning,bluesky,2027-05-01T09:30:00Z
+         */
+        'text/csv': string
+      }
+    }
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Import']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `IMPORT_LIMIT_REACHED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'IMPORT_LIMIT_REACHED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getImport: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        importId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Import']
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  deleteImport: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        importId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Acknowledgment']
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  listImportRows: {
+    parameters: {
+      query?: {
+        status?: ('ready' | 'warning' | 'conflict' | 'error' | 'created' | 'skipped' | 'failed')[]
+        /** @description `nextCursor` of the page before */
+        cursor?: string
+        limit?: number
+      }
+      header?: never
+      path: {
+        /** @description Record id */
+        importId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: {
+              rows: components['schemas']['ImportRow'][]
+              nextCursor: string | null
+            }
+          }
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  applyImport: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        importId: string
+      }
+      cookie?: never
+    }
+    requestBody?: {
+      content: {
+        'application/json': components['schemas']['ApplyImport']
+      }
+    }
+    responses: {
+      /** @description Accepted */
+      202: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Import']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      /** @description `IMPORT_STATE`, `IMPORT_HAS_ERRORS` */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'IMPORT_STATE' | 'IMPORT_HAS_ERRORS'
+            /** @enum {integer} */
+            statusCode?: 409
+          }
+        }
+      }
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  pauseImport: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        importId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Import']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      409: components['responses']['ImportState']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  resumeImport: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        importId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Import']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      409: components['responses']['ImportState']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  cancelImport: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        importId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Import']
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      409: components['responses']['ImportState']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  exportPosts: {
+    parameters: {
+      query?: {
+        format?: 'json' | 'csv'
+        /** @description Exports posts in any of these statuses */
+        status?: components['schemas']['PostStatus'][]
+        /** @description Earliest date-time, or the start of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
+        from?: string
+        /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
+        to?: string
+      }
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description The posts, newest first, as `POST /api/imports` accepts them */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          'Content-Disposition': components['headers']['Content-Disposition']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['ImportPost'][]
+          'text/csv': string
+        }
+      }
+      400: components['responses']['ValidationFailed']
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
       429: components['responses']['RateLimited']
       500: components['responses']['Internal']
       503: components['responses']['ServiceUnavailable']
@@ -9830,6 +10820,14 @@ export interface operations {
               }[]
               /** @description Same format as GET /api/posts */
               posts: {
+                [key: string]: unknown
+              }[]
+              /** @description Same format as GET /api/imports */
+              imports: {
+                [key: string]: unknown
+              }[]
+              /** @description Same format as GET /api/imports/{importId}/rows, with the id of the import */
+              importRows: {
                 [key: string]: unknown
               }[]
               /** @description Same format as GET /api/notifications */
