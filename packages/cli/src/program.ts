@@ -7,6 +7,7 @@ import { addImportCommands } from './commands/imports.ts'
 import { addLoginCommands } from './commands/login.ts'
 import { addPostCommands } from './commands/posts.ts'
 import { addPublishCommands } from './commands/publish.ts'
+import { addWebhookCommands } from './commands/webhooks.ts'
 import type { Io } from './io.ts'
 
 const AFTER_HELP = `
@@ -41,6 +42,7 @@ export function createProgram(io: Io): Command {
   addAnalyticsCommand(program, io)
   addEventsCommand(program, io)
   addImportCommands(program, io)
+  addWebhookCommands(program, io)
   tab(program, { completionCommandName: 'completion' })
   return program
 }

@@ -132,6 +132,42 @@ export function createClient(options: ClientOptions) {
       follow: (selection: EventSelection = {}) => followEvents(transport, selection),
     },
 
+    webhooks: {
+      /** Only this response and `rotateSecret` contain the secret. */
+      create: (body: Schemas['CreateWebhook'], call: CallOptions = {}) =>
+        request('POST', '/api/webhooks', { body, ...call }),
+      list: (call: CallOptions = {}) => request('GET', '/api/webhooks', call),
+      get: (id: string, call: CallOptions = {}) => request('GET', '/api/webhooks/{id}', { path: { id }, ...call }),
+      update: (id: string, body: Schemas['UpdateWebhook'], call: CallOptions = {}) =>
+        request('PATCH', '/api/webhooks/{id}', { path: { id }, body, ...call }),
+      delete: (id: string, call: CallOptions = {}) =>
+        request('DELETE', '/api/webhooks/{id}', { path: { id }, ...call }),
+      /** The old secret stays valid for 24 hours. */
+      rotateSecret: (id: string, call: CallOptions = {}) =>
+        request('POST', '/api/webhooks/{id}/rotate-secret', { path: { id }, ...call }),
+      /** Sends a test event. */
+      test: (id: string, call: CallOptions = {}) =>
+        request('POST', '/api/webhooks/{id}/test', { path: { id }, ...call }),
+      /** Sends the events since an instant once more, in their order. */
+      redeliverSince: (id: string, since: string, call: CallOptions = {}) =>
+        request('POST', '/api/webhooks/{id}/redeliver', { path: { id }, body: { since }, ...call }),
+      redeliver: (id: string, deliveryId: string, call: CallOptions = {}) =>
+        request('POST', '/api/webhooks/{id}/deliveries/{deliveryId}/redeliver', { path: { id, deliveryId }, ...call }),
+      /** Yields the log of deliveries, newest first. */
+      iterateDeliveries: (id: string, filters: Filters<'/api/webhooks/{id}/deliveries'> = {}, call: CallOptions = {}) =>
+        iteratePages(
+          async (page) => {
+            const list = await request('GET', '/api/webhooks/{id}/deliveries', {
+              path: { id },
+              query: { ...filters, page },
+              ...call,
+            })
+            return { items: list.deliveries, totalPages: list.totalPages }
+          },
+          (delivery) => delivery.id,
+        ),
+    },
+
     imports: {
       /** Uploads a file with posts, and returns the plan. Nothing is created before `apply`. */
       plan: (file: Blob | string, plan: PlanOptions) => planImport(transport, file, plan),

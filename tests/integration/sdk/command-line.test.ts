@@ -5,14 +5,16 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createClient, logIn, type components } from '../../../packages/sdk/src/index.ts'
+import { createClient, logIn, verifyWebhook, type components } from '../../../packages/sdk/src/index.ts'
 import { runPostonce, startPostonce, type RunOptions } from '../../support/command-line.ts'
 import { readCommands, readExamples, runCommands } from '../../support/documented-commands.ts'
 import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { listenBehindFaults, type FaultyAddress } from '../../support/listening.ts'
 import { installPacked } from '../../support/packed.ts'
 import { unique } from '../../support/servers.ts'
+import { startReceiver, type Receiver } from '../../support/webhook-receiver.ts'
 
+let receiver: Receiver
 let world: DeliveryWorld
 let api: FaultyAddress
 let owner: Awaited<ReturnType<DeliveryWorld['user']>>
@@ -24,12 +26,19 @@ const project = join(folder, 'project')
 beforeAll(async () => {
   await installPacked(['cli'], project)
   program = realpathSync(join(project, 'node_modules', '.bin', 'postonce'))
-  world = await startDeliveryWorld()
+  receiver = await startReceiver()
+  world = await startDeliveryWorld({ ALLOWED_PRIVATE_SERVERS: receiver.origin })
   api = await listenBehindFaults(world.app)
   owner = await world.user()
   env = {
     POSTONCE_URL: api.url,
-    POSTONCE_API_KEY: await createKey('posts:publish', 'accounts:read', 'analytics:read', 'events:read'),
+    POSTONCE_API_KEY: await createKey(
+      'posts:publish',
+      'accounts:read',
+      'analytics:read',
+      'events:read',
+      'webhooks:write',
+    ),
     TZ: 'Europe/Berlin',
   }
 })
@@ -38,6 +47,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
   await api?.stop()
   await world?.stop()
+  await receiver?.stop()
 })
 
 async function createKey(...scopes: components['schemas']['ApiKeyScope'][]): Promise<string> {
@@ -247,22 +257,47 @@ test('a CSV file is planned, refused while it has errors, and imported without t
   expect((await run(['import', 'plan.xml'])).code).toBe(2)
 })
 
+test('a webhook is created, tested and deleted, and the SDK verifies what it delivers', async () => {
+  const path = `/${unique('hook')}`
+  const types = ['--events', 'post.published,post.failed']
+  const { id, secret } = await runJson<{ id: string; secret: string }>([
+    'webhooks',
+    'create',
+    `${receiver.origin}${path}`,
+    ...types,
+  ])
+  await run(['webhooks', 'test', id])
+  const [delivered] = await receiver.until(path, 1)
+  expect(await verifyWebhook({ secret, ...delivered! })).toMatchObject({ type: 'webhook.test' })
+  await expect
+    .poll(async () => (await run(['webhooks', 'deliveries', id])).stdout)
+    .toMatch(/delivered .* webhook\.test/)
+  expect((await run(['webhooks'])).stdout).toMatch(/enabled +post\.published,post\.failed/)
+  const rotated = await runJson<{ secret: string }>(['webhooks', 'rotate-secret', id])
+  expect(rotated.secret).not.toBe(secret)
+  expect((await run(['webhooks', 'disable', id])).code).toBe(0)
+  expect((await run(['webhooks', 'delete', id])).code).toBe(0)
+  expect((await run(['webhooks'])).stdout).toBe('No webhooks.\n')
+})
+
 test('the completion proposes commands and platforms, and its script is valid bash', async () => {
   expect((await run(['complete', '--', 'sch'])).stdout).toContain('schedule\t')
   expect((await run(['complete', '--', 'post', '--to', ''])).stdout).toContain('mastodon')
   expect((await run(['completion', 'bash'])).stdout).toContain('complete -')
 })
 
-const GUIDE = ['Publish from a shell', 'Schedule a file', 'Follow events']
+const GUIDE = ['Publish from a shell', 'Schedule a file', 'Follow events and receive webhooks']
 
 test('the commands of the guide run as they are printed', async () => {
   const commands = GUIDE.map((heading) => readCommands('guide/sdk-and-cli.md', heading))
     .join('\n')
     .replace('http://localhost:4000', api.url)
+    .replace('https://example.com', receiver.origin)
   const postonce = `postonce() { node ${program} "$@"; }\n`
   const output = await runCommands(postonce + commands, { KEY: env['POSTONCE_API_KEY']!, HOME: folder }, folder)
   expect(output).toMatch(/^rows +50 \(50 created\)$/m)
   expect(output).toMatch(/^\d+ +\S+ \S+ +post\.published/m)
+  expect(output).toMatch(/webhook\.test/)
   expect(output).toMatch(/status +COMPLETED[^]*status +SCHEDULED[^]*status +CANCELLED[^]* CANCELLED .*See you tomorrow/)
 })
 

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import { verifyWebhook, WebhookVerificationError } from '../../../packages/sdk/src/index.ts'
 
@@ -8,8 +8,7 @@ const OTHER_SECRET = 'whsec_c2VjcmV0LW9mLWFub3RoZXItZW5kcG9pbnQ='
 const BODY = '{"type": "post.published", "data": {"postId": "1"}}'
 
 function sign(secret: string, { id = 'evt_1', seconds = NOW_SECONDS, body = BODY } = {}): string {
-  const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
-  return `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`
+  return new Webhook(secret).sign(id, new Date(seconds * 1_000), body)
 }
 
 function verify({ body = BODY, secret = [SECRET], seconds = NOW_SECONDS, signature = sign(SECRET) } = {}) {
