@@ -1,7 +1,7 @@
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { Context } from '../../src/context.ts'
 import { PLATFORMS } from '../../src/domain/shared/platforms.ts'
-import type { ApiKeyScope } from '../../src/domain/users/api-keys.ts'
+import type { RouteScope } from '../../src/domain/users/api-keys.ts'
 import type { Role } from '../../src/domain/users/user.ts'
 import { createAccount, type SignedIn } from './api.ts'
 import { createTestKey } from './api-keys.ts'
@@ -185,6 +185,7 @@ export const ROUTES: Record<string, RouteCase> = {
   },
   'POST /api/keys': userRoute(201, { name: 'Import', scopes: ['posts:read'] }),
   'GET /api/keys': userRoute(200),
+  'GET /api/keys/current': userRoute(200),
   'DELETE /api/keys/:keyId': {
     ...userRoute(200),
     record: async (context, owner) => ({ keyId: (await createTestKey(context, owner)).apiKey.keyId }),
@@ -342,7 +343,8 @@ export function buildRequest(route: string, params: Record<string, string> = {})
 export const roleFor = (route: string): Role => (ROUTES[route]!.access === 'admin' ? 'admin' : 'user')
 
 /** The scope that an API key needs for a route. A route that is in no row refuses keys. */
-const KEY_SCOPES: [RegExp, ApiKeyScope][] = [
+const KEY_SCOPES: [RegExp, RouteScope][] = [
+  [/^GET \/api\/keys\/current$/, 'any'],
   [/^GET \/api\/(posts|imports|exports)/, 'posts:read'],
   [/^(POST|DELETE) \/api\/imports/, 'posts:draft'],
   [/^POST \/api\/posts(\/validate|\/media\/upload|\/:postId\/duplicate)?$/, 'posts:draft'],
@@ -362,6 +364,6 @@ const KEY_SCOPES: [RegExp, ApiKeyScope][] = [
   [/ \/api\/webhooks/, 'webhooks:write'],
 ]
 
-export function keyScopeOf(route: string): ApiKeyScope | 'refused' {
+export function keyScopeOf(route: string): RouteScope {
   return KEY_SCOPES.find(([pattern]) => pattern.test(route))?.[1] ?? 'refused'
 }

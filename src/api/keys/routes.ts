@@ -3,14 +3,15 @@ import { Type } from '@sinclair/typebox'
 import { createApiKey } from '../../commands/users/create-api-key.ts'
 import { deleteApiKey } from '../../commands/users/delete-api-key.ts'
 import type { Context } from '../../context.ts'
+import { API_KEY_SCOPES, listEffectiveScopes } from '../../domain/users/api-keys.ts'
 import { operation } from '../openapi/operation.ts'
 import { getSessionId } from '../shared/identity.ts'
 import { IdParam } from '../shared/schemas/common.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentApiKey } from './present.ts'
-import { ApiKeySchema, CreateApiKeyBody, CreatedApiKey } from './schema.ts'
+import { ApiKeySchema, CreateApiKeyBody, CreatedApiKey, CurrentApiKey } from './schema.ts'
 
-/** The API keys of the signed-in user. A key cannot create, list or delete keys. */
+/** The API keys of the signed-in user. A key cannot create, list or delete keys; it can read its own scopes. */
 export const keyRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   app.post(
     '/',
@@ -49,6 +50,23 @@ export const keyRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async 
       },
     },
     async ({ user }) => ok('API keys found', (await context.apiKeys.listOf(user.userId)).map(presentApiKey)),
+  )
+
+  app.get(
+    '/current',
+    {
+      schema: {
+        ...operation('keys', 'getCurrentApiKey', 'Get the scopes of the API key that authenticates the request', {
+          keyScope: 'any',
+        }),
+        response: { 200: success(CurrentApiKey), ...errorResponses },
+      },
+    },
+    async ({ user: { apiKey } }) =>
+      ok('Scopes found', {
+        id: apiKey?.keyId ?? null,
+        scopes: apiKey ? listEffectiveScopes(apiKey.scopes) : [...API_KEY_SCOPES],
+      }),
   )
 
   app.delete(

@@ -31,6 +31,16 @@ const apiKeyFields = {
 
 export const ApiKeySchema = Type.Object(apiKeyFields, { title: 'ApiKey' })
 
+export const CurrentApiKey = Type.Object(
+  {
+    id: nullable(Type.String({ description: 'Null for an access token' })),
+    scopes: Type.Array(Scope, {
+      description: 'The scopes of the key and those that they include; for an access token all scopes',
+    }),
+  },
+  { title: 'CurrentApiKey' },
+)
+
 export const CreatedApiKey = Type.Object(
   {
     ...apiKeyFields,

@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { FastifySchema, RouteOptions } from 'fastify'
-import type { ApiKeyScope } from '../../domain/users/api-keys.ts'
+import type { RouteScope } from '../../domain/users/api-keys.ts'
 import type { ServiceErrorCode } from '../../domain/shared/service-error.ts'
 
 /** Response headers that a route may declare; `document.ts` describes each of them once. */
@@ -16,10 +16,10 @@ interface OperationDetails {
   /** Input that the handler parses itself: documented like a schema, but not validated by Fastify. */
   documented?: { querystring?: TSchema; body?: TSchema; headers?: TSchema }
   /**
-   * The scope with which an API key may use the route, or `refused`. Every route for users declares one of both; without it the guard
-   * refuses keys.
+   * The scope with which an API key may use the route, `any`, or `refused`. Every route for users declares one of them; without it the
+   * guard refuses keys.
    */
-  keyScope?: ApiKeyScope | 'refused'
+  keyScope?: RouteScope
   /** Overrides the credentials that the guards of the route require. */
   security?: Record<string, readonly string[]>[]
 }
@@ -61,7 +61,7 @@ export const ADMIN_SECURITY = [{ bearer: ['admin'] }]
 
 /** Returns the security requirement of a route for users: an access token, or an API key with the scope of the route. */
 export function toUserSecurity({ keyScope = 'refused' }: Pick<FastifySchema, 'keyScope'>) {
-  return [{ bearer: [] }, ...(keyScope === 'refused' ? [] : [{ apiKey: [keyScope] }])]
+  return [{ bearer: [] }, ...(keyScope === 'refused' ? [] : [{ apiKey: keyScope === 'any' ? [] : [keyScope] }])]
 }
 
 const BODY_ERRORS: ServiceErrorCode[] = [
@@ -83,7 +83,7 @@ export function deriveErrorCodes({ method, schema = {}, config, url }: Described
       ...codesWhen(schema.querystring ?? schema.headers, 'VALIDATION_FAILED'),
       ...codesWhen(credentials.includes('bearer'), 'UNAUTHORIZED', 'ACCOUNT_DISABLED'),
       ...codesWhen(schema.keyScope === 'refused', 'SESSION_REQUIRED'),
-      ...codesWhen(credentials.includes('apiKey'), 'INSUFFICIENT_SCOPE'),
+      ...codesWhen(credentials.includes('apiKey') && schema.keyScope !== 'any', 'INSUFFICIENT_SCOPE'),
       // The API accepts a cookie alone only from its own origins.
       ...codesWhen(credentials.includes('refreshCookie') || requiresAdmin(schema), 'FORBIDDEN'),
       ...codesWhen(url.includes(':'), 'NOT_FOUND'),

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import type { ApiKeyScope } from '../../domain/users/api-keys.ts'
+import type { RouteScope } from '../../domain/users/api-keys.ts'
 import { sendError } from '../shared/errors.ts'
 
 /** A route of this API, for tests that cover all routes. */
@@ -9,7 +9,7 @@ export interface RouteEntry {
   method: string
   url: string
   /** Undefined where the route does not declare it. */
-  keyScope: ApiKeyScope | 'refused' | undefined
+  keyScope: RouteScope | undefined
 }
 
 declare module 'fastify' {

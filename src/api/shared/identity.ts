@@ -4,7 +4,7 @@ import {
   insufficientScope,
   isExpiredKey,
   type ApiKey,
-  type ApiKeyScope,
+  type RouteScope,
 } from '../../domain/users/api-keys.ts'
 import type { AccessClaims, VerifiedClaims } from '../../domain/users/access-tokens.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
@@ -88,8 +88,8 @@ function toRequestUser(
  * Checks that the caller may use a route that needs this scope.
  * @throws ServiceError INSUFFICIENT_SCOPE; SESSION_REQUIRED for an API key where keys are refused
  */
-export function assertScope({ apiKey }: Pick<RequestUser, 'apiKey'>, needed: ApiKeyScope | 'refused'): void {
-  if (!apiKey) return
+export function assertScope({ apiKey }: Pick<RequestUser, 'apiKey'>, needed: RouteScope): void {
+  if (!apiKey || needed === 'any') return
   if (needed === 'refused') throw createSessionRequiredError()
   if (!hasScope(apiKey.scopes, needed)) throw insufficientScope(needed)
 }

@@ -18,6 +18,9 @@ export const API_KEY_SCOPES = [
 ] as const
 export type ApiKeyScope = (typeof API_KEY_SCOPES)[number]
 
+/** The scope with which an API key may use a route; `any` accepts every key, and `refused` none. */
+export type RouteScope = ApiKeyScope | 'any' | 'refused'
+
 /** The scopes that a scope includes. A client that may change records may also read them. */
 const INCLUDED_SCOPES: Partial<Record<ApiKeyScope, readonly ApiKeyScope[]>> = {
   'posts:draft': ['posts:read'],
@@ -51,6 +54,11 @@ export interface ApiKey {
 
 export function hasScope(granted: readonly ApiKeyScope[], needed: ApiKeyScope): boolean {
   return granted.some((scope) => scope === needed || INCLUDED_SCOPES[scope]?.includes(needed))
+}
+
+/** Returns the granted scopes and those that they include. */
+export function listEffectiveScopes(granted: readonly ApiKeyScope[]): ApiKeyScope[] {
+  return API_KEY_SCOPES.filter((scope) => hasScope(granted, scope))
 }
 
 export function insufficientScope(scope: ApiKeyScope): ServiceError {

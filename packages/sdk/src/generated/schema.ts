@@ -445,6 +445,23 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/api/keys/current': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /** Get the scopes of the API key that authenticates the request */
+    get: operations['getCurrentApiKey']
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/api/keys/{keyId}': {
     parameters: {
       query?: never
@@ -2372,6 +2389,11 @@ export interface components {
       /** @description The types of events to deliver; empty for all types */
       events?: components['schemas']['EventType'][]
       description?: string
+    }
+    CurrentApiKey: {
+      id: string | null
+      /** @description The scopes of the key and those that they include; for an access token all scopes */
+      scopes: components['schemas']['ApiKeyScope'][]
     }
     DeadLetter: {
       _id: string
@@ -5581,6 +5603,39 @@ export interface operations {
       408: components['responses']['RequestTimeout']
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getCurrentApiKey: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['CurrentApiKey']
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      403: components['responses']['AccountDisabled']
       429: components['responses']['RateLimited']
       500: components['responses']['Internal']
       503: components['responses']['ServiceUnavailable']

@@ -2,7 +2,7 @@ import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { eraseAccount } from '../../../../src/commands/users/erase-account.ts'
 import { logOutDevice } from '../../../../src/commands/users/log-out.ts'
-import { API_KEY_PATTERN, toApiKey, type ApiKey, type ApiKeyScope } from '../../../../src/domain/users/api-keys.ts'
+import { API_KEY_PATTERN, API_KEY_SCOPES, toApiKey, type ApiKey, type ApiKeyScope } from '../../../../src/domain/users/api-keys.ts'
 import { DAY, HOUR } from '../../../../src/domain/shared/times.ts'
 import { createTestKey, getSessionId, type TestKey } from '../../../support/api-keys.ts'
 import { apiWorld, createAccount, PASSWORD, signIn, type SignedIn } from '../../../support/api.ts'
@@ -155,6 +155,15 @@ describe('a request with a key', () => {
     })
     const { postId } = response.json().data
     expect((await world.context.posts.find(postId))!.metadata).toEqual({ source: 'api' })
+  })
+
+  it('a key reads its own scopes with those that they include, and a session has all', async () => {
+    const { who, key } = await keyOf(['posts:draft', 'accounts:write'])
+    expect((await call(key, 'GET', '/api/keys/current')).json().data).toEqual({
+      id: key.apiKey.keyId,
+      scopes: ['posts:read', 'posts:draft', 'accounts:read', 'accounts:write'],
+    })
+    expect((await call(who, 'GET', '/api/keys/current')).json().data).toEqual({ id: null, scopes: API_KEY_SCOPES })
   })
 
   it('the key of an admin is the key of a user', async () => {
