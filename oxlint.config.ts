@@ -163,6 +163,7 @@ const OUTSIDE_MESSAGE = 'src imports nothing from sandbox, tests, bench, scripts
 const PACKAGES: Record<string, string[]> = {
   sdk: [],
   cli: ['@postonce/sdk', 'commander', '@bomb.sh/tab', '@bomb.sh/tab/*', 'node:*', 'node:*/*'],
+  mcp: ['@postonce/sdk', '@modelcontextprotocol/sdk/**', 'zod/v4', 'node:*', 'node:*/*'],
 }
 
 function packageOverride(name: string, packages: string[]): OxlintOverride {

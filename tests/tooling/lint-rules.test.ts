@@ -19,6 +19,8 @@ const FORBIDDEN: Snippet[] = [
   [IMPORTS, 'src/api/knows-packages.ts', `import { createClient } from '../../packages/sdk/src/client.ts'`],
   [IMPORTS, 'packages/sdk/src/knows-node.ts', `import { readFile } from 'node:fs/promises'`],
   [IMPORTS, 'packages/cli/src/knows-service.ts', `import { PLATFORMS } from '../../../src/domain/shared/platforms.ts'`],
+  [IMPORTS, 'packages/mcp/src/tools/knows-sdk-files.ts', `import { sleep } from '../../../sdk/src/sleep.ts'`],
+  [IMPORTS, 'packages/mcp/src/knows-express.ts', `import express from 'express'`],
   [IMPORTS, 'packages/cli/src/commands/knows-sdk-files.ts', `import { sleep } from '../../../sdk/src/sleep.ts'`],
 
   [IMPORTS, 'src/domain/knows-store.ts', `import type { Posts } from '../store/posts/posts.ts'`],
@@ -177,6 +179,10 @@ const ALLOWED: [file: string, source: string][] = [
   [
     'packages/cli/src/commands/fine.ts',
     `import { openAsBlob } from 'node:fs'\nimport { createClient } from '@postonce/sdk'\nimport { Command } from 'commander'\nimport { EXIT } from '../exit-codes.ts'\nimport { PLATFORMS } from './platforms.ts'`,
+  ],
+  [
+    'packages/mcp/src/tools/fine.ts',
+    `import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'\nimport { createClient } from '@postonce/sdk'\nimport * as z from 'zod/v4'\nimport { TOOLS } from '../tools.ts'`,
   ],
   ['sandbox/fine.ts', `import { readConfig } from '../src/config/schema.ts'`],
 ]

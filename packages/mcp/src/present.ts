@@ -1,0 +1,41 @@
+import type { components } from '@postonce/sdk'
+
+type Schemas = components['schemas']
+
+/** Converts a post to the fields that an agent needs. */
+export function presentPost(post: Schemas['Post']) {
+  const texts = Object.entries(post.platformSpecificContent).flatMap(([platform, override]) =>
+    override?.text === undefined ? [] : [[platform, override.text]],
+  )
+  return {
+    postId: post._id,
+    status: post.status,
+    scheduledAt: post.scheduledAt,
+    createdAt: post.createdAt,
+    text: post.content.text,
+    ...(texts.length > 0 ? { platformTexts: Object.fromEntries(texts) as Record<string, string> } : {}),
+    ...(post.isShortened ? { isShortened: true } : {}),
+    mediaCount: post.content.mediaItems.length,
+    deliveries: post.platformStatuses.map(presentDelivery),
+  }
+}
+
+export function presentDelivery(delivery: Schemas['PlatformStatus']) {
+  const { platform, accountId, accountName, status, platformPostUrl, error, errorCode, nextAttemptAt } = delivery
+  return { platform, accountId, accountName, status, url: platformPostUrl, error, errorCode, nextAttemptAt }
+}
+
+export function presentAccount({ _id, platform, server, profile, health, isDefault, label }: Schemas['Account']) {
+  const { displayName, handle } = profile
+  const { status, needsReconnection, lastError } = health
+  return {
+    accountId: _id,
+    platform,
+    server,
+    handle,
+    displayName,
+    label,
+    isDefault,
+    health: { status, needsReconnection, lastError },
+  }
+}

@@ -1,0 +1,111 @@
+import type { components } from '@postonce/sdk'
+import * as z from 'zod/v4'
+
+type Schemas = components['schemas']
+type Platform = Schemas['Platform']
+type PostStatus = Schemas['PostStatus']
+
+const MAX_TEXT_LENGTH = 100_000
+const MAX_ID_LENGTH = 100
+const MAX_ACCOUNTS = 50
+const MAX_IDEMPOTENCY_KEY_LENGTH = 200
+
+/** Written as objects, so that the compiler reports a value that the API adds or removes. */
+const PLATFORMS = {
+  bluesky: 'bluesky',
+  threads: 'threads',
+  instagram: 'instagram',
+  facebook: 'facebook',
+  mastodon: 'mastodon',
+  tumblr: 'tumblr',
+} as const satisfies { [P in Platform]: P }
+
+const STATUSES = {
+  DRAFT: 'DRAFT',
+  PENDING: 'PENDING',
+  SCHEDULED: 'SCHEDULED',
+  PROCESSING: 'PROCESSING',
+  COMPLETED: 'COMPLETED',
+  PARTIAL_SUCCESS: 'PARTIAL_SUCCESS',
+  FAILED: 'FAILED',
+  CANCELLED: 'CANCELLED',
+} as const satisfies { [S in PostStatus]: S }
+
+export const platform = z.enum(PLATFORMS)
+export const status = z.enum(STATUSES)
+export const period = z.enum(['7d', '30d']).describe('The last 7 or 30 days, with today; the default is 30d')
+export const accountId = z.string().min(1).max(MAX_ID_LENGTH).describe('The accountId of list_accounts')
+export const postId = z
+  .string()
+  .regex(/^[\da-f]{24}$/)
+  .describe('The postId of the post')
+
+const text = z.string().max(MAX_TEXT_LENGTH)
+const time = z.iso.datetime({ offset: true })
+
+const platformTexts = z
+  .strictObject({
+    bluesky: text.optional(),
+    threads: text.optional(),
+    instagram: text.optional(),
+    facebook: text.optional(),
+    mastodon: text.optional(),
+    tumblr: text.optional(),
+  } satisfies { [P in Platform]: unknown })
+  .describe('Texts that replace `text` on single platforms, for example a shorter one')
+
+/** The parts of a post that an agent writes. */
+export const contentFields = {
+  text: text.describe('The text of the post'),
+  platforms: z
+    .array(platform)
+    .max(Object.keys(PLATFORMS).length)
+    .optional()
+    .describe('Publishes on the default account of each platform. Pass platforms or accounts.'),
+  accounts: z
+    .array(accountId)
+    .max(MAX_ACCOUNTS)
+    .optional()
+    .describe('Publishes on these accounts, by the accountId of list_accounts'),
+  platformTexts: platformTexts.optional(),
+}
+
+export const scheduledAt = time.describe(
+  'When to publish: ISO 8601 with an offset, such as 2027-05-01T09:30:00+02:00 or 2027-05-01T07:30:00Z. It has to be in the future.',
+)
+
+export const idempotencyKey = z
+  .string()
+  .min(1)
+  .max(MAX_IDEMPOTENCY_KEY_LENGTH)
+  .optional()
+  .describe(
+    'Calls with one key create one post, also in other sessions. Without it, the same post is created once in a session. Pass a new key to create the same post again on purpose.',
+  )
+
+export interface PostContent {
+  text?: string | undefined
+  platforms?: Platform[] | undefined
+  accounts?: string[] | undefined
+  platformTexts?: Partial<Record<Platform, string | undefined>> | undefined
+}
+
+/** Returns the fields of a request that the content sets. Lists whose order has no meaning are sorted, so equal posts are equal bodies. */
+export function toContentBody({ text, platforms, accounts, platformTexts }: PostContent) {
+  const overrides = Object.entries(platformTexts ?? {})
+    .filter(([, override]) => override !== undefined)
+    .map(([name, override]) => [name, { text: override }])
+  return {
+    ...(text === undefined ? {} : { content: { text } }),
+    ...(platforms ? { selectedPlatforms: [...new Set(platforms)].sort() } : {}),
+    ...(accounts ? { selectedAccounts: [...new Set(accounts)].sort() } : {}),
+    ...(platformTexts ? { platformSpecificContent: Object.fromEntries(overrides) as OverrideInputs } : {}),
+  }
+}
+
+type OverrideInputs = NonNullable<Schemas['CreatePost']['platformSpecificContent']>
+
+/** Returns the body of a new post. */
+export function toCreateBody(content: PostContent & { text: string }): Schemas['CreatePost'] {
+  return { selectedPlatforms: [], ...toContentBody(content), content: { text: content.text } }
+}
