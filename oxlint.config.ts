@@ -132,7 +132,7 @@ const FENCES: Fence[] = [
     types: ['clock.ts'],
     packages: ['mongoose', 'rate-limiter-flexible', 'node:*', 'node:*/*'],
     shared: ['shared'],
-    needs: { accounts: ['events'], analytics: ['posts', 'users'], shared: ['notifications'] },
+    needs: { accounts: ['events'], analytics: ['events', 'posts', 'users'], shared: ['notifications'] },
   },
   {
     folder: 'platforms',

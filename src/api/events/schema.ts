@@ -1,4 +1,4 @@
-import { Type, type Static } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { EVENT_TYPES } from '../../domain/events/events.ts'
 import { Instant, pageFields, stringEnum } from '../shared/schemas/common.ts'
 
@@ -34,7 +34,6 @@ const selectionFields = {
 
 export const ListEventsQuery = Type.Object({ ...selectionFields, limit: pageFields.limit })
 export const StreamEventsQuery = Type.Object(selectionFields)
-export type StreamSelection = Static<typeof StreamEventsQuery>
 
 export const StreamEventsHeaders = Type.Object({
   'last-event-id': Type.Optional(
