@@ -183,7 +183,8 @@ it('the OpenAPI document lists exactly the routes that accept API keys, with the
 })
 
 it('API keys are refused for all keys but their own scopes, for sessions, passwords, billing, the profile and admins', () => {
-  const isOffLimits = (route: string) => / \/api\/(keys(?!\/current$)|auth|payments|profile|admin|status)(\/|$)/.test(route)
+  const isOffLimits = (route: string) =>
+    / \/api\/(keys(?!\/current$)|auth|payments|profile|admin|status)(\/|$)/.test(route)
   expect(guarded.filter(isOffLimits).length).toBeGreaterThan(25)
   expect(forKeys.filter(isOffLimits)).toEqual([])
 })

@@ -6,10 +6,13 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 
+/** Untyped, because the tests check its shape. */
+type Json = ReturnType<typeof JSON.parse>
+
 /** The result of a tool as its caller reads it. */
 export interface ToolOutcome {
   isError: boolean
-  data: Record<string, any>
+  data: Json
 }
 
 export interface Agent {
@@ -17,10 +20,10 @@ export interface Agent {
   /** Calls a tool; the outcome may be an error. */
   call(name: string, args?: object): Promise<ToolOutcome>
   /** Calls a tool that has to succeed, and returns its data. */
-  use(name: string, args?: object): Promise<Record<string, any>>
+  use(name: string, args?: object): Promise<Json>
   tools(): Promise<string[]>
   /** Reads a resource as JSON. */
-  read(uri: string): Promise<any>
+  read(uri: string): Promise<Json>
   close(): Promise<void>
 }
 
@@ -38,7 +41,7 @@ export async function connectByStdio(
 export async function connectByHttp(address: string, apiKey: string): Promise<Agent> {
   const headers = { authorization: `Bearer ${apiKey}` }
   const transport = new StreamableHTTPClientTransport(new URL(address), { requestInit: { headers } })
-  return connect(transport as Transport, () => transport.terminateSession())
+  return connect(transport, () => transport.terminateSession())
 }
 
 async function connect(transport: Transport, end: () => Promise<void> = async () => {}): Promise<Agent> {

@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { ApiError, PostonceError } from '@postonce/sdk'
 import { findForbiddenHeader, parseBearer, type AllowedCallers } from './http-checks.ts'
 import { createSessions } from './http-sessions.ts'
@@ -60,8 +59,7 @@ export async function startHttpServer({ url, host, port, allowed }: HttpOptions)
       onsessioninitialized: (id) => sessions.add(id, transport, apiKey, Date.now()),
       onsessionclosed: (id) => sessions.close(id),
     })
-    // The SDK declares `sessionId` in a form that exactOptionalPropertyTypes does not accept.
-    await server.connect(transport as Transport)
+    await server.connect(transport)
     await transport.handleRequest(request, response)
     if (transport.sessionId === undefined) await transport.close()
   }

@@ -1,11 +1,5 @@
 import type { ApiContext } from '../../context.ts'
-import {
-  hasScope,
-  insufficientScope,
-  isExpiredKey,
-  type ApiKey,
-  type RouteScope,
-} from '../../domain/users/api-keys.ts'
+import { hasScope, insufficientScope, isExpiredKey, type ApiKey, type RouteScope } from '../../domain/users/api-keys.ts'
 import type { AccessClaims, VerifiedClaims } from '../../domain/users/access-tokens.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { Limits, SubscriptionPlan, Usage } from '../../domain/billing/subscription.ts'

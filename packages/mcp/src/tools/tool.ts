@@ -26,5 +26,5 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject> {
 
 /** Returns the tool with the type of a list of tools. Its arguments are typed by its input. */
 export function defineTool<Input extends z.ZodObject>(tool: Tool<Input>): Tool {
-  return tool as unknown as Tool
+  return tool
 }

@@ -2,7 +2,13 @@ import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { eraseAccount } from '../../../../src/commands/users/erase-account.ts'
 import { logOutDevice } from '../../../../src/commands/users/log-out.ts'
-import { API_KEY_PATTERN, API_KEY_SCOPES, toApiKey, type ApiKey, type ApiKeyScope } from '../../../../src/domain/users/api-keys.ts'
+import {
+  API_KEY_PATTERN,
+  API_KEY_SCOPES,
+  toApiKey,
+  type ApiKey,
+  type ApiKeyScope,
+} from '../../../../src/domain/users/api-keys.ts'
 import { DAY, HOUR } from '../../../../src/domain/shared/times.ts'
 import { createTestKey, getSessionId, type TestKey } from '../../../support/api-keys.ts'
 import { apiWorld, createAccount, PASSWORD, signIn, type SignedIn } from '../../../support/api.ts'
