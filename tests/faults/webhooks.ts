@@ -3,7 +3,7 @@ import type { Send } from './client.ts'
 import type { Canary, ReceivedEvent, WebhookEvidence } from './judge/evidence.ts'
 import { unique } from './cluster.ts'
 
-/** Of each of these many events, one is refused at its first arrival. */
+/** The receiver refuses one event in so many at its first arrival. */
 const REFUSES_EVERY = 4
 
 interface Hook {

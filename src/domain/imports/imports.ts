@@ -9,7 +9,7 @@ import type { Conflict } from './conflicts.ts'
 export const IMPORT_STATES = ['planned', 'applying', 'paused', 'completed', 'cancelled'] as const
 export type ImportState = (typeof IMPORT_STATES)[number]
 
-/** What the plan found for a row. A row has the status of its worst finding. */
+/** The findings of the plan for a row. A row has the status of its worst finding. */
 export const PLANNED_STATUSES = ['ready', 'warning', 'conflict', 'error'] as const
 export type PlannedStatus = (typeof PLANNED_STATUSES)[number]
 

@@ -110,7 +110,7 @@ export interface StoredEvent {
   data: { postId?: string; platformPostId?: string; scheduledAt?: string | null }
 }
 
-/** What the receiver of a webhook got, in order. */
+/** The requests that the receiver of a webhook got, in order. */
 export interface WebhookEvidence {
   userId: string
   received: ReceivedEvent[]
