@@ -203,6 +203,7 @@ const MODULES: {
     file: 'src/domain/media/storage-keys.ts',
     module: storageKeys,
     calls: {
+      parseMediaType: each(['', 'posts/a/b.'], (start, given) => storageKeys.parseMediaType(start + given)),
       isMediaType: storageKeys.isMediaType,
       isAvatarType: storageKeys.isAvatarType,
       parseAvatarType: each(['', `avatars/${USER}/`], (start, given) =>

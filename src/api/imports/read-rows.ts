@@ -57,7 +57,7 @@ async function* readCsvRows(body: Readable, validate: ValidateFunction): AsyncGe
     throw new ServiceError('BAD_REQUEST', describeCsvError(error), { cause: error })
   }
 
-  /** @NOTE Errors of a stream's source do not pass through `pipe`. */
+  /** Errors of a stream's source do not pass through `pipe`. */
   async function* decode(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
     try {
