@@ -85,6 +85,8 @@ export async function startFaultCluster({
       SHUTDOWN_GRACE_MS: '5000',
       // Two on each platform.
       PLAN_FREE_MAX_ACCOUNTS: String(2 * PLATFORMS.length),
+      // Releases before webhooks refuse addresses with any port.
+      ...(root !== PROJECT_ROOT && { ALLOWED_PRIVATE_SERVERS: sandbox.env['ALLOWED_PRIVATE_SERVERS'] ?? '' }),
       ...env,
     } as Record<string, string>
     const addresses: string[] = []
