@@ -164,9 +164,9 @@ test('events.follow continues without a gap after its connection is lost', async
     return postId
   }
   try {
-    await expect.poll(() => countRequests('/api/events/stream')).toBe(1)
+    await expect.poll(() => countRequests('/api/events/stream'), { timeout: 30_000 }).toBe(1)
     const first = await create()
-    await expect.poll(() => seen.length).toBe(1)
+    await expect.poll(() => seen.length, { timeout: 30_000 }).toBe(1)
     line.interrupt()
     const second = await create()
     await expect.poll(() => seen.length, { timeout: 30_000 }).toBe(2)

@@ -217,7 +217,9 @@ test('events are listed after a sequence, and followed as they happen', async ()
   )
   const followed = Promise.all([text(follower.stdout), once(follower, 'close')])
   await expect
-    .poll(async () => (await api.control.requests()).some(({ path }) => path.includes('/events/stream')))
+    .poll(async () => (await api.control.requests()).some(({ path }) => path.includes('/events/stream')), {
+      timeout: 30_000,
+    })
     .toBe(true)
 
   const { postId } = await runJson<{ postId: string }>(['schedule', 'x', '--to', 'bluesky', '--at', '+1d'])
@@ -270,7 +272,7 @@ test('a webhook is created, tested and deleted, and the SDK verifies what it del
   const [delivered] = await receiver.until(path, 1)
   expect(await verifyWebhook({ secret, ...delivered! })).toMatchObject({ type: 'webhook.test' })
   await expect
-    .poll(async () => (await run(['webhooks', 'deliveries', id])).stdout)
+    .poll(async () => (await run(['webhooks', 'deliveries', id])).stdout, { timeout: 30_000 })
     .toMatch(/delivered .* webhook\.test/)
   expect((await run(['webhooks'])).stdout).toMatch(/enabled +post\.published,post\.failed/)
   const rotated = await runJson<{ secret: string }>(['webhooks', 'rotate-secret', id])
