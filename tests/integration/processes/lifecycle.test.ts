@@ -106,7 +106,7 @@ describe('a process', () => {
     const worker = start('src/worker.ts')
     const line = await waitForLogEntry(worker, 'worker ready')
     expect(line).toMatchObject({
-      queues: ['publishing', 'preparing', 'notifying', 'billing', 'analytics', 'maintenance'],
+      queues: ['publishing', 'preparing', 'notifying', 'billing', 'analytics', 'webhooks', 'maintenance'],
     })
     const ended = waitForExit(worker)
     worker.stdout!.resume()
