@@ -28,4 +28,6 @@ export {
   background as eraseAccount,
   background as replayDeadLetter,
   background as collectFollowers,
+  background as deliverWebhooks,
+  background as applyImport,
 }
