@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { getAllowance } from '../../domain/billing/plans.ts'
-import { findConflicts, DUPLICATE_WINDOW_MS, type PlacedPost } from '../../domain/imports/conflicts.ts'
+import {
+  createConflictFinder,
+  DUPLICATE_WINDOW_MS,
+  type Conflict,
+  type PlacedPost,
+} from '../../domain/imports/conflicts.ts'
 import {
   IMPORT_LIFE_MS,
   MAX_IMPORT_ROWS,
@@ -17,7 +22,8 @@ import {
 import { collectMediaKeys } from '../../domain/posts/content.ts'
 import { toBurstDelayMs, warnOfBurst } from '../../domain/posts/due-place.ts'
 import { SCHEDULED_IN_PAST } from '../../domain/posts/preflight.ts'
-import { foreseeDelay, MAX_PLANNED, toLookbackMs } from '../../domain/quotas/publications.ts'
+import { createForesight, MAX_PLANNED, toLookbackMs } from '../../domain/quotas/publications.ts'
+import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
 import { findTimezoneProblem } from '../../domain/shared/timezones.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
@@ -67,12 +73,12 @@ const BATCH = 250
 const MAX_PROBLEMS = 20
 /** Rows that are checked before other requests get a turn; a row can have large texts for every platform. */
 const CHECKED_PER_TURN = 10
-/** Rows whose delays are foreseen before other requests get a turn. */
-const FORESEEN_PER_TURN = 100
+/** Posts that are compared before other requests get a turn; each can have an entry for every account. */
+const COMPARED_PER_TURN = 100
 
 type Target = CheckedPost['targets'][number]
 
-/** What the comparison with other posts needs of a row without errors. */
+/** A row without errors, as it is compared with other posts. */
 interface Fact extends StoredPlacement {
   other: { row: number }
   targets: Pick<Target, 'platform' | 'target' | 'path' | 'account'>[]
@@ -103,9 +109,7 @@ export async function planImport(
     const checker = createRowChecker(deps, { ...request, importId, removeAt, now }, accounts.findPostAccounts)
     for await (const batch of inBatches(rows)) await deps.imports.insertRows(await checker.check(batch))
     const findings = await compareRows(deps, request, { facts: checker.facts, connected: accounts.connected, now })
-    for (let first = 0; first < findings.length; first += BATCH) {
-      await deps.imports.addFindings(userId, importId, findings.slice(first, first + BATCH))
-    }
+    for (const some of splitIntoChunks(findings, BATCH)) await deps.imports.addFindings(userId, importId, some)
     await storeImport(deps, await toImport(deps, { ...request, importId, removeAt, now, posts: checker.posts }))
     await deps.imports.updateCounts(userId, importId, now)
     return (await deps.imports.findOwned(userId, importId))!
@@ -219,7 +223,7 @@ function toFact(
     other: { row },
     at: (value.scheduledAt ?? now).getTime(),
     isTimed: wanted.status !== 'DRAFT',
-    isScheduled: wanted.status !== 'DRAFT' && Boolean(value.scheduledAt),
+    scheduledAt: wanted.status === 'DRAFT' ? null : (value.scheduledAt ?? null),
     placements: targets.map((target) => ({
       account: toAccountKey(target),
       platform: target.platform,
@@ -249,8 +253,8 @@ function hashContent(...args: Parameters<typeof toContentText>): string {
 }
 
 interface StoredPlacement extends PlacedPost {
-  /** Whether it waits for its time, and not for a turn. */
-  isScheduled: boolean
+  /** The time that its user chose; null for a post that does not wait for one. */
+  scheduledAt: Date | null
 }
 
 interface Comparison {
@@ -268,9 +272,9 @@ async function compareRows(
   const { facts } = comparison
   if (facts.length === 0) return []
   const stored = await readPlacedPosts(deps, userId, comparison)
-  const conflicts = findConflicts(stored, facts, gapMinutes * MINUTE)
+  const conflicts = await findConflicts(stored, facts, gapMinutes * MINUTE)
   const delays = await foreseeRows(deps, stored, comparison)
-  const bursts = findBursts(deps, stored, facts)
+  const bursts = await findBursts(deps, stored, facts)
   return facts.flatMap(({ other: { row }, warnings: count }): RowFindings[] => {
     const found = {
       conflicts: conflicts.get(row) ?? [],
@@ -311,7 +315,7 @@ function toPlacedPost(
     other: { postId: post._id },
     at: (post.dueAt ?? post.scheduledAt ?? post.createdAt).getTime(),
     isTimed: post.status !== 'DRAFT',
-    isScheduled: post.status === 'SCHEDULED',
+    scheduledAt: post.status === 'SCHEDULED' ? post.scheduledAt : null,
     placements: post.platformStatuses.map(({ platform, accountId = defaults.get(platform) }) => {
       const content = hashContent(post, { platform, accountId })
       return {
@@ -337,23 +341,21 @@ async function foreseeRows(
   })
   if (limited.length === 0) return warnings
   const states = await deps.publicationLedger.read(limited.map(({ key }) => key))
-  let foreseen = 0
   for (const { account, key, limits } of limited) {
     const { record, now: readAt } = states.get(key)!
+    const foresee = createForesight(record, limits, readAt)
     const isHere = ({ placements }: PlacedPost) => placements.some((one) => one.account === account._id)
     const rowsHere = facts.filter((fact) => fact.isTimed && isHere(fact))
-    const planned = [...stored.filter((post) => post.isScheduled && isHere(post)), ...rowsHere]
+    const planned = [...stored.filter((post) => post.scheduledAt && isHere(post)), ...rowsHere]
       .map((post) => ({ at: post.at, fact: 'targets' in post ? (post as Fact) : null }))
       .toSorted((one, other) => one.at - other.at)
-    for (const [index, { at, fact }] of planned.entries()) {
+    const times = planned.map(({ at }) => new Date(at))
+    let from = 0
+    for await (const [to, { at, fact }] of inTurns([...planned.entries()])) {
       if (!fact) continue
-      foreseen += 1
-      if (foreseen % FORESEEN_PER_TURN === 0) await setImmediate()
       const earliest = Math.max(now.getTime(), at - toLookbackMs(limits))
-      const before = planned
-        .slice(Math.max(0, index - MAX_PLANNED), index)
-        .flatMap((one) => (one.at > earliest ? [new Date(one.at)] : []))
-      const delay = foreseeDelay({ record, planned: before, limits }, new Date(at), readAt)
+      while (from < to && (planned[from]!.at <= earliest || to - from > MAX_PLANNED)) from += 1
+      const delay = foresee(times, times[to]!, { from, to })
       const target = fact.targets.find((one) => one.account?._id === account._id)
       if (!delay || !target) continue
       const { row } = fact.other
@@ -363,28 +365,44 @@ async function foreseeRows(
   return warnings
 }
 
+/** Returns the conflicts by row. */
+async function findConflicts(stored: readonly StoredPlacement[], facts: readonly Fact[], gapMs: number) {
+  const finder = createConflictFinder(gapMs)
+  for await (const post of inTurns(stored)) finder.add(post)
+  const found = new Map<number, Conflict[]>()
+  for await (const fact of inTurns(facts)) found.set(fact.other.row, finder.check(fact))
+  return found
+}
+
 /** Returns the rows that become due later than their time, because many posts of the user are scheduled for their second. */
-function findBursts(
+async function findBursts(
   { burstLimits }: PlanImportDeps,
   stored: readonly StoredPlacement[],
   facts: readonly Fact[],
-): Map<number, Problem[]> {
-  const toSecond = ({ at }: PlacedPost) => Math.ceil(at / SECOND)
+): Promise<Map<number, Problem[]>> {
   const ranks = new Map<number, number>()
-  const take = (post: PlacedPost) => {
-    const rank = ranks.get(toSecond(post)) ?? 0
-    ranks.set(toSecond(post), rank + 1)
+  const takeRank = (scheduledAt: Date): number => {
+    const second = Math.ceil(scheduledAt.getTime() / SECOND)
+    const rank = ranks.get(second) ?? 0
+    ranks.set(second, rank + 1)
     return rank
   }
-  for (const post of stored) if (post.isScheduled) take(post)
-  return new Map(
-    facts.flatMap((fact) => {
-      if (!fact.isScheduled) return []
-      const scheduledAt = new Date(fact.at)
-      const dueAt = new Date(fact.at + toBurstDelayMs(take(fact), burstLimits))
-      return [[fact.other.row, warnOfBurst({ scheduledAt, dueAt, timezone: fact.timezone }, burstLimits)] as const]
-    }),
-  )
+  for (const { scheduledAt } of stored) if (scheduledAt) takeRank(scheduledAt)
+  const warnings = new Map<number, Problem[]>()
+  for await (const { scheduledAt, other, timezone } of inTurns(facts)) {
+    if (!scheduledAt) continue
+    const dueAt = new Date(scheduledAt.getTime() + toBurstDelayMs(takeRank(scheduledAt), burstLimits))
+    warnings.set(other.row, warnOfBurst({ scheduledAt, dueAt, timezone }, burstLimits))
+  }
+  return warnings
+}
+
+/** Yields the items. Other requests get a turn after some of them, because a file can have many rows. */
+async function* inTurns<T>(items: readonly T[]): AsyncGenerator<T> {
+  for (const some of splitIntoChunks(items, COMPARED_PER_TURN)) {
+    await setImmediate()
+    yield* some
+  }
 }
 
 async function toImport(

@@ -3,7 +3,7 @@ import { warnOfBurst, type BurstLimits } from '../../domain/posts/due-place.ts'
 import type { PreflightTarget } from '../../domain/posts/preflight.ts'
 import {
   describePublicationLimit,
-  foreseeDelay,
+  createForesight,
   toLookbackMs,
   MAX_PLANNED,
   type ExpectedDelay,
@@ -57,7 +57,7 @@ export async function foreseeDelays(
         limit: MAX_PLANNED,
         ...(postId !== undefined && { exceptId: postId }),
       })
-      const delay = foreseeDelay({ record, planned, limits }, dueAt, now)
+      const delay = createForesight(record, limits, now)(planned, dueAt)
       if (delay) delays.set(account._id, delay)
     }),
   )

@@ -1,4 +1,5 @@
 import type { Platform } from '../shared/platforms.ts'
+import { bisect } from '../shared/lists.ts'
 import { DAY, MINUTE } from '../shared/times.ts'
 
 /** Equal content for an account within this time is a duplicate. */
@@ -46,39 +47,39 @@ interface Entry {
  * Finds the conflicts of rows with stored posts, and with earlier rows that have no conflict themselves. So leaving out all rows with
  * conflicts leaves posts without any.
  * @param gapMs the shortest time between two posts of an account
- * @returns the conflicts by row; rows without any are missing
  */
-export function findConflicts(
-  stored: readonly PlacedPost[],
-  rows: readonly (PlacedPost & { other: { row: number } })[],
-  gapMs: number,
-): Map<number, Conflict[]> {
+export function createConflictFinder(gapMs: number) {
   const times = new Map<string, Entry[]>()
   const contents = new Map<string, Entry[]>()
-  const add = ({ other, at, isTimed, placements }: PlacedPost) => {
+
+  function add({ other, at, isTimed, placements }: PlacedPost): void {
     for (const { account, content } of placements) {
       if (isTimed) insert(times, account, { at, other })
       insert(contents, toContentKey(account, content), { at, other })
     }
   }
-  for (const post of stored) add(post)
-  const found = new Map<number, Conflict[]>()
-  for (const row of rows) {
-    const conflicts = row.placements.flatMap((placement): Conflict[] => {
-      const { account, content } = placement
-      const near = row.isTimed && gapMs > 0 ? findNearest(times.get(account), row.at) : null
-      const equal = findNearest(contents.get(toContentKey(account, content)), row.at)
-      return [
-        ...(near && distance(near, row.at) < gapMs ? [toConflict('TOO_CLOSE', placement, near, row.at)] : []),
-        ...(equal && distance(equal, row.at) <= DUPLICATE_WINDOW_MS
-          ? [toConflict('DUPLICATE_CONTENT', placement, equal, row.at)]
-          : []),
-      ]
-    })
-    if (conflicts.length > 0) found.set(row.other.row, conflicts)
-    else add(row)
+
+  return {
+    /** Adds a stored post. */
+    add,
+
+    /** Returns the conflicts of the next row. A row without any counts for the rows after it. */
+    check(row: PlacedPost): Conflict[] {
+      const conflicts = row.placements.flatMap((placement): Conflict[] => {
+        const { account, content } = placement
+        const near = row.isTimed && gapMs > 0 ? findNearest(times.get(account), row.at) : null
+        const equal = findNearest(contents.get(toContentKey(account, content)), row.at)
+        return [
+          ...(near && distance(near, row.at) < gapMs ? [toConflict('TOO_CLOSE', placement, near, row.at)] : []),
+          ...(equal && distance(equal, row.at) <= DUPLICATE_WINDOW_MS
+            ? [toConflict('DUPLICATE_CONTENT', placement, equal, row.at)]
+            : []),
+        ]
+      })
+      if (conflicts.length === 0) add(row)
+      return conflicts
+    },
   }
-  return found
 }
 
 function toContentKey(account: string, content: string): string {
@@ -114,14 +115,8 @@ function insert(lists: Map<string, Entry[]>, key: string, entry: Entry): void {
 }
 
 /** Returns the index of the first entry that is not before the instant. */
-function findPlace(list: readonly Entry[], at: number): number {
-  let [low, high] = [0, list.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (list[middle]!.at < at) low = middle + 1
-    else high = middle
-  }
-  return low
+function findPlace(list: readonly Entry[], instant: number): number {
+  return bisect(list, ({ at }) => at >= instant)
 }
 
 function findNearest(list: readonly Entry[] = [], at: number): Entry | null {

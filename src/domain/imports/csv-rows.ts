@@ -76,7 +76,7 @@ export function toCsvRecord(post: ExportedPost): CsvRecord {
 }
 
 /**
- * Converts the cells of a row to the body of `POST /api/posts`, whose schema is to be checked next. Absent columns are empty cells.
+ * Converts the cells of a row to a body of `POST /api/posts`, which callers check against its schema. Absent columns are empty cells.
  * Problems have the column as their path.
  */
 export function parseCsvRecord(record: CsvRecord): { body: Record<string, unknown>; problems: Problem[] } {

@@ -120,6 +120,7 @@ function computeSpanWaitMs(
     const { limit: inForce, free } = computeFree(limit, record, instant)
     return free > (purpose === 'counting' ? countReserved(inForce) : 0)
   }
-  const freeAt = bisect([now, ...listEnds(record, now)], isFreeAt)
+  const instants = [now, ...listEnds(record, now)]
+  const freeAt = instants[bisect(instants, isFreeAt)]
   return Math.min(limit.windowMs, freeAt ? freeAt.getTime() - now.getTime() : Infinity)
 }

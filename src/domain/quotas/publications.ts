@@ -194,31 +194,55 @@ export function toLookbackMs(limits: QuotaSubject['limits']): number {
 /** A delay that is not longer is not worth a warning. */
 const SHORTEST_DELAY_MS = 10 * SECOND
 
-/**
- * Foresees the delay of a post: the posts before it are published at their times, or when their account may publish again.
- * @param planned the due times of posts of the account that come first, in order
- */
-export function foreseeDelay(
-  { record, planned, limits }: { record: PublicationRecord; planned: readonly Date[]; limits: QuotaSubject['limits'] },
-  dueAt: Date,
-  now: Date,
-): ExpectedDelay | null {
-  const delays = limits.flatMap((limit): ExpectedDelay[] => {
-    const { limit: inForce } = computeFree(limit, record.spans[limit.span], now)
-    const waiting = record.waiting.filter(({ until }) => until > now).map(() => now)
-    const earlier = [...listUses(limit, record.spans[limit.span], now), ...waiting, ...planned]
-    const freeAt = findFreeTime(earlier, { limit: inForce, windowMs: limit.windowMs }, dueAt)
-    const isLate = inForce < MAX_PLANNED && freeAt.getTime() - dueAt.getTime() > SHORTEST_DELAY_MS
-    return isLate ? [{ limit: inForce, windowMs: limit.windowMs, freeAt }] : []
-  })
-  return delays.toSorted((one, other) => other.freeAt.getTime() - one.freeAt.getTime())[0] ?? null
+/** The planned posts of an account that come before a post, by their place in the list. */
+interface PlannedRange {
+  from: number
+  to: number
 }
 
-/** Each publication waits until a window has passed since the one that is `limit` before it. */
-function findFreeTime(earlier: readonly Date[], { limit, windowMs }: PublicationLimit, dueAt: Date): Date {
+/**
+ * Foresees the delays of posts: the posts before each are published at their times, or when their account may publish again. The record is
+ * examined once, and each post costs a step per window.
+ */
+export function createForesight(record: PublicationRecord, limits: QuotaSubject['limits'], now: Date) {
+  const known = limits.map((limit) => {
+    const { limit: inForce } = computeFree(limit, record.spans[limit.span], now)
+    const waiting = record.waiting.filter(({ until }) => until > now).map(() => now)
+    return {
+      limit: inForce,
+      windowMs: limit.windowMs,
+      uses: [...listUses(limit, record.spans[limit.span], now), ...waiting],
+    }
+  })
+
+  /** @param planned the due times of posts of the account, in order; by default all of them come first */
+  return function foreseeDelay(
+    planned: readonly Date[],
+    dueAt: Date,
+    range: PlannedRange = { from: 0, to: planned.length },
+  ): ExpectedDelay | null {
+    const delays = known.flatMap(({ uses, limit, windowMs }): ExpectedDelay[] => {
+      const freeAt = findFreeTime(uses, { planned, range }, { limit, windowMs }, dueAt)
+      const isLate = limit < MAX_PLANNED && freeAt.getTime() - dueAt.getTime() > SHORTEST_DELAY_MS
+      return isLate ? [{ limit, windowMs, freeAt }] : []
+    })
+    return delays.toSorted((one, other) => other.freeAt.getTime() - one.freeAt.getTime())[0] ?? null
+  }
+}
+
+/** Each publication waits until a window has passed since the one that is `limit` before it: among the planned ones, then the uses. */
+function findFreeTime(
+  uses: readonly Date[],
+  { planned, range }: { planned: readonly Date[]; range: PlannedRange },
+  { limit, windowMs }: PublicationLimit,
+  dueAt: Date,
+): Date {
+  const count = uses.length + range.to - range.from
   let freeAt = dueAt.getTime()
-  for (let windows = 1; earlier.length - windows * limit >= 0; windows++) {
-    freeAt = Math.max(freeAt, earlier[earlier.length - windows * limit]!.getTime() + windows * windowMs)
+  for (let windows = 1; count - windows * limit >= 0; windows++) {
+    const place = count - windows * limit
+    const earlier = place < uses.length ? uses[place]! : planned[range.from + place - uses.length]!
+    freeAt = Math.max(freeAt, earlier.getTime() + windows * windowMs)
   }
   return new Date(freeAt)
 }
@@ -253,7 +277,7 @@ function createPlaces(spans: PublicationRecord['spans'], now: Date) {
     let ends = endsBySpan.get(limit.span)
     if (!ends) endsBySpan.set(limit.span, (ends = listEnds(record, now)))
     const hasRoom = (instant: Date) => computeFree(limit, record, instant).free >= needed
-    const first = hasRoom(now) ? now : (bisect(ends, hasRoom) ?? ends.at(-1)!)
+    const first = hasRoom(now) ? now : (ends[bisect(ends, hasRoom)] ?? ends.at(-1)!)
     return first.getTime() + Math.floor(ahead / inForce) * (limit.windowMs + toCounterMs(limit))
   }
 

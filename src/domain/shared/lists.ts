@@ -5,15 +5,18 @@ export function splitIntoChunks<T>(items: readonly T[], size: number): T[][] {
   )
 }
 
-/** Returns the first item that satisfies the condition, which every item after it has to satisfy as well. */
-export function bisect<T>(items: readonly T[], condition: (item: T) => boolean): T | undefined {
+/**
+ * Returns the index of the first item that satisfies the condition, which every item after it has to satisfy as well; their number when
+ * none does.
+ */
+export function bisect<T>(items: readonly T[], condition: (item: T) => boolean): number {
   let [from, to] = [0, items.length]
   while (from < to) {
     const middle = Math.floor((from + to) / 2)
     if (condition(items[middle]!)) to = middle
     else from = middle + 1
   }
-  return items[from]
+  return from
 }
 
 /** Returns the non-empty entries of a comma-separated list. */

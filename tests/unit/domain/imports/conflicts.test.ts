@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DUPLICATE_WINDOW_MS, findConflicts, type PlacedPost } from '../../../../src/domain/imports/conflicts.ts'
+import {
+  createConflictFinder,
+  DUPLICATE_WINDOW_MS,
+  type Conflict,
+  type PlacedPost,
+} from '../../../../src/domain/imports/conflicts.ts'
 import { DAY, MINUTE } from '../../../../src/domain/shared/times.ts'
 
 const NOW = Date.UTC(2027, 0, 1)
@@ -25,6 +30,14 @@ const post = (postId: string, minute: number, content = postId): PlacedPost => (
   placements: [placement('a', content)],
 })
 const GAP = 10 * MINUTE
+/** The conflicts by row; rows without any are missing. */
+function findConflicts(stored: PlacedPost[], rows: Row[], gapMs: number): Map<number, Conflict[]> {
+  const finder = createConflictFinder(gapMs)
+  for (const one of stored) finder.add(one)
+  const found = rows.map((one) => [one.other.row, finder.check(one)] as const)
+  return new Map(found.filter(([, conflicts]) => conflicts.length > 0))
+}
+
 const codes = (found: ReturnType<typeof findConflicts>) =>
   Object.fromEntries([...found].map(([number, conflicts]) => [number, conflicts.map(({ code }) => code)]))
 

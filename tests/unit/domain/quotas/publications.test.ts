@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { CallLimit } from '../../../../src/domain/quotas/limits.ts'
 import {
   applyReports,
+  createForesight,
   describePublicationLimit,
   describeUse,
-  foreseeDelay,
   PUBLICATION_LIMITS,
   requestPublications,
   takeBackPublication,
@@ -41,7 +41,7 @@ function account(limits: readonly CallLimit[] = FIVE) {
     use: () => describeUse(record, limits, new Date(now)),
     foresee: (planned: number[], dueMs: number) => {
       const times = planned.map((ms) => new Date(START + ms))
-      return foreseeDelay({ record, planned: times, limits }, new Date(START + dueMs), new Date(now))
+      return createForesight(record, limits, new Date(now))(times, new Date(START + dueMs))
     },
   }
 }
