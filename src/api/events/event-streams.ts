@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../../context.ts'
 import { presentEvent, type EventType, type UserEvent } from '../../domain/events/events.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
@@ -28,6 +29,8 @@ const RECHECK_MS = 30 * SECOND
 const STALL_MS = 60 * SECOND
 const TICK_MS = 5 * SECOND
 const CLIENT_GONE = new ServiceError('SERVICE_UNAVAILABLE', 'The client has disconnected')
+/** Changes of this time are one read, so that a burst of events does not make every stream of its user read for each of them. */
+const COLLECT_MS = 50
 /** Events per read. It bounds the memory of a stream, because the next page is read when the client has taken this one. */
 const PAGE = 100
 
@@ -181,6 +184,7 @@ export function createEventStreams(
           announced = after
         }
         await woken.promise
+        await delay(COLLECT_MS)
       }
       yield formatEnd(ending)
     }

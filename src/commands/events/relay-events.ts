@@ -7,8 +7,8 @@ import type { Database } from '../../store/shared/database.ts'
 
 /** Posts per transaction. */
 const BATCH = 200
-/** The sweeper relays what does not fit. */
-const MAX_QUEUED = 10_000
+/** Queued posts of a user. The sweeper relays what does not fit. */
+const MAX_QUEUED = 2_000
 
 interface EventRelayDeps {
   database: Pick<Database, 'transaction'>
@@ -23,7 +23,8 @@ interface EventRelayDeps {
  * outage left behind.
  */
 export function createEventRelay({ database, posts, events, logger }: EventRelayDeps) {
-  const queued = new Map<string, PostRef>()
+  /** The posts of each user, by id. The user who is first has the next turn. */
+  const queued = new Map<string, Map<string, PostRef>>()
   let running: Promise<void> | null = null
   let isClosed = false
 
@@ -31,11 +32,30 @@ export function createEventRelay({ database, posts, events, logger }: EventRelay
     // Changes of the same event loop turn share the first batch.
     await new Promise(setImmediate)
     while (queued.size > 0 && !isClosed) {
-      const batch = [...queued.values()].slice(0, BATCH)
-      for (const { _id } of batch) queued.delete(_id)
-      await relayBatch(batch)
+      await relayBatch(takeBatch())
     }
     running = null
+  }
+
+  /** Takes a post of each user in turn, so that a user with thousands of changed posts delays the events of another by a batch at most. */
+  function takeBatch(): PostRef[] {
+    const batch: PostRef[] = []
+    for (const [userId, own] of queued) {
+      const [postId, post] = own.entries().next().value!
+      batch.push(post)
+      own.delete(postId)
+      // The user's next turn comes after those of all others.
+      queued.delete(userId)
+      if (own.size > 0) queued.set(userId, own)
+      if (batch.length === BATCH) break
+    }
+    return batch
+  }
+
+  function enqueue({ _id, userId }: PostRef): void {
+    const own = queued.get(userId) ?? new Map<string, PostRef>()
+    if (own.size < MAX_QUEUED) own.set(_id, { _id, userId })
+    queued.set(userId, own)
   }
 
   /**
@@ -47,7 +67,9 @@ export function createEventRelay({ database, posts, events, logger }: EventRelay
     if (pending.length === 0) return
     const byUser = new Map<string, NewEvent[]>()
     for (const { userId, pendingEvents } of pending) {
-      byUser.set(userId, [...(byUser.get(userId) ?? []), ...pendingEvents])
+      const own = byUser.get(userId)
+      if (own) own.push(...pendingEvents)
+      else byUser.set(userId, [...pendingEvents])
     }
     await database.transaction((session) => events.appendAll(byUser, session))
     events.announce([...byUser.keys()])
@@ -73,7 +95,7 @@ export function createEventRelay({ database, posts, events, logger }: EventRelay
   return {
     /** Relays the events of these posts in the background. Never fails. */
     add(changed: readonly PostRef[]): void {
-      for (const { _id, userId } of changed) if (queued.size < MAX_QUEUED) queued.set(_id, { _id, userId })
+      for (const post of changed) enqueue(post)
       if (!isClosed) running ??= drain()
     },
 

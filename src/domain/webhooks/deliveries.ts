@@ -109,7 +109,11 @@ export function planRound<T extends PendingDelivery>(pending: readonly T[], now:
       waits.push(nextAttemptAt)
       const holdsUntil = toHoldEnd(delivery)
       if (holdsUntil > now) held.set(orderKey, earlier(nextAttemptAt, holdsUntil))
-    } else lanes.set(orderKey, [...(lanes.get(orderKey) ?? []), delivery])
+    } else {
+      const lane = lanes.get(orderKey)
+      if (lane) lane.push(delivery)
+      else lanes.set(orderKey, [delivery])
+    }
   }
   return { lanes: [...lanes.values()], nextAt: waits.length > 0 ? waits.reduce(earlier) : null }
 }

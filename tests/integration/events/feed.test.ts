@@ -144,6 +144,30 @@ describe('events of posts', () => {
     expect((await stored().findOne({ _id: post._id }))?.pendingEvents).toEqual([])
   })
 
+  it('a user with many changed posts does not delay the events of another', async () => {
+    const [many, one] = [await signIn(context()), await signIn(context())]
+    const post = buildPost({ userId: one.user._id }, new Date())
+    const { database, posts, events, logger } = context()
+    await database.transaction((session) => posts.insert([post], session))
+    const batches: (readonly { _id: string }[])[] = []
+    const observed: typeof posts = {
+      ...posts,
+      listPendingEvents(batch) {
+        batches.push(batch)
+        return posts.listPendingEvents(batch)
+      },
+    }
+    const relay = createEventRelay({ database, posts: observed, events, logger })
+    const changed = oneTo(3_000).map(() => ({ _id: newId(), userId: many.user._id }))
+    relay.add(changed)
+    relay.add([post])
+    await relay.idle()
+    expect(batches[0]!.map(({ _id }) => _id)).toContain(post._id)
+    expect(typesOf(await world.feedOf(one))).toEqual(['post.created'])
+    // The sweeper relays what exceeds a user's share of the queue.
+    expect(new Set(batches.flat()).size).toBe(2_001)
+  })
+
   it('a deletion stores the events that were not relayed before it', async () => {
     const who = await signIn(context())
     const post = buildPost({ userId: who.user._id }, new Date())

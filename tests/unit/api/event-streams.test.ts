@@ -28,9 +28,11 @@ function testStreams(latest: number, reauthenticate = async (): Promise<unknown>
     },
   } as unknown as Deps['events']
   const holds = { open: 0 }
+  let onChange: Parameters<SharedChanges['hold']>[0]['onChange'] = () => {}
   const changes = {
-    hold() {
+    hold(listener: Parameters<SharedChanges['hold']>[0]) {
       holds.open += 1
+      onChange = listener.onChange
       return { opened: async () => {}, release: () => void (holds.open -= 1) }
     },
   } as unknown as SharedChanges
@@ -38,7 +40,11 @@ function testStreams(latest: number, reauthenticate = async (): Promise<unknown>
   const streams = createEventStreams({ events, logger, changes }, { perProcess: 5, perUser: 2 })
   const user = { userId: 'ann', sessionId: 'session', apiKey: null }
   const open = async () => (await streams.open({ user, after: 0, types: undefined, reauthenticate })).readable
-  return { reads, holds, open, streams }
+  const append = () => {
+    latest += 1
+    onChange({ kind: 'event', userId: 'ann' })
+  }
+  return { reads, holds, open, streams, append }
 }
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
@@ -66,9 +72,28 @@ it('a silent stream sends comments, so that proxies keep it open', async () => {
   stream.on('data', (chunk: string) => chunks.push(chunk))
   await settle()
   expect(chunks).toEqual([': open\n\n'])
+  const next = once(stream, 'data')
   await vi.advanceTimersByTimeAsync(21 * SECOND)
-  await settle()
+  await next
   expect(chunks).toEqual([': open\n\n', ': alive\n\n'])
+  stream.destroy()
+})
+
+it('events of one moment are one read', async () => {
+  const { open, append, reads } = testStreams(0)
+  const stream = await open()
+  const chunks: string[] = []
+  stream.on('data', (chunk: string) => chunks.push(chunk))
+  await settle()
+  const before = reads.length
+  const next = once(stream, 'data')
+  for (let turn = 0; turn < 5; turn += 1) {
+    append()
+    await settle()
+  }
+  await next
+  expect(chunks.at(-1)!.match(/^id: /gm)).toHaveLength(5)
+  expect(reads).toHaveLength(before + 1)
   stream.destroy()
 })
 
