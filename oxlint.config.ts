@@ -159,7 +159,7 @@ const WIRING_FOLDERS = ['cli', 'config', 'telemetry', 'worker']
 const OUTSIDE = ['**/sandbox/**', '**/tests/**', '**/bench/**', '**/scripts/**', '**/packages/**', '@postonce/*']
 const OUTSIDE_MESSAGE = 'src imports nothing from sandbox, tests, bench, scripts or packages'
 
-/** What the published packages may import besides their own files. The SDK runs in browsers as well. */
+/** The imports of the published packages besides their own files. The SDK runs in browsers as well. */
 const PACKAGES: Record<string, string[]> = {
   sdk: [],
   cli: ['@postonce/sdk', 'commander', '@bomb.sh/tab', '@bomb.sh/tab/*', 'node:*', 'node:*/*'],

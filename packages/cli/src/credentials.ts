@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Session } from '@postonce/sdk'
 
-/** What `postonce login` stores. */
+/** The record that `postonce login` stores. */
 export interface Credentials {
   url: string
   apiKey?: string

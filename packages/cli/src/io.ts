@@ -8,7 +8,7 @@ export interface GlobalOptions {
   url?: string
 }
 
-/** What commands read and write. */
+/** The input and output of commands. */
 export interface Io {
   env: Record<string, string | undefined>
   /** Aborts at Ctrl-C. */

@@ -30,3 +30,8 @@ export function parseCount(value: string): number {
   if (!/^\d+$/.test(value)) throw new CliError(`"${value}" is not a number.`, EXIT.usage)
   return Number(value)
 }
+
+/** Returns the values of a type of the API. A list that lacks one does not compile. */
+export function listValues<T extends string>(values: Record<T, true>): T[] {
+  return Object.keys(values) as T[]
+}

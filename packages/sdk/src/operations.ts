@@ -31,7 +31,7 @@ export interface CallOptions {
   idempotencyKey?: string | undefined
 }
 
-/** What a call of an operation takes: its parameters, its body, and the options of every call. */
+/** The arguments of a call: parameters and body of its operation, and the options of every call. */
 export type CallArguments<O> = Argument<'path', Parameters<O, 'path'>> &
   Argument<'query', Parameters<O, 'query'>> &
   Body<O> &

@@ -56,7 +56,7 @@ export function createWakeWebhooks({ logger, orchestrator, webhooks }: WakeWebho
       wakeUsers(userIds).catch((err: unknown) => logger.warn({ err }, 'webhooks not woken'))
     },
 
-    /** Leaves what is not started to the sweeper. */
+    /** Starts no further workflows. The sweeper starts them. */
     close(): void {
       for (const timer of waiting.values()) clearTimeout(timer)
     },

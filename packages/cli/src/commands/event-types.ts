@@ -1,7 +1,7 @@
 import type { EventType } from '@postonce/sdk'
+import { listValues } from '../options.ts'
 
-/** A type that the API has and this list lacks does not compile. */
-const TYPES: Record<EventType, true> = {
+export const EVENT_TYPES = listValues<EventType>({
   'post.created': true,
   'post.scheduled': true,
   'post.published': true,
@@ -18,6 +18,4 @@ const TYPES: Record<EventType, true> = {
   'account.disconnected': true,
   'plan.changed': true,
   'analytics.collected': true,
-}
-
-export const EVENT_TYPES = Object.keys(TYPES) as EventType[]
+})

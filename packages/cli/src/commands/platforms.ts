@@ -1,5 +1,13 @@
 import type { components } from '@postonce/sdk'
+import { listValues } from '../options.ts'
 
 export type Platform = components['schemas']['Platform']
 
-export const PLATFORMS: Platform[] = ['bluesky', 'threads', 'instagram', 'facebook', 'mastodon', 'tumblr']
+export const PLATFORMS = listValues<Platform>({
+  bluesky: true,
+  threads: true,
+  instagram: true,
+  facebook: true,
+  mastodon: true,
+  tumblr: true,
+})

@@ -1,23 +1,23 @@
 import type { Client, components } from '@postonce/sdk'
 import { Option, type Command } from 'commander'
 import { openClient, printResult, type GlobalOptions, type Io } from '../io.ts'
-import { parseCount, repeatedOption, wordsOption } from '../options.ts'
+import { listValues, parseCount, repeatedOption, wordsOption } from '../options.ts'
 import { formatFields, formatTable, shorten } from '../output.ts'
 import { formatTime } from '../times.ts'
 import { PLATFORMS } from './platforms.ts'
 
 type Schemas = components['schemas']
 
-const STATUSES: Schemas['PostStatus'][] = [
-  'DRAFT',
-  'PENDING',
-  'SCHEDULED',
-  'PROCESSING',
-  'COMPLETED',
-  'PARTIAL_SUCCESS',
-  'FAILED',
-  'CANCELLED',
-]
+const STATUSES = listValues<Schemas['PostStatus']>({
+  DRAFT: true,
+  PENDING: true,
+  SCHEDULED: true,
+  PROCESSING: true,
+  COMPLETED: true,
+  PARTIAL_SUCCESS: true,
+  FAILED: true,
+  CANCELLED: true,
+})
 const TEXT_WIDTH = 50
 const DEFAULT_LIMIT = 20
 const LARGEST_PAGE = 200
