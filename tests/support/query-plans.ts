@@ -20,3 +20,26 @@ function* listFacts(plan: unknown): Generator<PlanFact> {
 /** Returns whether the fact reports a scan of a whole collection. */
 export const isScan = ([name, value]: PlanFact): boolean =>
   (name === 'stage' && value === 'COLLSCAN') || (name === 'collectionScans' && Number(value) > 0)
+
+/** Runs a read and returns how many keys and documents of a collection MongoDB examined for it. Other work on the database counts as well. */
+export async function countExamined(
+  { db }: Connection,
+  collection: string,
+  read: () => Promise<unknown>,
+): Promise<{ keys: number; docs: number }> {
+  await db!.command({ profile: 2 })
+  try {
+    await read()
+  } finally {
+    await db!.command({ profile: 0 })
+  }
+  const reads = await db!
+    .collection<{ keysExamined: number; docsExamined: number }>('system.profile')
+    .find({ ns: `${db!.databaseName}.${collection}`, keysExamined: { $exists: true } })
+    .toArray()
+  await db!.collection('system.profile').drop()
+  return {
+    keys: reads.reduce((sum, { keysExamined }) => sum + keysExamined, 0),
+    docs: reads.reduce((sum, { docsExamined }) => sum + docsExamined, 0),
+  }
+}

@@ -173,6 +173,8 @@ postSchema.index({ userId: 1, status: 1, createdAt: -1, _id: -1 })
 postSchema.index({ status: 1, dueAt: 1 })
 // Scheduled posts that are to be checked before they are due.
 postSchema.index({ 'dueCheck.at': 1, dueAt: 1, _id: 1 }, { partialFilterExpression: { status: 'SCHEDULED' } })
+// Counting a user's posts at one second reads only keys.
+postSchema.index({ userId: 1, status: 1, scheduledAt: 1 }, { partialFilterExpression: { status: 'SCHEDULED' } })
 // Immediate posts are not indexed here and cost nothing.
 postSchema.index({ scheduledAt: -1 }, { partialFilterExpression: { scheduledAt: { $gt: new Date(0) } } })
 postSchema.index({ startPending: 1, updatedAt: 1 }, { partialFilterExpression: { startPending: true } })

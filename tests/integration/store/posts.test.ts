@@ -10,6 +10,7 @@ import { openDatabase, type Database } from '../../../src/store/shared/database.
 import { createPostStore, type PostStore } from '../../../src/store/posts/posts.ts'
 import { createPlatformPosts, type PlatformPost } from '../../../src/store/posts/platform-posts.ts'
 import { publishedPost } from '../../support/published-post.ts'
+import { countExamined } from '../../support/query-plans.ts'
 import { testConfig } from '../../support/servers.ts'
 import { after, buildPost, buildClaim, T0 } from '../../support/posts.ts'
 
@@ -373,6 +374,20 @@ describe('scheduled posts', () => {
     const cancelled = await stored(buildPost({ scheduledAt: at, userId: own.userId }))
     await first().transition(cancelled._id, cancel())
     expect(await first().countScheduledOf(own.userId, at)).toBe(2)
+  })
+
+  it("counting a user's posts of one second reads only the keys of that second", async () => {
+    const at = after(T0, 700_000)
+    const userId = newId()
+    const times = Array.from({ length: 300 }, (_, index) => (index < 150 ? at : after(at, 60_000)))
+    const posts = times.map((scheduledAt) => buildPost({ scheduledAt, userId }))
+    await databases[0]!.transaction((session) => first().insert(posts, session))
+    const { connection } = databases[1]!
+    const examined = await countExamined(connection, 'posts', async () => {
+      expect(await first().countScheduledOf(userId, at)).toBe(150)
+    })
+    // The key after the last one ends the search.
+    expect(examined).toEqual({ keys: 151, docs: 0 })
   })
 
   it('an acknowledgement of a start states which posts have changed since', async () => {
