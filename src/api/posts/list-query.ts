@@ -1,6 +1,6 @@
 import { validationFailed, type Problem } from '../../domain/shared/service-error.ts'
 import { parseRangeBound } from '../../domain/shared/timezones.ts'
-import type { PostQuery } from '../../store/posts/posts.ts'
+import type { PostQuery } from '../../store/posts/post-lists.ts'
 import type { ListQuery } from './schemas/list.ts'
 
 /**

@@ -2,7 +2,8 @@ import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import type { NewEvent } from '../../domain/events/events.ts'
 import type { Logger } from '../../logger.ts'
 import type { EventStore } from '../../store/events/events.ts'
-import type { PostRef, PostStore } from '../../store/posts/posts.ts'
+import type { PostRef } from '../../store/posts/pending-events.ts'
+import type { PostStore } from '../../store/posts/posts.ts'
 import type { Database } from '../../store/shared/database.ts'
 
 /** Posts per transaction. */

@@ -3,6 +3,7 @@ import { EVENT_TYPES, type NewEvent } from '../../domain/events/events.ts'
 import { PLATFORMS } from '../../domain/shared/platforms.ts'
 import { DELIVERY_STATUSES, POST_STATUSES, type Post } from '../../domain/posts/post.ts'
 import { TIMELINE_RESULTS, TIMELINE_TYPES, type TimelineEvent } from '../../domain/posts/timeline.ts'
+import type { nativeCollection } from '../shared/native-collection.ts'
 import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
 export interface StoredPost extends Post {
@@ -10,6 +11,8 @@ export interface StoredPost extends Post {
   /** Events of the post's changes that are not in the feed yet; absent in records of older releases. */
   pendingEvents?: NewEvent[]
 }
+
+export type PostCollection = ReturnType<typeof nativeCollection<StoredPost>>
 
 /** The projection of a post without what is read separately. */
 export const WITHOUT_LOGS = { projection: { timeline: 0, pendingEvents: 0 } } as const

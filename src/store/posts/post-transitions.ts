@@ -6,10 +6,9 @@ import type { NewEvent } from '../../domain/events/events.ts'
 import { derivePostEvents } from '../../domain/events/post-events.ts'
 import { deriveEvents, TIMELINE_LENGTH, type TimelineEvent } from '../../domain/posts/timeline.ts'
 import { isDuplicateKey } from '../mongo-errors.ts'
-import type { nativeCollection } from '../shared/native-collection.ts'
 import { keyedBatcher } from '../shared/batching.ts'
 import type { PlatformPosts } from './platform-posts.ts'
-import type { StoredPost } from './post-schema.ts'
+import type { PostCollection } from './post-schema.ts'
 
 /** Options of a transition. */
 interface TransitionOptions {
@@ -38,7 +37,7 @@ type RequestedMove = { move: Move } & TransitionOptions
 const MAX_KNOWN_POSTS = 2_000
 
 interface TransitionDeps {
-  collection: ReturnType<typeof nativeCollection<StoredPost>>
+  collection: PostCollection
   /** Reads a post; callers may pass the result to `remember`. */
   find(postId: string, userId?: string): Promise<Post | null>
   platformPosts: Pick<PlatformPosts, 'claim'>

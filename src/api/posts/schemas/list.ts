@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { POST_STATUSES } from '../../../domain/posts/post.ts'
-import type { PostQuery } from '../../../store/posts/posts.ts'
+import type { PostQuery } from '../../../store/posts/post-lists.ts'
 import { pageFields, pageResultFields, PlatformName, stringEnum } from '../../shared/schemas/common.ts'
 import { AccountSnapshots } from '../../shared/schemas/snapshot.ts'
 import { Status } from './fields.ts'

@@ -1,0 +1,142 @@
+import { trusted, type Model, type QueryFilter } from 'mongoose'
+import type { PlatformStatus, Post, PostStatus } from '../../domain/posts/post.ts'
+import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
+import { SECOND } from '../../domain/shared/times.ts'
+import { WITHOUT_LOGS, type PostCollection, type StoredPost } from './post-schema.ts'
+import { shortenLargePosts, type ListedPost } from './shorten-posts.ts'
+
+const LIST_DEADLINE_MS = 5 * SECOND
+
+export interface PostQuery {
+  page: number
+  limit: number
+  statuses?: PostStatus[]
+  platform?: Platform
+  /** Bounds on `scheduledAt`, or on `createdAt` where that is null. */
+  from?: Date
+  to?: Date
+  /** Searches the common text and each platform's text, ignoring case. */
+  search?: string
+  /** `date` is the value that `from` and `to` bound. */
+  sortBy: 'createdAt' | 'scheduledAt' | 'date'
+  sortOrder: 'asc' | 'desc'
+}
+
+const REGEX_SYNTAX = /[.*+?^${}()|[\]\\]/g
+/** The paths under which a post has text. */
+const TEXT_PATHS = ['content.text', ...PLATFORMS.map((name) => `platformSpecificContent.${name}.text`)]
+/** The fields that decide when and with what content each account receives a post. */
+const PLACED_FIELDS = {
+  status: 1,
+  scheduledAt: 1,
+  dueAt: 1,
+  createdAt: 1,
+  content: 1,
+  platformSpecificContent: 1,
+  accountSpecificContent: 1,
+  'platformStatuses.platform': 1,
+  'platformStatuses.accountId': 1,
+} as const
+
+export type PlacedPost = Pick<
+  Post,
+  | '_id'
+  | 'status'
+  | 'scheduledAt'
+  | 'dueAt'
+  | 'createdAt'
+  | 'content'
+  | 'platformSpecificContent'
+  | 'accountSpecificContent'
+> & { platformStatuses: Pick<PlatformStatus, 'platform' | 'accountId'>[] }
+
+/** Lists of one user's posts. */
+export function createPostLists(model: Model<StoredPost>, collection: PostCollection) {
+  return {
+    /** A page of posts, bounded in bytes: large posts are shortened, so that page, limit and total stay correct. */
+    async list(userId: string, query: PostQuery): Promise<{ posts: ListedPost[]; total: number }> {
+      const filter = toListFilter(userId, query)
+      const [posts, total] = await Promise.all([
+        collection()
+          .aggregate<ListedPost>([...toPageStages(filter, query), ...shortenLargePosts(query.limit)], {
+            maxTimeMS: LIST_DEADLINE_MS,
+          })
+          .toArray(),
+        model.countDocuments(filter).maxTimeMS(LIST_DEADLINE_MS),
+      ])
+      return { posts, total }
+    },
+
+    /** The ids of posts that can still be cancelled. */
+    async listWaiting(userId: string, limit: number): Promise<string[]> {
+      const filter = { userId, status: { $in: ['PENDING', 'SCHEDULED'] satisfies PostStatus[] } }
+      const waiting = await collection()
+        .find(filter, { projection: { _id: 1 }, limit })
+        .toArray()
+      return waiting.map(({ _id }) => _id)
+    },
+
+    /** All posts of the user that match, newest first, as a stream. */
+    allOf: (userId: string, query: Pick<PostQuery, 'statuses' | 'from' | 'to'> = {}): AsyncIterable<Post> =>
+      collection().aggregate<Post>([
+        { $match: toListFilter(userId, query) },
+        { $sort: { createdAt: -1, _id: -1 } },
+        { $unset: Object.keys(WITHOUT_LOGS.projection) },
+      ]),
+
+    /**
+     * The user's posts that are scheduled in a time or, without a schedule, were created in it, as a stream. Posts that were cancelled or
+     * failed are left out.
+     */
+    placedIn: (userId: string, from: Date, until: Date): AsyncIterable<PlacedPost> =>
+      collection().find<PlacedPost>(
+        {
+          userId,
+          status: { $nin: ['CANCELLED', 'FAILED'] satisfies PostStatus[] },
+          $or: [
+            { scheduledAt: { $gte: from, $lte: until } },
+            { scheduledAt: null, createdAt: { $gte: from, $lte: until } },
+          ],
+        },
+        { projection: PLACED_FIELDS },
+      ),
+
+    /** Up to `limit` posts of the user, in any order. */
+    listSome: (userId: string, limit: number): Promise<Post[]> =>
+      collection()
+        .find<Post>({ userId }, { ...WITHOUT_LOGS, limit })
+        .toArray(),
+  }
+}
+
+function toListFilter(
+  userId: string,
+  query: Pick<PostQuery, 'statuses' | 'platform' | 'from' | 'to' | 'search'>,
+): QueryFilter<Post> {
+  const filter: QueryFilter<Post> = { userId }
+  if (query.statuses) filter.status = trusted({ $in: query.statuses })
+  if (query.platform) filter.selectedPlatforms = query.platform
+  if (query.from || query.to) {
+    const range = { ...(query.from ? { $gte: query.from } : {}), ...(query.to ? { $lte: query.to } : {}) }
+    filter.$or = [{ scheduledAt: trusted(range) }, { scheduledAt: null, createdAt: trusted(range) }]
+  }
+  if (query.search !== undefined) {
+    const pattern = trusted({ $regex: query.search.replace(REGEX_SYNTAX, '\\$&'), $options: 'i' })
+    filter.$and = [{ $or: TEXT_PATHS.map((path) => ({ [path]: pattern })) }]
+  }
+  return filter
+}
+
+/** Sorts indexed fields without computing them. */
+function toPageStages(filter: QueryFilter<Post>, { sortBy, sortOrder, page, limit }: PostQuery): object[] {
+  const direction = sortOrder === 'asc' ? 1 : -1
+  const date = { $ifNull: ['$scheduledAt', '$createdAt'] }
+  return [
+    { $match: filter },
+    ...(sortBy === 'date' ? [{ $set: { date } }] : []),
+    { $sort: { [sortBy]: direction, _id: direction } },
+    { $skip: (page - 1) * limit },
+    { $limit: limit },
+    { $unset: 'date' },
+  ]
+}
