@@ -99,8 +99,10 @@ describe.each([...withBody, ...withoutBody].filter(readsJson))('%s', (route) => 
     const who = await signInFor(route)
     const params = await createRecord(route, who)
     const before = await countPosts(who)
-    for (const [what, body] of UNREADABLE) expectRefusal(await send(route, who, rawJson(body), params), 400, what)
-    expect(await countPosts(who)).toBe(before)
+    for (const [what, body] of UNREADABLE) {
+      expectRefusal(await send(route, who, rawJson(body), params), 400, what)
+      expect(await countPosts(who), what).toBe(before)
+    }
   })
 
   it('the route refuses bodies of other types', async () => {
@@ -126,8 +128,10 @@ it.each(OF_EVERY_KIND)('%s refuses bodies that are too expensive to parse', asyn
   const who = await signInFor(route)
   const params = await createRecord(route, who)
   const before = await countPosts(who)
-  for (const [what, body] of HEAVY) expectRefusal(await send(route, who, rawJson(body), params), 400, what)
-  expect(await countPosts(who)).toBe(before)
+  for (const [what, body] of HEAVY) {
+    expectRefusal(await send(route, who, rawJson(body), params), 400, what)
+    expect(await countPosts(who), what).toBe(before)
+  }
 })
 
 describe.each(withBody)('%s', (route) => {

@@ -6,10 +6,9 @@ import type { Platform } from '../../domain/shared/platforms.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { ALL_SHARDS } from '../shared/all-shards.ts'
 import { batcher } from '../shared/batching.ts'
-import { matchAny } from './match-posts.ts'
+import { LIST_DEADLINE_MS, matchAny } from './match-posts.ts'
 import { WITHOUT_LOGS, type PostCollection } from './post-schema.ts'
 
-const LIST_DEADLINE_MS = 5 * SECOND
 /** Keeps each of the regular queries short. */
 const ARMED_PER_QUERY = 1_000
 

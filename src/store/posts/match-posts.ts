@@ -1,4 +1,8 @@
+import { SECOND } from '../../domain/shared/times.ts'
 import { anyOf } from '../shared/batching.ts'
+
+/** For reads that many posts could make slow. */
+export const LIST_DEADLINE_MS = 5 * SECOND
 
 export interface PostKey {
   id: string

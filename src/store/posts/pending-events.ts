@@ -1,10 +1,7 @@
 import type { Post } from '../../domain/posts/post.ts'
-import { SECOND } from '../../domain/shared/times.ts'
 import { ALL_SHARDS } from '../shared/all-shards.ts'
-import { matchAny } from './match-posts.ts'
+import { LIST_DEADLINE_MS, matchAny } from './match-posts.ts'
 import type { PostCollection, StoredPost } from './post-schema.ts'
-
-const LIST_DEADLINE_MS = 5 * SECOND
 
 export type PostRef = Pick<Post, '_id' | 'userId'>
 

@@ -1,11 +1,9 @@
 import { trusted, type Model, type QueryFilter } from 'mongoose'
 import type { PlatformStatus, Post, PostStatus } from '../../domain/posts/post.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
-import { SECOND } from '../../domain/shared/times.ts'
+import { LIST_DEADLINE_MS } from './match-posts.ts'
 import { WITHOUT_LOGS, type PostCollection, type StoredPost } from './post-schema.ts'
 import { shortenLargePosts, type ListedPost } from './shorten-posts.ts'
-
-const LIST_DEADLINE_MS = 5 * SECOND
 
 export interface PostQuery {
   page: number
