@@ -1,6 +1,5 @@
 import type { Billing, KnownSubscription } from './billing.ts'
 import {
-  getBilling,
   resolveSubscription,
   compareByAge,
   type BillingRecord,
@@ -40,7 +39,7 @@ export function decideBillingUpdate(
   snapshot: ProcessorSnapshot,
   planLimits: Record<SubscriptionPlan, Limits>,
 ): BillingUpdate {
-  const { revision: _, ...before } = getBilling(user)
+  const { revision: _, ...before } = user.billing
   const resolved = [...snapshot.subscriptions.keys()]
     .map((id) => resolveSubscription(id, user, snapshot))
     .toSorted(compareByAge)

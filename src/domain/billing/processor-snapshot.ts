@@ -1,5 +1,4 @@
 import {
-  NO_BILLING,
   type Billing,
   type KnownSubscription,
   type ProcessorInvoice,
@@ -23,8 +22,7 @@ export interface ProcessorSnapshot {
 export interface BillingRecord {
   subscription: Subscription
   limits: Limits
-  /** Absent on records that are older than the payments feature. */
-  billing?: Billing
+  billing: Billing
 }
 
 /** The status of the user's subscription for each state at the processor. */
@@ -54,17 +52,13 @@ export interface ResolvedSubscription {
   isFlagged: boolean
 }
 
-export function getBilling({ billing }: Pick<BillingRecord, 'billing'>): Billing {
-  return { ...NO_BILLING, ...billing }
-}
-
 /** Returns the ids of the subscriptions to fetch from the processor. Ended subscriptions are excluded, because they never resume. */
 export function listSubscriptionIds(
   user: BillingRecord,
   event: PaymentEvent | null,
   checkoutId: string | null,
 ): string[] {
-  const { subscriptions, endedIds } = getBilling(user)
+  const { subscriptions, endedIds } = user.billing
   const ids = [
     ...subscriptions.map(({ id }) => id),
     user.subscription.processorSubscriptionId,
@@ -86,7 +80,7 @@ export function resolveSubscription(
   user: BillingRecord,
   snapshot: ProcessorSnapshot,
 ): ResolvedSubscription {
-  const known = getBilling(user).subscriptions.find((one) => one.id === id)
+  const known = user.billing.subscriptions.find((one) => one.id === id)
   const event = snapshot.event && isAbout(snapshot.event, id) ? snapshot.event : null
   const fromEvent = event?.told?.id === id ? event.told : null
   const fetched = snapshot.subscriptions.get(id) ?? null

@@ -84,15 +84,6 @@ describe('read notifications', () => {
     expect(await store.markRead(userId, unique('unknown'))).toBeNull()
   })
 
-  it('a notification that an older release marked as read expires from the next setup on', async () => {
-    const userId = unique('reader')
-    await store.insertOnce(notificationFor(userId))
-    await database.connection.collection('notifications').updateMany({ userId }, { $set: { read: true } })
-    expect(await store.expireOlderRead()).toBeGreaterThanOrEqual(1)
-    expect(await storedOf(userId)).toMatchObject([{ removeAt: new Date(now.getTime() + 90 * DAY) }])
-    expect(await store.expireOlderRead()).toBe(0)
-  })
-
   it('the database removes notifications at their time', async () => {
     const indexes = await database.connection.collection('notifications').indexes()
     expect(indexes).toContainEqual(expect.objectContaining({ key: { removeAt: 1 }, expireAfterSeconds: 0 }))
