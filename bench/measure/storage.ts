@@ -68,7 +68,7 @@ type Store = (fetches: (ages: string) => PostSnapshot[], end: Date) => { snapsho
 async function store(world: World, posts: number, storeLife: Store) {
   const context = await createContext(await world.config())
   try {
-    await context.database.createIndexes()
+    await context.database.createSchema()
     const collection = context.database.connection.collection<PostSnapshot>(POST_SNAPSHOTS)
     const end = toSlot(new Date(), DAY)
     const chance = createChance(7)

@@ -5,13 +5,13 @@ import { runProcess } from './run-process.ts'
 
 /**
  * `npm run setup`: creates collections with their indexes, search attributes, Schedules, and the bucket with its policy and CORS.
- * Can be repeated at any time.
+ * Can be repeated at any time. It refuses a database that another release wrote.
  */
 await runProcess(async () => {
   const config = readConfig(process.env)
   const context = await createContext(config)
   try {
-    await context.database.createIndexes()
+    await context.database.createSchema()
     await context.storage.ensureBucket([config.FRONTEND_URL, ...parseList(config.CORS_ORIGINS)])
     await createSearchAttributes(context)
     await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS, context.collection.intervalMs)

@@ -21,7 +21,7 @@ beforeAll(async () => {
     begin: (notifications: Notification[]) => void begun.push(...notifications.map(({ userId }) => userId)),
   }
   store = createNotificationStore(database.connection, () => now, { pushing, readRetentionMs: 90 * DAY })
-  await database.createIndexes()
+  await database.createSchema()
 })
 afterAll(() => database?.close())
 

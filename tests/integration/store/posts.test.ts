@@ -25,7 +25,7 @@ beforeAll(async () => {
     databases.push(database)
     stores.push(createPostStore(database.connection, () => now))
   }
-  await databases[0]!.createIndexes()
+  await databases[0]!.createSchema()
 })
 afterAll(() => Promise.all(databases.map((database) => database.close())))
 

@@ -108,7 +108,7 @@ const context = await createContext(config, {
   },
 })
 await Promise.all([
-  context.database.createIndexes(),
+  context.database.createSchema(),
   context.storage.ensureBucket([config.FRONTEND_URL]),
   context.orchestrator.ensureSearchAttributes(),
 ])
