@@ -110,7 +110,7 @@ async function findInvoice(
   return (
     latest.find((one) => one?.id === event.invoiceId) ??
     (await payments.readInvoice(event.invoiceId)) ??
-    event.toldInvoice
+    event.payloadInvoice
   )
 }
 

@@ -173,11 +173,19 @@ function findSecondSubscriptionEvents(secondSubscriptions: ResolvedSubscription[
 
 /** Returns the subscription to store; empty when its customer is unknown. */
 function toKnownSubscription(
-  { id, customerId, createdAt, heard, isFlagged }: ResolvedSubscription,
+  { id, customerId, createdAt, newestEvent, isFlagged }: ResolvedSubscription,
   isSecond: boolean,
 ): KnownSubscription[] {
   if (customerId === null) return []
-  return [{ id, customerId, createdAt, ...(heard && { heard }), ...((isFlagged || isSecond) && { isFlagged: true }) }]
+  return [
+    {
+      id,
+      customerId,
+      createdAt,
+      ...(newestEvent && { newestEvent }),
+      ...((isFlagged || isSecond) && { isFlagged: true }),
+    },
+  ]
 }
 
 function mergeIds(ids: string[], more: (string | null)[]): string[] {

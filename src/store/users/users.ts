@@ -69,7 +69,7 @@ const userSchema = new Schema<User>(
           id: String,
           customerId: String,
           createdAt: Date,
-          heard: { type: { _id: false, eventId: String, at: Date }, default: undefined },
+          newestEvent: { type: { _id: false, eventId: String, at: Date }, default: undefined },
           isFlagged: Boolean,
         },
       ],

@@ -161,8 +161,8 @@ function eventOf(userId: string): PaymentEvent {
     customerId: 'cus_1',
     subscriptionId: 'sub_1',
     invoiceId: null,
-    told: null,
-    toldInvoice: null,
+    payloadSubscription: null,
+    payloadInvoice: null,
   }
 }
 
