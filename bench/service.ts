@@ -29,7 +29,7 @@ export async function openService(
   const { env: addresses } = simulators.ready as { env: Record<string, string> }
   const config = readConfig({ ...settingsOf(base), ...addresses })
   const context = await createContext(config)
-  await context.database.createIndexes()
+  await context.database.createSchema()
   await context.orchestrator.ensureSearchAttributes()
   await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS, context.collection.intervalMs)
   const app = await buildApp(context)

@@ -74,7 +74,7 @@ export async function openOurs(
   const config = await world.config()
   let warnings = 0
   const context = await createContext(config, { logger: createLogger('warn', { write: () => void (warnings += 1) }) })
-  await context.database.createIndexes()
+  await context.database.createSchema()
   // Without the sweeper, a post whose start Temporal did not acknowledge in time would never be sent.
   await context.orchestrator.ensureSearchAttributes()
   await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS)

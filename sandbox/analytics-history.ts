@@ -5,10 +5,11 @@ import { toPublishedKey } from '../src/domain/posts/post-entries.ts'
 import type { PlatformStatus, Post } from '../src/domain/posts/post.ts'
 import { PLATFORMS, type Platform } from '../src/domain/shared/platforms.ts'
 import { DAY, HOUR, MINUTE } from '../src/domain/shared/times.ts'
-import { mergeFetches, toSnapshotId } from '../src/domain/analytics/snapshots.ts'
+import { toSnapshotId } from '../src/domain/analytics/snapshots.ts'
 import { ACCOUNT_SNAPSHOTS, POST_SNAPSHOTS } from '../src/store/analytics/collections.ts'
 import type { AccountSnapshot, PostSnapshot } from '../src/store/analytics/snapshots.ts'
 import { createChance, type Chance } from './chance.ts'
+import { mergeFetches } from './merge-fetches.ts'
 
 export interface HistorySize {
   users: number
@@ -74,7 +75,7 @@ export async function storeHistory(connection: Connection, history: UserHistory)
   await Promise.all([
     insert(
       'posts',
-      posts.map((post) => ({ ...post, timeline: [] })),
+      posts.map((post) => ({ ...post, timeline: [], pendingEvents: [] })),
     ),
     insert(POST_SNAPSHOTS, postSnapshots),
     insert(ACCOUNT_SNAPSHOTS, accountSnapshots),
@@ -88,12 +89,14 @@ function mergeByPair({ postSnapshots, earlierTimezone }: UserHistory): PostSnaps
   return [...pairs.values()].flatMap((fetches) => mergeFetches(fetches, earlierTimezone))
 }
 
+const toAccountId = (platform: Platform, userId: string): string => `${platform}-${userId}`
+
 function accountsOf({ userId, connected, endings }: UserHistory) {
   const known = PLATFORMS.filter((platform) => connected.includes(platform) || endings[platform])
   return known.map((platform) => {
     const isConnected = connected.includes(platform)
     const its = {
-      _id: `${platform}-${userId}`,
+      _id: toAccountId(platform, userId),
       userId,
       platform,
       connected: isConnected,
@@ -135,6 +138,7 @@ interface Account {
 
 function inventFollowers({ userId, platform, ending, chance, end }: Account): AccountSnapshot[] {
   const counts: AccountSnapshot[] = []
+  const accountId = toAccountId(platform, userId)
   let followers = chance.between(0, 5_000)
   for (let day = chance.between(0, COUNTED_DAYS); day >= 0; day--) {
     const slot = new Date(Math.floor(end.getTime() / DAY) * DAY - day * DAY)
@@ -143,7 +147,7 @@ function inventFollowers({ userId, platform, ending, chance, end }: Account): Ac
     if (takenAt > end || chance.is(0.2)) continue
     // Disconnected accounts are not collected; reconnected ones are collected only sometimes.
     if (ending && takenAt > ending && (takenAt.getTime() - ending.getTime() < 3 * DAY || chance.is(0.5))) continue
-    counts.push({ _id: chance.id(), userId, platform, slot, takenAt, followers })
+    counts.push({ _id: chance.id(), userId, platform, accountId, slot, takenAt, followers })
   }
   return counts
 }
@@ -253,10 +257,12 @@ function inventSnapshots({ post, entry, count, chance, end }: Published): PostSn
         ) as unknown as PostCounts
       }
       return {
-        _id: toSnapshotId({ postId: post._id, platform }, new Date(slot)),
+        _id: toSnapshotId({ postId: post._id, platform, target: null }, new Date(slot)),
         userId: post.userId,
         postId: post._id,
         platform,
+        target: null,
+        accountId: toAccountId(platform, post.userId),
         slot: new Date(slot),
         takenAt: new Date(Math.min(slot + chance.between(0, 14 * MINUTE), end.getTime())),
         completedAt,

@@ -23,7 +23,7 @@ import {
 import { writeJson } from './platforms/json-file.ts'
 import type { RunningPlatform } from './platforms/sandbox-platform.ts'
 import { startServices, type RunningService, type ServiceName } from './services/all.ts'
-import { publishFirstPost, seedUsers, uploadPicture, userApi } from './seed.ts'
+import { claimDatabase, publishFirstPost, seedUsers, uploadPicture, userApi } from './seed.ts'
 import { findMongod, startMongod, type Mongod } from './servers/mongod.ts'
 import { findObjectStorage, startObjectStorage, type ObjectStorage } from './servers/object-storage.ts'
 import type { Running } from './servers/process.ts'
@@ -161,6 +161,7 @@ export function createSandbox(options: Options) {
       ),
       options,
     )
+    await claimDatabase(shown.mongo)
     const schema = runSetup(env)
     const [api, worker, described] = await Promise.all([
       // Only the API waits for the indexes.

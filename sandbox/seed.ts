@@ -2,6 +2,7 @@ import type { MediaItem } from '../src/domain/posts/post.ts'
 import { newUser } from '../src/domain/users/user.ts'
 import { createPasswordHasher } from '../src/security/password-hasher.ts'
 import { openDatabase } from '../src/store/shared/database.ts'
+import { claimSchemaVersion, SchemaVersionError } from '../src/store/shared/schema-version.ts'
 import { newId } from '../src/store/shared/schema.ts'
 import { createUserStore } from '../src/store/users/users.ts'
 import type { ApiClient } from './api-client.ts'
@@ -14,6 +15,25 @@ const MAX_POSTS = 1_000
 const DELIVERED_WITHIN_MS = 60_000
 const FIRST_TEXT = 'Hello from postonce! Written once, published exactly once. #postonce'
 const FURTHER_TEXT = 'Hello from the tea club! The same post, in other words for this account. #postonce'
+
+/**
+ * Records the schema version in a new database, before anything else is stored there.
+ * @throws an error for the person who started the sandbox when another version of the service wrote the data
+ */
+export async function claimDatabase(mongoUrl: string): Promise<void> {
+  const database = await openDatabase(mongoUrl)
+  try {
+    await claimSchemaVersion(database.connection)
+  } catch (error) {
+    if (!(error instanceof SchemaVersionError)) throw error
+    throw new Error(
+      'Another version of postonce wrote the data of this sandbox. Start with "npm run dev -- --fresh", which deletes it, or choose another --dir.',
+      { cause: error },
+    )
+  } finally {
+    await database.close()
+  }
+}
 
 /**
  * Writes to the database, because the sandbox has no registration yet and only the database can create admins. Existing

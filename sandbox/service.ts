@@ -92,15 +92,12 @@ function logLevel(wanted: string | undefined): string {
   return wanted === 'debug' || wanted === 'trace' ? wanted : 'info'
 }
 
-/** Finishes an upgrade, which is possible once no process of an older release runs. */
-export const FINISH_UPGRADE = '--finish-upgrade'
-
-/** Creates indexes, bucket and Schedules: `npm run setup`. By default, no process of an earlier start runs any more. */
+/** Creates indexes, bucket and Schedules: `npm run setup`. */
 export async function runSetup(
   env: NodeJS.ProcessEnv,
-  { root = PROJECT_ROOT, options = [FINISH_UPGRADE] }: Pick<Place, 'root'> & { options?: string[] } = {},
+  { root = PROJECT_ROOT }: Pick<Place, 'root'> = {},
 ): Promise<void> {
-  await run(process.execPath, ['src/cli/setup.ts', ...options], { cwd: root, env })
+  await run(process.execPath, ['src/cli/setup.ts'], { cwd: root, env })
 }
 
 interface Place {

@@ -77,8 +77,7 @@ export async function resolveSettings(options: Options): Promise<{ settings: Set
     connectedAt: stored.connectedAt ?? {},
     furtherAccounts: stored.furtherAccounts ?? {},
     firstPost: stored.firstPost ?? null,
-    // Sandboxes of an older version keep their posts and get no sample posts.
-    hasPast: stored.hasPast ?? (stored.firstPost ?? null) !== null,
+    hasPast: stored.hasPast ?? false,
   }
   if (options.port !== undefined && settings.ports.api !== options.port) {
     throw new Error(`Port ${options.port} is used by another program. Stop that program, or choose another --port.`)

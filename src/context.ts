@@ -81,7 +81,6 @@ import { createPushStore } from './store/notifications/pushes.ts'
 import { createPublicationLedger } from './store/quotas/publication-ledger.ts'
 import { createQuotaLedger } from './store/quotas/quota-ledger.ts'
 import { createRateLimits } from './store/shared/rate-limits.ts'
-import { createOlderAnalytics } from './store/analytics/older-analytics.ts'
 import { createSnapshotWriter } from './store/analytics/snapshot-writer.ts'
 import { createSessionStore } from './store/users/sessions.ts'
 import { createSnapshotStore } from './store/analytics/snapshots.ts'
@@ -261,7 +260,6 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     slo: createSloStore(connection),
     snapshots,
     analytics: createAnalyticsReads(connection),
-    olderAnalytics: createOlderAnalytics({ database, users, ages: collection.ages, now: () => clock.now() }),
     snapshotWriter: createSnapshotWriter({
       database,
       snapshots,

@@ -2,33 +2,46 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from './clock.ts'
 import { SECOND } from './domain/shared/times.ts'
 import type { Database } from './store/shared/database.ts'
+import { findVersionError, type SchemaVersionError } from './store/shared/schema-version.ts'
 
-/** The indexes are not checked again for this long: several clients probe every few seconds, and indexes rarely disappear. */
-const INDEX_CHECK_VALID_MS = 30 * SECOND
+/** The schema is not checked again for this long: several clients probe every few seconds, and it rarely changes. */
+const SCHEMA_CHECK_VALID_MS = 30 * SECOND
 const CHECK_INTERVAL_MS = SECOND / 2
 
 interface ReadinessDeps {
-  database: Pick<Database, 'connected' | 'ping' | 'missingIndexes'>
+  database: Pick<Database, 'connected' | 'ping' | 'readSchemaVersion' | 'missingIndexes'>
   clock: Clock
   draining: AbortSignal
 }
 
-/** Checks that this process can work: MongoDB answers and has the indexes that exactly-once publishing needs. */
+/**
+ * Checks that this process can work: MongoDB answers, its records have the form of this release, and it has the indexes that
+ * exactly-once publishing needs.
+ */
 export function createReadiness({ database, clock, draining }: ReadinessDeps) {
-  let indexesFoundAt = -Infinity
+  let schemaFoundAt = -Infinity
+  let versionError: SchemaVersionError | null = null
   let checking: Promise<string[]> | null = null
 
   async function check(): Promise<string[]> {
     try {
       await database.ping()
       const now = clock.now().getTime()
-      if (now - indexesFoundAt < INDEX_CHECK_VALID_MS) return []
-      const missing = await database.missingIndexes()
-      if (missing.length === 0) indexesFoundAt = now
-      return missing.map((index) => `index ${index}`)
+      if (now - schemaFoundAt < SCHEMA_CHECK_VALID_MS) return []
+      const missing = await findMissingSchema()
+      if (missing.length === 0) schemaFoundAt = now
+      return missing
     } catch {
       return ['database']
     }
+  }
+
+  async function findMissingSchema(): Promise<string[]> {
+    const version = await database.readSchemaVersion()
+    versionError = version === null ? null : findVersionError(version)
+    if (versionError) return [`the schema version of this release (the database has ${version})`]
+    const indexes = (await database.missingIndexes()).map((index) => `index ${index}`)
+    return version === null ? ['schema version', ...indexes] : indexes
   }
 
   /** Lists what is missing now. Concurrent callers share one check. */
@@ -43,19 +56,20 @@ export function createReadiness({ database, clock, draining }: ReadinessDeps) {
 
     /** Called before every request. After the first success it costs nothing, and outages show as errors. */
     async hasBeenReady(): Promise<boolean> {
-      return indexesFoundAt > -Infinity || (await missing()).length === 0
+      return schemaFoundAt > -Infinity || (await missing()).length === 0
     },
 
     /**
      * Waits without a limit until nothing is missing or the process stops.
      * @param onMissing called whenever the list of missing things changes
-     * @throws when the database address or password is wrong
+     * @throws when the database address or password is wrong, and SchemaVersionError when another release wrote the records
      */
     async waitUntilReady(onMissing: (missing: string[]) => void): Promise<void> {
       let reported = ''
       const failure = database.connected.then(() => new Promise<never>(() => {}))
       while (!draining.aborted) {
         const absent = await missing()
+        if (versionError) throw versionError
         if (absent.length === 0) return
         if (reported !== absent.join()) onMissing(absent)
         reported = absent.join()

@@ -81,7 +81,7 @@ interface Reader {
 export async function measureAnalytics(world: World, size: AnalyticsSize): Promise<Figure[]> {
   const config = await world.config({ RATE_LIMIT_PER_ADDRESS: NO_LIMIT, RATE_LIMIT_PER_USER: NO_LIMIT })
   const context = await createContext(config)
-  await context.database.createIndexes()
+  await context.database.createSchema()
   const { readers, stored } = await fill(context, size)
   const api = await startChild('api', config, { profiling: world.profiling })
   try {

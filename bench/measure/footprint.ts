@@ -108,7 +108,7 @@ function figuresOf(what: string, ours: Footprint[], bare: Footprint[]): Figure[]
 
 async function createIndexes(config: Config): Promise<void> {
   const context = await createContext(config)
-  await context.database.createIndexes()
+  await context.database.createSchema()
   await context.close()
 }
 

@@ -35,7 +35,7 @@ const UNLIMITED = {
 export async function measureLogins(world: World, size: LoginsSize): Promise<Figure[]> {
   const config = await world.config(UNLIMITED)
   const context = await createContext(config)
-  await context.database.createIndexes()
+  await context.database.createSchema()
   const api = await startChild('api', config, { profiling: world.profiling })
   const url = String(api.ready)
   try {

@@ -210,7 +210,7 @@ function openBurst(latencyMs: number): Open {
 async function openCreate(world: World, _size: MechanismsSize, root: string | null) {
   const config = await world.config()
   const context = await createContext(config)
-  await context.database.createIndexes()
+  await context.database.createSchema()
   const api = await startChild('api', config, { root, env: { BENCH_WITHOUT_TEMPORAL: 'yes' } })
   const users = await createUsers(context, IN_FLIGHT)
   const body = JSON.stringify({ content: { text: 'Bench' }, selectedPlatforms: INSTANT_PLATFORMS })

@@ -49,7 +49,7 @@ export async function measureRecovery(world: World, { posts, rounds }: RecoveryS
 async function recover(world: World, count: number): Promise<number> {
   const config = await world.config()
   const context = await createContext(config)
-  await context.database.createIndexes()
+  await context.database.createSchema()
   await storeScheduledPosts(context, count)
   const worker = await startChild('worker', config, { env: { BENCH_BUNDLE: await world.bundle('ours') } })
   const { workflows, close } = await openWorkflows(config)

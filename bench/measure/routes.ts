@@ -45,7 +45,7 @@ export async function measureRoutes(world: World, size: RoutesSize): Promise<Fig
   const { profiling } = world
   const config = await world.config()
   const context = await createContext(config)
-  await context.database.createIndexes()
+  await context.database.createSchema()
   const api = await startChild('api', config, { profiling })
   const withoutTemporal = await startChild('api', config, { profiling, env: { BENCH_WITHOUT_TEMPORAL: 'yes' } })
   const bare = await startChild('bare-api', config, { profiling })

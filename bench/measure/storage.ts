@@ -1,4 +1,5 @@
 import { createChance, type Chance } from '../../sandbox/chance.ts'
+import { mergeFetches } from '../../sandbox/merge-fetches.ts'
 import { createContext, type Context } from '../../src/context.ts'
 import { deriveMetrics, NO_COUNTS, type PostCounts } from '../../src/domain/analytics/analytics.ts'
 import {
@@ -11,7 +12,6 @@ import {
 import {
   findDownsampledUntil,
   findUnchangedSince,
-  mergeFetches,
   selectSuperseded,
   toSnapshotId,
   toWeek,
@@ -68,7 +68,7 @@ type Store = (fetches: (ages: string) => PostSnapshot[], end: Date) => { snapsho
 async function store(world: World, posts: number, storeLife: Store) {
   const context = await createContext(await world.config())
   try {
-    await context.database.createIndexes()
+    await context.database.createSchema()
     const collection = context.database.connection.collection<PostSnapshot>(POST_SNAPSHOTS)
     const end = toSlot(new Date(), DAY)
     const chance = createChance(7)
@@ -156,7 +156,7 @@ function findNextRun(classes: AgeClass[], completedAt: Date, at: Date, unchanged
 function toSnapshot(entry: PublishedEntry, accountId: string, counts: PostCounts, takenAt: Date): PostSnapshot {
   const followers = 1_000
   return {
-    _id: toSnapshotId(entry, takenAt),
+    _id: toSnapshotId({ ...entry, target: null }, takenAt),
     ...entry,
     target: null,
     accountId,

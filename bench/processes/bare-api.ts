@@ -76,7 +76,13 @@ function postOf({ content, selectedPlatforms, scheduledAt }: Body, userId: strin
 async function store(post: Post, session?: mongo.ClientSession): Promise<void> {
   const options = session ? { session } : {}
   await posts.insertOne(post, options)
-  const created = { ...postCreated(post, 'UTC'), _id: newId(), read: false, createdAt: post.createdAt }
+  const created = {
+    ...postCreated(post, 'UTC'),
+    _id: newId(),
+    read: false,
+    createdAt: post.createdAt,
+    push: { state: 'none' as const },
+  }
   await notifications.insertOne(created, options)
   await users.updateOne({ _id: post.userId }, { $inc: { 'usage.postsCreated': 1 } }, options)
 }

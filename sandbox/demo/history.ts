@@ -1,3 +1,4 @@
+import { chooseAccounts } from '../../src/domain/accounts/selection.ts'
 import { deriveMetrics, NO_COUNTS, type PostCounts } from '../../src/domain/analytics/analytics.ts'
 import { findNextCollection, toSlot, type AgeClass } from '../../src/domain/analytics/collection.ts'
 import { accept, claim, markDeleted, refuse } from '../../src/domain/posts/delivery-moves.ts'
@@ -7,9 +8,11 @@ import type { MediaItem, Move, PlatformStatus, Published } from '../../src/domai
 import { deriveEvents, createFirstEvent } from '../../src/domain/posts/timeline.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/shared/times.ts'
 import type { StoredPost } from '../../src/store/posts/post-schema.ts'
+import type { ConnectedAccount } from '../../src/store/accounts/accounts.ts'
 import { newId } from '../../src/store/shared/schema.ts'
-import { mergeFetches, toSnapshotId, toSnapshotSlot } from '../../src/domain/analytics/snapshots.ts'
+import { toSnapshotId, toSnapshotSlot } from '../../src/domain/analytics/snapshots.ts'
 import type { AccountSnapshot, PostSnapshot } from '../../src/store/analytics/snapshots.ts'
+import { mergeFetches } from '../merge-fetches.ts'
 import type { Crowd } from '../platforms/shared/crowd.ts'
 import { audienceOn } from './audience.ts'
 import type { DemoPost } from './posts.ts'
@@ -31,8 +34,8 @@ const REPORTED: Record<Platform, (keyof PostCounts)[]> = {
   instagram: ['likes', 'shares', 'comments', 'impressions', 'reach', 'saved'],
 }
 
-/** The connected accounts, by their ids on the platforms. */
-export type DemoAccounts = Partial<Record<Platform, string>>
+/** The default accounts. */
+export type DemoAccounts = Partial<Record<Platform, ConnectedAccount>>
 
 interface FollowedAccount {
   platform: Platform
@@ -87,7 +90,11 @@ export function buildHistory(
 
 export const demoCorrelationId = (index: number): string => `sandbox-data-${index + 1}`
 
-function write({ userId, timezone, picture }: DemoOwner, { text, on, at, plannedMs }: DemoPost, index: number) {
+function write(
+  { userId, timezone, accounts, picture }: DemoOwner,
+  { text, on, at, plannedMs }: DemoPost,
+  index: number,
+) {
   const createdAt = new Date(at.getTime() - plannedMs)
   const post = newPost(
     {
@@ -96,6 +103,7 @@ function write({ userId, timezone, picture }: DemoOwner, { text, on, at, planned
       content: { text, mediaItems: [] },
       platformSpecificContent: on.includes('instagram') ? { instagram: { mediaItems: [picture] } } : {},
       selectedPlatforms: on,
+      chosen: chooseAccounts(Object.values(accounts), { selectedPlatforms: on }).chosen,
       scheduledAt: plannedMs > 0 ? at : null,
       timezone,
       correlationId: demoCorrelationId(index),
@@ -106,14 +114,14 @@ function write({ userId, timezone, picture }: DemoOwner, { text, on, at, planned
     createdAt,
   )
   // `startPending` is false, because the workflow of the post has ended.
-  return { ...post, startPending: false, timeline: [createFirstEvent(post)] }
+  return { ...post, startPending: false, timeline: [createFirstEvent(post)], pendingEvents: [] }
 }
 
 /** Applies the transitions of a delivery, each at its time. */
 function deliver(written: StoredPost, demo: DemoPost, accounts: DemoAccounts, published: PublishedOn): StoredPost {
   const leaseUntil = new Date(demo.at.getTime() + MINUTE)
   const moves = demo.on.flatMap((platform, index): [ms: number, move: Move][] => {
-    const accountId = accounts[platform]!
+    const { platformId: accountId } = accounts[platform]!
     const sentMs = 40 + 15 * index
     const endedMs = sentMs + 250 + 60 * index
     const claimed = claim(platform, { round: 0, key: newId(), leaseUntil, accountId, contentVersion: 0 })
@@ -157,7 +165,7 @@ function withSnapshots(post: StoredPost, { text, at }: DemoPost, collecting: Col
 
 function buildFetches(
   { _id: postId, userId }: StoredPost,
-  { platform, status, completedAt }: PlatformStatus,
+  { platform, status, completedAt, accountId }: PlatformStatus,
   shown: Parameters<Crowd['countsOf']>[0],
   { now, ages, retentionMs }: Collecting,
 ): PostSnapshot[] {
@@ -169,10 +177,12 @@ function buildFetches(
     const counts = { ...NO_COUNTS, ...Object.fromEntries(REPORTED[platform].map((name) => [name, all[name] ?? null])) }
     const followers = audience.followers(takenAt.getTime())
     return {
-      _id: toSnapshotId({ postId, platform }, slot),
+      _id: toSnapshotId({ postId, platform, target: null }, slot),
       userId,
       postId,
       platform,
+      target: null,
+      accountId: accountId!,
       slot,
       takenAt,
       completedAt: completedAt!,

@@ -43,7 +43,7 @@ export async function seedDemo(
     const accounts: DemoAccounts = Object.fromEntries(
       PLATFORMS.flatMap((platform) => {
         const account = findDefault(connected, platform)
-        return account ? [[platform, account.platformId]] : []
+        return account ? [[platform, account]] : []
       }),
     )
     const posts = demoPosts(collecting.now, timezone)
@@ -84,12 +84,12 @@ async function publishAll(posts: DemoPost[], accounts: DemoAccounts, fronts: Fro
   const published: PublishedOn[] = posts.map(() => ({}))
   await Promise.all(
     fronts.map(async ([platform, { control }]) => {
-      const accountId = accounts[platform]
-      if (accountId === undefined) return
+      const account = accounts[platform]
+      if (account === undefined) return
       for (const [index, post] of posts.entries()) {
         const exception = post.exceptions[platform]
         if (!post.on.includes(platform) || (exception && exception !== 'deleted')) continue
-        const took = await publish(control, accountId, post)
+        const took = await publish(control, account.platformId, post)
         if (exception === 'deleted') await order(control, `/posts/${encodeURIComponent(took.platformPostId)}/delete`)
         published[index]![platform] = took
       }

@@ -102,7 +102,7 @@ function showChoice(accounts, limits) {
   $('#on').replaceChildren(element('legend', { textContent: legend }), ...options)
 }
 
-/** Where an entry of a post is published. Posts of older versions have no name of the account. */
+/** Where an entry of a post is published. An entry without an account has no name. */
 export function describeTarget(platform, accountName) {
   const label = platform[0].toUpperCase() + platform.slice(1)
   return accountName ? `${label} ${accountName}` : label

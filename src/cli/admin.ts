@@ -12,6 +12,7 @@ import { createPasswordHasher } from '../security/password-hasher.ts'
 import { planLimits } from '../config/plans.ts'
 import { createAuditLog } from '../store/users/audit.ts'
 import { openDatabase, type Database } from '../store/shared/database.ts'
+import { findVersionError } from '../store/shared/schema-version.ts'
 import { createErasureStore } from '../store/users/erasures.ts'
 import { createNotificationStore } from '../store/notifications/notifications.ts'
 import { createPostStore } from '../store/posts/posts.ts'
@@ -55,6 +56,7 @@ await runProcess(async () => {
   const config = readConfig(process.env)
   const database = await openDatabase(config.MONGODB_URL)
   try {
+    await assertSchema(database)
     const users = createUserStore(database.connection)
     if (command === 'create' && email) await create(users, config, email, values)
     else if (isChange(command) && email) await change(database, users, command, email)
@@ -64,6 +66,13 @@ await runProcess(async () => {
     await database.close()
   }
 })
+
+/** @throws Error before the first `npm run setup`, and for a database that another release wrote */
+async function assertSchema({ readSchemaVersion }: Database): Promise<void> {
+  const version = await readSchemaVersion()
+  const error = version === null ? new Error('Run "npm run setup" first.') : findVersionError(version)
+  if (error) throw error
+}
 
 function readArguments() {
   try {

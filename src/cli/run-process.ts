@@ -20,4 +20,7 @@ export async function runProcess(start: () => Promise<void>): Promise<void> {
 
 /** Returns a function that logs the missing dependencies of a process. */
 export const logMissing = (logger: Logger) => (missing: string[]) =>
-  logger.warn({ missing, hint: 'if indexes are missing, run "npm run setup"' }, 'waiting for dependencies')
+  logger.warn(
+    { missing, hint: 'if the schema version or indexes are missing, run "npm run setup"' },
+    'waiting for dependencies',
+  )

@@ -28,7 +28,7 @@ export function createRefreshTokens(secret: string) {
 
     /**
      * Returns whether the token was issued for this session, at any time; an issued token that is no longer accepted was used
-     * before. False for tokens of older versions, which have no tag.
+     * before.
      */
     wasIssued(sessionId: string, token: string): boolean {
       const bytes = Buffer.from(token, 'base64url')

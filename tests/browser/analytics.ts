@@ -6,12 +6,11 @@ import type { Context } from '../../src/context.ts'
 import { PLATFORMS } from '../../src/domain/shared/platforms.ts'
 import { openDatabase } from '../../src/store/shared/database.ts'
 import { createUserStore } from '../../src/store/users/users.ts'
-import { accountIdOf, connectAccounts } from '../support/published.ts'
+import { connectAccounts } from '../support/published.ts'
 
 /** Gives a user the two weeks of sample data, without posts on the platforms. */
 export async function giveDemo(context: Context, userId: string): Promise<void> {
   await connectAccounts(context, userId, PLATFORMS)
-  const accounts = Object.fromEntries(PLATFORMS.map((platform) => [platform, accountIdOf(platform, userId)]))
   const now = new Date()
   const posts = demoPosts(now, 'UTC')
   const published = posts.map(({ on }, index): PublishedOn => {
@@ -23,6 +22,7 @@ export async function giveDemo(context: Context, userId: string): Promise<void> 
   })
   const picture = { storageKey: 'hello.jpg', storageUrl: 'https://files.example/hello.jpg', mimeType: 'image/jpeg' }
   const connected = await context.accounts.listConnected(userId)
+  const accounts = Object.fromEntries(connected.map((account) => [account.platform, account]))
   const followed = connected.map(({ _id: accountId, platform }) => ({ platform, accountId }))
   const owner = { userId, timezone: 'UTC', accounts, followed, picture }
   const collecting = { now, ...collectionSettings(context.config) }

@@ -1,4 +1,3 @@
-import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -138,12 +137,8 @@ export async function startFaultCluster({
       /** Lets the processes that start from now on run the `src` of this folder. */
       useSource: (folder: string) => void (root = folder),
 
-      /** Runs the setup of the present source with these options. */
-      setUp: (...options: string[]) => runSetup(environment, { root, options }),
-
-      /** Starts the same setup. The caller waits for its end, or kills it. */
-      startSetup: (...options: string[]): ChildProcess =>
-        spawn(process.execPath, ['src/cli/setup.ts', ...options], { cwd: root, env: environment, stdio: 'ignore' }),
+      /** Runs the setup of the present source. */
+      setUp: () => runSetup(environment, { root }),
 
       /** Ends every fault, and resolves when all initial processes respond again. */
       async heal(): Promise<void> {

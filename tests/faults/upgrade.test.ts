@@ -1,12 +1,9 @@
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { mongo } from 'mongoose'
 import { expect, it, onTestFinished } from 'vitest'
 import { PROJECT_ROOT } from '../../sandbox/options.ts'
-import { FINISH_UPGRADE } from '../../sandbox/service.ts'
 import { extractRelease, ONE_ACCOUNT_PER_PLATFORM } from '../support/older-release.ts'
 import { startFaultCluster, unique, type FaultCluster } from './cluster.ts'
 import { marked, type PostInput } from './judge/evidence.ts'
@@ -18,8 +15,6 @@ import { waitFor } from './wait-for.ts'
 
 const SECOND = 1_000
 const LOAD_EVERY_MS = 400
-/** Other users, so that moving the accounts takes long enough to be interrupted. */
-const OTHER_USERS = 400
 
 let cluster: FaultCluster
 let session: Session
@@ -53,12 +48,6 @@ it('posts in every state are published once by rolling restarts, and users then 
     // Both releases run. What one of them stores is read by the other.
     if (name === 'api-1') await create(await session.addUser(), { scheduledAt: Date.now() + 10 * SECOND })
   }
-
-  await storeOtherUsers()
-  await interruptFinishing()
-  expect(await documents().countDocuments()).toBeGreaterThan(0)
-  await cluster.setUp(FINISH_UPGRADE)
-  expect(await documents().countDocuments()).toBe(0)
 
   await user.connectFurther()
   const both = await create(user, { platforms: ['bluesky'], accounts: [user.further.get('bluesky')!.id] })
@@ -144,30 +133,4 @@ function startLoad() {
       await creating
     },
   }
-}
-
-/** The accounts as the older release stores them. */
-const documents = () => cluster.database.collection('platformAccounts')
-
-async function storeOtherUsers(): Promise<void> {
-  const { bluesky } = (await documents().findOne({ 'bluesky.connected': true }))!
-  await documents().insertMany(
-    Array.from({ length: OTHER_USERS }, () => {
-      const accountId = `did:plc:${unique('x')}`
-      return { userId: new mongo.ObjectId().toHexString(), bluesky: { ...bluesky, accountId } }
-    }),
-  )
-}
-
-/** Kills the setup while it moves the accounts. */
-async function interruptFinishing(): Promise<void> {
-  const setup = cluster.startSetup(FINISH_UPGRADE)
-  const ended = once(setup, 'exit')
-  await waitFor(
-    'the first moved account',
-    () => cluster.database.collection('accounts').countDocuments(),
-    (count) => count > 0,
-  )
-  setup.kill('SIGKILL')
-  await ended
 }

@@ -1,6 +1,6 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { apiWorld, refreshCookieOf, signIn, type ApiWorld } from '../support/api.ts'
+import { apiWorld, signIn, type ApiWorld } from '../support/api.ts'
 
 let world: ApiWorld
 beforeAll(async () => {
@@ -12,16 +12,11 @@ const refresh = (cookie: string) =>
   world.app.inject({ method: 'POST', url: '/api/auth/refresh', cookies: { refreshToken: cookie } })
 const logOut = (cookie: string) =>
   world.app.inject({ method: 'DELETE', url: '/api/auth/logout', cookies: { refreshToken: cookie } })
-const sessions = () =>
-  world.context.database.connection.collection<{ _id: string; generation: number; tokenHash: string }>('sessions')
-
 const garbage = () => randomBytes(32).toString('base64url')
 
 describe('a refresh cookie', () => {
-  it('a forged cookie costs no more work in a session that was refreshed a billion times', async () => {
+  it('forged cookies end no session', async () => {
     const { refreshCookie, sessionId } = await signIn(world.context)
-    // Work per generation would block the process for an hour.
-    await sessions().updateOne({ _id: sessionId }, { $set: { generation: 1e9 } })
     for (let count = 0; count < 20; count += 1) {
       expect((await refresh(`${sessionId}.${garbage()}`)).statusCode).toBe(401)
       expect((await logOut(`${sessionId}.${garbage()}`)).statusCode).toBe(200)
@@ -45,19 +40,5 @@ describe('a refresh cookie', () => {
       await logOut(cookie)
     }
     expect((await refresh(ann.refreshCookie)).statusCode).toBe(200)
-  })
-
-  it('a cookie of a version without tags still works, and its reuse ends no session', async () => {
-    const { sessionId } = await signIn(world.context)
-    const { hash } = world.context.refreshTokens
-    const old = garbage()
-    const spent = createHmac('sha256', 'any').update(old).digest('base64url')
-    await sessions().updateOne({ _id: sessionId }, { $set: { tokenHash: hash(old), generation: 7 } })
-    const answer = await refresh(`${sessionId}.${old}`)
-    expect(answer.statusCode).toBe(200)
-    expect(world.context.refreshTokens.wasIssued(sessionId, refreshCookieOf(answer)!.split('.')[1]!)).toBe(true)
-    expect(refreshCookieOf(await refresh(`${sessionId}.${old}`))).toBe(refreshCookieOf(answer))
-    expect((await refresh(`${sessionId}.${spent}`)).statusCode).toBe(401)
-    expect((await refresh(refreshCookieOf(answer)!)).statusCode).toBe(200)
   })
 })

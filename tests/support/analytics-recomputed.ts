@@ -291,7 +291,8 @@ export function expectedLatest({ postSnapshots }: UserHistory, postId: string) {
   for (const pair of groupByPair({ postSnapshots })) {
     const last = pair[pair.length - 1]!
     if (last.postId !== postId) continue
-    const { _id: _1, userId: _2, postId: _3, slot: _4, completedAt: _5, takenAt, ...metrics } = last
+    const { _id: _1, userId: _2, postId: _3, slot: _4, completedAt: _5, target: _6, accountId: _7, ...rest } = last
+    const { takenAt, ...metrics } = rest
     latest[last.platform] = { ...metrics, snapshotAt: takenAt.toISOString() }
   }
   return latest

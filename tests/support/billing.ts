@@ -41,8 +41,8 @@ export function buildEvent(fields: Partial<PaymentEvent> = {}): PaymentEvent {
     customerId: 'cus_1',
     subscriptionId: 'sub_1',
     invoiceId: null,
-    told: null,
-    toldInvoice: null,
+    payloadSubscription: null,
+    payloadInvoice: null,
     ...fields,
   }
 }
@@ -78,7 +78,7 @@ export function syncBilling(
         ids.map((id) => [id, data.subscriptions.find((subscription) => subscription.id === id) ?? null]),
       ),
       event,
-      invoice: event?.invoiceId ? (invoices.find(({ id }) => id === event.invoiceId) ?? event.toldInvoice) : null,
+      invoice: event?.invoiceId ? (invoices.find(({ id }) => id === event.invoiceId) ?? event.payloadInvoice) : null,
       checkout,
     },
     LIMITS,

@@ -47,9 +47,12 @@ export async function startPlatformsWorld(overrides: Partial<Config> = {}, behav
         accountOn,
         /** Waits until the followers of every account are counted: connecting starts that with a call in the account's name. */
         async followersCounted(): Promise<void> {
+          const own = await context.accounts.listConnected(user.userId)
           await poll(
             () =>
-              Promise.all(connected.map(({ platform }) => context.snapshots.latestFollowers(user.userId, platform))),
+              Promise.all(
+                own.map(({ platform, _id }) => context.snapshots.latestFollowers(user.userId, platform, _id)),
+              ),
             (counted) => !counted.includes(null),
           )
         },

@@ -16,9 +16,10 @@ export function createProcesses() {
       config: Config,
       overrides: Partial<Record<keyof Config, string>> = {},
       nodeOptions: string[] = [],
+      args: string[] = [],
     ): ChildProcess {
       const settings = Object.entries({ ...config, ...overrides }).map(([name, value]) => [name, String(value)])
-      const child = spawn(process.execPath, [...nodeOptions, entry], {
+      const child = spawn(process.execPath, [...nodeOptions, entry, ...args], {
         cwd: ROOT,
         env: {
           PATH: process.env['PATH'],

@@ -2,6 +2,7 @@ import type { Context } from '../../src/context.ts'
 import type { User } from '../../src/domain/users/user.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import type { Post } from '../../src/domain/posts/post.ts'
+import type { StoredPost } from '../../src/store/posts/post-schema.ts'
 import type { AccountStore, ConnectedAccount } from '../../src/store/accounts/accounts.ts'
 import { createAccount } from './api.ts'
 import { accountIdOf, publishedPost } from './published-post.ts'
@@ -12,7 +13,8 @@ export { accountIdOf, publishedPost }
 export const CONNECT_OPTIONS = { replace: true, limit: 100 }
 
 export async function storePosts({ database }: Context, posts: Post[]): Promise<void> {
-  if (posts.length > 0) await database.connection.collection<Post>('posts').insertMany(posts)
+  const records = posts.map((post) => ({ ...post, timeline: [], pendingEvents: [] }))
+  if (records.length > 0) await database.connection.collection<StoredPost>('posts').insertMany(records)
 }
 
 /** Stores a user with an account on each of these platforms. No platform accepts their tokens. */

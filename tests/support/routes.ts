@@ -308,7 +308,7 @@ export const ROUTES: Record<string, RouteCase> = {
   'POST /api/admin/dead-letters/:id/replay': {
     ...adminRoute(202),
     async record(context) {
-      const about = { type: 'account', postId: null, userId: newId(), platform: 'bluesky' } as const
+      const about = { type: 'account', postId: null, userId: newId(), platform: 'bluesky', accountId: null } as const
       await context.deadLetters.add([about], 'transient: It did not answer', new Date())
       const [letter] = await Array.fromAsync(context.deadLetters.allOf(about.userId))
       return { id: letter!._id }

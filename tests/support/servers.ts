@@ -85,7 +85,7 @@ export async function testContext(
 }
 
 async function prepare(context: Context, config: Config): Promise<Context> {
-  await Promise.all([context.database.createIndexes(), context.storage.ensureBucket([config.FRONTEND_URL])])
+  await Promise.all([context.database.createSchema(), context.storage.ensureBucket([config.FRONTEND_URL])])
   return context
 }
 

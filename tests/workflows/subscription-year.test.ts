@@ -55,7 +55,7 @@ beforeAll(async () => {
   })
   processor.processor.webhooks({ held: true })
   context = await createContext(config)
-  await context.database.createIndexes()
+  await context.database.createSchema()
   app = await buildApp(context)
   processor.setEndpoints([`${await app.listen({ host: '127.0.0.1', port: 0 })}/api/payments/webhook`])
   worker = await Worker.create({

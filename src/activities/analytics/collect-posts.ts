@@ -117,12 +117,14 @@ export function createCollectPosts(deps: CollectPostsDeps) {
     const rows: Parameters<SnapshotWriter['savePosts']>[1] = []
     let deleted = 0
     for (const { postId, platformPostId, completedAt, target, publishedBy } of wanted) {
-      const { counts, accountId = null } = countsById.get(platformPostId) ?? {}
+      const read = countsById.get(platformPostId)
+      if (!read) continue
+      const { counts, accountId } = read
       if (counts === 'deleted') {
         if (!canBeDeleted(completedAt, collection.deletionGraceMs, takenAt)) continue
         await markPostDeleted(batch, postId, target ?? platform)
         deleted += 1
-      } else if (counts) {
+      } else {
         const followerCount = followerCounts.get(publishedBy) ?? null
         const derived = deriveMetrics(counts, followerCount)
         const entry = { postId, target: target ?? null, accountId, completedAt }

@@ -54,8 +54,8 @@ export function createPushActivities(deps: PushDeps) {
     async pushToDevices(notificationId: string, userId?: string): Promise<PushState> {
       const notification = await pushes.find(notificationId, userId)
       // The notification was erased, or an earlier run ended it.
-      if (notification?.push?.state !== 'waiting' && notification?.push?.state !== 'started') {
-        return notification?.push?.state ?? 'none'
+      if (notification?.push.state !== 'waiting' && notification?.push.state !== 'started') {
+        return notification?.push.state ?? 'none'
       }
       // Acknowledged here and not at the start, so that the sweeper finds a workflow that never gets here.
       if (notification.push.state === 'waiting') await pushes.acknowledge(notification)
@@ -65,7 +65,7 @@ export function createPushActivities(deps: PushDeps) {
 
   async function pushNotification(notification: Notification): Promise<PushState> {
     const { heartbeatDetails } = activityInfo()
-    const served = new Set([...(notification.push?.servedDevices ?? []), ...((heartbeatDetails ?? []) as string[])])
+    const served = new Set([...(notification.push.servedDevices ?? []), ...((heartbeatDetails ?? []) as string[])])
     return withHeartbeat([...served], async ({ update }) => {
       // The next attempt reads the heartbeat, even when the database was down.
       const remember = (deviceId: string) => update([...served.add(deviceId)])

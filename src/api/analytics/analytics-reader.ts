@@ -3,9 +3,9 @@ import type { Context } from '../../context.ts'
 import type { Period, Ranking, Window } from '../../domain/analytics/analytics.ts'
 import { listDays, toPeriodWindow } from '../../domain/analytics/calendar.ts'
 import { buildEngagementTimeline } from '../../domain/analytics/engagement.ts'
-import { attributeCounts, countFollowers, buildGrowth, type Endings } from '../../domain/analytics/growth.ts'
+import { countFollowers, buildGrowth, type Endings } from '../../domain/analytics/growth.ts'
 import { buildHeatmap, buildOverview, rankPlatforms } from '../../domain/analytics/performance.ts'
-import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
+import type { Platform } from '../../domain/shared/platforms.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import type { Scope } from '../../store/analytics/analytics-pipelines.ts'
@@ -75,11 +75,10 @@ export function createAnalyticsReader({ accounts, analytics, clock }: AnalyticsR
         accounts.list(user.userId),
         analytics.comparedPairs(scope, window),
       ])
-      const endings = listEndings(known)
       const platforms = scope.account ? new Set([scope.account.platform]) : listConnectedPlatforms(known)
       return {
         ...buildOverview(pairs, publishedPosts),
-        followers: countFollowers(platforms, attributeCounts(followers, listDefaults(known), endings), endings),
+        followers: countFollowers(platforms, followers, listEndings(known)),
         period: { start: window.start.toISOString(), end: window.end.toISOString() },
       }
     }),
@@ -95,8 +94,7 @@ export function createAnalyticsReader({ accounts, analytics, clock }: AnalyticsR
       const days = listDays(toWindow(user, query), user.timezone)
       const scope = await toScope(user, query)
       const [known, counts] = await Promise.all([accounts.list(user.userId), analytics.followerCounts(scope, days)])
-      const endings = listEndings(known)
-      return buildGrowth(days, attributeCounts(counts, listDefaults(known), endings), endings)
+      return buildGrowth(days, counts, listEndings(known))
     }),
 
     top: cached('top', async (user, query: TopQuery) => {
@@ -119,16 +117,6 @@ function listConnectedPlatforms(accounts: Account[]): Set<Platform> {
   return new Set(accounts.filter(({ connected }) => connected).map(({ platform }) => platform))
 }
 
-/** The default account of each platform. */
-function listDefaults(accounts: Account[]): Partial<Record<Platform, string>> {
-  return Object.fromEntries(accounts.filter(({ isDefault }) => isDefault).map(({ platform, _id }) => [platform, _id]))
-}
-
 function listEndings(accounts: Account[]): Endings {
-  const ofPlatforms = PLATFORMS.map((platform) => [
-    platform,
-    accounts.filter((account) => account.platform === platform).flatMap(({ endings = [] }) => endings),
-  ])
-  const ofAccounts = accounts.map(({ _id, endings = [] }) => [_id, endings])
-  return Object.fromEntries([...ofPlatforms, ...ofAccounts])
+  return Object.fromEntries(accounts.map(({ _id, endings = [] }) => [_id, endings]))
 }

@@ -41,7 +41,7 @@ const Performance = Type.Object(
     accounts: Type.Optional(
       Type.Array(
         Type.Object({
-          accountId: nullable(Type.String({ description: 'Null for posts of releases that did not record it' })),
+          accountId: Type.String(),
           ...performanceFields,
         }),
         { description: 'Best first, where the posts are from several accounts' },

@@ -1,7 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { Payments } from '../../integrations/payments/payments.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import { getBilling } from '../../domain/billing/processor-snapshot.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
@@ -52,7 +51,7 @@ function requireCancellable(user: User | null): { subscriptionId: string; revisi
   if (cancelAtPeriodEnd) {
     throw new ServiceError('ALREADY_CANCELLING', 'Subscription is already scheduled for cancellation')
   }
-  return { subscriptionId: processorSubscriptionId, revision: getBilling(user).revision }
+  return { subscriptionId: processorSubscriptionId, revision: user.billing.revision }
 }
 
 function unavailable(cause?: PaymentsError): ServiceError {

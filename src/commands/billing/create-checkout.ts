@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import { getBilling, STATUS_BY_STATE } from '../../domain/billing/processor-snapshot.ts'
+import { STATUS_BY_STATE } from '../../domain/billing/processor-snapshot.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
@@ -44,7 +44,7 @@ async function findOrOpen(
     const user = await deps.users.findById(userId)
     if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
     if (user.subscription.processorSubscriptionId !== null) throw alreadySubscribed()
-    const { revision, checkoutId } = getBilling(user)
+    const { revision, checkoutId } = user.billing
 
     const last = checkoutId === null ? null : await payments.readCheckout(checkoutId)
     if (last?.status === 'open' && last.url !== null) return { url: last.url }
@@ -74,7 +74,7 @@ async function open(
       customerId,
       successUrl: `${config.FRONTEND_URL}/payment/success?session_id={CHECKOUT_SESSION_ID}`,
       cancelUrl: `${config.FRONTEND_URL}/payment/cancel`,
-      idempotencyKey: toMinuteKey(`${kind}/${userId}/${getBilling(user).revision}`, clock.now()),
+      idempotencyKey: toMinuteKey(`${kind}/${userId}/${user.billing.revision}`, clock.now()),
     })
   try {
     return await openFor(subscription.processorCustomerId, 'checkout')

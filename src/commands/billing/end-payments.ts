@@ -1,5 +1,4 @@
 import type { ProcessorSubscription } from '../../domain/billing/billing.ts'
-import { getBilling } from '../../domain/billing/processor-snapshot.ts'
 import type { User } from '../../domain/users/user.ts'
 import type { Payments } from '../../integrations/payments/payments.ts'
 
@@ -9,7 +8,7 @@ import type { Payments } from '../../integrations/payments/payments.ts'
  * @throws PaymentsError
  */
 export async function endPayments(payments: Payments, user: User): Promise<void> {
-  const { checkoutId, subscriptions, customerIds } = getBilling(user)
+  const { checkoutId, subscriptions, customerIds } = user.billing
   const paid = checkoutId === null ? null : await closeCheckout(payments, checkoutId)
   const all = [...subscriptions, ...(paid ? [paid] : [])]
   await endSubscriptions(payments, all, [...customerIds, user.subscription.processorCustomerId])
@@ -27,7 +26,7 @@ export async function endSubscriptions(
 }
 
 export function hasPayments(user: User): boolean {
-  const { checkoutId, subscriptions, customerIds } = getBilling(user)
+  const { checkoutId, subscriptions, customerIds } = user.billing
   return (
     checkoutId !== null ||
     subscriptions.length > 0 ||

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { BillingState, ProcessorInvoice } from '../../domain/billing/billing.ts'
-import { getBilling, listSubscriptionIds, type ProcessorSnapshot } from '../../domain/billing/processor-snapshot.ts'
+import { listSubscriptionIds, type ProcessorSnapshot } from '../../domain/billing/processor-snapshot.ts'
 import { describeBillingUpdate, decideBillingUpdate, type BillingUpdate } from '../../domain/billing/billing-update.ts'
 import { planChanged } from '../../domain/events/user-events.ts'
 import { billingChanged, secondSubscription } from '../../domain/notifications/notifications.ts'
@@ -88,7 +88,7 @@ async function readProcessor(
   user: User,
   event: PaymentEvent | null,
 ): Promise<ProcessorSnapshot> {
-  const { checkoutId, endedIds } = getBilling(user)
+  const { checkoutId, endedIds } = user.billing
   const checkout = checkoutId === null ? null : await payments.readCheckout(checkoutId)
   const ids = listSubscriptionIds(user, event, checkout?.subscriptionId ?? null)
   const subscriptions = new Map(
@@ -110,7 +110,7 @@ async function findInvoice(
   return (
     latest.find((one) => one?.id === event.invoiceId) ??
     (await payments.readInvoice(event.invoiceId)) ??
-    event.toldInvoice
+    event.payloadInvoice
   )
 }
 
@@ -121,7 +121,7 @@ async function writeStep(
   step: BillingUpdate,
   event: PaymentEvent | undefined,
 ): Promise<boolean> {
-  const { revision } = getBilling(user)
+  const { revision } = user.billing
   const records = await deps.notifications.toRecords(await toNotifications(deps, user, step))
   const events = toEvents(user, step, deps.clock.now())
   const isWritten = await deps.database.transaction(async (session) => {
@@ -144,7 +144,7 @@ function toEvents(user: User, { subscription }: BillingUpdate, at: Date): NewEve
 }
 
 /** Names the change that the revision of the user's record makes unique. */
-const toChangeId = (user: User): string => `${user._id}:${getBilling(user).revision + 1}`
+const toChangeId = (user: User): string => `${user._id}:${user.billing.revision + 1}`
 
 function toBillingChange({ subscription, limits, resetsUsage, billing }: BillingUpdate): BillingChange {
   return {

@@ -38,7 +38,7 @@ export async function queueMail(deps: QueueMailDeps, { kind, userId, lifeMs, ...
     state: 'waiting',
     failure: null,
     worthUntil: new Date(now.getTime() + lifeMs),
-    tendedUntil: now,
+    leasedUntil: now,
     createdAt: now,
     endedAt: null,
     removeAt: new Date(now.getTime() + RETENTION_MS),

@@ -7,7 +7,7 @@ import type { AccountStore, ConnectedAccount } from '../../store/accounts/accoun
 import { loadRules, type CurrentRulesDeps } from './current-rules.ts'
 
 export interface PostAccountsDeps extends CurrentRulesDeps {
-  accounts: Pick<AccountStore, 'listConnected' | 'assertSeveralAllowed'>
+  accounts: Pick<AccountStore, 'listConnected'>
 }
 
 /** The accounts of a post, as they are now. */
@@ -22,7 +22,7 @@ export interface PostAccounts {
 /** Returns the accounts that a selection means, with the limits of their servers. */
 export type FindPostAccounts = (selection: Selection) => Promise<PostAccounts>
 
-/** Reads the accounts that a selection means. Throws as `loadUserAccounts` does. */
+/** Reads the accounts that a selection means. */
 export async function loadPostAccounts(
   deps: PostAccountsDeps,
   userId: string,
@@ -32,17 +32,13 @@ export async function loadPostAccounts(
   return findPostAccounts(selection)
 }
 
-/**
- * Reads the accounts of a user once, for any number of posts. The limits of each server are read once as well.
- * @returns a function that throws ServiceError SERVICE_UNAVAILABLE for chosen accounts before an upgrade is finished
- */
+/** Reads the accounts of a user once, for any number of posts. The limits of each server are read once as well. */
 export async function loadUserAccounts(
   deps: PostAccountsDeps,
   userId: string,
 ): Promise<{ connected: ConnectedAccount[]; findPostAccounts: FindPostAccounts }> {
   const connected = await deps.accounts.listConnected(userId)
   const rules = new Map<string, Promise<PostingRules>>()
-  let severalAllowed: Promise<void> | undefined
 
   function findRules(one: ChosenAccount): Promise<PostingRules> {
     const key = toServerKey(one)
@@ -52,7 +48,6 @@ export async function loadUserAccounts(
   }
 
   async function findPostAccounts(selection: Selection): Promise<PostAccounts> {
-    if (selection.selectedAccounts?.length) await (severalAllowed ??= deps.accounts.assertSeveralAllowed())
     const { chosen, problems } = chooseAccounts(connected, selection)
     const ofServers = new Map(
       await Promise.all(chosen.map(async (one) => [toServerKey(one), await findRules(one)] as const)),

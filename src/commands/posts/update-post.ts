@@ -95,9 +95,7 @@ export async function updatePost(
     const checked = preflight(edited, accounts.toTargets(edited.platformStatuses.map(toChosen)))
     const losesTime = edited.status === 'PENDING' && current.status === 'DRAFT' && isPast(current.scheduledAt, now)
     const timing = losesTime && update.input.scheduledAt === undefined ? [SCHEDULED_IN_PAST] : timeWarnings
-    // Posts stored by older versions may be larger; the limit applies when their texts change.
-    if (change.content || change.platformSpecificContent || change.accountSpecificContent)
-      refuseProblems(findSizeProblems(edited))
+    refuseProblems(findSizeProblems(edited))
     if (edited.status !== 'DRAFT') refuseProblems(checked.errors)
     refuseProblem(findSchedulingProblem(update.input.status, edited, timing))
     warnings = [...timing, ...checked.warnings]

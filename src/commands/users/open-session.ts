@@ -44,7 +44,6 @@ export async function openSession(deps: OpenSessionDeps, user: User, client: Cli
     userId: user._id,
     version: user.tokenVersion,
     tokenHash: deps.refreshTokens.hash(token),
-    generation: 0,
     replaced: [],
     ipAddress: client.ipAddress,
     userAgent: client.userAgent.slice(0, MAX_USER_AGENT_LENGTH),

@@ -93,7 +93,6 @@ function rotate(deps: RefreshSessionDeps, session: Session, successor: string) {
   const end = Math.min(now.getTime() + SESSION_SLIDING_MS, session.createdAt.getTime() + SESSION_ABSOLUTE_MS)
   return {
     tokenHash: deps.refreshTokens.hash(successor),
-    generation: session.generation + 1,
     replaced: [...listRepeatable(deps, session), { tokenHash: session.tokenHash, at: now }],
     lastActive: now,
     expiresAt: new Date(end),

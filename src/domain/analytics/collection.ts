@@ -65,20 +65,6 @@ export function findNextCollection(
   return findInterval(classes, completedAt, next) === null ? null : next
 }
 
-/**
- * Returns when a post of an older release is collected first by this one, or null when it is older than all classes.
- * @param share the part of the interval to wait, 0 to 1; different ones spread the work
- */
-export function findFirstCollection(
-  classes: readonly AgeClass[],
-  completedAt: Date,
-  now: Date,
-  share: number,
-): Date | null {
-  const everyMs = findInterval(classes, completedAt, now)
-  return everyMs === null ? null : new Date(now.getTime() + Math.round(share * everyMs))
-}
-
 /** Returns the time between two collections of a post of this age; null when it is older than all classes. */
 function findInterval(classes: readonly AgeClass[], completedAt: Date, now: Date): number | null {
   const ageMs = now.getTime() - completedAt.getTime()

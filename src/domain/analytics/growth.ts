@@ -4,13 +4,12 @@ import { PLATFORMS, type Platform } from '../shared/platforms.ts'
 
 export interface FollowerCount {
   platform: Platform
-  /** The counted account; unknown in counts of older releases. */
-  accountId?: string | null | undefined
+  accountId: string
   takenAt: Date
   followers: number
 }
 
-/** Times at which accounts were disconnected or replaced by another, by account id and for each platform. */
+/** Times at which accounts were disconnected or replaced by another, by account id. */
 export type Endings = Partial<Record<string, Date[]>>
 
 export interface GrowthDay {
@@ -33,15 +32,14 @@ export function buildGrowth(days: CalendarDay[], counts: DailyCount[], endings: 
   const latest = new Map<string, FollowerCount>()
   const applyCounts = (isWanted: (day: number) => boolean) => {
     for (const count of counts) {
-      const key = toAccountKey(count)
-      const known = latest.get(key)
-      if (isWanted(count.day) && !(known && known.takenAt > count.takenAt)) latest.set(key, count)
+      const known = latest.get(count.accountId)
+      if (isWanted(count.day) && !(known && known.takenAt > count.takenAt)) latest.set(count.accountId, count)
     }
   }
   applyCounts((day) => day < 0)
   return days.flatMap(({ date, start }, index) => {
-    for (const [key, count] of latest) {
-      if (hasEnded(count, endings, start)) latest.delete(key)
+    for (const [accountId, count] of latest) {
+      if (hasEnded(count, endings, start)) latest.delete(accountId)
     }
     applyCounts((day) => day === index)
     if (latest.size === 0) return []
@@ -74,35 +72,19 @@ export function countFollowers(connected: ReadonlySet<Platform>, latest: Followe
   return { total: sumFollowers(breakdown), breakdown, ...listByAccount(current) }
 }
 
-/**
- * Returns the counts with an account each where it is known: counts of older releases belong to the only account that a platform had.
- * @param owners the default account of each platform
- */
-export function attributeCounts<C extends FollowerCount>(
-  counts: readonly C[],
-  owners: Partial<Record<Platform, string>>,
-  endings: Endings,
-): C[] {
-  return counts.map((count) => {
-    const owner = owners[count.platform]
-    return count.accountId || !owner || hasEnded(count, endings) ? count : { ...count, accountId: owner }
-  })
-}
-
 /** Returns the followers by account, if a platform has several counted accounts. */
 function listByAccount(counts: readonly FollowerCount[]): { accounts?: Record<string, number> } {
-  const known = counts.flatMap(({ accountId, followers }) => (accountId ? [[accountId, followers] as const] : []))
   const hasSeveral = new Set(counts.map(({ platform }) => platform)).size < counts.length
-  return hasSeveral ? { accounts: Object.fromEntries(known) } : {}
+  return hasSeveral
+    ? { accounts: Object.fromEntries(counts.map(({ accountId, followers }) => [accountId, followers])) }
+    : {}
 }
-
-const toAccountKey = ({ platform, accountId }: FollowerCount): string => accountId ?? platform
 
 const sumOf = (counts: readonly FollowerCount[]): number => counts.reduce((sum, { followers }) => sum + followers, 0)
 
 /** Returns true when the counted account was disconnected or replaced after the count (and before `before`, if given). */
-function hasEnded({ platform, accountId, takenAt }: FollowerCount, endings: Endings, before?: Date): boolean {
-  return (endings[accountId ?? platform] ?? []).some((at) => at >= takenAt && (!before || at < before))
+function hasEnded({ accountId, takenAt }: FollowerCount, endings: Endings, before?: Date): boolean {
+  return (endings[accountId] ?? []).some((at) => at >= takenAt && (!before || at < before))
 }
 
 function collectByPlatform<T>(getValue: (platform: Platform) => T | undefined): Partial<Record<Platform, T>> {

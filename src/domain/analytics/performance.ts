@@ -7,8 +7,8 @@ import type { Platform } from '../shared/platforms.ts'
 export interface PairMetrics {
   postId: string
   platform: Platform
-  /** The account that published it; unknown in snapshots of older releases. */
-  accountId?: string | null
+  /** The account that published it. */
+  accountId: string
   completedAt: Date
   totalEngagement: number | null
   engagementRate: number | null
@@ -26,18 +26,18 @@ interface Performance {
 export interface PlatformPerformance extends Performance {
   _id: Platform
   /** Best first, where the posts are from several accounts. */
-  accounts?: (Performance & { accountId: string | null })[]
+  accounts?: (Performance & { accountId: string })[]
 }
 
 /** Summarizes the platforms, the one with the most engagement first. */
 export function rankPlatforms(pairs: PairMetrics[]): PlatformPerformance[] {
   const platforms = [...Map.groupBy(pairs, ({ platform }) => platform)].map(([_id, own]) => {
     const accounts = rank(
-      [...Map.groupBy(own, ({ accountId }) => accountId ?? null)].map(([accountId, those]) => ({
+      [...Map.groupBy(own, ({ accountId }) => accountId)].map(([accountId, those]) => ({
         accountId,
         ...measure(those),
       })),
-      ({ accountId }) => accountId ?? '',
+      ({ accountId }) => accountId,
     )
     return { _id, ...measure(own), ...(accounts.length > 1 && { accounts }) }
   })

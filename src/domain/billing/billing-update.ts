@@ -1,6 +1,5 @@
 import type { Billing, KnownSubscription } from './billing.ts'
 import {
-  getBilling,
   resolveSubscription,
   compareByAge,
   type BillingRecord,
@@ -40,7 +39,7 @@ export function decideBillingUpdate(
   snapshot: ProcessorSnapshot,
   planLimits: Record<SubscriptionPlan, Limits>,
 ): BillingUpdate {
-  const { revision: _, ...before } = getBilling(user)
+  const { revision: _, ...before } = user.billing
   const resolved = [...snapshot.subscriptions.keys()]
     .map((id) => resolveSubscription(id, user, snapshot))
     .toSorted(compareByAge)
@@ -174,11 +173,19 @@ function findSecondSubscriptionEvents(secondSubscriptions: ResolvedSubscription[
 
 /** Returns the subscription to store; empty when its customer is unknown. */
 function toKnownSubscription(
-  { id, customerId, createdAt, heard, isFlagged }: ResolvedSubscription,
+  { id, customerId, createdAt, newestEvent, isFlagged }: ResolvedSubscription,
   isSecond: boolean,
 ): KnownSubscription[] {
   if (customerId === null) return []
-  return [{ id, customerId, createdAt, ...(heard && { heard }), ...((isFlagged || isSecond) && { isFlagged: true }) }]
+  return [
+    {
+      id,
+      customerId,
+      createdAt,
+      ...(newestEvent && { newestEvent }),
+      ...((isFlagged || isSecond) && { isFlagged: true }),
+    },
+  ]
 }
 
 function mergeIds(ids: string[], more: (string | null)[]): string[] {

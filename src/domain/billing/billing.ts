@@ -42,7 +42,7 @@ export interface ProcessorSubscription {
 
 export interface KnownSubscription extends Pick<ProcessorSubscription, 'id' | 'customerId' | 'createdAt'> {
   /** The newest event about it. The payloads of older events are ignored. */
-  heard?: { eventId: string; at: Date }
+  newestEvent?: { eventId: string; at: Date }
   /** True once user and admins were notified that it is active next to another subscription. */
   isFlagged?: true
 }

@@ -26,6 +26,6 @@ export interface PaymentEvent {
   subscriptionId: string | null
   invoiceId: string | null
   /** The subscription in the event's payload. It counts only when the processor no longer knows the subscription. */
-  told: ProcessorSubscription | null
-  toldInvoice: ProcessorInvoice | null
+  payloadSubscription: ProcessorSubscription | null
+  payloadInvoice: ProcessorInvoice | null
 }

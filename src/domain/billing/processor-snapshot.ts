@@ -1,11 +1,4 @@
-import {
-  NO_BILLING,
-  type Billing,
-  type KnownSubscription,
-  type ProcessorInvoice,
-  type ProcessorState,
-  type ProcessorSubscription,
-} from './billing.ts'
+import type { Billing, KnownSubscription, ProcessorInvoice, ProcessorState, ProcessorSubscription } from './billing.ts'
 import type { PaymentEvent } from './payment-events.ts'
 import type { Limits, Subscription } from './subscription.ts'
 
@@ -23,8 +16,7 @@ export interface ProcessorSnapshot {
 export interface BillingRecord {
   subscription: Subscription
   limits: Limits
-  /** Absent on records that are older than the payments feature. */
-  billing?: Billing
+  billing: Billing
 }
 
 /** The status of the user's subscription for each state at the processor. */
@@ -40,6 +32,8 @@ export const STATUS_BY_STATE = {
   unknown: 'unsettled',
 } as const satisfies Record<ProcessorState, ResolvedSubscription['effectiveStatus']>
 
+type NewestEvent = KnownSubscription['newestEvent']
+
 /** A subscription of the user as resolved from the record, the event and the processor's response. */
 export interface ResolvedSubscription {
   id: string
@@ -50,12 +44,8 @@ export interface ResolvedSubscription {
   effectiveStatus: Subscription['status'] | 'unsettled'
   /** The state to apply; null when there is nothing new. */
   reported: ProcessorSubscription | null
-  heard: KnownSubscription['heard']
+  newestEvent: NewestEvent
   isFlagged: boolean
-}
-
-export function getBilling({ billing }: Pick<BillingRecord, 'billing'>): Billing {
-  return { ...NO_BILLING, ...billing }
 }
 
 /** Returns the ids of the subscriptions to fetch from the processor. Ended subscriptions are excluded, because they never resume. */
@@ -64,13 +54,13 @@ export function listSubscriptionIds(
   event: PaymentEvent | null,
   checkoutId: string | null,
 ): string[] {
-  const { subscriptions, endedIds } = getBilling(user)
+  const { subscriptions, endedIds } = user.billing
   const ids = [
     ...subscriptions.map(({ id }) => id),
     user.subscription.processorSubscriptionId,
     event?.subscriptionId,
-    event?.told?.id,
-    event?.toldInvoice?.subscriptionId,
+    event?.payloadSubscription?.id,
+    event?.payloadInvoice?.subscriptionId,
     checkoutId,
   ]
   return [...new Set(ids.filter((id) => typeof id === 'string'))].filter((id) => !endedIds.includes(id))
@@ -86,21 +76,21 @@ export function resolveSubscription(
   user: BillingRecord,
   snapshot: ProcessorSnapshot,
 ): ResolvedSubscription {
-  const known = getBilling(user).subscriptions.find((one) => one.id === id)
+  const known = user.billing.subscriptions.find((one) => one.id === id)
   const event = snapshot.event && isAbout(snapshot.event, id) ? snapshot.event : null
-  const fromEvent = event?.told?.id === id ? event.told : null
+  const fromEvent = event?.payloadSubscription?.id === id ? event.payloadSubscription : null
   const fetched = snapshot.subscriptions.get(id) ?? null
   const reported = fetched ?? fromEvent
   const base = {
     id,
     customerId: reported?.customerId ?? known?.customerId ?? event?.customerId ?? null,
     createdAt: (fetched ?? known ?? fromEvent)?.createdAt ?? new Date(0),
-    heard: selectNewest(known?.heard, event),
+    newestEvent: selectNewest(known?.newestEvent, event),
     isFlagged: known?.isFlagged ?? false,
   }
   if (!reported) return { ...base, state: 'incomplete', effectiveStatus: 'unsettled', reported: null }
   const effectiveStatus = STATUS_BY_STATE[reported.state]
-  const isOutdated = !fetched && effectiveStatus !== 'cancelled' && base.heard?.eventId !== event?.id
+  const isOutdated = !fetched && effectiveStatus !== 'cancelled' && base.newestEvent?.eventId !== event?.id
   return {
     ...base,
     state: reported.state,
@@ -114,13 +104,13 @@ export function compareByAge(one: ResolvedSubscription, other: ResolvedSubscript
 }
 
 function isAbout(event: PaymentEvent, id: string): boolean {
-  return [event.subscriptionId, event.told?.id, event.toldInvoice?.subscriptionId].includes(id)
+  return [event.subscriptionId, event.payloadSubscription?.id, event.payloadInvoice?.subscriptionId].includes(id)
 }
 
 /** Returns the newer event. Events with equal timestamps are ordered by id; any deterministic tie-break works. */
-function selectNewest(heard: KnownSubscription['heard'], event: PaymentEvent | null): KnownSubscription['heard'] {
-  if (!event) return heard
+function selectNewest(known: NewestEvent, event: PaymentEvent | null): NewestEvent {
+  if (!event) return known
   const next = { eventId: event.id, at: event.createdAt }
-  const since = heard ? next.at.getTime() - heard.at.getTime() : 1
-  return since > 0 || (since === 0 && heard && next.eventId > heard.eventId) ? next : heard
+  const since = known ? next.at.getTime() - known.at.getTime() : 1
+  return since > 0 || (since === 0 && known && next.eventId > known.eventId) ? next : known
 }

@@ -92,7 +92,7 @@ export interface PlatformStatus {
   platform: Platform
   /** The id of the account that the user chose; absent for the default account of the platform. */
   target?: string
-  /** The id of the account that it is published with; absent while the platform has none, and in records of older releases. */
+  /** The id of the account that it is published with; absent while the platform has none. */
   accountId?: string
   /** The handle and the server of that account. */
   accountName?: string
@@ -147,8 +147,7 @@ export interface Post {
    */
   dueAt: Date | null
   /**
-   * How many posts were already scheduled for this second when this one was: such a post is armed earlier. Absent for immediate posts and in
-   * records of older releases.
+   * How many posts were already scheduled for this second when this one was: such a post is armed earlier. Absent for immediate posts.
    */
   dueRank?: number
   timezone: string

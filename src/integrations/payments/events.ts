@@ -18,8 +18,8 @@ const NO_DETAILS: EventDetails = {
   customerId: null,
   subscriptionId: null,
   invoiceId: null,
-  told: null,
-  toldInvoice: null,
+  payloadSubscription: null,
+  payloadInvoice: null,
 }
 
 const READERS: Record<PaymentEventType, (object: unknown, createdAt: Date) => EventDetails> = {
@@ -52,7 +52,7 @@ function readCheckoutDetails(object: unknown, createdAt: Date): EventDetails {
     ...NO_DETAILS,
     ...ids,
     invoiceId: readId(session['invoice']),
-    told: toImpliedSubscription(ids, { state, createdAt }),
+    payloadSubscription: toImpliedSubscription(ids, { state, createdAt }),
   }
 }
 
@@ -64,29 +64,29 @@ function readSubscriptionDetails(object: unknown): EventDetails {
     customerId: readId(subscription['customer']),
     subscriptionId: readId(subscription),
     invoiceId: readId(subscription['latest_invoice']),
-    told: readSubscriptionObject(subscription),
+    payloadSubscription: readSubscriptionObject(subscription),
   }
 }
 
 function readInvoiceDetails(state: 'active' | 'past_due', object: unknown, createdAt: Date): EventDetails {
   const invoice = readInvoiceObject(object)
   if (invoice === null) return NO_DETAILS
-  const toldInvoice = { ...invoice, isPaid: invoice.isPaid || state === 'active' }
+  const payloadInvoice = { ...invoice, isPaid: invoice.isPaid || state === 'active' }
   const ids = {
     userId: readInvoiceUserId(object),
-    customerId: toldInvoice.customerId,
-    subscriptionId: toldInvoice.subscriptionId,
+    customerId: payloadInvoice.customerId,
+    subscriptionId: payloadInvoice.subscriptionId,
   }
   // A subscription has not begun while its first payment fails.
-  const implied = toldInvoice.isFirst && state === 'past_due' ? 'incomplete' : state
+  const implied = payloadInvoice.isFirst && state === 'past_due' ? 'incomplete' : state
   const period = state === 'active' ? readPaidPeriod(object) : {}
   const subscription = toImpliedSubscription(ids, { state: implied, createdAt, ...period })
   return {
     ...NO_DETAILS,
     ...ids,
-    invoiceId: toldInvoice.id,
-    told: subscription && { ...subscription, latestInvoice: toldInvoice },
-    toldInvoice,
+    invoiceId: payloadInvoice.id,
+    payloadSubscription: subscription && { ...subscription, latestInvoice: payloadInvoice },
+    payloadInvoice,
   }
 }
 

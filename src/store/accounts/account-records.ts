@@ -1,4 +1,3 @@
-import type { ClientSession } from 'mongoose'
 import type { StoredHealth } from '../../domain/accounts/account-health.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 
@@ -12,7 +11,7 @@ export interface AccountProfile {
 /** The secrets of one connection, sealed for the account's `version`. */
 export interface SealedAuth {
   accessToken: string
-  /** Absent on platforms without one, and in older records. */
+  /** Absent on platforms without one. */
   tokenSecret?: string
   refreshToken: string | null
   /** When the access token expires. */
@@ -89,13 +88,6 @@ export interface AccountVersion {
 export type AccountFields = Partial<
   Pick<ConnectedAccount, 'version' | 'handle' | 'server' | 'profile' | 'health' | 'auth' | 'refreshLease'>
 >
-
-/** Changes an account if it is connected, has this version and meets the condition. Returns whether it did. */
-export type UpdateVersion = (
-  account: AccountVersion,
-  fields: AccountFields,
-  options?: { condition?: Record<string, unknown>; session?: ClientSession | undefined },
-) => Promise<boolean>
 
 export function isConnected(account: Account): account is ConnectedAccount {
   return account.connected

@@ -1,5 +1,5 @@
-import mongoose, { type ClientSession } from 'mongoose'
-import type { AccountProfile, AccountVersion, RenewedConnection, UpdateVersion } from './account-records.ts'
+import mongoose, { type ClientSession, type Model } from 'mongoose'
+import type { Account, AccountFields, AccountProfile, AccountVersion, RenewedConnection } from './account-records.ts'
 
 interface BrokenConnection {
   status: 'expired' | 'error'
@@ -8,7 +8,7 @@ interface BrokenConnection {
 }
 
 interface AccountVersionsDeps {
-  update: UpdateVersion
+  model: Model<Account>
   now(): Date
 }
 
@@ -16,7 +16,20 @@ interface AccountVersionsDeps {
  * Writes that apply only while the account still has the version of its secrets that they were made for. Each returns whether it
  * applied, so a late renewal or refusal never touches an account that was reconnected or disconnected meanwhile.
  */
-export function createAccountVersions({ update, now }: AccountVersionsDeps) {
+export function createAccountVersions({ model, now }: AccountVersionsDeps) {
+  async function update(
+    { userId, platform, version }: AccountVersion,
+    fields: AccountFields,
+    { condition, session }: { condition?: Record<string, unknown>; session?: ClientSession | undefined } = {},
+  ): Promise<boolean> {
+    const { matchedCount } = await model.updateOne(
+      { userId, platform, version, connected: true, ...condition },
+      { $set: fields },
+      { ...(session && { session }) },
+    )
+    return matchedCount === 1
+  }
+
   return {
     /**
      * Saves renewed secrets, sealed for the new version.

@@ -20,15 +20,13 @@ export interface Scope {
 
 type Fields = Record<string, unknown>
 
-/** Only posts for accounts that the user chose have a target. */
-const PAIR = { postId: '$postId', platform: '$platform', target: { $ifNull: ['$target', null] } }
+const PAIR = { postId: '$postId', platform: '$platform', target: '$target' }
 const PAIR_OF_ID = { postId: '$_id.postId', platform: '$_id.platform', target: '$_id.target' }
-/** The account of a follower count; null in counts of older releases. */
-const COUNTED = { platform: '$platform', accountId: { $ifNull: ['$accountId', null] } }
+const COUNTED = { platform: '$platform', accountId: '$accountId' }
 const COUNTED_OF_ID = { platform: '$_id.platform', accountId: '$_id.accountId' }
 const LAST_DIGIT_OF_ID = 23
 const COMPLETED = { completedAt: { $max: '$completedAt' }, accountId: { $max: '$accountId' } }
-const ACCOUNT = { accountId: { $ifNull: ['$accountId', null] } }
+const ACCOUNT = { accountId: '$accountId' }
 
 /** The fields that are summed, and the fields that are shown. */
 const SUMMED = ['totalEngagement', 'engagementRate', 'impressions', 'reach'] as const
@@ -129,7 +127,7 @@ function matchPublishedSince(scope: Scope, start: Date): Fields {
   }
 }
 
-/** Selects the entries of posts that were published since `start`. Entries of older releases name only the platform's id of an account. */
+/** Selects the entries of posts that were published since `start`. */
 function selectEntries({ platform, account }: Scope, start: Date): Fields {
   const on = account?.platform ?? platform
   return {

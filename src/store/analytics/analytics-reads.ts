@@ -29,8 +29,8 @@ export interface RankedPair extends PostCounts, DerivedMetrics {
   platform: Platform
   /** The account, if the user chose it for the post. */
   target: string | null
-  /** The account that published it; null in snapshots of older releases. */
-  accountId: string | null
+  /** The account that published it. */
+  accountId: string
   takenAt: Date
   lastSeenAt?: Date | null
   post: ListedPost

@@ -2,7 +2,6 @@ import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { MESSAGE_TYPES, type MessageType } from '../../domain/analytics/collection.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { DAY, SECOND } from '../../domain/shared/times.ts'
-import { dropIndex } from '../shared/drop-index.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { newId, nullable, required, schemaOptions } from '../shared/schema.ts'
 
@@ -18,7 +17,7 @@ export interface DeadLetter {
   userId: string
   platform: Platform
   /** The account: the one that the user chose for the post, or one that is not the default; null for the default account. */
-  accountId?: string | null
+  accountId: string | null
   reason: string
   count: number
   firstAt: Date
@@ -35,7 +34,7 @@ const deadLetterSchema = new Schema<DeadLetter>(
     postId: nullable(String),
     userId: required(String),
     platform: { type: String, enum: PLATFORMS, required: true },
-    accountId: { type: String, default: undefined },
+    accountId: nullable(String),
     reason: required(String),
     count: required(Number),
     firstAt: required(Date),
@@ -57,7 +56,7 @@ export function createDeadLetterStore(connection: Connection) {
     async add(failed: Undelivered[], reason: string, at: Date, session?: ClientSession): Promise<void> {
       if (failed.length === 0) return
       await collection().bulkWrite(
-        failed.map(({ type, postId, userId, platform, accountId = null }) => ({
+        failed.map(({ type, postId, userId, platform, accountId }) => ({
           updateOne: {
             filter: { userId, postId, platform, type, accountId },
             update: {
@@ -89,9 +88,6 @@ export function createDeadLetterStore(connection: Connection) {
     },
 
     allOf: (userId: string): AsyncIterable<DeadLetter> => collection().find({ userId }).sort({ postId: 1 }),
-
-    /** Removes the index of older releases, which allows one account per platform. */
-    dropOlderIndexes: (): Promise<void> => dropIndex(collection(), { userId: 1, postId: 1, platform: 1, type: 1 }),
 
     async remove(id: string): Promise<void> {
       await collection().deleteOne({ _id: id })

@@ -12,7 +12,7 @@ import type { UserStore } from '../users/users.ts'
 
 export interface SnapshotWriterDeps {
   database: Pick<Database, 'transaction'>
-  snapshots: Pick<SnapshotStore, 'findLatest' | 'save' | 'extend' | 'remove' | 'saveFollowers'>
+  snapshots: Pick<SnapshotStore, 'findLatest' | 'save' | 'extend' | 'saveFollowers'>
   published: Pick<DueMetricsStore, 'findStorable' | 'planNext'>
   users: Pick<UserStore, 'raiseAnalyticsVersion'>
   events: Pick<EventStore, 'append' | 'announce'>
@@ -99,7 +99,6 @@ export function createSnapshotWriter({
     const latest = await snapshots.findLatest({ userId, platform, postIds }, session)
     const extensions: SnapshotExtension[] = []
     const records: Omit<PostSnapshot, '_id'>[] = []
-    const replaced: string[] = []
     const planned: PlannedCollection[] = []
     for (const one of fetched) {
       const last = latest.get(toPairKey({ ...one, platform }))
@@ -117,10 +116,7 @@ export function createSnapshotWriter({
       }
       const slot = toSnapshotSlot(takenAt, last)
       records.push({ ...one, userId, platform, slot, takenAt, removeAt, ...(unchangedSince && { unchangedSince }) })
-      if (last?.slot.getTime() === slot.getTime()) replaced.push(last._id)
     }
-    // A snapshot of an older release has another id in the same slot.
-    if (replaced.length > 0) await snapshots.remove(userId, replaced, session)
     if (records.length > 0) await snapshots.save(records, session)
     if (extensions.length > 0) await snapshots.extend(extensions, session)
     return planned

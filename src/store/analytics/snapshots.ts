@@ -4,22 +4,20 @@ import { toPairKey, toSnapshotId, type SeenCounts } from '../../domain/analytics
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { latestOfPosts } from './analytics-pipelines.ts'
 import { ACCOUNT_SNAPSHOTS, ANALYTICS_PROGRESS, POST_SNAPSHOTS } from './collections.ts'
-import { isDuplicateKey } from '../mongo-errors.ts'
-import { dropIndex } from '../shared/drop-index.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { newId, nullable, required, schemaOptions } from '../shared/schema.ts'
 
 /** The metrics that a platform reported for one post at one time. */
 export interface PostSnapshot extends SeenCounts, DerivedMetrics {
-  /** See `toSnapshotId`; random in snapshots of older releases. */
+  /** See `toSnapshotId`. */
   _id: string
   userId: string
   postId: string
   platform: Platform
   /** The account, if the user chose it for the post. */
-  target?: string | null
-  /** The account that published the post; absent in snapshots of older releases. */
-  accountId?: string | null
+  target: string | null
+  /** The account that published the post. */
+  accountId: string
   /** When the platform accepted the post. */
   completedAt: Date
   /** At the last fetch. */
@@ -42,8 +40,7 @@ export interface AccountSnapshot {
   _id: string
   userId: string
   platform: Platform
-  /** Absent in counts of older releases. */
-  accountId?: string | null
+  accountId: string
   /** The day, in UTC. */
   slot: Date
   takenAt: Date
@@ -53,14 +50,7 @@ export interface AccountSnapshot {
 }
 
 /** `isOnly`: the user has no other account on the platform. */
-export type NewAccountSnapshot = Omit<AccountSnapshot, '_id'> & { accountId: string; isOnly: boolean }
-
-interface UnnamedAccount {
-  userId: string
-  platform: Platform
-  accountId: string
-  since: Date
-}
+export type NewAccountSnapshot = Omit<AccountSnapshot, '_id'> & { isOnly: boolean }
 
 const DOWNSAMPLED = 'snapshots/downsampled'
 
@@ -73,8 +63,8 @@ const postSnapshotSchema = new Schema<PostSnapshot>(
     userId: required(String),
     postId: required(String),
     platform,
-    target: { type: String, default: undefined },
-    accountId: { type: String, default: undefined },
+    target: nullable(String),
+    accountId: required(String),
     slot: required(Date),
     takenAt: required(Date),
     lastSeenAt: { type: Date, default: undefined },
@@ -106,7 +96,7 @@ const accountSnapshotSchema = new Schema<AccountSnapshot>(
     _id: required(String),
     userId: required(String),
     platform,
-    accountId: { type: String, default: undefined },
+    accountId: required(String),
     slot: required(Date),
     takenAt: required(Date),
     followers: required(Number),
@@ -155,9 +145,8 @@ export function createSnapshotStore(connection: Connection) {
     },
 
     /** @returns the number of removed snapshots */
-    async remove(userId: string, ids: string[], session?: ClientSession): Promise<number> {
-      const filter = { _id: { $in: ids }, userId }
-      return (await postSnapshots().deleteMany(filter, { ...(session && { session }) })).deletedCount
+    async remove(userId: string, ids: string[]): Promise<number> {
+      return (await postSnapshots().deleteMany({ _id: { $in: ids }, userId })).deletedCount
     },
 
     /** The latest snapshot of each of these posts on a platform, by post and account. */
@@ -191,37 +180,9 @@ export function createSnapshotStore(connection: Connection) {
     ): Promise<PostSnapshot | null> =>
       postSnapshots().findOne({ userId, postId, platform: on, target }, { sort: { slot: -1 } }),
 
-    /** Counts of older releases have no account, and belong to the only one that the user had. */
-    latestFollowers: (userId: string, on: Platform, accountId?: string): Promise<AccountSnapshot | null> =>
-      accountSnapshots().findOne(
-        { userId, platform: on, ...(accountId !== undefined && { accountId: { $in: [accountId, null] } }) },
-        { sort: { slot: -1 } },
-      ),
-
-    /** Names the account in what older releases stored about the only account of a platform since `since`. */
-    async nameAccount({ userId, platform: on, accountId, since }: UnnamedAccount): Promise<void> {
-      const unnamed = { userId, platform: on, accountId: null }
-      await postSnapshots().updateMany({ ...unnamed, completedAt: { $gt: since } }, { $set: { accountId } })
-      const counts = await accountSnapshots()
-        .find({ ...unnamed, takenAt: { $gt: since } })
-        .toArray()
-      for (const { _id } of counts) {
-        try {
-          await accountSnapshots().updateOne({ _id, userId }, { $set: { accountId } })
-        } catch (error) {
-          if (!isDuplicateKey(error)) throw error
-          // A newer process counted the account on the same day.
-          await accountSnapshots().deleteOne({ _id, userId })
-        }
-      }
-    },
-
-    /** Removes the indexes of older releases, which allow one account per platform. */
-    async dropOlderIndexes(): Promise<void> {
-      await dropIndex(postSnapshots(), { postId: 1, platform: 1, slot: -1 })
-      await dropIndex(postSnapshots(), { postId: 1, platform: 1, target: 1, slot: -1 })
-      await dropIndex(accountSnapshots(), { userId: 1, platform: 1, slot: -1 })
-    },
+    /** The latest count of an account. */
+    latestFollowers: (userId: string, on: Platform, accountId: string): Promise<AccountSnapshot | null> =>
+      accountSnapshots().findOne({ userId, platform: on, accountId }, { sort: { slot: -1 } }),
 
     /** The counts of the user's snapshots between two instants, in the order of time. */
     listBetween: (userId: string, from: Date | null, until: Date): AsyncIterable<SnapshotCounts> =>

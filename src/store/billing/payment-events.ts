@@ -14,9 +14,9 @@ export interface StoredPaymentEvent extends Omit<PaymentEvent, 'id'> {
   _id: string
   receivedAt: Date
   state: 'waiting' | 'applied' | 'ignored'
-  settledAt: Date | null
+  processedAt: Date | null
   /** The workflow's lease ends then; null when no workflow of its own was started. */
-  tendedUntil: Date | null
+  leasedUntil: Date | null
 }
 
 const invoiceSchema = new Schema<ProcessorInvoice>(
@@ -54,12 +54,12 @@ const paymentEventSchema = new Schema<StoredPaymentEvent>(
     customerId: nullable(String),
     subscriptionId: nullable(String),
     invoiceId: nullable(String),
-    told: nullable(subscriptionSchema),
-    toldInvoice: nullable(invoiceSchema),
+    payloadSubscription: nullable(subscriptionSchema),
+    payloadInvoice: nullable(invoiceSchema),
     receivedAt: required(Date),
     state: { type: String, enum: ['waiting', 'applied', 'ignored'], required: true },
-    settledAt: nullable(Date),
-    tendedUntil: nullable(Date),
+    processedAt: nullable(Date),
+    leasedUntil: nullable(Date),
   },
   schemaOptions,
 )
@@ -77,7 +77,7 @@ export function createPaymentEventStore(connection: Connection) {
     /** Stores a new event, and returns the state of the stored one. */
     async insertOrRead({ id, ...event }: PaymentEvent, receivedAt: Date): Promise<StoredPaymentEvent['state']> {
       try {
-        const waiting = { state: 'waiting', settledAt: null, tendedUntil: null } as const
+        const waiting = { state: 'waiting', processedAt: null, leasedUntil: null } as const
         await collection().insertOne({ ...event, _id: id, receivedAt, ...waiting })
       } catch (error) {
         if (!isDuplicateKey(error)) throw error
@@ -89,10 +89,10 @@ export function createPaymentEventStore(connection: Connection) {
     find: (id: string): Promise<StoredPaymentEvent | null> => collection().findOne({ _id: id }),
 
     /** Returns the event if it still waits, leased until then. */
-    lease: (id: string, tendedUntil: Date): Promise<StoredPaymentEvent | null> =>
+    lease: (id: string, leasedUntil: Date): Promise<StoredPaymentEvent | null> =>
       collection().findOneAndUpdate(
         { _id: id, state: 'waiting' },
-        { $set: { tendedUntil } },
+        { $set: { leasedUntil } },
         { returnDocument: 'after' },
       ),
 
@@ -103,10 +103,14 @@ export function createPaymentEventStore(connection: Connection) {
 
     /** Marks the event processed and deletes its payload. An ignored event also loses its user. */
     async markProcessed(id: string, state: 'applied' | 'ignored', at: Date, session?: ClientSession): Promise<void> {
-      const forgotten = { told: null, toldInvoice: null, ...(state === 'ignored' && { userId: null }) }
+      const forgotten = {
+        payloadSubscription: null,
+        payloadInvoice: null,
+        ...(state === 'ignored' && { userId: null }),
+      }
       await collection().updateOne(
         { _id: id, state: 'waiting' },
-        { $set: { state, settledAt: at, ...forgotten } },
+        { $set: { state, processedAt: at, ...forgotten } },
         { ...(session && { session }) },
       )
     },
@@ -115,7 +119,7 @@ export function createPaymentEventStore(connection: Connection) {
     async listUnapplied(before: Date, limit: number): Promise<{ id: string; userId: string }[]> {
       const waiting = await collection()
         .find(
-          { state: 'waiting', receivedAt: { $lte: before }, tendedUntil: { $not: { $gt: before } } },
+          { state: 'waiting', receivedAt: { $lte: before }, leasedUntil: { $not: { $gt: before } } },
           { projection: { userId: 1 } },
         )
         .sort({ receivedAt: 1, _id: 1 })

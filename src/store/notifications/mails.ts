@@ -16,7 +16,7 @@ export interface Mail {
   /** Not sent after this instant. */
   worthUntil: Date
   /** The workflow's lease ends then; the sweeper starts the mail again afterwards. */
-  tendedUntil: Date
+  leasedUntil: Date
   createdAt: Date
   endedAt: Date | null
   removeAt: Date
@@ -31,7 +31,7 @@ const mailSchema = new Schema<Mail>(
     state: { type: String, enum: ['waiting', 'sent', 'failed'], required: true },
     failure: { type: String, enum: [...MAIL_FAILURES, null], default: null },
     worthUntil: required(Date),
-    tendedUntil: required(Date),
+    leasedUntil: required(Date),
     createdAt: required(Date),
     endedAt: nullable(Date),
     removeAt: required(Date),
@@ -39,7 +39,7 @@ const mailSchema = new Schema<Mail>(
   schemaOptions,
 )
 
-mailSchema.index({ tendedUntil: 1 }, { partialFilterExpression: { state: 'waiting' } })
+mailSchema.index({ leasedUntil: 1 }, { partialFilterExpression: { state: 'waiting' } })
 mailSchema.index({ userId: 1 })
 mailSchema.index({ removeAt: 1 }, { expireAfterSeconds: 0 })
 
@@ -54,10 +54,10 @@ export function createMailStore(connection: Connection) {
     },
 
     /** Returns the mail if it still waits, leased until then. */
-    lease: (mailId: string, tendedUntil: Date): Promise<Mail | null> =>
+    lease: (mailId: string, leasedUntil: Date): Promise<Mail | null> =>
       collection().findOneAndUpdate(
         { _id: mailId, state: 'waiting' },
-        { $set: { tendedUntil } },
+        { $set: { leasedUntil } },
         { returnDocument: 'after' },
       ),
 
@@ -73,8 +73,8 @@ export function createMailStore(connection: Connection) {
     /** Waiting mails whose lease ended before `since`, oldest first. */
     listUnleased: (since: Date, limit: number): Promise<Mail[]> =>
       collection()
-        .find({ state: 'waiting', tendedUntil: { $lt: since } })
-        .sort({ tendedUntil: 1 })
+        .find({ state: 'waiting', leasedUntil: { $lt: since } })
+        .sort({ leasedUntil: 1 })
         .limit(limit)
         .toArray(),
 

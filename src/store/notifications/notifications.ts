@@ -2,8 +2,6 @@ import { Schema, type ClientSession, type Connection } from 'mongoose'
 import { NOTIFICATION_TYPES, type NewNotification } from '../../domain/notifications/notifications.ts'
 import { PUSH_STATES, type PushState } from '../../domain/notifications/push.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import { ALL_SHARDS } from '../shared/all-shards.ts'
-import { dropIndex } from '../shared/drop-index.ts'
 import { insertMissing } from '../shared/insert-missing.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { batcher } from '../shared/batching.ts'
@@ -13,8 +11,7 @@ export interface Notification extends NewNotification {
   _id: string
   read: boolean
   createdAt: Date
-  /** The push state, set when the notification is stored; absent in older records. */
-  push?: {
+  push: {
     state: PushState
     /** Devices that received it. */
     servedDevices?: string[]
@@ -47,7 +44,7 @@ const notificationSchema = new Schema<Notification>(
     read: required(Boolean),
     createdAt: required(Date),
     push: {
-      state: { type: String, enum: PUSH_STATES },
+      state: { type: String, enum: PUSH_STATES, required: true },
       servedDevices: { type: [String], default: undefined },
       reason: String,
     },
@@ -118,7 +115,7 @@ export function createNotificationStore(
   }
 
   function startPushes(records: Notification[]): void {
-    pushing.begin(records.filter(({ push }) => push?.state === 'waiting'))
+    pushing.begin(records.filter(({ push }) => push.state === 'waiting'))
   }
 
   /** The fields of a notification that is read now. */
@@ -175,19 +172,6 @@ export function createNotificationStore(
     /** Returns how many were unread. */
     async markAllRead(userId: string): Promise<number> {
       const { modifiedCount } = await collection().updateMany({ userId, read: false }, { $set: toRead() })
-      return modifiedCount
-    },
-
-    /** Removes the index of older releases, which did not begin with the user. */
-    dropOlderIndexes: (): Promise<void> => dropIndex(collection(), { dedupeKey: 1 }),
-
-    /** Lets notifications expire that an older release marked as read. Can be repeated. Returns their number. */
-    async expireOlderRead(): Promise<number> {
-      const { modifiedCount } = await collection().updateMany(
-        { read: true, removeAt: { $exists: false } },
-        { $set: toRead() },
-        ALL_SHARDS,
-      )
       return modifiedCount
     },
 

@@ -59,15 +59,6 @@ export function createPlatformPosts(connection: Connection) {
       await collection().deleteMany({ _id: { $in: publishedKeys }, postId }, { ...(session && { session }) })
     },
 
-    /** Records the holders that an older release stored only on their posts. */
-    async record(holders: PlatformPost[]): Promise<void> {
-      if (holders.length === 0) return
-      const writes = holders.map(({ _id, ...holder }) => ({
-        replaceOne: { filter: { _id }, replacement: holder, upsert: true },
-      }))
-      await collection().bulkWrite(writes, { ordered: false })
-    },
-
     async removeAllOf(userId: string): Promise<void> {
       await collection().deleteMany({ userId })
     },

@@ -8,8 +8,8 @@ import { nullable, required, schemaOptions, subdocumentOptions } from '../shared
 
 export interface StoredPost extends Post {
   timeline: TimelineEvent[]
-  /** Events of the post's changes that are not in the feed yet; absent in records of older releases. */
-  pendingEvents?: NewEvent[]
+  /** Events of the post's changes that are not in the feed yet. */
+  pendingEvents: NewEvent[]
 }
 
 export type PostCollection = ReturnType<typeof nativeCollection<StoredPost>>
@@ -160,7 +160,7 @@ export const postSchema = new Schema<StoredPost>(
     createdAt: required(Date),
     updatedAt: required(Date),
     timeline: { type: [timelineEventSchema], select: false },
-    pendingEvents: { type: [pendingEventSchema], default: undefined, select: false },
+    pendingEvents: { type: [pendingEventSchema], select: false },
   },
   { ...schemaOptions, timestamps: false },
 )

@@ -5,7 +5,6 @@ import { toTarget } from '../../domain/posts/targets.ts'
 import type { NewEvent } from '../../domain/events/events.ts'
 import { derivePostEvents } from '../../domain/events/post-events.ts'
 import { deriveEvents, TIMELINE_LENGTH, type TimelineEvent } from '../../domain/posts/timeline.ts'
-import { isDuplicateKey } from '../mongo-errors.ts'
 import { keyedBatcher } from '../shared/batching.ts'
 import type { PlatformPosts } from './platform-posts.ts'
 import type { PostCollection } from './post-schema.ts'
@@ -41,14 +40,13 @@ interface TransitionDeps {
   /** Reads a post; callers may pass the result to `remember`. */
   find(postId: string, userId?: string): Promise<Post | null>
   platformPosts: Pick<PlatformPosts, 'claim'>
-  older: { recordHolders(keys: string[]): Promise<void> }
   /** Called after a write that has stored events for the feed. */
   onPendingEvents(post: Pick<Post, '_id' | 'userId'>): void
   now(): Date
 }
 
 /** Applies moves to stored posts. Every change of a stored post goes through here. */
-export function createTransitions({ collection, find, platformPosts, older, onPendingEvents, now }: TransitionDeps) {
+export function createTransitions({ collection, find, platformPosts, onPendingEvents, now }: TransitionDeps) {
   // mechanism: batched moves
   const enqueue = keyedBatcher<Post, RequestedMove>(applyMoves)
   const known = new Map<string, Post>()
@@ -111,26 +109,20 @@ export function createTransitions({ collection, find, platformPosts, older, onPe
     if (newKeys.length > 0 && !(await platformPosts.claim(post, newKeys))) return 'taken'
     // Else a start that is acknowledged between the read and the write would clear what an edit sets.
     const seenStart = areKnown ? {} : { startPending: stored.startPending }
-    try {
-      const { matchedCount } = await collection().updateOne(
-        // guard: revision
-        { _id: stored._id, userId: stored.userId, revision: stored.revision, ...seenStart },
-        {
-          $set: findChangedFields(stored, post),
-          $push: {
-            timeline: { $each: timeline, $slice: -TIMELINE_LENGTH },
-            // guard: events in the write of their change
-            ...(pendingEvents.length > 0 && { pendingEvents: { $each: pendingEvents } }),
-          },
+    const { matchedCount } = await collection().updateOne(
+      // guard: revision
+      { _id: stored._id, userId: stored.userId, revision: stored.revision, ...seenStart },
+      {
+        $set: findChangedFields(stored, post),
+        $push: {
+          timeline: { $each: timeline, $slice: -TIMELINE_LENGTH },
+          // guard: events in the write of their change
+          ...(pendingEvents.length > 0 && { pendingEvents: { $each: pendingEvents } }),
         },
-      )
-      // guard: lost write
-      return matchedCount === 1
-    } catch (error) {
-      if (!isDuplicateKey(error, ['publishedKeys'])) throw error
-      await older.recordHolders(newKeys)
-      return 'taken'
-    }
+      },
+    )
+    // guard: lost write
+    return matchedCount === 1
   }
 
   return {

@@ -12,7 +12,6 @@ import { nativeCollection } from '../shared/native-collection.ts'
 import { anyOf, batchLoader, batcher } from '../shared/batching.ts'
 import { createDuePosts } from './due-posts.ts'
 import { matchAny, type PostKey } from './match-posts.ts'
-import { createOlderPlatformPosts } from './older-platform-posts.ts'
 import { createPendingEvents, type PostRef } from './pending-events.ts'
 import { createPlatformPosts } from './platform-posts.ts'
 import { createPostLists } from './post-lists.ts'
@@ -56,12 +55,10 @@ export function createPostStore(
     return userId === undefined || post?.userId === userId ? post : null
   }
   const platformPosts = createPlatformPosts(connection)
-  const { recordHolders, ...older } = createOlderPlatformPosts(connection, platformPosts)
   const { transition, remember } = createTransitions({
     collection,
     find,
     platformPosts,
-    older: { recordHolders },
     onPendingEvents,
     now,
   })
@@ -103,7 +100,7 @@ export function createPostStore(
     /** The newest events of a post, oldest first; null when the user has no such post. */
     async readTimeline(userId: string, postId: string): Promise<TimelineEvent[] | null> {
       const found = await collection().findOne({ _id: postId, userId }, { projection: { timeline: 1 } })
-      return found && sortByTime(found.timeline ?? [])
+      return found && sortByTime(found.timeline)
     },
 
     /** Returns whether another post of ours is recorded as this platform post. */
@@ -186,7 +183,7 @@ export function createPostStore(
         },
       )
       if (!found) return null
-      const { pendingEvents = [], ...post } = found
+      const { pendingEvents, ...post } = found
       await platformPosts.release(post, session)
       return { post, pendingEvents }
     },
@@ -210,8 +207,6 @@ export function createPostStore(
 
     /** Call it once the user has no posts. */
     removePlatformPosts: (userId: string): Promise<void> => platformPosts.removeAllOf(userId),
-
-    older,
   }
 }
 

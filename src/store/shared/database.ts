@@ -4,6 +4,7 @@ import { raceAbort } from '../../deadlines.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { isDatabaseOutage } from '../mongo-errors.ts'
+import { claimSchemaVersion, readSchemaVersion } from './schema-version.ts'
 
 /** How long a transaction is repeated on write conflicts. */
 export const TRANSACTION_DEADLINE_MS = 5 * SECOND
@@ -113,12 +114,20 @@ function createDatabase(url: string, options: DatabaseOptions, { retriesConnecti
       await raceAbort(connection.db.command({ ping: 1 }, { signal: deadline }), deadline)
     },
 
-    async createIndexes(): Promise<void> {
+    /**
+     * Records the schema version and creates the collections with their indexes. Can be repeated.
+     * @throws SchemaVersionError, without a change, for a database whose records have another form
+     */
+    async createSchema(): Promise<void> {
+      await claimSchemaVersion(connection)
       for (const model of Object.values(connection.models)) {
         await model.createCollection()
         await model.createIndexes()
       }
     },
+
+    /** The version of the form of the stored records; null before `createSchema`. */
+    readSchemaVersion: (): Promise<number | null> => readSchemaVersion(connection),
 
     /** The declared indexes that the database does not have. */
     async missingIndexes(): Promise<string[]> {

@@ -21,7 +21,7 @@ interface AddressCode {
   revision: number
   /** When the proof expires. */
   verifiedUntil: Date | null
-  /** Hash of the proof issued for the right code. Absent before, and in records of older versions. */
+  /** Hash of the proof issued for the right code; absent before. */
   proofHash?: string
   removeAt: Date
 }
@@ -40,7 +40,7 @@ const codeSchema = new Schema<AddressCode>(
   {
     _id: required(String),
     codes: [mailedCodeSchema],
-    revision: { type: Number, default: 0 },
+    revision: required(Number),
     verifiedUntil: nullable(Date),
     proofHash: String,
     removeAt: required(Date),
@@ -77,7 +77,7 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
     queueByAddress(_id, async () => {
       for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
         const stored = await collection().findOne({ _id })
-        const moved = move(readCodes(stored))
+        const moved = move(stored?.codes ?? [])
         if (moved === null || (await write(_id, stored, moved))) return moved
       }
       throw new ServiceError('SERVICE_UNAVAILABLE', 'This address is busy. Try again in a moment.', {
@@ -88,10 +88,8 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
   async function write(_id: string, stored: AddressCode | null, moved: Partial<AddressCode>): Promise<boolean> {
     if (stored) {
       const { revision } = stored
-      const $set = { ...moved, revision: (revision ?? 0) + 1 }
-      // Records of older versions have no revision.
-      const filter = revision === undefined ? { _id, revision: { $exists: false } } : { _id, revision }
-      return (await collection().updateOne(filter, { $set })).matchedCount === 1
+      const $set = { ...moved, revision: revision + 1 }
+      return (await collection().updateOne({ _id, revision }, { $set })).matchedCount === 1
     }
     try {
       await collection().insertOne({
@@ -168,16 +166,6 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
       return matchedCount === 1
     },
   }
-}
-
-/** Records of the previous version hold one code at the top level. They expire an hour after the update. */
-function readCodes(
-  stored: (AddressCode & { codeHash?: string; expiresAt?: Date; triesLeft?: number }) | null,
-): MailedCode[] {
-  if (!stored) return []
-  const { codes, codeHash, expiresAt, triesLeft = 0 } = stored
-  if (codes) return codes
-  return codeHash && expiresAt ? [{ codeHash, expiresAt, senders: [], strangerTriesLeft: triesLeft }] : []
 }
 
 export type AddressCodeStore = ReturnType<typeof createAddressCodeStore>

@@ -15,7 +15,7 @@ export interface Erasure {
   /** True until the second pass over all data is done. */
   isOpen: boolean
   /** The workflow's lease ends then; the sweeper starts the erasure again afterwards. */
-  tendedUntil: Date
+  leasedUntil: Date
 }
 
 const erasureSchema = new Schema<Erasure>(
@@ -24,12 +24,12 @@ const erasureSchema = new Schema<Erasure>(
     requestedAt: required(Date),
     erasedAt: nullable(Date),
     isOpen: required(Boolean),
-    tendedUntil: required(Date),
+    leasedUntil: required(Date),
   },
   schemaOptions,
 )
 
-erasureSchema.index({ tendedUntil: 1 }, { partialFilterExpression: { isOpen: true } })
+erasureSchema.index({ leasedUntil: 1 }, { partialFilterExpression: { isOpen: true } })
 
 export function createErasureStore(connection: Connection) {
   connection.model<Erasure>('Erasure', erasureSchema, 'erasures')
@@ -46,15 +46,15 @@ export function createErasureStore(connection: Connection) {
 
     /** Starts an erasure; one that runs already stays unchanged. */
     async begin(userId: string, requestedAt: Date, session: ClientSession): Promise<void> {
-      const erasure = { requestedAt, erasedAt: null, isOpen: true, tendedUntil: requestedAt }
+      const erasure = { requestedAt, erasedAt: null, isOpen: true, leasedUntil: requestedAt }
       await collection().updateOne({ _id: userId }, { $setOnInsert: erasure }, { upsert: true, session })
     },
 
     /** Returns the erasure if it is still open, leased until then. */
-    lease: (userId: string, tendedUntil: Date): Promise<Erasure | null> =>
+    lease: (userId: string, leasedUntil: Date): Promise<Erasure | null> =>
       collection().findOneAndUpdate(
         { _id: userId, isOpen: true },
-        { $set: { tendedUntil } },
+        { $set: { leasedUntil } },
         { returnDocument: 'after' },
       ),
 
@@ -69,8 +69,8 @@ export function createErasureStore(connection: Connection) {
     /** Open erasures whose lease ended before `since`, oldest first. */
     listUnleased: (since: Date, limit: number): Promise<Erasure[]> =>
       collection()
-        .find({ isOpen: true, tendedUntil: { $lt: since } })
-        .sort({ tendedUntil: 1 })
+        .find({ isOpen: true, leasedUntil: { $lt: since } })
+        .sort({ leasedUntil: 1 })
         .limit(limit)
         .toArray(),
   }

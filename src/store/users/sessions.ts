@@ -13,8 +13,6 @@ export interface Session {
   version: number
   /** Hash of the current refresh token. */
   tokenHash: string
-  /** The number of token rotations. Older versions, whose tokens have no tag, read it while both run. */
-  generation: number
   /** Recently replaced tokens, which are still accepted. */
   replaced: { tokenHash: string; at: Date }[]
   ipAddress: string
@@ -30,7 +28,6 @@ const sessionSchema = new Schema<Session>(
     userId: required(String),
     version: required(Number),
     tokenHash: required(String),
-    generation: required(Number),
     replaced: [
       new Schema(
         {
@@ -52,7 +49,7 @@ const sessionSchema = new Schema<Session>(
 sessionSchema.index({ userId: 1, createdAt: -1 })
 sessionSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 })
 
-export type Rotation = Pick<Session, 'tokenHash' | 'replaced' | 'lastActive' | 'expiresAt' | 'generation'>
+export type Rotation = Pick<Session, 'tokenHash' | 'replaced' | 'lastActive' | 'expiresAt'>
 
 export function createSessionStore(connection: Connection) {
   const model = connection.model<Session>('Session', sessionSchema, 'sessions')

@@ -62,14 +62,14 @@ const userSchema = new Schema<User>(
       cancelAtPeriodEnd: required(Boolean),
     },
     billing: {
-      revision: { type: Number, default: 0 },
+      revision: required(Number),
       subscriptions: [
         {
           _id: false,
           id: String,
           customerId: String,
           createdAt: Date,
-          heard: { type: { _id: false, eventId: String, at: Date }, default: undefined },
+          newestEvent: { type: { _id: false, eventId: String, at: Date }, default: undefined },
           isFlagged: Boolean,
         },
       ],
@@ -276,10 +276,8 @@ export function createUserStore(connection: Connection) {
       change: BillingChange,
       session?: ClientSession,
     ): Promise<boolean> {
-      // Records from before payments have no revision.
-      const readRevision = revision === 0 ? { $in: [0, null] } : revision
       const { matchedCount } = await collection().updateOne(
-        { _id: userId, 'billing.revision': readRevision },
+        { _id: userId, 'billing.revision': revision },
         { $set: { ...change, 'billing.revision': revision + 1 } },
         { ...(session && { session }) },
       )

@@ -133,7 +133,7 @@ export async function startInProcessCluster({ root, mongoUrl, sandbox, platform 
 
   const instances = [await startInstance(), await startInstance()] as const
   const [first] = instances
-  await first.context.database.createIndexes()
+  await first.context.database.createSchema()
 
   const password = unique('password')
   const user = newUser(

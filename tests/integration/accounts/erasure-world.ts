@@ -83,10 +83,17 @@ async function storeSnapshots(context: Context, userId: string, postId: string):
   const source = { userId, platform, slot: takenAt, takenAt }
   await context.database.transaction(async (session) => {
     const counts = { ...NO_COUNTS, ...deriveMetrics(NO_COUNTS, null), followerCountAtSnapshot: null }
-    await context.snapshots.save([{ ...source, postId, completedAt: takenAt, ...counts }], session)
+    await context.snapshots.save(
+      [{ ...source, postId, target: null, accountId: 'a', completedAt: takenAt, ...counts }],
+      session,
+    )
     await context.snapshots.saveFollowers({ ...source, accountId: 'a', isOnly: true, followers: 1 }, session)
   })
-  await context.deadLetters.add([{ type: 'post', postId, userId, platform }], 'transient: No answer', takenAt)
+  await context.deadLetters.add(
+    [{ type: 'post', postId, userId, platform, accountId: null }],
+    'transient: No answer',
+    takenAt,
+  )
 }
 
 export function connect({ accounts, cipher }: Context, userId: string, login: Secrets) {
@@ -154,8 +161,8 @@ function eventOf(userId: string): PaymentEvent {
     customerId: 'cus_1',
     subscriptionId: 'sub_1',
     invoiceId: null,
-    told: null,
-    toldInvoice: null,
+    payloadSubscription: null,
+    payloadInvoice: null,
   }
 }
 

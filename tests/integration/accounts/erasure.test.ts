@@ -170,7 +170,7 @@ describe('an erased account', () => {
       requestedAt: expect.any(Date),
       erasedAt: expect.any(Date),
       isOpen: true,
-      tendedUntil: expect.any(Date),
+      leasedUntil: expect.any(Date),
     })
     expect(await context.audit.page({ page: 1, limit: 200 }).then(({ entries }) => entries)).toContainEqual(
       expect.objectContaining({ actorId: userId, subjectId: userId, ipAddress: null }),

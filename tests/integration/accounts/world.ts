@@ -39,7 +39,7 @@ export async function startProcess(
   const events = createEventStore(database.connection, clock.now, { retentionMs: 90 * DAY })
   const accounts = createAccountStore({ database, now: clock.now, events })
   const notifications = createNotificationStore(database.connection, clock.now)
-  await database.createIndexes()
+  await database.createSchema()
   const credentials = createAccountCredentials({
     accounts,
     events,

@@ -164,20 +164,6 @@ describe('analytics of a user with two accounts on a platform', () => {
     }
   })
 
-  it('counts of an older release are those of the only account that the platform had', async () => {
-    const { _id: userId } = await connectedUser(context, ['bluesky'])
-    await run(activities(() => new Date()).collectFollowersPage, null, {})
-    const counts = context.database.connection.collection('accountSnapshots')
-    await counts.updateMany({ userId }, { $unset: { accountId: 1 } })
-    const { ofAccount } = await readerOf(userId)
-    const followers = async () => (await ofAccount()).overview.followers
-    expect(await followers()).toEqual({ total: 100, breakdown: { bluesky: 100 } })
-    const second = await addAccount(context, userId, { platform: 'bluesky', platformId: `second-of-${userId}` })
-    bluesky.followersOf.set(second.platformId, 1_000)
-    await collectFollowers()
-    expect(await followers()).toMatchObject({ total: 1_100, breakdown: { bluesky: 1_100 } })
-  })
-
   it('accounts of other users, and unknown ones, are not found', async () => {
     const { ofAccount } = await publishedOnBoth()
     const other = await publishedOnBoth()

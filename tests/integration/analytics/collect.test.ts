@@ -106,17 +106,6 @@ describe('a snapshot', () => {
     expect(first).not.toHaveProperty('lastSeenAt')
   })
 
-  it('a snapshot replaces that of an older release in the same slot', async () => {
-    const { post, userId } = await published(['bluesky'])
-    await collectRun()
-    const older = context.database.connection.collection<{ _id: string }>('postSnapshots')
-    const [{ _id, ...fields }] = (await snapshotsOf(post._id)) as unknown as [{ _id: string }]
-    await older.deleteOne({ _id })
-    await older.insertOne({ ...fields, _id: newId() })
-    expect(await run(activities().refreshPostMetrics, post._id, 'bluesky')).toBe(true)
-    expect(await snapshotsOf(post._id)).toMatchObject([{ _id, userId }])
-  })
-
   it('indexes delete snapshots and dead letters after their retention time', async () => {
     const expiryIndexes = async (name: string) => {
       const indexes = await context.database.connection.collection(name).indexes()
@@ -145,7 +134,8 @@ describe('a snapshot', () => {
     const { userId } = await published(['threads'], 3)
     await collectRun()
     expect(platforms.followerCalls).toEqual(['threads'])
-    expect(await context.snapshots.latestFollowers(userId, 'threads')).toMatchObject({ followers: 100 })
+    const { _id: accountId } = (await context.accounts.findDefault(userId, 'threads'))!
+    expect(await context.snapshots.latestFollowers(userId, 'threads', accountId)).toMatchObject({ followers: 100 })
   })
 })
 

@@ -25,6 +25,8 @@ async function store(userId: string, takenAt: Date, likes: number | null = 1): P
     userId,
     postId: `post-of-${userId}`,
     platform: 'bluesky' as const,
+    target: null,
+    accountId: `account-of-${userId}`,
     slot: takenAt,
     takenAt,
     completedAt: takenAt,

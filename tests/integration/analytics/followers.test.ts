@@ -86,7 +86,8 @@ it('an account that was connected after the daily run gets its own follower coun
   platforms.scriptFor('bluesky').followers = 7
   expect(await collectFollowers({ now: later(2 * MINUTE) })).toMatchObject({ taken: 1 })
   expect(await collectFollowers({ now: later(3 * MINUTE) })).toMatchObject({ taken: 0 })
-  expect(await context.snapshots.latestFollowers(userId, 'bluesky')).toMatchObject({ followers: 7 })
+  const { _id: accountId } = (await context.accounts.findDefault(userId, 'bluesky'))!
+  expect(await context.snapshots.latestFollowers(userId, 'bluesky', accountId)).toMatchObject({ followers: 7 })
 })
 
 it('followers are not requested while the platform is rate limited, and once per account afterwards', async () => {

@@ -203,7 +203,8 @@ it('a snapshot counts from its last fetch, also when its owner has moved to a ti
   const post = publishedPost({ userId: user._id, on: ['bluesky'], completedAt: new Date(start.getTime() - DAY) })
   await storePosts(world.context, [post])
   const counts = { ...NO_COUNTS, likes: 4 }
-  const snapshot = { userId: user._id, postId: post._id, platform: 'bluesky' as const, slot: takenAt, takenAt }
+  const pair = { postId: post._id, platform: 'bluesky' as const, target: null }
+  const snapshot = { userId: user._id, ...pair, accountId: 'a', slot: takenAt, takenAt }
   const values = { ...counts, ...deriveMetrics(counts, 8), followerCountAtSnapshot: 8, completedAt: takenAt }
   await world.context.database.transaction((session) =>
     world.context.snapshots.save([{ ...snapshot, ...values, lastSeenAt }], session),

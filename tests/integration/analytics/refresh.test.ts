@@ -153,8 +153,9 @@ describe('the allowance of a refresh', () => {
 
 it('an account that was just connected has its follower count without the daily run', async () => {
   const { userId } = await world.author(0)
+  const { _id: accountId } = (await world.context.accounts.findDefault(userId, 'mastodon'))!
   await expect
-    .poll(() => world.context.snapshots.latestFollowers(userId, 'mastodon'), { timeout: 20_000 })
+    .poll(() => world.context.snapshots.latestFollowers(userId, 'mastodon', accountId), { timeout: 20_000 })
     .toMatchObject({ followers: expect.any(Number) })
 })
 

@@ -168,6 +168,6 @@ const NO_EVENT = {
   customerId: null,
   subscriptionId: null,
   invoiceId: null,
-  told: null,
-  toldInvoice: null,
+  payloadSubscription: null,
+  payloadInvoice: null,
 }

@@ -55,7 +55,7 @@ it('clients reconnect when the database lost the stream position, and then recei
   await expectNotification()
   await mongod.stop()
   mongod = await startDatabase('second')
-  await world.context.database.createIndexes()
+  await world.context.database.createSchema()
   // The first event shows that the stream cannot resume.
   await notifyWithRetries()
   expect(await client.closed).toBe('Notifications may have been missed. Connect again and reload the list.')

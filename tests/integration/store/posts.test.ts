@@ -8,8 +8,7 @@ import type { TimelineEvent } from '../../../src/domain/posts/timeline.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import { openDatabase, type Database } from '../../../src/store/shared/database.ts'
 import { createPostStore, type PostStore } from '../../../src/store/posts/posts.ts'
-import { createPlatformPosts, type PlatformPost } from '../../../src/store/posts/platform-posts.ts'
-import { publishedPost } from '../../support/published-post.ts'
+import { createPlatformPosts } from '../../../src/store/posts/platform-posts.ts'
 import { countExamined } from '../../support/query-plans.ts'
 import { testConfig } from '../../support/servers.ts'
 import { after, buildPost, buildClaim, T0 } from '../../support/posts.ts'
@@ -26,7 +25,7 @@ beforeAll(async () => {
     databases.push(database)
     stores.push(createPostStore(database.connection, () => now))
   }
-  await databases[0]!.createIndexes()
+  await databases[0]!.createSchema()
 })
 afterAll(() => Promise.all(databases.map((database) => database.close())))
 
@@ -167,50 +166,6 @@ describe('a published platform post', () => {
     await databases[0]!.transaction((session) => first().remove(post.userId, post._id, session))
     await second().transition(other._id, accept('bluesky', effect))
     expect(await first().belongsToOtherPost(other._id, 'bluesky', effect.platformPostId)).toBe(false)
-  })
-})
-
-describe('a platform post that an older release recorded', () => {
-  const posts = () => databases[0]!.connection.collection<Post>('posts')
-  const holdersOf = (ids: string[]) =>
-    databases[0]!.connection
-      .collection<PlatformPost>('platformPosts')
-      .find({ postId: { $in: ids } })
-      .sort({ _id: 1 })
-      .toArray()
-
-  it('a post of an older process keeps its platform post, before and after the upgrade is finished', async () => {
-    const options = { unique: true, partialFilterExpression: { publishedKeys: { $exists: true } } }
-    await posts().createIndex({ publishedKeys: 1 }, options)
-    const older = publishedPost({ userId: newId() })
-    const unseen = publishedPost({ userId: newId() })
-    await posts().insertMany([older, unseen])
-    const { platformPostId } = older.platformStatuses[0]!
-    const effect = { platformPostId: platformPostId!, platformPostUrl: 'https://bluesky.example/2' }
-    const claiming = await stored(buildPost())
-    const accepting = () => first().transition(claiming._id, accept('bluesky', effect))
-
-    await expect(accepting()).rejects.toBeInstanceOf(EffectTaken)
-    expect(await first().belongsToOtherPost(claiming._id, 'bluesky', platformPostId!)).toBe(true)
-
-    await first().older.recordAll(() => {})
-    await first().older.dropOlderIndex()
-    const expected = [older, unseen].map(({ _id: postId, userId, publishedKeys }) => ({
-      _id: publishedKeys![0]!,
-      userId,
-      postId,
-    }))
-    expect(await holdersOf([older._id, unseen._id, claiming._id])).toEqual(
-      expected.toSorted((one, other) => (one._id < other._id ? -1 : 1)),
-    )
-    await expect(accepting()).rejects.toBeInstanceOf(EffectTaken)
-  })
-
-  it('a finished upgrade reads no posts again', async () => {
-    const late = publishedPost({ userId: newId() })
-    await posts().insertOne(late)
-    await first().older.recordAll(() => {})
-    expect(await holdersOf([late._id])).toEqual([])
   })
 })
 

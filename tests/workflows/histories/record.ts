@@ -108,7 +108,7 @@ const context = await createContext(config, {
   },
 })
 await Promise.all([
-  context.database.createIndexes(),
+  context.database.createSchema(),
   context.storage.ensureBucket([config.FRONTEND_URL]),
   context.orchestrator.ensureSearchAttributes(),
 ])
@@ -336,7 +336,7 @@ async function recordPayments(userId: string): Promise<void> {
   await recordWaiting('subscription-watched', watching)
 
   processor.cancel(subscriptionId)
-  const asked = await hear('customer.subscription.updated', { userId: null, customerId: null, told: null })
+  const asked = await hear('customer.subscription.updated', { userId: null, customerId: null, payloadSubscription: null })
   await recordWaiting('payment-routed', handleOf('routePaymentEvent', asked))
   processor.subscribe({ userId: 'of-another-service', email: RECORDED_ADDRESS })
   const nobodys = await hear('checkout.session.completed')

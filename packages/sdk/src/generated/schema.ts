@@ -3053,7 +3053,7 @@ export interface components {
       avgEngagementRate: number | null
       /** @description Best first, where the posts are from several accounts */
       accounts?: {
-        accountId: string | null
+        accountId: string
         totalEngagement: number
         /** @description A post counts once per account */
         totalPosts: number

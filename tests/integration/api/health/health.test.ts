@@ -36,7 +36,7 @@ describe('health routes', () => {
       expect(response.json()).toMatchObject({ success: false, statusCode: 503, code: 'SERVICE_UNAVAILABLE' })
       expect(response.json().missing).toContain('index users: email')
 
-      await context.database.createIndexes()
+      await context.database.createSchema()
       expect(await get('ready', app)).toMatchObject({ statusCode: 200 })
     } finally {
       await app.close()

@@ -227,7 +227,7 @@ describe('a payment event', () => {
     expect(await deliver(event)).toEqual(RECEIVED)
     expect(await deliver(event)).toEqual(RECEIVED)
     expect(started).toEqual([])
-    expect(await stored(event)).toMatchObject({ state: 'ignored', settledAt: expect.any(Date) })
+    expect(await stored(event)).toMatchObject({ state: 'ignored', processedAt: expect.any(Date) })
   })
 
   it('a waiting event is routed again with every delivery, and a processed one is not', async () => {

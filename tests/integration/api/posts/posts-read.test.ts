@@ -162,7 +162,8 @@ describe('GET /api/posts', () => {
     const draft = await createdPost(ann, { status: 'DRAFT' })
     const first = new Date('2026-01-01T00:00:00Z')
     const snapshot = (platform: Platform, likes: number, takenAt: Date) => ({
-      ...{ userId: ann.userId, postId: post._id, platform, slot: takenAt, takenAt, completedAt: first },
+      ...{ userId: ann.userId, postId: post._id, platform, target: null, accountId: `${platform}-account` },
+      ...{ slot: takenAt, takenAt, completedAt: first },
       ...{ likes, shares: 0, comments: null, impressions: null, reach: null, saved: null },
       ...{ totalEngagement: likes, engagementRate: null, virality: null, followerCountAtSnapshot: null },
     })

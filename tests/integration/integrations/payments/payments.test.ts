@@ -112,8 +112,8 @@ describe('a signed body', () => {
       customerId: null,
       subscriptionId: null,
       invoiceId: null,
-      told: null,
-      toldInvoice: null,
+      payloadSubscription: null,
+      payloadInvoice: null,
     })
   })
 
@@ -124,8 +124,8 @@ describe('a signed body', () => {
         userId: null,
         customerId: null,
         subscriptionId: null,
-        told: null,
-        toldInvoice: null,
+        payloadSubscription: null,
+        payloadInvoice: null,
       })
     }
   })
@@ -183,7 +183,7 @@ describe('the object of an event', () => {
       customerId: 'cus_1',
       subscriptionId: 'sub_1',
       invoiceId: 'in_1',
-      told: {
+      payloadSubscription: {
         ...READ_SUBSCRIPTION,
         userId,
         state: 'active',
@@ -192,14 +192,14 @@ describe('the object of an event', () => {
         currentPeriodStart: null,
         currentPeriodEnd: null,
       },
-      toldInvoice: null,
+      payloadInvoice: null,
     })
   })
 
   it('an unpaid checkout implies no active subscription', async () => {
     const session = { id: 'cs_1', customer: 'cus_1', subscription: 'sub_1', payment_status: 'unpaid' }
     const event = await readSigned(eventOf('checkout.session.completed', session))
-    expect(event.told).toMatchObject({ id: 'sub_1', state: 'incomplete' })
+    expect(event.payloadSubscription).toMatchObject({ id: 'sub_1', state: 'incomplete' })
   })
 
   it.each([
@@ -215,7 +215,7 @@ describe('the object of an event', () => {
       customerId: 'cus_1',
       subscriptionId: 'sub_1',
       invoiceId: 'in_1',
-      told: READ_SUBSCRIPTION,
+      payloadSubscription: READ_SUBSCRIPTION,
     })
   })
 
@@ -225,12 +225,16 @@ describe('the object of an event', () => {
     ['at a later instant', { cancel_at: END + 1 }, false],
   ])('a subscription event that ends %s is read correctly', async (_case, ending, cancelAtPeriodEnd) => {
     const event = await readSigned(eventOf('customer.subscription.updated', { ...SUBSCRIPTION, ...ending }))
-    expect(event.told).toEqual({ ...READ_SUBSCRIPTION, cancelAtPeriodEnd })
+    expect(event.payloadSubscription).toEqual({ ...READ_SUBSCRIPTION, cancelAtPeriodEnd })
   })
 
   it('a subscription event lacks the dates that its subscription lacks', async () => {
     const event = await readSigned(eventOf('customer.subscription.deleted', { ...SUBSCRIPTION, items: { data: [] } }))
-    expect(event.told).toEqual({ ...READ_SUBSCRIPTION, currentPeriodStart: null, currentPeriodEnd: null })
+    expect(event.payloadSubscription).toEqual({
+      ...READ_SUBSCRIPTION,
+      currentPeriodStart: null,
+      currentPeriodEnd: null,
+    })
   })
 
   it.each([
@@ -245,29 +249,29 @@ describe('the object of an event', () => {
       customerId: 'cus_1',
       subscriptionId: 'sub_1',
       invoiceId: 'in_1',
-      told: {
+      payloadSubscription: {
         ...READ_SUBSCRIPTION,
         state: 'active',
         createdAt: EVENT_AT,
         cancelAtPeriodEnd: null,
         latestInvoice: READ_INVOICE,
       },
-      toldInvoice: READ_INVOICE,
+      payloadInvoice: READ_INVOICE,
     })
   })
 
   it('an invoice event implies a failed renewal, and that a never paid subscription has not begun', async () => {
     const invoice = { ...INVOICE, status: 'open', parent: { subscription_details: DETAILS } }
     const failed = await readSigned(eventOf('invoice.payment_failed', invoice))
-    expect(failed.told).toMatchObject({ state: 'past_due', currentPeriodEnd: null })
+    expect(failed.payloadSubscription).toMatchObject({ state: 'past_due', currentPeriodEnd: null })
     const first = { ...invoice, billing_reason: 'subscription_create' }
     const begun = await readSigned(eventOf('invoice.payment_failed', first))
-    expect(begun.told).toMatchObject({ state: 'incomplete' })
+    expect(begun.payloadSubscription).toMatchObject({ state: 'incomplete' })
   })
 
   it('an invoice event identifies the first invoice and an unpaid one', async () => {
     const invoice = { ...INVOICE, billing_reason: 'subscription_create', status: 'open', paid: false }
     const event = await readSigned(eventOf('invoice.payment_failed', invoice))
-    expect(event.toldInvoice).toEqual({ ...READ_INVOICE, subscriptionId: null, isFirst: true, isPaid: false })
+    expect(event.payloadInvoice).toEqual({ ...READ_INVOICE, subscriptionId: null, isFirst: true, isPaid: false })
   })
 })

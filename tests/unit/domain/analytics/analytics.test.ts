@@ -225,6 +225,7 @@ describe('growth', () => {
   const buildCount = (day: number, platform: 'bluesky' | 'mastodon', followers: number, at: string) => ({
     day,
     platform,
+    accountId: `${platform}-account`,
     followers,
     takenAt: new Date(at),
   })
@@ -249,7 +250,7 @@ describe('growth', () => {
       buildCount(3, 'bluesky', 12, '2026-03-04T06:00:00Z'),
       buildCount(0, 'mastodon', 1, '2026-03-01T13:00:00Z'),
     ]
-    const endings = { bluesky: [new Date('2026-03-02T09:00:00Z')] }
+    const endings = { 'bluesky-account': [new Date('2026-03-02T09:00:00Z')] }
     expect(buildGrowth(days, counts, endings).map(({ breakdown }) => breakdown.bluesky)).toEqual([
       10,
       10,
@@ -260,7 +261,7 @@ describe('growth', () => {
 
   it('a count at the moment of a disconnect has ended, and a disconnect at midnight ends on that day', () => {
     const counts = [buildCount(0, 'bluesky', 10, '2026-03-01T13:00:00Z')]
-    const endAt = (at: string) => ({ bluesky: [new Date(at)] })
+    const endAt = (at: string) => ({ 'bluesky-account': [new Date(at)] })
     const listFollowers = (at: string) => buildGrowth(days, counts, endAt(at)).map(({ _id }) => _id)
     expect(listFollowers('2026-03-01T13:00:00Z')).toEqual([days[0]!.date])
     expect(listFollowers('2026-03-01T12:59:59Z')).toEqual(days.map(({ date }) => date))
@@ -276,7 +277,7 @@ describe('growth', () => {
     ]
     const connected = new Set(['bluesky', 'tumblr'] as const)
     expect(countFollowers(connected, latest, {})).toEqual({ total: 10, breakdown: { bluesky: 10, tumblr: null } })
-    const endings = { bluesky: [new Date('2026-03-03T00:00:00Z')] }
+    const endings = { 'bluesky-account': [new Date('2026-03-03T00:00:00Z')] }
     expect(countFollowers(connected, latest, endings)).toEqual({
       total: null,
       breakdown: { bluesky: null, tumblr: null },
@@ -288,6 +289,7 @@ describe('growth', () => {
 const buildMetrics = (changes: Partial<PairMetrics>): PairMetrics => ({
   postId: 'one',
   platform: 'bluesky',
+  accountId: 'a',
   completedAt: new Date('2026-03-02T10:30:00Z'),
   totalEngagement: 0,
   engagementRate: null,

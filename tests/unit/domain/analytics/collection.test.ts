@@ -101,7 +101,7 @@ describe('due metrics', () => {
     ['an entry of the day before', { completedAt: new Date(T0.getTime() - DAY) }, false, true],
     ['an entry that is due later', { metricsDueAt: new Date(T0.getTime() + 1) }, false, false],
     ['an entry that is not collected any more', { metricsDueAt: null }, false, false],
-    ['an entry of an older release', { metricsDueAt: undefined }, false, false],
+    ['an entry without a collection time', { metricsDueAt: undefined }, false, false],
     ['an entry of another platform', { platform: 'tumblr' as const }, false, false],
     ['a failed entry', { status: 'failed' as const }, false, false],
     ['an entry without an id', { platformPostId: null }, false, false],

@@ -60,7 +60,7 @@ function createProcessor() {
     subscription = { ...subscription, ...changes }
     const createdAt = after(T0, events.length * 1_000)
     const invoiceId = subscription.latestInvoice?.id ?? null
-    events.push(buildEvent({ createdAt, told: subscription, invoiceId }))
+    events.push(buildEvent({ createdAt, payloadSubscription: subscription, invoiceId }))
   }
   return {
     events,

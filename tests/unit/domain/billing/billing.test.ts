@@ -138,7 +138,7 @@ describe('the end of a subscription', () => {
 
   it('the usage of a Free user is not reset again, not even by an invoice', () => {
     const free = userAfter(withSubscription(), withSubscription({ state: 'canceled' }))
-    const late = buildEvent({ type: 'invoice.payment_succeeded', invoiceId: 'in_2', toldInvoice: renewal })
+    const late = buildEvent({ type: 'invoice.payment_succeeded', invoiceId: 'in_2', payloadInvoice: renewal })
     for (const cause of [null, event, late]) {
       const { user } = syncBilling(free, withSubscription({ state: 'canceled', latestInvoice: renewal }), cause)
       expect(user.usage).toEqual(used)
@@ -148,7 +148,7 @@ describe('the end of a subscription', () => {
   it('an ended subscription never resumes because of an old payload', () => {
     const free = userAfter(withSubscription(), withSubscription({ state: 'canceled' }))
     for (const data of [withSubscription(), { subscriptions: [] }]) {
-      const { user } = syncBilling(free, data, buildEvent({ told: buildSubscription() }))
+      const { user } = syncBilling(free, data, buildEvent({ payloadSubscription: buildSubscription() }))
       expect(user.subscription).toMatchObject({ plan: 'free', status: 'cancelled' })
     }
   })
@@ -341,7 +341,7 @@ describe('a second subscription', () => {
 describe('a subscription that the processor no longer knows', () => {
   const gone: ProcessorData = { subscriptions: [] }
   const buildEventWith = (state: ProcessorState, minute: number) =>
-    buildEvent({ createdAt: after(T0, minute * 60_000), told: buildSubscription({ state }) })
+    buildEvent({ createdAt: after(T0, minute * 60_000), payloadSubscription: buildSubscription({ state }) })
 
   it('the newest signed payload determines an unknown subscription', () => {
     const [older, newer] = [buildEventWith('active', 1), buildEventWith('past_due', 2)]
@@ -362,29 +362,29 @@ describe('a subscription that the processor no longer knows', () => {
 
   it('an outdated payload counts no invoice', () => {
     const newer = syncBilling(buildUser(), gone, buildEventWith('past_due', 2)).user
-    const outdated = buildEvent({ createdAt: T0, told: buildSubscription({ latestInvoice: renewal }) })
+    const outdated = buildEvent({ createdAt: T0, payloadSubscription: buildSubscription({ latestInvoice: renewal }) })
     const { user } = syncBilling(newer, gone, outdated)
     expect(user.billing.countedInvoiceIds).toEqual([])
   })
 
   it('of two payloads with the same timestamp the one with the greater event id counts, in any order', () => {
-    const first = buildEvent({ id: 'evt_a', told: buildSubscription({ state: 'active' }) })
-    const second = buildEvent({ id: 'evt_b', told: buildSubscription({ state: 'past_due' }) })
+    const first = buildEvent({ id: 'evt_a', payloadSubscription: buildSubscription({ state: 'active' }) })
+    const second = buildEvent({ id: 'evt_b', payloadSubscription: buildSubscription({ state: 'past_due' }) })
     for (const events of [
       [first, second],
       [second, first],
     ]) {
       const user = events.reduce((before, payload) => syncBilling(before, gone, payload).user, buildUser())
       expect(user.subscription.status).toBe('pastDue')
-      expect(user.billing.subscriptions).toMatchObject([{ heard: { eventId: 'evt_b' } }])
+      expect(user.billing.subscriptions).toMatchObject([{ newestEvent: { eventId: 'evt_b' } }])
     }
   })
 
   it('a payload without dates and cancellation keeps the stored ones', () => {
     const unreported = { currentPeriodStart: null, currentPeriodEnd: null, cancelAtPeriodEnd: null }
-    const told = buildSubscription({ state: 'past_due', ...unreported })
+    const payloadSubscription = buildSubscription({ state: 'past_due', ...unreported })
     const before = userAfter(withSubscription({ cancelAtPeriodEnd: true }))
-    expect(syncBilling(before, gone, buildEvent({ told })).user.subscription).toMatchObject({
+    expect(syncBilling(before, gone, buildEvent({ payloadSubscription })).user.subscription).toMatchObject({
       status: 'pastDue',
       currentPeriodEnd: after(T0, MONTH),
       cancelAtPeriodEnd: true,
