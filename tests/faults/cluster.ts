@@ -1,4 +1,3 @@
-import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -35,7 +34,7 @@ export interface FaultClusterOptions {
   dir: string
   apis?: number
   workers?: number
-  /** The folder whose `src` is run: this project, or a copy with a planted fault. */
+  /** The folder whose `src` is run: this project, a copy with a planted fault, or the last release. */
   root?: string
   env?: Record<string, string>
 }
@@ -85,8 +84,6 @@ export async function startFaultCluster({
       SHUTDOWN_GRACE_MS: '5000',
       // Two on each platform.
       PLAN_FREE_MAX_ACCOUNTS: String(2 * PLATFORMS.length),
-      // Releases before webhooks refuse addresses with any port.
-      ...(root !== PROJECT_ROOT && { ALLOWED_PRIVATE_SERVERS: sandbox.env['ALLOWED_PRIVATE_SERVERS'] ?? '' }),
       ...env,
     } as Record<string, string>
     const addresses: string[] = []
@@ -140,10 +137,6 @@ export async function startFaultCluster({
 
       /** Runs the setup of the present source with these options. */
       setUp: (...options: string[]) => runSetup(environment, { root, options }),
-
-      /** Starts the same setup. The caller waits for its end, or kills it. */
-      startSetup: (...options: string[]): ChildProcess =>
-        spawn(process.execPath, ['src/cli/setup.ts', ...options], { cwd: root, env: environment, stdio: 'ignore' }),
 
       /** Ends every fault, and resolves when all initial processes respond again. */
       async heal(): Promise<void> {
