@@ -1,10 +1,10 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
-import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
+import { Worker, type WorkflowBundleOption } from '@temporalio/worker'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { HOUR, MINUTE, SECOND } from '../../src/domain/shared/times.ts'
-import { bundleWorkflows } from '../../src/worker/bundle.ts'
+import { loadBundle } from '../../src/worker/bundle.ts'
 import type {
   CollectedBatch,
   CollectionPlan,
@@ -21,9 +21,9 @@ import type {
 import { startTestServer } from './skipped-time.ts'
 
 let env: TestWorkflowEnvironment
-let workflowBundle: WorkflowBundleWithSourceMap
+let workflowBundle: WorkflowBundleOption
 beforeAll(async () => {
-  ;[env, workflowBundle] = await Promise.all([startTestServer(), bundleWorkflows()])
+  ;[env, workflowBundle] = await Promise.all([startTestServer(), loadBundle()])
 })
 afterAll(() => env?.teardown())
 

@@ -7,7 +7,7 @@ import {
   makeTelemetryFilterString,
   Runtime,
   Worker,
-  type WorkflowBundleWithSourceMap,
+  type WorkflowBundleOption,
 } from '@temporalio/worker'
 import { handleWhen, retry } from 'cockatiel'
 import { inject } from 'vitest'
@@ -23,7 +23,7 @@ import { SECOND } from '../../src/domain/shared/times.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { newUser } from '../../src/domain/users/user.ts'
 import type { Credentials, PlatformAdapter, NotFoundResult } from '../../src/platforms/contract.ts'
-import { bundleWorkflows } from '../../src/worker/bundle.ts'
+import { loadBundle } from '../../src/worker/bundle.ts'
 import {
   PUBLISH_SIGNALS,
   publishPostWorkflowId,
@@ -47,7 +47,7 @@ export interface SentPost {
  */
 export async function startSkippedTime() {
   const env = await startTestServer()
-  const workflowBundle = await bundleWorkflows()
+  const workflowBundle = await loadBundle()
   // All scenarios share this queue and its one worker: a task that a stopped worker's last poll received would be lost.
   let current: Activities | undefined
   const preparingWorker = await Worker.create({
@@ -109,7 +109,7 @@ let scenarios = 0
 
 async function startScenario(
   env: TestWorkflowEnvironment,
-  workflowBundle: WorkflowBundleWithSourceMap,
+  workflowBundle: WorkflowBundleOption,
   options: ScenarioOptions,
   useForPreparing: (activities: Activities) => void,
 ) {

@@ -14,7 +14,7 @@ import { readConfig } from '../../src/config/schema.ts'
 import { createContext, type Context } from '../../src/context.ts'
 import { DAY, HOUR, MINUTE } from '../../src/domain/shared/times.ts'
 import type { User } from '../../src/domain/users/user.ts'
-import { bundleWorkflows } from '../../src/worker/bundle.ts'
+import { loadBundle } from '../../src/worker/bundle.ts'
 import { backgroundWorkflowId } from '../../src/workflows/background-work.ts'
 import { signIn, type SignedIn } from '../support/api.ts'
 import { poll } from '../support/service-in-process.ts'
@@ -61,7 +61,7 @@ beforeAll(async () => {
   worker = await Worker.create({
     connection: env.nativeConnection,
     taskQueue: 'billing',
-    workflowBundle: await bundleWorkflows(),
+    workflowBundle: await loadBundle(),
     activities: createBillingActivities(context),
   })
   running = worker.run()

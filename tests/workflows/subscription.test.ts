@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../src/domain/shared/times.ts'
 import { createOrchestrator, type PublishOrchestrator } from '../../src/integrations/temporal/orchestrator.ts'
 import { newId } from '../../src/store/shared/schema.ts'
-import { bundleWorkflows } from '../../src/worker/bundle.ts'
+import { loadBundle } from '../../src/worker/bundle.ts'
 import type { SubscriptionState } from '../../src/workflows/messages/billing.ts'
 import { startTestServer } from './skipped-time.ts'
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
   worker = await Worker.create({
     connection: env.nativeConnection,
     taskQueue: 'billing',
-    workflowBundle: await bundleWorkflows(),
+    workflowBundle: await loadBundle(),
     activities: {
       applyPaymentEvent: (_userId: string, eventId: string) =>
         record(eventId, () => (results.apply ? results.apply(eventId) : ended)),

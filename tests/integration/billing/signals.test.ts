@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { DAY } from '../../../src/domain/shared/times.ts'
 import { createOrchestrator, type PublishOrchestrator } from '../../../src/integrations/temporal/orchestrator.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
-import { bundleWorkflows } from '../../../src/worker/bundle.ts'
+import { loadBundle } from '../../../src/worker/bundle.ts'
 import { CONNECTION_OPTIONS, toWorkerOptions } from '../../../src/worker/create-workers.ts'
 import { backgroundWorkflowId } from '../../../src/workflows/background-work.ts'
 import type { SubscriptionState } from '../../../src/workflows/messages/billing.ts'
@@ -33,7 +33,7 @@ beforeAll(async () => {
     connection: native,
     namespace,
     taskQueue: 'billing',
-    ...toWorkerOptions('billing', config, { workflowBundle: await bundleWorkflows() }),
+    ...toWorkerOptions('billing', config, { workflowBundle: await loadBundle() }),
     activities: {
       async applyPaymentEvent(_userId: string, eventId: string) {
         applied.push(eventId)
