@@ -68,8 +68,9 @@ const liveUntil = (periodEndsAt: number): SubscriptionState => ({
   standing: 'pro/active',
   change: 'goes on',
 })
-const notify = async (userId: string, eventId: string, type = 'customer.subscription.updated') =>
-  expect(await orchestrator.notifySubscription(userId, { eventId, type })).toBe(true)
+/** Signals until Temporal acknowledges in time, which may take several tries on a busy machine. The workflow ignores repeated events. */
+const notify = (userId: string, eventId: string, type = 'customer.subscription.updated') =>
+  expect.poll(() => orchestrator.notifySubscription(userId, { eventId, type }), { timeout: 20_000 }).toBe(true)
 const getWorkflow = (userId: string) => env.client.workflow.getHandle(`subscription/${userId}`)
 const listEvents = () => calls.map(({ name }) => name).filter((name) => name !== 'read')
 const readDetails = async (userId: string) => {
@@ -152,7 +153,7 @@ describe('a period that ends without an event', () => {
 it('a workflow started by the daily reconcile reads the subscription first, and ends when it is not live', async () => {
   const userId = newId()
   const options = { summary: 'Watch', fairnessKey: userId }
-  expect(await orchestrator.startWork('subscription', userId, options)).toBe(true)
+  await expect.poll(() => orchestrator.startWork('subscription', userId, options), { timeout: 20_000 }).toBe(true)
   await getWorkflow(userId).result()
   expect(calls.map(({ name }) => name)).toEqual(['read'])
 })
