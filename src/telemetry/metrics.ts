@@ -17,7 +17,7 @@ const WAIT_SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 120]
 
 const CALL_OUTCOMES = ['accepted', 'refused', 'unknown'] as const
 const DELIVERY_OUTCOMES = ['accepted', 'failed', 'deferred', 'unknown'] as const
-const FINDINGS = ['untold', 'overdue', 'stalled'] as const
+const FINDINGS = ['unacknowledged', 'overdue', 'stalled'] as const
 const PUSH_OUTCOMES = ['sent', 'dead', 'refused', 'later'] as const
 const PAYMENT_CALL_OUTCOMES = ['answered', 'refused', 'failed'] as const
 const QUOTA_LEASE_OUTCOMES = ['granted', 'refused', 'failed'] as const
@@ -218,8 +218,7 @@ export function createMetrics() {
     },
 
     reconciled: (platform: Platform, result: 'found' | 'absent' | 'undecidable' | 'in-flight' | 'error'): void =>
-      // Dashboards know the value by its older name.
-      reconciles.inc({ platform, result: result === 'in-flight' ? 'unsettled' : result }),
+      reconciles.inc({ platform, result }),
     platformStep: (platform: Platform, step: PlatformStep, seconds: number): void =>
       platformCalls.observe({ platform, step }, seconds),
     platformFailed: (platform: Platform, step: PlatformStep, errorClass: string): void =>

@@ -156,7 +156,6 @@ function isLongOverdue({ dueAt }: Post, now: Date): boolean {
 }
 
 function toFinding({ startPending, status }: Post): SweepFinding {
-  // The value is a label of a published metric.
-  if (startPending) return 'untold'
+  if (startPending) return 'unacknowledged'
   return status === 'PROCESSING' ? 'stalled' : 'overdue'
 }
