@@ -128,7 +128,7 @@ async function startScenario(
 
   const posts = {
     find: async () => stored,
-    async transition(_id: string, move: Move): Promise<Post> {
+    async transition(_post: unknown, move: Move): Promise<Post> {
       if (!stored) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
       const moved = move(stored, clock.now())
       if (moved !== stored) stored = { ...moved, revision: stored.revision + 1 }
@@ -230,7 +230,7 @@ async function startScenario(
     /** Changes the post as a route does: with a move and then a signal. */
     async change(move: Move, signal: PublishSignal): Promise<void> {
       await clock.sync()
-      const post = await posts.transition(postId, move)
+      const post = await posts.transition(stored, move)
       if (signal === 'retry') {
         handle = await client.signalWithStart('publishPost', {
           ...startOptions,

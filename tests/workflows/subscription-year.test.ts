@@ -199,7 +199,7 @@ it('month 7: the daily reconcile finds a renewal without an event and without a 
   await expectSubscription(onPro, 'used')
   const { reconcileBilled } = createBillingActivities(context)
   const page = await new MockActivityEnvironment().run(reconcileBilled, { by: 'subscription', after: '' } as const)
-  expect(page).toMatchObject({ looked: 1, failed: 0 })
+  expect(page).toMatchObject({ checked: 1, failed: 0 })
   await expectSubscription({ ...onPro, currentPeriodStart: end }, 'unused')
   expect((await workflow().describe()).status.name).toBe('RUNNING')
   losesEvents = false

@@ -43,7 +43,7 @@ beforeAll(async () => {
     activities: {
       applyPaymentEvent: (_userId: string, eventId: string) =>
         record(eventId, () => (results.apply ? results.apply(eventId) : ended)),
-      lookAtSubscription: () => record('read', () => (results.read ? results.read() : ended)),
+      syncSubscription: () => record('read', () => (results.read ? results.read() : ended)),
     },
   })
   workerRun = worker.run()
@@ -61,11 +61,11 @@ afterAll(async () => {
   await env?.teardown()
 })
 
-const ended: SubscriptionState = { isLive: false, periodEndsAt: null, standing: 'free/cancelled', change: 'ended' }
+const ended: SubscriptionState = { isLive: false, periodEndsAt: null, planAndStatus: 'free/cancelled', change: 'ended' }
 const liveUntil = (periodEndsAt: number): SubscriptionState => ({
   isLive: true,
   periodEndsAt,
-  standing: 'pro/active',
+  planAndStatus: 'pro/active',
   change: 'goes on',
 })
 /** Signals until Temporal acknowledges in time, which may take several tries on a busy machine. The workflow ignores repeated events. */
@@ -180,7 +180,7 @@ it('the workflow details show operators the events of a customer with ids, state
   const endsAt = (await env.currentTimeMs()) + 30 * DAY
   results.apply = (eventId) =>
     eventId === 'evt_14'
-      ? { ...liveUntil(endsAt), standing: 'pro/pastDue', change: 'payment failed' }
+      ? { ...liveUntil(endsAt), planAndStatus: 'pro/pastDue', change: 'payment failed' }
       : liveUntil(endsAt)
   for (let event = 0; event < 15; event++) await notify(userId, `evt_${event}`, 'invoice.payment_failed')
   await expect.poll(listEvents, { timeout: 20_000 }).toHaveLength(15)

@@ -44,7 +44,7 @@ beforeAll(async () => {
           atOnce -= 1
         }
       },
-      lookAtSubscription: async () => ended,
+      syncSubscription: async () => ended,
     },
   })
   running = worker.run()
@@ -62,11 +62,11 @@ afterAll(async () => {
   await native?.close()
 })
 
-const ended: SubscriptionState = { isLive: false, periodEndsAt: null, standing: 'free/cancelled', change: 'ended' }
+const ended: SubscriptionState = { isLive: false, periodEndsAt: null, planAndStatus: 'free/cancelled', change: 'ended' }
 const activeSubscription = (): SubscriptionState => ({
   isLive: true,
   periodEndsAt: Date.now() + 30 * DAY,
-  standing: 'pro/active',
+  planAndStatus: 'pro/active',
   change: 'nothing',
 })
 /** Repeats until acknowledged, like the webhook: on a busy server a second may be too short. */
