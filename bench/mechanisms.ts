@@ -55,7 +55,7 @@ export const MECHANISMS: Mechanism[] = [
   },
   {
     on: 'burst',
-    off: { anchor: 'arming by rank', change: (code) => code.replace('plan.armLeadMs ?? ', '') },
+    off: { anchor: 'arming by rank', change: (code) => code.replace(', post.dueRank', '') },
   },
   {
     on: 'burst',

@@ -34,7 +34,7 @@ export interface FaultClusterOptions {
   dir: string
   apis?: number
   workers?: number
-  /** The folder whose `src` is run: this project, or a copy with a planted fault. */
+  /** The folder whose `src` is run: this project, a copy with a planted fault, or the last release. */
   root?: string
   env?: Record<string, string>
 }
@@ -84,8 +84,6 @@ export async function startFaultCluster({
       SHUTDOWN_GRACE_MS: '5000',
       // Two on each platform.
       PLAN_FREE_MAX_ACCOUNTS: String(2 * PLATFORMS.length),
-      // Releases before webhooks refuse addresses with any port.
-      ...(root !== PROJECT_ROOT && { ALLOWED_PRIVATE_SERVERS: sandbox.env['ALLOWED_PRIVATE_SERVERS'] ?? '' }),
       ...env,
     } as Record<string, string>
     const addresses: string[] = []

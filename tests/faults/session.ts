@@ -29,10 +29,8 @@ export interface SessionUser {
   userId: string
   /** The default accounts. */
   accounts: Map<Platform, SandboxAccount>
-  /** The second account of each platform, once they are connected. */
+  /** The second account of each platform, in a session with further accounts. */
   further: ReadonlyMap<Platform, FurtherAccount>
-  /** Connects a second account on every platform. */
-  connectFurther(): Promise<void>
   /** Returns the client of an API process. Numbers beyond the last process start again with the first. */
   clientFor(api: number): Client
 }
@@ -76,19 +74,18 @@ export async function openSession(cluster: FaultCluster, options: SessionOptions
     const connected = await cluster.connect(name, { send, goTo })
     const accounts = new Map(connected.map((account) => [account.platform, account]))
     const further = new Map<Platform, FurtherAccount>()
-    async function connectFurther(): Promise<void> {
+    plantSecrets(connected)
+    if (options.withFurtherAccounts) {
       const others = await connectFurtherAccounts(name, { send, goTo })
       for (const account of others) further.set(account.platform, account)
       plantSecrets(others)
     }
-    plantSecrets(connected)
-    if (options.withFurtherAccounts) await connectFurther()
     const image = await uploadImage(send)
     const clients = logins.map((login, index) =>
       createClient({ log, userId, send: login.send, process: `api-${index + 1}`, image }),
     )
     const user: SessionUser = {
-      ...{ userId, accounts, further, connectFurther },
+      ...{ userId, accounts, further },
       clientFor: (api) => clients[api % clients.length]!,
     }
     users.push(user)
@@ -199,8 +196,7 @@ export async function openSession(cluster: FaultCluster, options: SessionOptions
     },
 
     /** Judges the evidence and returns one line per violation. */
-    verdict: async (replaced: Partial<Evidence> = {}): Promise<string[]> =>
-      formatViolations(judge({ ...(await gatherEvidence()), ...replaced })),
+    verdict: async (): Promise<string[]> => formatViolations(judge(await gatherEvidence())),
   }
 }
 

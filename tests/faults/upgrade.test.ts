@@ -4,14 +4,17 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { PROJECT_ROOT } from '../../sandbox/options.ts'
-import { extractRelease, ONE_ACCOUNT_PER_PLATFORM } from '../support/older-release.ts'
+import { extractRelease, findLastRelease } from '../support/last-release.ts'
 import { startFaultCluster, unique, type FaultCluster } from './cluster.ts'
 import { marked, type PostInput } from './judge/evidence.ts'
 import { findUnsentPosts, retryFailed } from './run.ts'
 import { openSession, type Session, type SessionUser } from './session.ts'
 import { waitFor } from './wait-for.ts'
 
-/** Upgrades the release that knows one account per platform, with posts in every state and under load, as docs/operations/upgrading.md says. */
+/**
+ * Upgrades the last release to the working tree while its posts are in every state and under load. While nothing is released, the working
+ * tree takes the place of the release: its changes need no compatibility yet, but a rolling restart has to lose nothing.
+ */
 
 const SECOND = 1_000
 const LOAD_EVERY_MS = 400
@@ -19,10 +22,11 @@ const LOAD_EVERY_MS = 400
 let cluster: FaultCluster
 let session: Session
 
-/** Starts the older release. Each try of the test has a cluster of its own, because an upgrade cannot be taken back. */
-async function startOlderRelease(): Promise<void> {
+/** Starts the last release. Each try of the test has a cluster of its own, because an upgrade cannot be taken back. */
+async function startLastRelease(): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'postonce-upgrade-'))
-  const root = await extractRelease(ONE_ACCOUNT_PER_PLATFORM, join(dir, 'older'))
+  const release = await findLastRelease()
+  const root = release === null ? PROJECT_ROOT : await extractRelease(release, join(dir, 'release'))
   cluster = await startFaultCluster({ dir, root })
   onTestFinished(async ({ task }) => {
     await cluster.stop()
@@ -32,8 +36,8 @@ async function startOlderRelease(): Promise<void> {
   session = await openSession(cluster, { users: 2 })
 }
 
-it('posts in every state are published once by rolling restarts, and users then connect further accounts', async () => {
-  await startOlderRelease()
+it('posts in every state are published once while rolling restarts upgrade the last release', async () => {
+  await startLastRelease()
   const [user] = session.users as [SessionUser]
   const { draft, refused, cancelled, moved } = await createInEveryState(user)
   const load = startLoad()
@@ -49,8 +53,6 @@ it('posts in every state are published once by rolling restarts, and users then 
     if (name === 'api-1') await create(await session.addUser(), { scheduledAt: Date.now() + 10 * SECOND })
   }
 
-  await user.connectFurther()
-  const both = await create(user, { platforms: ['bluesky'], accounts: [user.further.get('bluesky')!.id] })
   await user.clientFor(0).edit(draft, { status: 'SCHEDULED', scheduledAt: Date.now() + SECOND })
   await user.clientFor(0).cancel(cancelled)
   await user.clientFor(0).edit(moved, { scheduledAt: Date.now() + 2 * SECOND })
@@ -62,9 +64,8 @@ it('posts in every state are published once by rolling restarts, and users then 
   await retryFailed(session)
   await session.waitUntilIdle()
 
-  expect([...(await session.verdict({ events: null })), ...(await findUnsentPosts(session))]).toEqual([])
+  expect([...(await session.verdict()), ...(await findUnsentPosts(session))]).toEqual([])
   const posts = await session.readPosts()
-  expect(posts.find(({ _id }) => _id === both)).toMatchObject({ status: 'COMPLETED', platformStatuses: [{}, {}] })
   const statusOf = (id: string) => posts.find(({ _id }) => _id === id)?.status
   expect([draft, moved, cancelled].map(statusOf)).toEqual(['COMPLETED', 'COMPLETED', 'CANCELLED'])
 })

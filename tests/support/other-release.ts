@@ -1,5 +1,5 @@
 import { proxyActivities, sleep } from '@temporalio/workflow'
-import { armLeadMs, type PublishPlan } from '../../src/domain/posts/publish-plan.ts'
+import type { PublishPlan } from '../../src/domain/posts/publish-plan.ts'
 
 /**
  * The workflows of a release that schedules other commands. The current workflows cannot replay their histories. Tests bundle this
@@ -16,7 +16,7 @@ async function waitForNextRelease(waitMs: number): Promise<void> {
 }
 
 export const publishPost = (plan: PublishPlan): Promise<void> =>
-  waitForNextRelease(plan.dueAt - armLeadMs(plan.postId) - Date.now())
+  waitForNextRelease(plan.dueAt - plan.armLeadMs - Date.now())
 
 const background = (): Promise<void> => waitForNextRelease(2_000)
 

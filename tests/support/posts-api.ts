@@ -79,7 +79,7 @@ export async function deliver(
     const post = (await posts.find(postId))!
     const { round } = findEntry(post, platform)!.delivery
     const claimed = await posts.transition(
-      postId,
+      post,
       claim(platform, {
         round,
         key: newId(),
@@ -90,12 +90,12 @@ export async function deliver(
     )
     if (outcome === 'accepted') {
       const published = { platformPostId: `at://${newId()}`, platformPostUrl: 'https://bsky.app/profile/ann/post/1' }
-      await posts.transition(postId, accept(platform, published))
+      await posts.transition(post, accept(platform, published))
     }
     if (outcome === 'refused') {
       const from = { round, attempt: findEntry(claimed, platform)!.delivery.attempt }
       const reason = { code: 'validation', message: 'The platform refused it' } as const
-      await posts.transition(postId, refuse(platform, reason, from))
+      await posts.transition(post, refuse(platform, reason, from))
     }
   }
 }

@@ -1,29 +1,29 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
-import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
+import { Worker, type WorkflowBundleOption } from '@temporalio/worker'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { HOUR, MINUTE, SECOND } from '../../src/domain/shared/times.ts'
-import { bundleWorkflows } from '../../src/worker/bundle.ts'
-import type {
-  CollectedBatch,
-  CollectionPlan,
-  CollectionShard,
-  DueAccount,
-  DueBatch,
-  DuePage,
-  DuePlace,
-  FollowersPage,
-  FollowersPlace,
-  FollowersPlan,
-  Pauses,
+import { loadBundle } from '../../src/worker/bundle.ts'
+import {
+  startAgeClass,
+  type CollectedBatch,
+  type CollectionPlan,
+  type CollectionShard,
+  type DueAccount,
+  type DueBatch,
+  type DuePage,
+  type DuePlace,
+  type FollowersPage,
+  type FollowersPlace,
+  type FollowersPlan,
 } from '../../src/workflows/messages/analytics.ts'
 import { startTestServer } from './skipped-time.ts'
 
 let env: TestWorkflowEnvironment
-let workflowBundle: WorkflowBundleWithSourceMap
+let workflowBundle: WorkflowBundleOption
 beforeAll(async () => {
-  ;[env, workflowBundle] = await Promise.all([startTestServer(), bundleWorkflows()])
+  ;[env, workflowBundle] = await Promise.all([startTestServer(), loadBundle()])
 })
 afterAll(() => env?.teardown())
 
@@ -45,7 +45,8 @@ async function runWorkflow(name: string, activities: object, ...args: unknown[])
 const DONE: CollectedBatch = { saved: 1, deleted: 0, skipped: 0, failed: 0, end: 'done' }
 const PLATFORMS: Platform[] = ['bluesky', 'mastodon']
 
-const FIRST_PLACE = { startUserId: null, isRound: false, afterUserId: null }
+const ALL_OWNERS = { afterUserId: null, untilUserId: null }
+const FIRST_PLACE = startAgeClass(0, { platform: 'mastodon', range: ALL_OWNERS, startUserId: null })
 const NO_POSTS = { saved: 0, deleted: 0, skipped: 0, failed: 0 }
 const TWO_SERVERS = PLATFORMS.map((platform) => ({ platform }))
 const MASTODON = ['slow', 'other'].map((server) => ({ platform: 'mastodon' as const, server }))
@@ -65,20 +66,16 @@ const createPage = (
 
 /** Returns a `listDueMetrics` with this many pages. Each has the accounts on both platforms. */
 const createPages = (pages: number, accounts: number, servers = TWO_SERVERS) => {
-  return async (place: DuePlace | null) => {
-    const ageClass = place?.ageClass ?? 0
+  return async ({ ageClass }: DuePlace) => {
     const users = Array.from({ length: accounts }, (_, index) => `user-${ageClass}-${index}`)
     return createPage(users, servers, ageClass + 1 < pages ? { ...FIRST_PLACE, ageClass: ageClass + 1 } : null)
   }
 }
 
 /** Runs a shard that ends in an hour, or after `ms`. */
-const runShard = async (
-  activities: object,
-  { ms = HOUR, shard = {} }: { ms?: number; shard?: Partial<DuePlace> } = {},
-) =>
+const runShard = async (activities: object, ms = HOUR) =>
   runWorkflow('collectMetricsShard', activities, {
-    place: { ...FIRST_PLACE, ageClass: 0, ...shard },
+    place: FIRST_PLACE,
     pauses: {},
     endsAt: (await env.currentTimeMs()) + ms,
     listing: { collectedBefore: 0, slow: [], isCut: false },
@@ -194,24 +191,6 @@ it.each([
   expect(places.map(({ ageClass }) => ageClass)).toEqual(Array.from({ length: found.listings }, () => 0))
 })
 
-it('a shard keeps its platform and owners when a worker of an older release lists a page', async () => {
-  const shard = { platform: 'bluesky' as const, range: { afterUserId: 'b', untilUserId: 'f' } }
-  const places: DuePlace[] = []
-  const list = createPages(7, 1)
-  const { continuedAsNew } = await runShard(
-    {
-      listDueMetrics: (place: DuePlace) => {
-        places.push(place)
-        return list(place)
-      },
-      collectBatch: async (): Promise<CollectedBatch> => DONE,
-    },
-    { shard },
-  )
-  expect(continuedAsNew).toBe(true)
-  expect(places).toMatchObject(Array.from({ length: 7 }, () => shard))
-})
-
 it('a shard stops when its run ends, waits for its last activities, and counts what they collected', async () => {
   const calls: string[] = []
   const { totals } = await runShard(
@@ -227,7 +206,7 @@ it('a shard stops when its run ends, waits for its last activities, and counts w
         return DONE
       },
     },
-    { ms: 3 * SECOND },
+    3 * SECOND,
   )
   expect(calls).toHaveLength(5)
   expect(totals).toEqual({ ...NO_POSTS, saved: 4 })
@@ -271,25 +250,6 @@ it('a failed shard fails the run only after the others have ended', async () => 
   expect(ended).toHaveLength(4)
 })
 
-it('a run that an older release started collects all posts itself', async () => {
-  const places: (DuePlace | null)[] = []
-  const list = createPages(7, 1)
-  const older = { ...FIRST_PLACE, ageClass: 5, youngestSlot: 0, within: null }
-  const { totals } = await runWorkflow(
-    'collectPostMetrics',
-    {
-      listDueMetrics: (place: DuePlace | null) => {
-        places.push(place)
-        return list(place)
-      },
-      collectBatch: async (): Promise<CollectedBatch> => DONE,
-    },
-    { place: older, pauses: {}, ...NO_POSTS, saved: 1 },
-  )
-  expect(places.map((place) => place?.ageClass)).toEqual([5, 6])
-  expect(totals).toEqual({ ...NO_POSTS, saved: 9 })
-})
-
 const NO_FOLLOWERS = { taken: 0, skipped: 0, failed: 0, paused: 0 }
 const LAST_PAGE: FollowersPage = { next: null, pauses: {}, ...NO_FOLLOWERS }
 
@@ -297,7 +257,7 @@ it('each shard of follower counts pauses alone and reads the servers that a paus
   const calls: (FollowersPlace & { at: number })[] = []
   const { totals } = await runWorkflow('collectAccountMetrics', {
     planFollowers: async (): Promise<FollowersPlan> => ({ shards: [toShard('paused'), toShard('whole')] }),
-    collectShardFollowers: async (place: FollowersPlace): Promise<FollowersPage> => {
+    collectFollowersPage: async (place: FollowersPlace): Promise<FollowersPage> => {
       const { after, pauses, servers, range } = place
       const at = await env.currentTimeMs()
       calls.push({ ...place, at })
@@ -322,24 +282,4 @@ it('each shard of follower counts pauses alone and reads the servers that a paus
   expect(third - second).toBeGreaterThan(HOUR)
   expect(third - second).toBeLessThan(3 * HOUR)
   expect(totals).toEqual({ taken: 3, skipped: 0, failed: 0, paused: 1 })
-})
-
-it('a run of follower counts that an older release started reads all accounts itself, and paused platforms after the pause', async () => {
-  const calls: { after: string | null; pauses: Pauses; on: Platform[] | undefined }[] = []
-  const { totals } = await runWorkflow(
-    'collectAccountMetrics',
-    {
-      collectFollowersPage: async (after: string | null, pauses: Pauses, on?: Platform[]): Promise<FollowersPage> => {
-        calls.push({ after, pauses, on })
-        const at = await env.currentTimeMs()
-        return on ? { ...LAST_PAGE, taken: 1 } : { ...LAST_PAGE, paused: 1, pauses: { mastodon: at + MINUTE } }
-      },
-    },
-    { round: 1, after: 'first', pauses: {}, ...NO_FOLLOWERS, taken: 3 },
-  )
-  expect(calls).toEqual([
-    { after: 'first', pauses: {}, on: undefined },
-    { after: null, pauses: {}, on: ['mastodon'] },
-  ])
-  expect(totals).toEqual({ ...NO_FOLLOWERS, taken: 4 })
 })

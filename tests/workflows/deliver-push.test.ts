@@ -1,5 +1,5 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
-import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
+import { Worker, type WorkflowBundleOption } from '@temporalio/worker'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createPushActivities } from '../../src/activities/notifications/push.ts'
 import { registerPushDevice } from '../../src/commands/notifications/push-devices.ts'
@@ -12,15 +12,15 @@ import { createTokenCipher } from '../../src/security/token-cipher.ts'
 import type { Notification } from '../../src/store/notifications/notifications.ts'
 import type { PushDevice, PushTokenStore } from '../../src/store/notifications/push-tokens.ts'
 import { newId } from '../../src/store/shared/schema.ts'
-import { bundleWorkflows } from '../../src/worker/bundle.ts'
+import { loadBundle } from '../../src/worker/bundle.ts'
 import { createSkippedClock, startTestServer, synced } from './skipped-time.ts'
 
 let env: TestWorkflowEnvironment
-let workflowBundle: WorkflowBundleWithSourceMap
+let workflowBundle: WorkflowBundleOption
 let stop = async () => {}
 beforeAll(async () => {
   env = await startTestServer()
-  workflowBundle = await bundleWorkflows()
+  workflowBundle = await loadBundle()
 })
 afterEach(() => stop())
 afterAll(() => env?.teardown())

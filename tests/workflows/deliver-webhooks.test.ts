@@ -1,16 +1,16 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
-import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
+import { Worker, type WorkflowBundleOption } from '@temporalio/worker'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { HOUR } from '../../src/domain/shared/times.ts'
-import { bundleWorkflows } from '../../src/worker/bundle.ts'
+import { loadBundle } from '../../src/worker/bundle.ts'
 import { wakeSignal, type RoundResult } from '../../src/workflows/messages/webhooks.ts'
 import { createSkippedClock, startTestServer, synced } from './skipped-time.ts'
 
 let env: TestWorkflowEnvironment
-let workflowBundle: WorkflowBundleWithSourceMap
+let workflowBundle: WorkflowBundleOption
 beforeAll(async () => {
   env = await startTestServer()
-  workflowBundle = await bundleWorkflows()
+  workflowBundle = await loadBundle()
 })
 afterAll(() => env?.teardown())
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
-import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
+import { Worker, type WorkflowBundleOption } from '@temporalio/worker'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createSendMailActivities } from '../../src/activities/notifications/send-mail.ts'
 import { sealMail } from '../../src/commands/notifications/mail-secrets.ts'
@@ -9,14 +9,14 @@ import { DAY, HOUR, MINUTE } from '../../src/domain/shared/times.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { createTokenCipher } from '../../src/security/token-cipher.ts'
 import type { Mail } from '../../src/store/notifications/mails.ts'
-import { bundleWorkflows } from '../../src/worker/bundle.ts'
+import { loadBundle } from '../../src/worker/bundle.ts'
 import { createSkippedClock, startTestServer, synced } from './skipped-time.ts'
 
 let env: TestWorkflowEnvironment
-let workflowBundle: WorkflowBundleWithSourceMap
+let workflowBundle: WorkflowBundleOption
 beforeAll(async () => {
   env = await startTestServer()
-  workflowBundle = await bundleWorkflows()
+  workflowBundle = await loadBundle()
 })
 afterAll(() => env?.teardown())
 

@@ -7,7 +7,7 @@ import {
   makeTelemetryFilterString,
   Runtime,
   Worker,
-  type WorkflowBundleWithSourceMap,
+  type WorkflowBundleOption,
 } from '@temporalio/worker'
 import { handleWhen, retry } from 'cockatiel'
 import { inject } from 'vitest'
@@ -23,7 +23,7 @@ import { SECOND } from '../../src/domain/shared/times.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { newUser } from '../../src/domain/users/user.ts'
 import type { Credentials, PlatformAdapter, NotFoundResult } from '../../src/platforms/contract.ts'
-import { bundleWorkflows } from '../../src/worker/bundle.ts'
+import { loadBundle } from '../../src/worker/bundle.ts'
 import {
   PUBLISH_SIGNALS,
   publishPostWorkflowId,
@@ -47,7 +47,7 @@ export interface SentPost {
  */
 export async function startSkippedTime() {
   const env = await startTestServer()
-  const workflowBundle = await bundleWorkflows()
+  const workflowBundle = await loadBundle()
   // All scenarios share this queue and its one worker: a task that a stopped worker's last poll received would be lost.
   let current: Activities | undefined
   const preparingWorker = await Worker.create({
@@ -109,7 +109,7 @@ let scenarios = 0
 
 async function startScenario(
   env: TestWorkflowEnvironment,
-  workflowBundle: WorkflowBundleWithSourceMap,
+  workflowBundle: WorkflowBundleOption,
   options: ScenarioOptions,
   useForPreparing: (activities: Activities) => void,
 ) {
@@ -128,7 +128,7 @@ async function startScenario(
 
   const posts = {
     find: async () => stored,
-    async transition(_id: string, move: Move): Promise<Post> {
+    async transition(_post: unknown, move: Move): Promise<Post> {
       if (!stored) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
       const moved = move(stored, clock.now())
       if (moved !== stored) stored = { ...moved, revision: stored.revision + 1 }
@@ -230,7 +230,7 @@ async function startScenario(
     /** Changes the post as a route does: with a move and then a signal. */
     async change(move: Move, signal: PublishSignal): Promise<void> {
       await clock.sync()
-      const post = await posts.transition(postId, move)
+      const post = await posts.transition(stored, move)
       if (signal === 'retry') {
         handle = await client.signalWithStart('publishPost', {
           ...startOptions,

@@ -14,7 +14,7 @@ import { readConfig } from '../../src/config/schema.ts'
 import { createContext, type Context } from '../../src/context.ts'
 import { DAY, HOUR, MINUTE } from '../../src/domain/shared/times.ts'
 import type { User } from '../../src/domain/users/user.ts'
-import { bundleWorkflows } from '../../src/worker/bundle.ts'
+import { loadBundle } from '../../src/worker/bundle.ts'
 import { backgroundWorkflowId } from '../../src/workflows/background-work.ts'
 import { signIn, type SignedIn } from '../support/api.ts'
 import { poll } from '../support/service-in-process.ts'
@@ -61,7 +61,7 @@ beforeAll(async () => {
   worker = await Worker.create({
     connection: env.nativeConnection,
     taskQueue: 'billing',
-    workflowBundle: await bundleWorkflows(),
+    workflowBundle: await loadBundle(),
     activities: createBillingActivities(context),
   })
   running = worker.run()
@@ -199,7 +199,7 @@ it('month 7: the daily reconcile finds a renewal without an event and without a 
   await expectSubscription(onPro, 'used')
   const { reconcileBilled } = createBillingActivities(context)
   const page = await new MockActivityEnvironment().run(reconcileBilled, { by: 'subscription', after: '' } as const)
-  expect(page).toMatchObject({ looked: 1, failed: 0 })
+  expect(page).toMatchObject({ checked: 1, failed: 0 })
   await expectSubscription({ ...onPro, currentPeriodStart: end }, 'unused')
   expect((await workflow().describe()).status.name).toBe('RUNNING')
   losesEvents = false

@@ -1,7 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity'
 import type { AgeClass } from '../../domain/analytics/collection.ts'
-import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
-import { chooseByIdOrDefault, type AccountCredentials } from '../../commands/accounts/account-credentials.ts'
+import { chooseById, type AccountCredentials } from '../../commands/accounts/account-credentials.ts'
 import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
 import type { AccountStore } from '../../store/accounts/accounts.ts'
 import {
@@ -14,7 +13,7 @@ import {
   type FollowersPage,
   type FollowersPlace,
   type FollowersPlan,
-  type Pauses,
+  type RefreshInput,
 } from '../../workflows/messages/analytics.ts'
 import { createCallLimiter } from '../shared/call-limiter.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
@@ -42,7 +41,7 @@ export interface AnalyticsDeps
   extends
     Omit<CollectPostsDeps, 'callAccount' | 'followers' | 'collection' | 'accounts'>,
     Omit<CollectFollowersDeps, 'callAccount' | 'accounts' | 'deadLetters'> {
-  accounts: Pick<AccountStore, 'listConnected' | 'listPage' | 'listOfOwners' | 'sampleOwners' | 'countRoughly'>
+  accounts: Pick<AccountStore, 'listConnected' | 'listOfOwners' | 'sampleOwners' | 'countRoughly'>
   credentials: AccountCredentials
   deadLetters: Pick<DeadLetterStore, 'add' | 'find' | 'remove'>
   collection: CollectionSettings
@@ -63,7 +62,7 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
   const { planPosts, planFollowers } = createPlanCollection({ ...deps, ...collection })
   const listDueMetrics = createListDueMetrics(deps)
   const refreshMetrics = createRefreshMetrics({ ...deps, collectPosts })
-  const { collectOfShard, collectOfAll } = createCollectFollowersPage({ ...deps, followers })
+  const collectFollowersPage = createCollectFollowersPage({ ...deps, followers })
   const replayDeadLetter = createReplayDeadLetter({ ...deps, followers, refreshMetrics })
 
   return {
@@ -71,27 +70,17 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
 
     planFollowers: (): Promise<FollowersPlan> => runActivity(planFollowers),
 
-    /** @param place null at the beginning of a run that an older release started */
-    listDueMetrics: (place: DuePlace | null): Promise<DuePage> => runActivity(() => listDueMetrics(place)),
+    listDueMetrics: (place: DuePlace): Promise<DuePage> => runActivity(() => listDueMetrics(place)),
 
     collectBatch: (batch: DueBatch): Promise<CollectedBatch> =>
       runActivity(() => collectPosts(batch, cancellationSignal())),
 
     /** @returns whether there is a new snapshot */
-    refreshPostMetrics: (postId: string, platform: Platform, target?: string, userId?: string): Promise<boolean> =>
-      runActivity(async () => (await refreshMetrics(postId, platform, target, userId))?.saved === 1),
+    refreshPostMetrics: (input: RefreshInput): Promise<boolean> =>
+      runActivity(async () => (await refreshMetrics(input))?.saved === 1),
 
-    collectShardFollowers: (place: FollowersPlace): Promise<FollowersPage> => runActivity(() => collectOfShard(place)),
-
-    /**
-     * For runs of older releases.
-     * @param after where the page begins; null at the beginning
-     */
-    collectFollowersPage: (
-      after: string | null,
-      pauses: Pauses,
-      platforms: readonly Platform[] = PLATFORMS,
-    ): Promise<FollowersPage> => runActivity(() => collectOfAll(after, pauses, platforms)),
+    collectFollowersPage: (place: FollowersPlace): Promise<FollowersPage> =>
+      runActivity(() => collectFollowersPage(place)),
 
     /**
      * Collects the follower count of a new connection, unless the account has a count of today.
@@ -100,7 +89,7 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
     collectFollowers: (connectionId: string): Promise<'taken' | 'skipped' | 'failed'> =>
       runActivity(async () => {
         const { userId, platform, accountId } = parseConnectionId(connectionId)
-        const account = chooseByIdOrDefault(accountId)(await deps.accounts.listConnected(userId), platform)
+        const account = chooseById(accountId)(await deps.accounts.listConnected(userId), platform)
         if (!account) return 'skipped'
         const result = await followers.collect(account, cancellationSignal())
         if (result.kind === 'paused') throw retryAfter('Calls to the platform are paused', result.waitMs || undefined)

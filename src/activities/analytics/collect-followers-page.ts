@@ -1,7 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
 import { workByServer } from '../../domain/shared/lanes.ts'
-import type { Platform } from '../../domain/shared/platforms.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { AccountStore, ConnectedAccount } from '../../store/accounts/accounts.ts'
 import {
@@ -21,12 +20,12 @@ const SERVER_TURN_MS = 30 * SECOND
 const SLOW_PAUSE_MS = 15 * MINUTE
 
 interface CollectFollowersPageDeps {
-  accounts: Pick<AccountStore, 'listPage' | 'listOfOwners'>
+  accounts: Pick<AccountStore, 'listOfOwners'>
   clock: Clock
   followers: Pick<CollectFollowers, 'isSupported' | 'collect'>
 }
 
-/** Collects the follower counts of one page of accounts. */
+/** Collects the follower counts of one page of a shard's accounts. */
 export function createCollectFollowersPage({ accounts, clock, followers }: CollectFollowersPageDeps) {
   const getTime = () => clock.now().getTime()
 
@@ -60,27 +59,14 @@ export function createCollectFollowersPage({ accounts, clock, followers }: Colle
     return { ...done, pauses }
   }
 
-  return {
-    async collectOfShard({ platform, range, after, pauses, servers }: FollowersPlace): Promise<FollowersPage> {
-      const page = await accounts.listOfOwners({ platform, range }, after, ACCOUNTS_PER_PAGE)
-      const toServer = ({ server }: ConnectedAccount) => toServerName(platform, server)
-      const due = page.accounts.filter(
-        (account) =>
-          followers.isSupported(account, [platform]) && (servers === undefined || servers.includes(toServer(account))),
-      )
-      const done = await collect(due, { pauses, toServer, isFirst: servers === undefined })
-      return { ...done, next: page.next }
-    },
-
-    /**
-     * For runs of older releases, which read all accounts themselves and pause platforms.
-     * @param after where the page begins; null at the beginning
-     */
-    async collectOfAll(after: string | null, pauses: Pauses, platforms: readonly Platform[]): Promise<FollowersPage> {
-      const page = await accounts.listPage(after, ACCOUNTS_PER_PAGE)
-      const due = page.accounts.filter((account) => followers.isSupported(account, platforms))
-      const done = await collect(due, { pauses, toServer: ({ platform }) => platform, isFirst: false })
-      return { ...done, next: page.next }
-    },
+  return async function collectFollowersPage(place: FollowersPlace): Promise<FollowersPage> {
+    const { platform, range, after, pauses, servers } = place
+    const page = await accounts.listOfOwners({ platform, range }, after, ACCOUNTS_PER_PAGE)
+    const toServer = ({ server }: ConnectedAccount) => toServerName(platform, server)
+    const due = page.accounts.filter(
+      (account) => followers.isSupported(account) && (servers === undefined || servers.includes(toServer(account))),
+    )
+    const done = await collect(due, { pauses, toServer, isFirst: servers === undefined })
+    return { ...done, next: page.next }
   }
 }

@@ -2,7 +2,6 @@ import { log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
 import { chooseById } from '../../commands/accounts/account-credentials.ts'
 import { toSlot } from '../../domain/analytics/collection.ts'
-import type { Platform } from '../../domain/shared/platforms.ts'
 import { DAY, MINUTE } from '../../domain/shared/times.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
@@ -77,8 +76,8 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
 
   return {
     /** Returns whether the follower count of an account is collected, which not every platform reports. */
-    isSupported: ({ platform, health }: ConnectedAccount, wanted: readonly Platform[]): boolean =>
-      wanted.includes(platform) && health.status !== 'expired' && !!platforms.find(platform)?.followers,
+    isSupported: ({ platform, health }: ConnectedAccount): boolean =>
+      health.status !== 'expired' && !!platforms.find(platform)?.followers,
 
     /**
      * Returns today's count, or reads it now; null when it is not available. Post metrics are collected without it.

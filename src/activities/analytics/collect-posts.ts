@@ -90,7 +90,7 @@ export function createCollectPosts(deps: CollectPostsDeps) {
 
   async function markPostDeleted({ userId }: DueBatch, postId: string, target: Target): Promise<void> {
     try {
-      await deps.posts.transition(postId, markDeleted(target), { userId })
+      await deps.posts.transition({ _id: postId, userId }, markDeleted(target))
     } catch (error) {
       if (!isPostDeleted(error)) throw error
     }
@@ -154,7 +154,7 @@ export function createCollectPosts(deps: CollectPostsDeps) {
         log.warn('metrics skipped, permission missing', { userId, platform })
       }
       // The other due posts of the account would fail the same way in this run.
-      const due = await published.listDueOfPublisher(userId, batch, clock.now())
+      const due = await published.listDueOfUser(userId, platform, clock.now())
       await published.planNext(
         batch,
         planNext(
@@ -225,8 +225,7 @@ function toWantedPosts(
 ): WantedPost[] {
   if (userId !== batch.userId) return []
   const own = platformStatuses.filter(
-    ({ platform, delivery }) =>
-      platform === batch.platform && (batch.publishedBy === undefined || delivery.accountId === batch.publishedBy),
+    ({ platform, delivery }) => platform === batch.platform && delivery.accountId === batch.publishedBy,
   )
   return own.flatMap(({ status, platformPostId, completedAt, metricsDueAt, target, delivery }): WantedPost[] => {
     if (status !== 'completed' || platformPostId === null || completedAt === null) return []

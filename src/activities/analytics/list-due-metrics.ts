@@ -1,8 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import { isDue, listDueBounds, type DueBounds } from '../../domain/analytics/collection.ts'
-import { ALL_OWNERS } from '../../domain/analytics/shards.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
-import { PLATFORMS } from '../../domain/shared/platforms.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { PublishedPost, DueMetricsStore } from '../../store/analytics/due-metrics.ts'
 import { startAgeClass, type DueAccount, type DuePage, type DuePlace } from '../../workflows/messages/analytics.ts'
@@ -22,17 +20,14 @@ interface ListDueMetricsDeps {
 
 /** Lists the posts whose metrics are due: young posts first, and one owner after the other. */
 export function createListDueMetrics({ published, platforms, clock }: ListDueMetricsDeps) {
-  /** @param place null at the beginning of a run that an older release started */
-  return async function listDueMetrics(place: DuePlace | null): Promise<DuePage> {
-    const at = place ?? startAgeClass(0, { startUserId: null })
-    const wanted = at.platform ? [at.platform] : PLATFORMS
-    const supported = wanted.filter((platform) => platforms.find(platform)?.metrics)
-    const bounds = listDueBounds(supported, clock.now())[at.ageClass]
+  return async function listDueMetrics(place: DuePlace): Promise<DuePage> {
+    const supported = platforms.find(place.platform)?.metrics ? [place.platform] : []
+    const bounds = listDueBounds(supported, clock.now())[place.ageClass]
     if (!bounds) return { accounts: [], slot: 0, next: null }
-    const { posts, next, isCut } = await listPage(bounds, at)
+    const { posts, next, isCut } = await listPage(bounds, place)
     const accounts = groupByAccount(posts, bounds)
     const slot = bounds.dueBy.getTime()
-    return { accounts, slot, next: next ?? startNextClass(at), ...(isCut && { isCut }) }
+    return { accounts, slot, next: next ?? startNextClass(place), ...(isCut && { isCut }) }
   }
 
   /** A page of posts and the place of the next page of this age class; null when there is none. */
@@ -40,12 +35,12 @@ export function createListDueMetrics({ published, platforms, clock }: ListDueMet
     bounds: DueBounds,
     place: DuePlace,
   ): Promise<{ posts: PublishedPost[]; next: DuePlace | null; isCut?: true }> {
-    const { afterUserId, startUserId, isRound, range = ALL_OWNERS } = place
-    const untilUserId = isRound ? startUserId : range.untilUserId
+    const { afterUserId, startUserId, hasWrapped, range } = place
+    const untilUserId = hasWrapped ? startUserId : range.untilUserId
     const posts = await published.listDue(bounds, { userId: afterUserId, untilUserId, limit: PAGE })
     if (posts.length < PAGE) {
-      if (isRound || startUserId === null) return { posts, next: null }
-      const rest = { ...place, isRound: true, afterUserId: range.afterUserId }
+      if (hasWrapped || startUserId === null) return { posts, next: null }
+      const rest = { ...place, hasWrapped: true, afterUserId: range.afterUserId }
       return posts.length === 0 ? listPage(bounds, rest) : { posts, next: rest }
     }
     // The last owner may have more posts than fit. They are on the next page. If they fill a whole page, the others come first: an owner

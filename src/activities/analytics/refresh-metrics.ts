@@ -1,8 +1,7 @@
 import { cancellationSignal } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
-import type { Platform } from '../../domain/shared/platforms.ts'
 import type { DueMetricsStore } from '../../store/analytics/due-metrics.ts'
-import type { CollectedBatch } from '../../workflows/messages/analytics.ts'
+import type { CollectedBatch, RefreshInput } from '../../workflows/messages/analytics.ts'
 import type { CollectPosts } from './collect-posts.ts'
 
 interface RefreshMetricsDeps {
@@ -13,22 +12,18 @@ interface RefreshMetricsDeps {
 
 /** Collects the metrics of one post on one account, whether or not they are due. */
 export function createRefreshMetrics({ published, clock, collectPosts }: RefreshMetricsDeps) {
-  /**
-   * @param target the account, if the user chose it for the post
-   * @param userId the owner; absent in inputs of older releases
-   * @returns null when the post is not, or no longer, published there
-   */
-  return async function refreshMetrics(
-    postId: string,
-    platform: Platform,
-    target?: string,
-    userId?: string,
-  ): Promise<CollectedBatch | null> {
+  /** @returns null when the post is not, or no longer, published there */
+  return async function refreshMetrics({
+    userId,
+    postId,
+    platform,
+    target,
+  }: RefreshInput): Promise<CollectedBatch | null> {
     const post = await published.findOne(postId, userId)
     const entry = post?.platformStatuses.find((one) => one.platform === platform && one.target === target)
     if (!post || entry?.status !== 'completed' || !entry.completedAt) return null
     const slot = clock.now().getTime()
-    const batch = { userId: post.userId, platform, publishedBy: entry.delivery.accountId, postIds: [postId], slot }
+    const batch = { userId, platform, publishedBy: entry.delivery.accountId, postIds: [postId], slot }
     return collectPosts(batch, cancellationSignal(), true)
   }
 }

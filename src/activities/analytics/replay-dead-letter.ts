@@ -23,7 +23,7 @@ export function createReplayDeadLetter({ accounts, deadLetters, followers, refre
   }
 
   async function replayPost(postId: string, { userId, platform, accountId }: DeadLetter): Promise<boolean> {
-    const result = await refreshMetrics(postId, platform, accountId ?? undefined, userId)
+    const result = await refreshMetrics({ userId, postId, platform, target: accountId ?? undefined })
     return result === null || result.saved + result.deleted === 1
   }
 

@@ -21,7 +21,12 @@ const NEXT_LIST: Record<BilledPlace['by'], BilledPlace | null> = {
   subscription: { by: 'checkout', after: '' },
   checkout: null,
 }
-const NO_ACCOUNT: SubscriptionState = { isLive: false, periodEndsAt: null, standing: 'no account', change: 'nothing' }
+const NO_ACCOUNT: SubscriptionState = {
+  isLive: false,
+  periodEndsAt: null,
+  planAndStatus: 'no account',
+  change: 'nothing',
+}
 
 export type BillingDeps = Pick<
   Context,
@@ -31,8 +36,8 @@ export type BillingDeps = Pick<
 /** The result of a page. `next` is the place of the next page; null on the last page. */
 interface ReconciledPage {
   next: BilledPlace | null
-  /** The users of the page. Stored histories hold this name. */
-  looked: number
+  /** The number of users on the page. */
+  checked: number
   failed: number
 }
 
@@ -53,7 +58,7 @@ export function createBillingActivities(deps: BillingDeps) {
         return toSubscriptionState(state)
       }),
 
-    lookAtSubscription: (userId: string): Promise<SubscriptionState> =>
+    syncSubscription: (userId: string): Promise<SubscriptionState> =>
       runActivity(async () => toSubscriptionState(await syncSubscription(userId))),
 
     /** Finds the user of an event and signals the workflow of that user, which applies it. */
@@ -95,7 +100,7 @@ export function createBillingActivities(deps: BillingDeps) {
         const isDown = unanswered.length === page.length && activityInfo().attempt < MAX_PAGE_TRIES
         if (unanswered[0] && isDown) throw unanswered[0]
         const next = page.length < PAGE ? NEXT_LIST[by] : { by, after: page.at(-1)!.key }
-        return { next, looked: page.length, failed }
+        return { next, checked: page.length, failed }
       }),
   }
 
@@ -148,5 +153,5 @@ async function runActivity<T>(work: () => Promise<T>): Promise<T> {
 function toSubscriptionState(state: BillingState | null): SubscriptionState {
   if (!state) return NO_ACCOUNT
   const { isLive, currentPeriodEnd, plan, status, change } = state
-  return { isLive, periodEndsAt: currentPeriodEnd?.getTime() ?? null, standing: `${plan}/${status}`, change }
+  return { isLive, periodEndsAt: currentPeriodEnd?.getTime() ?? null, planAndStatus: `${plan}/${status}`, change }
 }

@@ -50,8 +50,7 @@ export function createPushActivities(deps: PushDeps) {
   const slots = createSlotShares(deps.notificationSlots)
 
   return {
-    /** @param userId absent in calls of older workflows */
-    async pushToDevices(notificationId: string, userId?: string): Promise<PushState> {
+    async pushToDevices(notificationId: string, userId: string): Promise<PushState> {
       const notification = await pushes.find(notificationId, userId)
       // The notification was erased, or an earlier run ended it.
       if (notification?.push.state !== 'waiting' && notification?.push.state !== 'started') {

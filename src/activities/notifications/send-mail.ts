@@ -11,8 +11,8 @@ import type { Mail, MailStore } from '../../store/notifications/mails.ts'
 
 /** Longer than the longest time between two attempts. */
 const LEASE_MS = 3 * MINUTE
-/** The heartbeat detail after the mail server accepted the mail. It survives a failed database write. Stored histories hold it. */
-const ACCEPTED = 'taken by the mail server'
+/** The heartbeat detail after the mail server accepted the mail. It survives a failed database write. */
+const ACCEPTED = 'accepted by the mail server'
 
 export interface SendMailDeps {
   mails: Pick<MailStore, 'lease' | 'end'>

@@ -63,7 +63,7 @@ export const RELOAD: AttemptResult = { kind: 'reload' }
 /** A deleted post has the highest revision: no other result outranks it. */
 export const POST_DELETED: AttemptResult = {
   kind: 'superseded',
-  result: { outcome: 'void', status: 'DELETED', revision: Number.MAX_SAFE_INTEGER },
+  result: { outcome: 'nothing-to-do', status: 'DELETED', revision: Number.MAX_SAFE_INTEGER },
 }
 
 /** Rounds the wait up to whole milliseconds, at least one, as Temporal requires. */

@@ -101,7 +101,7 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
       return outcomes.recordAccepted(attempt, remembered)
     }
     const now = clock.now()
-    if (post.dueAt === null) return { kind: 'superseded', result: toDeliveryResult(post, input, 'again') }
+    if (post.dueAt === null) return { kind: 'superseded', result: toDeliveryResult(post, input, 'superseded') }
     // Either the post was moved and the workflow is about to cancel this activity, or the clock here is behind Temporal's. In the
     // latter case an immediate end would make the workflow start this activity again.
     const aheadMs = post.dueAt.getTime() - now.getTime()

@@ -23,16 +23,15 @@ export interface PostActivitiesDeps {
 /** Short reads and writes of posts, which workflows run as local activities. Each may be repeated. */
 export function createPostActivities({ posts, notifications, metrics, discardPrepared }: PostActivitiesDeps) {
   return {
-    /** @param userId absent in calls of older workflows, also below */
-    async readPost(postId: string, userId?: string): Promise<PostState> {
+    async readPost(postId: string, userId: string): Promise<PostState> {
       const post = await posts.find(postId, userId)
       return post ? { status: post.status, plan: toPublishPlan(post) } : { status: 'DELETED', plan: null }
     },
 
     /** Handles a cancel in Temporal like the cancel route: a post that is already claimed is published all the same. */
-    async cancelPost(postId: string, userId?: string): Promise<void> {
+    async cancelPost(postId: string, userId: string): Promise<void> {
       try {
-        const post = await posts.transition(postId, cancel(), { userId, ...getRun() })
+        const post = await posts.transition({ _id: postId, userId }, cancel(), getRun())
         void discardPrepared(post, post.platformStatuses)
       } catch (error) {
         if (!isPostDeleted(error)) throw error
@@ -44,9 +43,9 @@ export function createPostActivities({ posts, notifications, metrics, discardPre
       const { postId, userId, platform, round } = input
       const target = toTarget(input)
       const post = await posts.find(postId, userId)
-      if (!post) return { outcome: 'void', status: 'DELETED', revision: 0 }
+      if (!post) return { outcome: 'nothing-to-do', status: 'DELETED', revision: 0 }
       const reason = failure('INTERNAL', 'The delivery was lost inside the service')
-      const moved = await posts.transition(postId, giveUp(target, reason, round), { userId: post.userId, ...getRun() })
+      const moved = await posts.transition(post, giveUp(target, reason, round), getRun())
       const entry = findEntry(moved, target)
       if (entry?.status === 'failed' && entry.delivery.round === round) {
         metrics.deliveryRecorded(platform, 'failed', entry.errorCode)

@@ -129,11 +129,7 @@ export function createPrepareDelivery({
         const { round } = input
         const { accountId } = account
         const { contentVersion } = post
-        await posts.transition(
-          post._id,
-          saveCheckpoint(toTarget(input), { round, accountId, contentVersion, name, value }),
-          { userId: post.userId },
-        )
+        await posts.transition(post, saveCheckpoint(toTarget(input), { round, accountId, contentVersion, name, value }))
         handles.set(name, value)
       },
     }

@@ -75,7 +75,7 @@ export function createPublishActivities(deps: PublishActivitiesDeps) {
       return end.result
     } catch (error) {
       throwIfRetried(error)
-      if (cancelled.aborted) return { outcome: 'again', status: 'PROCESSING', revision: 0 }
+      if (cancelled.aborted) return { outcome: 'superseded', status: 'PROCESSING', revision: 0 }
       throw error
     }
   }
@@ -112,8 +112,7 @@ export function createPublishActivities(deps: PublishActivitiesDeps) {
 
     async preparePlatform(input: DeliveryInput): Promise<void> {
       const { attempt } = activityInfo()
-      // Plans of older releases have no owner; each of their posts counts as a user.
-      await preparationSlots.run(input.userId ?? input.postId, attempt, () =>
+      await preparationSlots.run(input.userId, attempt, () =>
         withHeartbeat(null, async () => {
           try {
             const retry = await prepareAhead(input, attempt, createIo(input))

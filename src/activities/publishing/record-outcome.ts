@@ -31,7 +31,7 @@ export function createOutcomeRecorder({ posts, notifications, database, events, 
   async function applyMove({ post, activity }: Attempt, move: Move): Promise<Post> {
     const { runId, pendingEvents } = activity
     const notes = [...pendingEvents]
-    const moved = await posts.transition(post._id, move, { userId: post.userId, runId, notes, isKnown: true })
+    const moved = await posts.transition(post, move, { runId, notes, isKnown: true })
     pendingEvents.splice(0, notes.length)
     return moved
   }
@@ -152,7 +152,7 @@ export function createOutcomeRecorder({ posts, notifications, database, events, 
     const status = findEntry(post, toTarget(input))?.status
     return status === 'completed' || status === 'failed'
       ? { kind: 'done', result: toDeliveryResult(post, input, status) }
-      : { kind: 'superseded', result: toDeliveryResult(post, input, 'void') }
+      : { kind: 'superseded', result: toDeliveryResult(post, input, 'nothing-to-do') }
   }
 
   async function notifyEnd(post: Post, input: DeliveryInput): Promise<void> {
@@ -176,7 +176,7 @@ export function createOutcomeRecorder({ posts, notifications, database, events, 
   /** Makes the workflow read the post again. */
   async function supersede(input: DeliveryInput): Promise<AttemptResult> {
     const post = await posts.find(input.postId, input.userId)
-    return post ? { kind: 'superseded', result: toDeliveryResult(post, input, 'again') } : POST_DELETED
+    return post ? { kind: 'superseded', result: toDeliveryResult(post, input, 'superseded') } : POST_DELETED
   }
 
   return {

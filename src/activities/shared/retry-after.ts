@@ -7,8 +7,7 @@ import { ApplicationFailureCategory } from '@temporalio/common'
  */
 export function retryAfter(why: string, waitMs?: number): ApplicationFailure {
   return ApplicationFailure.create({
-    // Stored histories hold this name.
-    type: 'Waiting',
+    type: 'RetryAfter',
     message: why,
     ...(waitMs !== undefined && { nextRetryDelay: waitMs }),
     category: ApplicationFailureCategory.BENIGN,

@@ -59,22 +59,10 @@ export type EraseAccountDeps = Pick<
   | 'webhooks'
 >
 
-/** The steps of an erasure, and the time of the second round in epoch milliseconds. Stored histories hold it. */
+/** The steps of an erasure, and the time of the second round in epoch milliseconds. */
 interface ErasurePlan {
   steps: string[]
-  lookAgainAt: number
-}
-
-/** Earlier names of the steps. A running erasure has them in its plan. */
-const RENAMED_STEPS: Record<string, string> = {
-  'Cancel the posts that wait': 'Cancel the waiting posts',
-  'Wait for the calls that are on their way': 'Wait for calls to platforms that are in progress',
-  'Remove what was seen of posts and accounts': 'Remove the metrics of posts and accounts',
-  'Remove notifications, and the devices they go to': 'Remove notifications, push devices and events',
-  'Remove notifications and push devices': 'Remove notifications, push devices and events',
-  'Remove mails, sessions, codes and limits': 'Remove mails, sessions, codes and rate limits',
-  'Forget where the user came from': "Redact the user's IP addresses in the audit log",
-  'End the subscription, and forget the customer': 'End the subscription and remove the customer',
+  repeatAt: number
 }
 
 /**
@@ -237,13 +225,11 @@ export function createEraseAccountActivities(deps: EraseAccountDeps) {
     /** Returns null when nothing, or nothing more, is to be erased. */
     async beginErasure(userId: string): Promise<ErasurePlan | null> {
       const erasure = await erasures.lease(userId, new Date(clock.now().getTime() + LEASE_MS))
-      return (
-        erasure && { steps: Object.keys(steps), lookAgainAt: erasure.requestedAt.getTime() + SECOND_ROUND_AFTER_MS }
-      )
+      return erasure && { steps: Object.keys(steps), repeatAt: erasure.requestedAt.getTime() + SECOND_ROUND_AFTER_MS }
     },
 
     async runErasureStep(userId: string, step: string): Promise<void> {
-      await steps[RENAMED_STEPS[step] ?? step]!(userId)
+      await steps[step]!(userId)
     },
 
     async closeErasure(userId: string): Promise<void> {

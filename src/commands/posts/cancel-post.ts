@@ -23,7 +23,7 @@ export async function cancelPost(
   if (!(await posts.findOwned(userId, postId))) throw notCancellable()
   let post: Post
   try {
-    post = await posts.transition(postId, cancel(), { userId })
+    post = await posts.transition({ _id: postId, userId }, cancel())
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'NOT_FOUND') throw notCancellable(error)
     throw error

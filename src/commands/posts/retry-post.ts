@@ -39,7 +39,7 @@ export async function retryPost(
     retrying = current.platformStatuses.filter((entry) => isRetried(entry, accountIds))
     return retry(accountIds)(current, now)
   }
-  const post = await deps.posts.transition(postId, retryFailed, { userId })
+  const post = await deps.posts.transition({ _id: postId, userId }, retryFailed)
   // A worker that was killed at the end of the last round may not have stored this notification, and the post no longer shows
   // it.
   const ending = postEnded(before)

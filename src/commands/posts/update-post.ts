@@ -101,7 +101,7 @@ export async function updatePost(
     warnings = [...timing, ...checked.warnings]
     return edited
   }
-  const post = await deps.posts.transition(postId, applyUpdate, { userId })
+  const post = await deps.posts.transition({ _id: postId, userId }, applyUpdate)
   const mediaNow = collectMediaKeys(post)
   await deps.uploads.setNamed(
     [...mediaBefore].filter((key) => !mediaNow.has(key)),

@@ -7,14 +7,13 @@ import { SECOND } from '../shared/times.ts'
 /** A post as workflows see it: ids and times, never text, tokens or addresses. */
 export interface PublishPlan {
   postId: string
-  /** The owner. Absent in plans of older releases. */
-  userId?: string
+  userId: string
   /** Workflows ignore messages with a lower revision. */
   revision: number
   /** Milliseconds since the epoch. */
   dueAt: number
-  /** Absent in plans of older releases, which `armLeadMs` of the id replaces. */
-  armLeadMs?: number
+  /** How long before `dueAt` the delivery is armed. */
+  armLeadMs: number
   /** Entries whose delivery is open. */
   platforms: PlannedPlatform[]
 }
@@ -48,6 +47,7 @@ export function toPublishPlan(post: Post): PublishPlan | null {
     userId: post.userId,
     revision: post.revision,
     dueAt: post.dueAt.getTime(),
+    // mechanism: arming by rank
     armLeadMs: armLeadMs(post._id, post.dueRank),
     platforms,
   }

@@ -1,9 +1,14 @@
 import { WorkflowFailedError, WorkflowNotFoundError, type WorkflowSignalWithStartOptions } from '@temporalio/client'
 import { toPublishPlan } from '../../domain/posts/publish-plan.ts'
 import type { Post } from '../../domain/posts/post.ts'
-import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
+import { platformLabel } from '../../domain/shared/platforms.ts'
 import { BACKGROUND_WORK, type BackgroundWork } from '../../workflows/background-work.ts'
-import { REFRESH_TIMEOUT_MS, refreshWorkflowId, type RefreshOutcome } from '../../workflows/messages/analytics.ts'
+import {
+  REFRESH_TIMEOUT_MS,
+  refreshWorkflowId,
+  type RefreshInput,
+  type RefreshOutcome,
+} from '../../workflows/messages/analytics.ts'
 import { paymentEventSignal, SUBSCRIPTION_SUMMARY, type PaymentEventRef } from '../../workflows/messages/billing.ts'
 import { IMPORT_SUMMARY, wakeImportSignal } from '../../workflows/messages/imports.ts'
 import { PUBLISH_SIGNALS, publishPostWorkflowId, type PublishSignal } from '../../workflows/messages/publishing.ts'
@@ -22,14 +27,6 @@ export interface StartOptions {
   deadlineMs?: number
   /** The share of the user, 1 by default (ADR 45). */
   weight?: number
-}
-
-interface RefreshTarget {
-  userId: string
-  postId: string
-  platform: Platform
-  /** The account, if the user chose it for the post. */
-  target?: string | undefined
 }
 
 /** Starts workflows and signals running ones. */
@@ -110,9 +107,9 @@ export function createStarts(client: TemporalClient, { onUnknownAttributes }: St
      * Fetches the metrics of a post now, or joins the run that does. Returns `unknown`, and never throws, when the outcome is not
      * known within `waitMs`.
      */
-    async refreshMetrics({ userId, postId, platform, target }: RefreshTarget, waitMs: number): Promise<RefreshOutcome> {
+    async refreshMetrics(input: RefreshInput, waitMs: number): Promise<RefreshOutcome> {
       const until = Date.now() + waitMs
-      const workflowId = refreshWorkflowId(postId, platform, target)
+      const workflowId = refreshWorkflowId(input)
       const start = () =>
         workflows.start('refreshMetrics', {
           workflowId,
@@ -120,8 +117,8 @@ export function createStarts(client: TemporalClient, { onUnknownAttributes }: St
           workflowIdConflictPolicy: 'USE_EXISTING',
           workflowIdReusePolicy: 'ALLOW_DUPLICATE',
           workflowRunTimeout: REFRESH_TIMEOUT_MS,
-          staticSummary: `Fresh metrics from ${platformLabel(platform)}`,
-          args: [postId, platform, target, userId],
+          staticSummary: `Fresh metrics from ${platformLabel(input.platform)}`,
+          args: [input],
         })
       if (!(await acknowledged(start, waitMs))) return 'unknown'
       try {

@@ -26,8 +26,8 @@ export interface PublishedPost {
 /** The entries of posts whose metrics are collected together. */
 export interface Publisher {
   platform: Platform
-  /** The platform's id of the account that published them; undefined for all accounts. */
-  publishedBy?: string | null | undefined
+  /** The platform's id of the account that published them. */
+  publishedBy: string | null
 }
 
 /** When the metrics of a post are collected next; null for no more. */
@@ -93,7 +93,7 @@ export function createDueMetricsStore(connection: Connection) {
     {
       'entry.platform': platform,
       'entry.status': 'completed',
-      ...(publishedBy !== undefined && { 'entry.delivery.accountId': publishedBy }),
+      'entry.delivery.accountId': publishedBy,
     },
   ]
 
@@ -115,11 +115,8 @@ export function createDueMetricsStore(connection: Connection) {
         .find<PublishedPost>({ _id: { $in: postIds }, userId }, { projection: SHOWN })
         .toArray(),
 
-    /** @param userId the owner; absent in workflow inputs of older releases, and then every shard is asked */
-    findOne: (postId: string, userId?: string): Promise<PublishedPost | null> =>
-      userId === undefined
-        ? collection().findOne<PublishedPost>({ _id: postId }, { projection: SHOWN, ...ALL_SHARDS })
-        : collection().findOne<PublishedPost>({ _id: postId, userId }, { projection: SHOWN }),
+    findOne: (postId: string, userId: string): Promise<PublishedPost | null> =>
+      collection().findOne<PublishedPost>({ _id: postId, userId }, { projection: SHOWN }),
 
     /**
      * Returns which of these posts are still published and were not fetched after `takenAt`. Only their metrics may be stored in the
@@ -159,8 +156,8 @@ export function createDueMetricsStore(connection: Connection) {
       })
     },
 
-    /** Lists all due posts of a publisher, for collections that would fail in the same way. */
-    listDueOfPublisher: (userId: string, { platform }: Publisher, dueBy: Date): Promise<PublishedPost[]> =>
+    /** Lists all due posts of a user on a platform, for collections that would fail in the same way. */
+    listDueOfUser: (userId: string, platform: Platform, dueBy: Date): Promise<PublishedPost[]> =>
       find({ ...isPublished, userId, ...toDueFilter({ platforms: [platform], dueBy }) }).toArray(),
   }
 }
@@ -173,7 +170,7 @@ export type DueMetricsStore = ReturnType<typeof createDueMetricsStore>
 const isPublished = { publishedKeys: { $exists: true } }
 
 function toPublisherFilter({ platform, publishedBy }: Publisher) {
-  return { platform, ...(publishedBy !== undefined && { 'delivery.accountId': publishedBy }) }
+  return { platform, 'delivery.accountId': publishedBy }
 }
 
 function toDueFilter({ platforms, completedAfter, completedUntil, dueBy }: DueBounds) {

@@ -23,8 +23,8 @@ export interface SnapshotWriterDeps {
 interface FetchDetails {
   userId: string
   platform: Platform
-  /** The platform's id of the account that published the posts; absent for all accounts. */
-  publishedBy?: string | null | undefined
+  /** The platform's id of the account that published the posts. */
+  publishedBy: string | null
   takenAt: Date
   /** The user's. */
   timezone: string

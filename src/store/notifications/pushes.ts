@@ -12,11 +12,8 @@ export function createPushStore(connection: Connection) {
   const collection = nativeCollection<Notification>(connection, 'notifications')
 
   return {
-    /** @param userId the owner; without it every shard is asked */
-    find: (notificationId: string, userId?: string): Promise<Notification | null> =>
-      userId === undefined
-        ? collection().findOne({ _id: notificationId }, ALL_SHARDS)
-        : collection().findOne({ _id: notificationId, userId }),
+    find: (notificationId: string, userId: string): Promise<Notification | null> =>
+      collection().findOne({ _id: notificationId, userId }),
 
     /** Records that a workflow has started. */
     acknowledge: batcher<void, PushedNotification>(async (pushed, settle) => {

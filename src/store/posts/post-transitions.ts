@@ -6,13 +6,12 @@ import type { NewEvent } from '../../domain/events/events.ts'
 import { derivePostEvents } from '../../domain/events/post-events.ts'
 import { deriveEvents, TIMELINE_LENGTH, type TimelineEvent } from '../../domain/posts/timeline.ts'
 import { keyedBatcher } from '../shared/batching.ts'
+import type { PostRef } from './pending-events.ts'
 import type { PlatformPosts } from './platform-posts.ts'
 import type { PostCollection } from './post-schema.ts'
 
 /** Options of a transition. */
 interface TransitionOptions {
-  /** The owner; absent in workflow inputs of older releases. */
-  userId?: string | undefined
   /** The workflow run that requests the move; stored in the timeline. */
   runId?: string
   /** Events since the last move that are not stored yet. */
@@ -30,7 +29,7 @@ interface Logs {
   pendingEvents: NewEvent[]
 }
 
-type RequestedMove = { move: Move } & TransitionOptions
+type RequestedMove = { post: PostRef; move: Move } & TransitionOptions
 
 /** The number of posts whose latest state this process caches. */
 const MAX_KNOWN_POSTS = 2_000
@@ -38,10 +37,10 @@ const MAX_KNOWN_POSTS = 2_000
 interface TransitionDeps {
   collection: PostCollection
   /** Reads a post; callers may pass the result to `remember`. */
-  find(postId: string, userId?: string): Promise<Post | null>
+  find(postId: string, userId: string): Promise<Post | null>
   platformPosts: Pick<PlatformPosts, 'claim'>
   /** Called after a write that has stored events for the feed. */
-  onPendingEvents(post: Pick<Post, '_id' | 'userId'>): void
+  onPendingEvents(post: PostRef): void
   now(): Date
 }
 
@@ -65,12 +64,12 @@ export function createTransitions({ collection, find, platformPosts, onPendingEv
     requests: RequestedMove[],
     settle: (index: number, result: Post | Error) => void,
   ) {
-    const owner = requests.find(({ userId }) => userId !== undefined)?.userId
+    const { userId } = requests[0]!.post
     const areKnown = requests.every(({ isKnown }) => isKnown)
     // mechanism: posts remembered by revision
     let remembered = areKnown ? known.get(postId) : undefined
     for (;;) {
-      const stored = remembered ?? (await find(postId, owner))
+      const stored = remembered ?? (await find(postId, userId))
       if (!stored) {
         requests.forEach((_, index) => settle(index, postNotFound()))
         return
@@ -135,8 +134,8 @@ export function createTransitions({ collection, find, platformPosts, onPendingEv
      * read and a write.
      * @throws ServiceError NOT_FOUND when the post is deleted, EffectTaken, or the error of the move
      */
-    transition: (postId: string, move: Move, options: TransitionOptions = {}): Promise<Post> =>
-      enqueue(postId, { move, ...options }),
+    transition: (post: PostRef, move: Move, options: TransitionOptions = {}): Promise<Post> =>
+      enqueue(post._id, { post, move, ...options }),
   }
 }
 

@@ -81,7 +81,7 @@ export function createPostStore(
       await collection().insertMany(records, { session })
     },
 
-    /** @param userId the owner; absent in workflow inputs of older releases, and then every shard is asked */
+    /** @param userId the owner; administrators do not know it, and then every shard is asked */
     find,
 
     /**

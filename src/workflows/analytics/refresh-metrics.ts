@@ -1,7 +1,7 @@
 import { proxyActivities } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
-import type { Platform } from '../../domain/shared/platforms.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
+import type { RefreshInput } from '../messages/analytics.ts'
 
 /** A user waits for the result, so it ends after a minute. */
 const analytics = proxyActivities<Activities>({
@@ -11,16 +11,7 @@ const analytics = proxyActivities<Activities>({
   retry: { initialInterval: SECOND / 4, maximumAttempts: 3 },
 })
 
-/**
- * Collects the metrics of one post on one platform now, and returns whether there is a new snapshot.
- * @param target the account, if the user chose it for the post
- * @param userId the owner; absent in runs that an older release started
- */
-export async function refreshMetrics(
-  postId: string,
-  platform: Platform,
-  target?: string,
-  userId?: string,
-): Promise<boolean> {
-  return analytics.refreshPostMetrics(postId, platform, target, userId)
+/** Collects the metrics of one post on one platform now, and returns whether there is a new snapshot. */
+export async function refreshMetrics(input: RefreshInput): Promise<boolean> {
+  return analytics.refreshPostMetrics(input)
 }

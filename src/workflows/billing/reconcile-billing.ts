@@ -13,18 +13,18 @@ const maintenance = proxyActivities<Activities>({
 interface Totals {
   /** The place of the next page. */
   place: BilledPlace
-  looked: number
+  checked: number
   failed: number
 }
 
 /** Reconciles all subscriptions with the payment processor, so that a lost event does no lasting harm. */
 export async function reconcileBilling(
-  from: Totals = { place: { by: 'subscription', after: '' }, looked: 0, failed: 0 },
+  from: Totals = { place: { by: 'subscription', after: '' }, checked: 0, failed: 0 },
 ): Promise<Omit<Totals, 'place'>> {
   const { place, ...totals } = from
   for (let at = place; ;) {
     const page = await maintenance.reconcileBilled(at)
-    totals.looked += page.looked
+    totals.checked += page.checked
     totals.failed += page.failed
     if (page.next === null) return totals
     at = page.next

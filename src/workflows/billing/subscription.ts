@@ -3,23 +3,23 @@ import { DAY, HOUR, MINUTE } from '../../domain/shared/times.ts'
 import { billing } from './billing-activities.ts'
 import { paymentEventSignal, type PaymentEventRef, type SubscriptionState } from '../messages/billing.ts'
 
-/** After this many calls to the processor the workflow continues as new, which keeps its history short. */
+/** After this many calls to the processor the workflow continues as new, which keeps its hicallLog short. */
 const MAX_CALLS_PER_RUN = 200
 /** By this time after the end of a period the processor has mostly sent the event of the next one. */
 const AFTER_PERIOD_MS = 5 * MINUTE
-const MAX_STORY_LINES = 12
+const MAX_LOG_LINES = 12
 
-/** The state that a continued run starts with. Stored histories hold it. */
+/** The state that a continued run starts with. */
 interface Progress {
   queue: PaymentEventRef[]
   /** Null before the first call. */
   state: SubscriptionState | null
   /** The time of the last call in epoch milliseconds. */
-  lookedAt: number
+  lastCallAt: number
   /** Calls in a row that did not report a period that ends in the future. */
-  vainLooks: number
-  /** The last events, for operators. */
-  story: string[]
+  callsWithoutPeriod: number
+  /** The last calls, for operators. */
+  callLog: string[]
 }
 
 /**
@@ -30,8 +30,8 @@ interface Progress {
  * Cancelling the workflow in Temporal ends it without an effect on payments. The sweeper routes the stored events that it did not apply.
  */
 export async function subscription(userId: string, previous?: Progress): Promise<void> {
-  const progress: Progress = previous ?? { queue: [], state: null, lookedAt: 0, vainLooks: 0, story: [] }
-  const { queue, story } = progress
+  const progress: Progress = previous ?? { queue: [], state: null, lastCallAt: 0, callsWithoutPeriod: 0, callLog: [] }
+  const { queue, callLog } = progress
   // Each webhook delivery of an event signals it, and so does the sweeper.
   const seenIds = new Set(queue.map(({ eventId }) => eventId))
   setHandler(paymentEventSignal, (event) => {
@@ -52,12 +52,12 @@ export async function subscription(userId: string, previous?: Progress): Promise
     if (!event && state && !state.isLive) return
     if (event) {
       const summary = `${event.type} ${event.eventId}`
-      addToStory(summary, await billing.applyPaymentEvent.executeWithOptions({ summary }, [userId, event.eventId]))
+      recordCall(summary, await billing.applyPaymentEvent.executeWithOptions({ summary }, [userId, event.eventId]))
     } else {
       const waitMs = state ? computeNextCallAt(state, progress) - Date.now() : 0
       if (waitMs > 0 && (await waitForEvent(waitMs))) continue
       const summary = state ? 'Read the subscription, because its period ended' : 'Read the subscription'
-      addToStory(summary, await billing.lookAtSubscription.executeWithOptions({ summary }, [userId]))
+      recordCall(summary, await billing.syncSubscription.executeWithOptions({ summary }, [userId]))
     }
     calls += 1
   }
@@ -68,30 +68,30 @@ export async function subscription(userId: string, previous?: Progress): Promise
   }
 
   /** @param result null for an event that was applied before */
-  function addToStory(call: string, result: SubscriptionState | null): void {
+  function recordCall(call: string, result: SubscriptionState | null): void {
     if (!result) return
     const now = Date.now()
     const isAhead = result.periodEndsAt !== null && result.periodEndsAt + AFTER_PERIOD_MS > now
-    progress.vainLooks = isAhead ? 0 : progress.vainLooks + 1
-    progress.lookedAt = now
+    progress.callsWithoutPeriod = isAhead ? 0 : progress.callsWithoutPeriod + 1
+    progress.lastCallAt = now
     progress.state = result
-    story.push(`- ${new Date(now).toISOString()} ${call}: ${result.change}`)
-    story.splice(0, story.length - MAX_STORY_LINES)
+    callLog.push(`- ${new Date(now).toISOString()} ${call}: ${result.change}`)
+    callLog.splice(0, callLog.length - MAX_LOG_LINES)
     showDetails(result)
   }
 
   function showDetails(state: SubscriptionState): void {
-    setCurrentDetails([formatTitle(state), ...story].join('\n'))
+    setCurrentDetails([formatTitle(state), ...callLog].join('\n'))
   }
 }
 
 /** Returns a time soon after the end of the period. While the processor reports no new period: an hour later, then daily. */
-function computeNextCallAt(state: SubscriptionState, { lookedAt, vainLooks }: Progress): number {
-  if (vainLooks === 0) return state.periodEndsAt! + AFTER_PERIOD_MS
-  return lookedAt + (vainLooks === 1 ? HOUR : DAY)
+function computeNextCallAt(state: SubscriptionState, { lastCallAt, callsWithoutPeriod }: Progress): number {
+  if (callsWithoutPeriod === 0) return state.periodEndsAt! + AFTER_PERIOD_MS
+  return lastCallAt + (callsWithoutPeriod === 1 ? HOUR : DAY)
 }
 
-function formatTitle({ standing, isLive, periodEndsAt }: SubscriptionState): string {
-  if (!isLive) return `${standing}, no live subscription`
-  return periodEndsAt === null ? standing : `${standing}, period ends ${new Date(periodEndsAt).toISOString()}`
+function formatTitle({ planAndStatus, isLive, periodEndsAt }: SubscriptionState): string {
+  if (!isLive) return `${planAndStatus}, no live subscription`
+  return periodEndsAt === null ? planAndStatus : `${planAndStatus}, period ends ${new Date(periodEndsAt).toISOString()}`
 }

@@ -2,17 +2,16 @@ import type { OwnerRange } from '../../domain/analytics/shards.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 
-/** A position in the listing of posts whose metrics are due: by age class, then by owner. Stored histories hold the field names. */
+/** A position in a shard's listing of posts whose metrics are due: by age class, then by owner. */
 export interface DuePlace {
-  /** Absent for all platforms, in runs of older releases. */
-  platform?: Platform
-  /** The owners of the shard; absent for all owners. */
-  range?: OwnerRange
+  platform: Platform
+  /** The owners of the shard. */
+  range: OwnerRange
   ageClass: number
   /** The listing of each age class starts after this owner, and ends with them; null for the first owner. */
   startUserId: string | null
   /** Whether the listing has passed the last owner and continues from the first one. */
-  isRound: boolean
+  hasWrapped: boolean
   /** The last owner that was listed. */
   afterUserId: string | null
 }
@@ -22,8 +21,8 @@ export function startAgeClass(
   ageClass: number,
   { platform, range, startUserId }: Pick<DuePlace, 'platform' | 'range' | 'startUserId'>,
 ): DuePlace {
-  const shard = { ...(platform && { platform }), ...(range && { range }) }
-  return { ...shard, ageClass, startUserId, isRound: false, afterUserId: startUserId ?? range?.afterUserId ?? null }
+  const afterUserId = startUserId ?? range.afterUserId
+  return { platform, range, ageClass, startUserId, hasWrapped: false, afterUserId }
 }
 
 /** A part of a collection run: a platform and a range of owners. */
@@ -54,8 +53,8 @@ export function toServerName(platform: Platform, server: string | null | undefin
 export interface DueAccount {
   userId: string
   platform: Platform
-  /** The platform's id of the account that published the posts; absent in messages of older releases, which mean all accounts. */
-  publishedBy?: string | null
+  /** The platform's id of the account that published the posts. */
+  publishedBy: string | null
   /** The server of a platform with many, by its address or host. Accounts of one server share collectors. */
   server?: string
   batches: string[][]
@@ -75,7 +74,7 @@ export interface DuePage {
 export interface DueBatch {
   userId: string
   platform: Platform
-  publishedBy?: string | null
+  publishedBy: string | null
   postIds: string[]
   /** Epoch milliseconds. */
   slot: number
@@ -95,7 +94,7 @@ export interface CollectedBatch extends CollectedPosts {
   pauseMs?: number
 }
 
-/** The end of each server's pause in epoch milliseconds; by platform in runs of older releases. */
+/** The end of each server's pause in epoch milliseconds, by `toServerName`. */
 export type Pauses = Record<string, number>
 
 /** A position in the accounts of a shard whose follower counts are collected. */
@@ -146,8 +145,16 @@ export type RefreshOutcome = 'fresh' | 'failed' | 'unknown'
 /** No refresh runs longer than this after its request. */
 export const REFRESH_TIMEOUT_MS = 2 * MINUTE
 
-/** @param target the account, if the user chose it for the post */
-export function refreshWorkflowId(postId: string, platform: Platform, target?: string): string {
+/** The input of `refreshMetrics`: a post on one platform. */
+export interface RefreshInput {
+  userId: string
+  postId: string
+  platform: Platform
+  /** The account, if the user chose it for the post. */
+  target?: string | undefined
+}
+
+export function refreshWorkflowId({ postId, platform, target }: Omit<RefreshInput, 'userId'>): string {
   return `analytics-refresh/${postId}/${platform}${target === undefined ? '' : `/${target}`}`
 }
 
@@ -163,8 +170,7 @@ export function toConnectionId({ _id, userId, platform, version }: Connection): 
   return `${userId}/${platform}/${version}/${_id}`
 }
 
-/** The ids of older releases have no account, and mean the default one. */
-export function parseConnectionId(connectionId: string): { userId: string; platform: Platform; accountId?: string } {
-  const [userId, platform, , accountId] = connectionId.split('/') as [string, Platform, string, string?]
-  return { userId, platform, ...(accountId !== undefined && { accountId }) }
+export function parseConnectionId(connectionId: string): { userId: string; platform: Platform; accountId: string } {
+  const [userId, platform, , accountId] = connectionId.split('/') as [string, Platform, string, string]
+  return { userId, platform, accountId }
 }

@@ -12,14 +12,14 @@ export const SUBSCRIPTION_SUMMARY = "Watch over a user's subscription"
 /** The signal of the workflow `subscription`. */
 export const paymentEventSignal = defineSignal<[PaymentEventRef]>('paymentEvent')
 
-/** A user's subscription as the workflow `subscription` sees it. Stored histories hold the field names. */
+/** A user's subscription as the workflow `subscription` sees it. */
 export interface SubscriptionState {
   /** Whether there is a live subscription. */
   isLive: boolean
   /** Epoch milliseconds. */
   periodEndsAt: number | null
-  /** Plan and status. */
-  standing: string
+  /** Such as `pro/active`. */
+  planAndStatus: string
   /** What the last call changed. */
   change: string
 }

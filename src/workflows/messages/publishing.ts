@@ -24,8 +24,7 @@ export type PublishPostInput = PublishPlan
 /** The input of activities for one entry of a post, in one round. */
 export interface DeliveryInput {
   postId: string
-  /** The owner. Absent in inputs of older releases. */
-  userId?: string
+  userId: string
   platform: Platform
   /** The account that the user chose; absent for the default account of the platform. */
   target?: string
@@ -33,11 +32,11 @@ export interface DeliveryInput {
 }
 
 /**
- * The result of a delivery activity, with the status and revision of the post at its end. `again`: the post changed meanwhile, so the
- * workflow has to read it again. `void`: nothing, or nothing more, was to be done. Stored histories hold these values.
+ * The result of a delivery activity, with the status and revision of the post at its end. `superseded`: the post changed meanwhile, so
+ * the workflow has to read it again. `nothing-to-do`: the delivery is over, or its post is deleted.
  */
 export interface DeliveryResult {
-  outcome: 'completed' | 'failed' | 'again' | 'void'
+  outcome: 'completed' | 'failed' | 'superseded' | 'nothing-to-do'
   status: PostState['status']
   revision: number
   /** Why the delivery failed, with the platform's error text if there is one. It never contains text of the user. */

@@ -11,12 +11,7 @@ const notifying = proxyActivities<Activities>({
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: 10 * MINUTE },
 })
 
-/**
- * Sends a notification once to every device of its user.
- * @param userId absent in workflows of older releases
- */
-export async function deliverPush(notificationId: string, userId?: string): Promise<PushState> {
-  return userId === undefined
-    ? notifying.pushToDevices(notificationId)
-    : notifying.pushToDevices(notificationId, userId)
+/** Sends a notification once to every device of its user. */
+export async function deliverPush(notificationId: string, userId: string): Promise<PushState> {
+  return notifying.pushToDevices(notificationId, userId)
 }

@@ -4,7 +4,6 @@ import {
   continueAsNew,
   isCancellation,
   log,
-  patched,
   proxyActivities,
   proxyLocalActivities,
   setHandler,
@@ -14,7 +13,7 @@ import {
 } from '@temporalio/workflow'
 import type { SearchAttributeUpdatePair } from '@temporalio/common'
 import type { Activities } from '../../activities/index.ts'
-import { armLeadMs, type PlannedPlatform, type PublishPlan } from '../../domain/posts/publish-plan.ts'
+import type { PlannedPlatform, PublishPlan } from '../../domain/posts/publish-plan.ts'
 import { toTarget, type Target } from '../../domain/posts/targets.ts'
 import { platformLabel } from '../../domain/shared/platforms.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
@@ -62,7 +61,6 @@ const preparing = proxyActivities<Activities>({
 
 /** A first attempt that probably takes a second at most. What it leaves open, and every failure, is for the activity above. */
 const brief = proxyLocalActivities<Activities>({ startToCloseTimeout: 10 * SECOND, retry: { maximumAttempts: 1 } })
-const BRIEF_PATCH = 'brief-first-attempt'
 
 /** Short reads and writes of the post record. */
 const records = proxyLocalActivities<Activities>({
@@ -92,7 +90,7 @@ export async function publishPost(input: PublishPostInput): Promise<PublishPostR
   }
   CancellationScope.current().cancelRequested.catch(() =>
     CancellationScope.nonCancellable(async () => {
-      await records.cancelPost.executeWithOptions({ summary: 'Cancel the post' }, toPostArguments(input))
+      await records.cancelPost.executeWithOptions({ summary: 'Cancel the post' }, [input.postId, input.userId])
       isStale = true
     }),
   )
@@ -104,7 +102,7 @@ export async function publishPost(input: PublishPostInput): Promise<PublishPostR
       if (isStale) {
         isStale = false
         const read = { summary: 'Read the changed post' }
-        const state: PostState = await records.readPost.executeWithOptions(read, toPostArguments(plan))
+        const state: PostState = await records.readPost.executeWithOptions(read, [plan.postId, plan.userId])
         if (isStale) continue
         if (!state.plan) return end(state.status)
         if (plan.dueAt !== state.plan.dueAt) upsertIfKnown([{ key: DUE_AT, value: new Date(state.plan.dueAt) }])
@@ -120,7 +118,7 @@ export async function publishPost(input: PublishPostInput): Promise<PublishPostR
         ended.set(toTarget(planned), { ...toNames(planned), outcome, ...(failure && { failure }) })
       }
       if (isStale) continue
-      if (results.some(({ outcome }) => outcome === 'again')) isStale = true
+      if (results.some(({ outcome }) => outcome === 'superseded')) isStale = true
       else return end(findNewest(results).status)
     }
   })
@@ -151,8 +149,7 @@ async function runUntilStale(plan: PublishPlan, untilStale: () => Promise<void>)
 }
 
 async function runPlan(plan: PublishPlan): Promise<DeliveryResult[]> {
-  // mechanism: arming by rank
-  const armAt = plan.dueAt - (plan.armLeadMs ?? armLeadMs(plan.postId))
+  const armAt = plan.dueAt - plan.armLeadMs
   if (Date.now() < armAt) {
     await Promise.all(plan.platforms.map((planned) => prepareAhead(plan, planned, armAt)))
     await sleepUntil(armAt, `Wait until the post is armed for ${new Date(plan.dueAt).toISOString()}`)
@@ -183,7 +180,7 @@ async function deliver(plan: PublishPlan, planned: PlannedPlatform): Promise<Del
   const label = platformLabel(platform)
   try {
     // mechanism: first attempt in the workflow task
-    const first = planned.isBrief && patched(BRIEF_PATCH) ? await publishBriefly(input, `Publish on ${label}`) : null
+    const first = planned.isBrief ? await publishBriefly(input, `Publish on ${label}`) : null
     if (first) return first
     return await publishing.publishToPlatform.executeWithOptions(
       {
@@ -195,7 +192,7 @@ async function deliver(plan: PublishPlan, planned: PlannedPlatform): Promise<Del
   } catch (error) {
     // A cancelled attempt may also time out when its worker dies. The delivery is not given up then.
     const isCancelled = isCancellation(error) || CancellationScope.current().consideredCancelled
-    if (isCancelled) return { outcome: 'again', status: 'PROCESSING', revision: plan.revision }
+    if (isCancelled) return { outcome: 'superseded', status: 'PROCESSING', revision: plan.revision }
     return CancellationScope.nonCancellable(() =>
       records.giveUpDelivery.executeWithOptions({ summary: `Give up on ${label}` }, [input]),
     )
@@ -203,15 +200,9 @@ async function deliver(plan: PublishPlan, planned: PlannedPlatform): Promise<Del
 }
 
 function toDeliveryInput({ postId, userId }: PublishPlan, planned: PlannedPlatform): DeliveryInput {
-  return { postId, ...(userId !== undefined && { userId }), ...toNames(planned), round: planned.round }
+  return { postId, userId, ...toNames(planned), round: planned.round }
 }
 
-/** The arguments of activities for the whole post. */
-function toPostArguments({ postId, userId }: PublishPlan): [postId: string, userId?: string] {
-  return userId === undefined ? [postId] : [postId, userId]
-}
-
-/** Returns only what is set, because histories of older releases have no target. */
 function toNames({ platform, target }: PlannedPlatform): Pick<DeliveryInput, 'platform' | 'target'> {
   return { platform, ...(target !== undefined && { target }) }
 }

@@ -17,7 +17,7 @@ export async function eraseAccount(userId: string): Promise<void> {
   const plan = await maintenance.beginErasure(userId)
   if (!plan) return
   for (const step of plan.steps) await erase(userId, step)
-  await sleep(Math.max(1, plan.lookAgainAt - Date.now()), { summary: 'Wait for uploads and calls in progress' })
+  await sleep(Math.max(1, plan.repeatAt - Date.now()), { summary: 'Wait for uploads and calls in progress' })
   for (const step of plan.steps) await erase(userId, step)
   await maintenance.closeErasure(userId)
 }

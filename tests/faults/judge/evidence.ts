@@ -13,7 +13,7 @@ export interface Evidence {
   posts: StoredPost[]
   users: StoredUser[]
   notifications: StoredNotification[]
-  /** The feeds; null where processes of a release without them took part. */
+  /** The feeds; null where a test does not judge them. */
   events: StoredEvent[] | null
   /** The webhooks that users have had since before their first event. */
   webhooks: WebhookEvidence[]

@@ -195,9 +195,9 @@ export async function startInProcessCluster({ root, mongoUrl, sandbox, platform 
       const post = await context.posts.find(postId)
       const entry = post && findEntry(post, platform.platform)
       if (!entry || post.status === 'CANCELLED') return
-      const input = { postId, platform: platform.platform, round: entry.delivery.round }
+      const input = { postId, userId: post.userId, platform: platform.platform, round: entry.delivery.round }
       const hasEnded = await run(activities.publishToPlatform, input).then(
-        ({ outcome }) => outcome !== 'again',
+        ({ outcome }) => outcome !== 'superseded',
         () => false,
       )
       if (hasEnded) return

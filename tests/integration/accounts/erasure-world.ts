@@ -41,7 +41,7 @@ export async function userWithEverything(
     await context.audit.insert(entryOf(actor.id, userId, actor.ipAddress), session)
   })
   const published = { platformPostId: newId(), platformPostUrl: 'https://bluesky.example/1' }
-  await context.posts.transition(posts[2]!._id, accept('bluesky', published), { userId })
+  await context.posts.transition(posts[2]!, accept('bluesky', published))
   await storeNotifications(context, userId, 2)
   await queueMail(context, { kind: 'code', userId, lifeMs: HOUR, to: email, ...WORDS })
   await connect(context, userId, login)

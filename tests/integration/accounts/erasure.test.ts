@@ -240,14 +240,14 @@ it('an erasure waits for a running call as long as it may take, and cancels wait
   const { _id: userId } = who.user
   const post = buildPost({ userId }, new Date())
   await context.database.transaction((session) => context.posts.insert([post], session))
-  await context.posts.transition(post._id, buildClaim(post, 'bluesky', new Date(), MINUTE))
+  await context.posts.transition(post, buildClaim(post, 'bluesky', new Date(), MINUTE))
   await erase(who)
   const failure = await eraser(context)
     .round(userId)
     .catch((error: unknown) => error)
   expect(failure).toBeInstanceOf(ApplicationFailure)
   const { type, nextRetryDelay } = failure as ApplicationFailure
-  expect([type, nextRetryDelay]).toEqual(['Waiting', 2 * SECOND])
+  expect([type, nextRetryDelay]).toEqual(['RetryAfter', 2 * SECOND])
   const left = await context.posts.listSome(userId, 10)
   expect(left.map(({ status }) => status).toSorted()).toEqual(['CANCELLED', 'COMPLETED', 'DRAFT', 'PROCESSING'])
 })

@@ -7,7 +7,8 @@ import { later, startScriptedCollection, trouble } from './scripted-collection.t
 
 /** A user with two accounts on a platform, and a post that was published on both. */
 
-const { context, platforms, activities, run, listRun, collectRun, lettersOf, clear } = await startScriptedCollection()
+const { context, platforms, activities, run, listRun, collectRun, collectFollowers, lettersOf, clear } =
+  await startScriptedCollection()
 afterEach(clear)
 afterAll(() => context.close())
 
@@ -51,8 +52,6 @@ async function readerOf(userId: string) {
   }
   return { ofAccount }
 }
-
-const collectFollowers = () => run(activities().collectFollowersPage, null, {})
 
 describe('metrics of a post that was published on two accounts of a platform', () => {
   it('each account reads its own counts, and its own followers are the base of the rate', async () => {
@@ -104,8 +103,9 @@ describe('metrics of a post that was published on two accounts of a platform', (
   })
 
   it('a requested refresh reads the account that the post names', async () => {
-    const { post, second } = await publishedOnBoth()
-    expect(await run(activities().refreshPostMetrics, post._id, 'bluesky', second._id)).toBe(true)
+    const { userId, post, second } = await publishedOnBoth()
+    const wanted = { userId, postId: post._id, platform: 'bluesky' as const, target: second._id }
+    expect(await run(activities().refreshPostMetrics, wanted)).toBe(true)
     expect(platforms.calls).toMatchObject([{ accountId: second.platformId }])
     expect(await context.snapshots.latest({ ...post, postId: post._id }, 'bluesky')).toBeNull()
     expect(await context.snapshots.latest({ ...post, postId: post._id }, 'bluesky', second._id)).toMatchObject({

@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { deletePost } from '../../../src/commands/posts/delete-post.ts'
 import { toSlot } from '../../../src/domain/analytics/collection.ts'
+import type { Post } from '../../../src/domain/posts/post.ts'
+import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import { startAgeClass } from '../../../src/workflows/messages/analytics.ts'
@@ -11,6 +13,8 @@ import { idOn, later, startScriptedCollection, trouble } from './scripted-collec
 const { context, platforms, lines, activities, run, listRun, collectRun, published, ...collection } =
   await startScriptedCollection()
 const { environment, snapshotsOf, lettersOf, stored, entry, versionOf, clear } = collection
+const refresh = ({ _id: postId, userId }: Post, platform: Platform, now?: () => Date) =>
+  run(activities(now).refreshPostMetrics, { userId, postId, platform })
 afterEach(clear)
 afterAll(() => context.close())
 
@@ -100,7 +104,7 @@ describe('a snapshot', () => {
   it('a requested refresh stores a snapshot although nothing changed', async () => {
     const { post } = await published(['bluesky'])
     await collectRun()
-    expect(await run(activities(later(20 * MINUTE)).refreshPostMetrics, post._id, 'bluesky')).toBe(true)
+    expect(await refresh(post, 'bluesky', later(20 * MINUTE))).toBe(true)
     const [first, second] = await snapshotsOf(post._id)
     expect(second).toMatchObject({ likes: 1, unchangedSince: first!['takenAt'] })
     expect(first).not.toHaveProperty('lastSeenAt')
@@ -216,7 +220,9 @@ describe('the list of due posts', () => {
     const listDue = () => new Promise<[]>((resolve) => setTimeout(resolve, 1_200, []))
     const worker = environment()
     const beats = once(worker, 'heartbeat')
-    await worker.run(activities(undefined, { listDue }).listDueMetrics, null)
+    const range = { afterUserId: null, untilUserId: null }
+    const place = startAgeClass(0, { platform: 'bluesky', range, startUserId: null })
+    await worker.run(activities(undefined, { listDue }).listDueMetrics, place)
     await beats
   })
 
@@ -249,13 +255,13 @@ describe('a post', () => {
     platforms.scriptFor('threads').counts.set(idOn(post, 'threads'), 'deleted')
     expect(await collectRun()).toMatchObject([{ deleted: 0, saved: 0, skipped: 1, failed: 0 }])
     expect(await collectRun()).toEqual([])
-    expect(await run(activities(later(8 * MINUTE)).refreshPostMetrics, post._id, 'threads')).toBe(false)
+    expect(await refresh(post, 'threads', later(8 * MINUTE))).toBe(false)
     expect(await entry(post, 'threads')).toMatchObject({ status: 'completed', lastAnalyticsFetch: null })
     platforms.scriptFor('threads').counts.set(idOn(post, 'threads'), { likes: 2 })
     expect(await collectRun(later(23 * MINUTE))).toMatchObject([{ saved: 1 }])
     const { post: gone } = await published(['threads'], 1, later(-MINUTE)())
     platforms.scriptFor('threads').counts.set(idOn(gone, 'threads'), 'deleted')
-    await run(activities(later(9 * MINUTE)).refreshPostMetrics, gone._id, 'threads')
+    await refresh(gone, 'threads', later(9 * MINUTE))
     expect((await entry(gone, 'threads')).status).toBe('deleted')
   })
 
@@ -311,7 +317,7 @@ describe('a post', () => {
     script.meanwhile = async () => {
       delete script.meanwhile
       script.default = { likes: 2 }
-      expect(await run(activities(later(MINUTE)).refreshPostMetrics, post._id, 'bluesky')).toBe(true)
+      expect(await refresh(post, 'bluesky', later(MINUTE))).toBe(true)
       script.default = { likes: 1 }
     }
     await collectRun()

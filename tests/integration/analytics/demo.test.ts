@@ -9,7 +9,12 @@ import { toPublishedKey, rollUp } from '../../../src/domain/posts/post-entries.t
 import { DAY } from '../../../src/domain/shared/times.ts'
 import type { StoredPost } from '../../../src/store/posts/post-schema.ts'
 import type { PostSnapshot } from '../../../src/store/analytics/snapshots.ts'
-import type { CollectedBatch, DuePage, DuePlace } from '../../../src/workflows/messages/analytics.ts'
+import {
+  startAgeClass,
+  type CollectedBatch,
+  type DuePage,
+  type DuePlace,
+} from '../../../src/workflows/messages/analytics.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 
 // Tests the two weeks of sample data of `npm run dev`, with every platform of the sandbox.
@@ -140,24 +145,29 @@ it('the collector reads the counts of the sample history, or slightly higher one
   const { listDueMetrics, collectBatch, collectFollowersPage } = createAnalyticsActivities(world.context)
   const inActivity = <T>(work: () => Promise<T>): Promise<T> => new MockActivityEnvironment().run(work)
   const results: CollectedBatch[] = []
-  for (let place: DuePlace | null | undefined; place !== null;) {
-    const at: DuePlace | null = place ?? null
-    const { accounts, slot, next }: DuePage = await inActivity(() => listDueMetrics(at))
-    await Promise.all(
-      accounts.map(async ({ userId, platform, batches }) => {
-        for (const postIds of batches) {
-          results.push(await inActivity(() => collectBatch({ userId, platform, postIds, slot })))
-        }
-      }),
-    )
-    place = next
+  const range = { afterUserId: null, untilUserId: null }
+  for (const platform of PLATFORMS) {
+    let place: DuePlace | null = startAgeClass(0, { platform, range, startUserId: null })
+    while (place) {
+      const at: DuePlace = place
+      const { accounts, slot, next }: DuePage = await inActivity(() => listDueMetrics(at))
+      await Promise.all(
+        accounts.map(async ({ batches, server: _, ...account }) => {
+          for (const postIds of batches) {
+            results.push(await inActivity(() => collectBatch({ ...account, postIds, slot })))
+          }
+        }),
+      )
+      place = next
+    }
+    const page = { platform, range, after: null, pauses: {} }
+    expect(await inActivity(() => collectFollowersPage(page))).toMatchObject({ failed: 0 })
   }
   const sum = (name: 'saved' | 'deleted' | 'failed' | 'skipped') =>
     results.reduce((total, result) => total + result[name], 0)
   // The deleted sample post is not requested.
   expect(sum('saved')).toBe(seeded.size - 1)
   expect([sum('deleted'), sum('failed'), sum('skipped')]).toEqual([0, 0, 0])
-  expect(await inActivity(() => collectFollowersPage(null, {}))).toMatchObject({ failed: 0 })
   expect(await Array.fromAsync(world.context.deadLetters.allOf(user.userId))).toEqual([])
   for (const [name, found] of await latestSnapshots()) {
     const before = seeded.get(name)!

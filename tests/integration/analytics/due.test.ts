@@ -5,7 +5,7 @@ import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import type { Post } from '../../../src/domain/posts/post.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/domain/shared/times.ts'
 import { buildPost } from '../../support/posts.ts'
-import { publishedPost, storePosts } from '../../support/published.ts'
+import { accountIdOf, publishedPost, storePosts } from '../../support/published.ts'
 import { testContext } from '../../support/servers.ts'
 
 const NOW = new Date('2026-03-10T10:07:00Z')
@@ -73,13 +73,13 @@ describe.each(BOUNDS.map((bounds, index) => ({ index, bounds })))('posts of age 
 it('due posts of one platform are planned for later without those of others', async () => {
   const userId = OWNERS[9]!
   const listDue = async (platform: Platform) => {
-    const listed = await context.published.listDueOfPublisher(userId, { platform }, NOW)
+    const listed = await context.published.listDueOfUser(userId, platform, NOW)
     return idsOf(listed)
   }
   const before = await listDue('mastodon')
   const planned = (await listDue('bluesky')).map((postId) => ({ userId, postId, dueAt: ago(-HOUR) }))
   expect(planned.length).toBeGreaterThan(10)
-  await context.published.planNext({ platform: 'bluesky' }, planned)
+  await context.published.planNext({ platform: 'bluesky', publishedBy: accountIdOf('bluesky', userId) }, planned)
   expect(await listDue('bluesky')).toEqual([])
   expect(await listDue('mastodon')).toEqual(before)
 })

@@ -3,17 +3,11 @@ import { CapacityExceeded } from '../../../src/activities/shared/call-limiter.ts
 import { toSlot } from '../../../src/domain/analytics/collection.ts'
 import { divideOwners } from '../../../src/domain/analytics/shards.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
-import type {
-  CollectedFollowers,
-  FollowersPage,
-  FollowersPlan,
-  Pauses,
-} from '../../../src/workflows/messages/analytics.ts'
 import { addAccount, connectedUser } from '../../support/published.ts'
-import { later as laterToday, startScriptedCollection, trouble } from './scripted-collection.ts'
+import { later as laterToday, startScriptedCollection, trouble, type FollowersRound } from './scripted-collection.ts'
 
-const { context, platforms, activities, run, collectRun, published, versionOf, lettersOf, clear } =
-  await startScriptedCollection()
+const scripted = await startScriptedCollection()
+const { context, platforms, activities, run, collectRun, published, versionOf, lettersOf, clear } = scripted
 afterEach(async () => {
   await clear()
   await context.database.connection.collection('accounts').deleteMany({})
@@ -23,35 +17,7 @@ afterAll(() => context.close())
 const untilMidnightMs = toSlot(laterToday(DAY)(), DAY).getTime() - laterToday(0)().getTime()
 /** Counts are collected once a day, so no test runs over midnight. */
 const later = (ms: number) => laterToday(ms + (untilMidnightMs < HOUR ? untilMidnightMs : 0))
-
-interface Round {
-  now?: () => Date
-  pauses?: Pauses
-  /** The servers of a later round. */
-  servers?: string[]
-}
-
-const NO_FOLLOWERS: CollectedFollowers = { taken: 0, skipped: 0, failed: 0, paused: 0 }
-
-/** Runs a round of each shard, one after the other, and returns their totals. */
-async function collectFollowers({ now = later(0), pauses: before = {}, servers }: Round = {}) {
-  const { planFollowers, collectShardFollowers } = activities(now)
-  const totals = { ...NO_FOLLOWERS, pauses: {} as Pauses }
-  const { shards }: FollowersPlan = await run(planFollowers)
-  for (const { platform, range } of shards) {
-    let pauses = before
-    for (let after: string | null = null; ;) {
-      const place = { platform, range, after, pauses, ...(servers && { servers }) }
-      const page: FollowersPage = await run(collectShardFollowers, place)
-      for (const name of Object.keys(NO_FOLLOWERS) as (keyof CollectedFollowers)[]) totals[name] += page[name]
-      pauses = page.pauses
-      if (!page.next) break
-      after = page.next
-    }
-    Object.assign(totals.pauses, pauses)
-  }
-  return totals
-}
+const collectFollowers = (round: FollowersRound = {}) => scripted.collectFollowers({ now: later(0), ...round })
 
 it('followers are collected once a day on every connected platform that reports them', async () => {
   const { _id: userId } = await connectedUser(context, ['bluesky', 'threads', 'tumblr'])
@@ -176,15 +142,6 @@ it('the pages of all ranges have each connected account of the platform once', a
     }
   }
   expect(listed.toSorted()).toEqual([...owners, several!, several!, several!].toSorted())
-})
-
-it('a run of an older release reads the accounts of all platforms and pauses platforms', async () => {
-  for (let user = 0; user < 3; user++) await connectedUser(context, ['bluesky', 'mastodon'])
-  platforms.scriptFor('bluesky').followerTroubles.push(trouble('rate_limited', 10 * MINUTE))
-  const { collectFollowersPage } = activities()
-  const first: FollowersPage = await run(collectFollowersPage, null, {}, undefined)
-  expect(first).toMatchObject({ next: null, taken: 6 - first.paused, pauses: { bluesky: expect.any(Number) } })
-  expect(await run(collectFollowersPage, null, {}, ['bluesky'])).toMatchObject({ taken: first.paused, paused: 0 })
 })
 
 it('followers of an expired login are not requested again, and other failures make one dead letter with a count', async () => {

@@ -48,13 +48,14 @@ describe('a refusal by a platform', () => {
     script.troubles.push(...Array.from({ length: 20 }, () => trouble('unauthorized')))
     script.followerTroubles.push(...Array.from({ length: 20 }, () => trouble('unauthorized')))
     const { batches } = await listRun()
+    const range = { afterUserId: null, untilUserId: null }
+    const firstPage = { platform: 'mastodon' as const, range, after: null, pauses: {} }
     // Two processes, each with its own queue of calls.
     const [one, other] = [activities(), activities()]
     await Promise.all([
       ...batches.map((batch) => run(one.collectBatch, batch)),
       ...batches.map((batch) => run(other.collectBatch, batch)),
-      run(one.collectFollowersPage, null, {}),
-      run(other.collectFollowersPage, null, {}),
+      ...[one, other].map((process) => run(process.collectFollowersPage, firstPage)),
     ])
     expect(await health(userId, 'mastodon')).toBe('expired')
     expect(await warnings(userId)).toEqual([expect.stringContaining('has expired. Reconnect')])

@@ -6,7 +6,15 @@ import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import type { Post } from '../../../src/domain/posts/post.ts'
 import { MINUTE } from '../../../src/domain/shared/times.ts'
 import { PlatformError } from '../../../src/platforms/errors.ts'
-import { startAgeClass, type DueBatch, type DuePage, type DuePlace } from '../../../src/workflows/messages/analytics.ts'
+import {
+  startAgeClass,
+  type CollectedFollowers,
+  type DueBatch,
+  type DuePage,
+  type DuePlace,
+  type FollowersPage,
+  type Pauses,
+} from '../../../src/workflows/messages/analytics.ts'
 import { connectedUser, publishedPost, storePosts } from '../../support/published.ts'
 import { testContext } from '../../support/servers.ts'
 import { createScriptedPlatforms } from '../../support/scripted-platforms.ts'
@@ -21,6 +29,15 @@ interface Line {
   message: string
   attributes: unknown
 }
+
+export interface FollowersRound {
+  now?: () => Date
+  pauses?: Pauses
+  /** The servers of a later round. */
+  servers?: string[]
+}
+
+const NO_FOLLOWERS: CollectedFollowers = { taken: 0, skipped: 0, failed: 0, paused: 0 }
 
 /** Creates the collection activities with a separate database and scripted platforms. */
 export async function startScriptedCollection() {
@@ -55,7 +72,7 @@ export async function startScriptedCollection() {
     environment().run(activity, ...args)
 
   /** Returns all pages of a shard. */
-  async function listShard(place: DuePlace | null, now?: () => Date): Promise<DuePage[]> {
+  async function listShard(place: DuePlace, now?: () => Date): Promise<DuePage[]> {
     const { listDueMetrics } = activities(now)
     const pages = [await run(listDueMetrics, place)]
     for (let page = pages[0]!; page.next; pages.push(page)) page = await run(listDueMetrics, page.next)
@@ -89,6 +106,26 @@ export async function startScriptedCollection() {
       const results = []
       for (const batch of batches) results.push({ ...batch, ...(await run(activities(now).collectBatch, batch)) })
       return results
+    },
+
+    /** Runs a round of each shard of follower counts, one after the other, and returns their totals. */
+    async collectFollowers({ now, pauses: before = {}, servers }: FollowersRound = {}) {
+      const { planFollowers, collectFollowersPage } = activities(now)
+      const totals = { ...NO_FOLLOWERS, pauses: {} as Pauses }
+      for (const { platform, range } of (await run(planFollowers)).shards) {
+        let pauses = before
+        for (let after: string | null = null, isFirst = true; isFirst || after !== null; isFirst = false) {
+          const page: FollowersPage = await run(collectFollowersPage, {
+            ...{ platform, range, after, pauses },
+            ...(servers && { servers }),
+          })
+          for (const name of Object.keys(NO_FOLLOWERS) as (keyof CollectedFollowers)[]) totals[name] += page[name]
+          pauses = page.pauses
+          after = page.next
+        }
+        Object.assign(totals.pauses, pauses)
+      }
+      return totals
     },
 
     async published(on: Platform[], count = 1, completedAt = new Date()) {

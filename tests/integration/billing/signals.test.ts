@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { DAY } from '../../../src/domain/shared/times.ts'
 import { createOrchestrator, type PublishOrchestrator } from '../../../src/integrations/temporal/orchestrator.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
-import { bundleWorkflows } from '../../../src/worker/bundle.ts'
+import { loadBundle } from '../../../src/worker/bundle.ts'
 import { CONNECTION_OPTIONS, toWorkerOptions } from '../../../src/worker/create-workers.ts'
 import { backgroundWorkflowId } from '../../../src/workflows/background-work.ts'
 import type { SubscriptionState } from '../../../src/workflows/messages/billing.ts'
@@ -33,7 +33,7 @@ beforeAll(async () => {
     connection: native,
     namespace,
     taskQueue: 'billing',
-    ...toWorkerOptions('billing', config, { workflowBundle: await bundleWorkflows() }),
+    ...toWorkerOptions('billing', config, { workflowBundle: await loadBundle() }),
     activities: {
       async applyPaymentEvent(_userId: string, eventId: string) {
         applied.push(eventId)
@@ -44,7 +44,7 @@ beforeAll(async () => {
           atOnce -= 1
         }
       },
-      lookAtSubscription: async () => ended,
+      syncSubscription: async () => ended,
     },
   })
   running = worker.run()
@@ -62,11 +62,11 @@ afterAll(async () => {
   await native?.close()
 })
 
-const ended: SubscriptionState = { isLive: false, periodEndsAt: null, standing: 'free/cancelled', change: 'ended' }
+const ended: SubscriptionState = { isLive: false, periodEndsAt: null, planAndStatus: 'free/cancelled', change: 'ended' }
 const activeSubscription = (): SubscriptionState => ({
   isLive: true,
   periodEndsAt: Date.now() + 30 * DAY,
-  standing: 'pro/active',
+  planAndStatus: 'pro/active',
   change: 'nothing',
 })
 /** Repeats until acknowledged, like the webhook: on a busy server a second may be too short. */

@@ -86,8 +86,8 @@ describe('events of posts', () => {
     const post = buildPost({ userId: who.user._id }, new Date())
     await context().storePost(post)
     const { posts } = world.second.context
-    await posts.transition(post._id, buildClaim(post, 'bluesky', new Date()), { userId: who.user._id })
-    await posts.transition(post._id, accept('bluesky', PUBLISHED), { userId: who.user._id })
+    await posts.transition(post, buildClaim(post, 'bluesky', new Date()))
+    await posts.transition(post, accept('bluesky', PUBLISHED))
     expect(typesOf(await world.feedOf(who))).toEqual(['post.created', 'delivery.accepted', 'post.published'])
     expect((await stored().findOne({ _id: post._id }))?.pendingEvents).toEqual([])
   })

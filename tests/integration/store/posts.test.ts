@@ -41,8 +41,8 @@ describe('transition', () => {
     for (let round = 0; round < 25; round++) {
       const post = await stored(buildPost())
       const results = await Promise.allSettled([
-        first().transition(post._id, cancel()),
-        second().transition(post._id, buildClaim(post, 'bluesky', T0)),
+        first().transition(post, cancel()),
+        second().transition(post, buildClaim(post, 'bluesky', T0)),
       ])
       expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
       const left = await first().find(post._id)
@@ -53,7 +53,7 @@ describe('transition', () => {
   it('a single claim of fifty parallel ones wins', async () => {
     const post = await stored(buildPost())
     const claims = Array.from({ length: 50 }, (_, index) =>
-      stores[index % 2]!.transition(post._id, buildClaim(post, 'bluesky', T0)),
+      stores[index % 2]!.transition(post, buildClaim(post, 'bluesky', T0)),
     )
     const given = (await Promise.allSettled(claims)).filter(({ status }) => status === 'fulfilled')
     expect(given).toHaveLength(1)
@@ -63,7 +63,7 @@ describe('transition', () => {
   it('concurrent moves of one post in one process share one write', async () => {
     const post = await stored(buildPost({ selectedPlatforms: ['bluesky', 'mastodon', 'tumblr'] }))
     await Promise.all(
-      post.selectedPlatforms.map((platform) => first().transition(post._id, buildClaim(post, platform, T0))),
+      post.selectedPlatforms.map((platform) => first().transition(post, buildClaim(post, platform, T0))),
     )
     const left = await first().find(post._id)
     expect(left!.revision).toBe(post.revision + 1)
@@ -73,22 +73,22 @@ describe('transition', () => {
   it('a refused move does not affect the moves it shares a write with', async () => {
     const post = await stored(buildPost({ selectedPlatforms: ['bluesky', 'mastodon'] }))
     const [claimed, cancelled] = await Promise.allSettled([
-      first().transition(post._id, buildClaim(post, 'bluesky', T0)),
-      first().transition(post._id, cancel()),
+      first().transition(post, buildClaim(post, 'bluesky', T0)),
+      first().transition(post, cancel()),
     ])
     expect([claimed.status, cancelled.status]).toEqual(['fulfilled', 'rejected'])
   })
 
   it('a move without a change writes nothing', async () => {
     const post = await stored(buildPost())
-    await first().transition(post._id, refuse('bluesky', failure('validation', 'x'), { round: 7, attempt: 7 }))
+    await first().transition(post, refuse('bluesky', failure('validation', 'x'), { round: 7, attempt: 7 }))
     expect((await first().find(post._id))!.revision).toBe(post.revision)
   })
 
   it('a transition leaves the fields of the metrics collector unchanged', async () => {
     const post = await stored(buildPost())
     const seenAt = after(T0, 5)
-    const racing = first().transition(post._id, (current) => edit({ timezone: 'Europe/Vienna' })(current, T0))
+    const racing = first().transition(post, (current) => edit({ timezone: 'Europe/Vienna' })(current, T0))
     await databases[1]!.connection
       .collection('posts')
       .updateOne({ _id: post._id as never }, { $set: { 'platformStatuses.0.lastAnalyticsFetch': seenAt } })
@@ -102,7 +102,7 @@ describe('transition', () => {
     for (let round = 0; round < 25; round++) {
       const post = await stored(buildPost({ scheduledAt: after(T0, 400_000) }))
       let acknowledged: Promise<boolean> | undefined
-      await first().transition(post._id, (current) => {
+      await first().transition(post, (current) => {
         acknowledged ??= second().acknowledgeStart(post)
         return edit({ scheduledAt: after(T0, 450_000) })(current, T0)
       })
@@ -112,7 +112,9 @@ describe('transition', () => {
   })
 
   it('a transition of a deleted post fails with NOT_FOUND', async () => {
-    await expect(first().transition(newId(), cancel())).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(first().transition({ _id: newId(), userId: newId() }, cancel())).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    })
   })
 })
 
@@ -123,7 +125,7 @@ describe('a published platform post', () => {
     const posts = [await stored(buildPost()), await stored(buildPost())]
     const effect = published()
     const results = await Promise.allSettled(
-      posts.map(({ _id }, index) => stores[index]!.transition(_id, accept('bluesky', effect))),
+      posts.map((post, index) => stores[index]!.transition(post, accept('bluesky', effect))),
     )
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
     expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: expect.any(EffectTaken) })
@@ -137,12 +139,12 @@ describe('a published platform post', () => {
 
   it('a taken platform post does not affect the moves it shares a write with', async () => {
     const effect = published()
-    await first().transition((await stored(buildPost()))._id, accept('bluesky', effect))
+    await first().transition(await stored(buildPost()), accept('bluesky', effect))
     const post = await stored(buildPost({ selectedPlatforms: ['bluesky', 'mastodon', 'tumblr'] }))
     const results = await Promise.allSettled([
-      first().transition(post._id, accept('mastodon', published())),
-      first().transition(post._id, accept('bluesky', effect)),
-      first().transition(post._id, accept('tumblr', published())),
+      first().transition(post, accept('mastodon', published())),
+      first().transition(post, accept('bluesky', effect)),
+      first().transition(post, accept('tumblr', published())),
     ])
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     const left = (await first().find(post._id))!
@@ -155,16 +157,16 @@ describe('a published platform post', () => {
     const effect = published()
     const key = toPublishedKey('bluesky', effect.platformPostId)
     expect(await createPlatformPosts(databases[0]!.connection).claim(post, [key])).toBe(true)
-    await second().transition(post._id, accept('bluesky', effect))
+    await second().transition(post, accept('bluesky', effect))
     expect(await second().find(post._id)).toMatchObject({ publishedKeys: [key] })
   })
 
   it('a deleted post releases its platform posts', async () => {
     const [post, other] = [await stored(buildPost()), await stored(buildPost())]
     const effect = published()
-    await first().transition(post._id, accept('bluesky', effect))
+    await first().transition(post, accept('bluesky', effect))
     await databases[0]!.transaction((session) => first().remove(post.userId, post._id, session))
-    await second().transition(other._id, accept('bluesky', effect))
+    await second().transition(other, accept('bluesky', effect))
     expect(await first().belongsToOtherPost(other._id, 'bluesky', effect.platformPostId)).toBe(false)
   })
 })
@@ -175,8 +177,8 @@ describe('the timeline', () => {
   it('the timeline is written with its moves and names their workflow run', async () => {
     const post = await stored(buildPost())
     const wait: TimelineEvent = { at: T0, type: 'wait', platform: 'bluesky', until: after(T0, 500) }
-    await first().transition(post._id, buildClaim(post, 'bluesky', T0), { ...asRun('run-1'), notes: [wait] })
-    await second().transition(post._id, accept('bluesky', { platformPostId: 'id', platformPostUrl: 'url' }))
+    await first().transition(post, buildClaim(post, 'bluesky', T0), { ...asRun('run-1'), notes: [wait] })
+    await second().transition(post, accept('bluesky', { platformPostId: 'id', platformPostUrl: 'url' }))
     const about = { at: T0, platform: 'bluesky', round: 0, attempt: 1 }
     expect(await first().readTimeline(post.userId, post._id)).toEqual([
       { at: T0, type: 'transition', status: 'PENDING' },
@@ -190,10 +192,10 @@ describe('the timeline', () => {
 
   it('the timeline has no event for a refused move or a move without a change', async () => {
     const post = await stored(buildPost())
-    await first().transition(post._id, cancel())
+    await first().transition(post, cancel())
     const note: TimelineEvent = { at: T0, type: 'wait', platform: 'bluesky' }
     await expect(
-      first().transition(post._id, buildClaim(post, 'bluesky', T0), { ...asRun('run-1'), notes: [note] }),
+      first().transition(post, buildClaim(post, 'bluesky', T0), { ...asRun('run-1'), notes: [note] }),
     ).rejects.toThrow('not-deliverable')
     expect(await first().readTimeline(post.userId, post._id)).toHaveLength(2)
   })
@@ -201,7 +203,7 @@ describe('the timeline', () => {
   it('the timeline keeps the newest 200 events and is not part of read or listed posts', async () => {
     const post = await stored(buildPost({ draft: true }))
     for (let index = 0; index < 205; index++) {
-      await first().transition(post._id, edit({ timezone: index % 2 ? 'UTC' : 'Asia/Tokyo' }))
+      await first().transition(post, edit({ timezone: index % 2 ? 'UTC' : 'Asia/Tokyo' }))
     }
     const events = (await first().readTimeline(post.userId, post._id))!
     expect(events).toHaveLength(200)
@@ -224,17 +226,17 @@ describe('a move on the cached post', () => {
   it('a move on an outdated cached post is detected by the revision', async () => {
     const post = await stored(buildPost())
     await first().find(post._id)
-    await second().transition(post._id, cancel())
+    await second().transition(post, cancel())
     await expect(
-      first().transition(post._id, buildClaim(post, 'bluesky', T0), { runId: 'r', isKnown: true }),
+      first().transition(post, buildClaim(post, 'bluesky', T0), { runId: 'r', isKnown: true }),
     ).rejects.toThrow('not-deliverable')
   })
 
   it('a move is refused only on the basis of the stored post', async () => {
     const post = await stored(buildPost({ scheduledAt: after(T0, 60_000) }))
     await first().find(post._id)
-    await second().transition(post._id, (current) => edit({ scheduledAt: null })(current, T0))
-    const claimed = await first().transition(post._id, buildClaim(post, 'bluesky', T0), { runId: 'r', isKnown: true })
+    await second().transition(post, (current) => edit({ scheduledAt: null })(current, T0))
+    const claimed = await first().transition(post, buildClaim(post, 'bluesky', T0), { runId: 'r', isKnown: true })
     expect(claimed.status).toBe('PROCESSING')
   })
 })
@@ -267,7 +269,7 @@ describe('stranded posts', () => {
     now = after(T0, 31_000)
     expect(await stranded()).toContain(post._id)
     const wait = { at: after(T0, 3_600_000), countsAsTry: false }
-    await first().transition(post._id, defer('bluesky', reason, { round: 0, attempt: 0 }, wait))
+    await first().transition(post, defer('bluesky', reason, { round: 0, attempt: 0 }, wait))
     expect(await stranded()).not.toContain(post._id)
     now = after(T0, 3_600_001)
     expect(await stranded()).toContain(post._id)
@@ -276,7 +278,7 @@ describe('stranded posts', () => {
 
   it('a post in delivery without progress for five minutes is stranded', async () => {
     const post = await stored(buildPost())
-    await first().transition(post._id, buildClaim(post, 'bluesky', T0))
+    await first().transition(post, buildClaim(post, 'bluesky', T0))
     now = after(T0, 299_000)
     expect(await stranded()).not.toContain(post._id)
     now = after(T0, 301_000)
@@ -298,9 +300,9 @@ describe('stranded posts', () => {
   it('a draft, a cancelled post and an ended post are never stranded', async () => {
     const draft = await stored(buildPost({ draft: true }))
     const cancelled = await stored(buildPost())
-    await first().transition(cancelled._id, cancel())
+    await first().transition(cancelled, cancel())
     const ended = await stored(buildPost())
-    await first().transition(ended._id, refuse('bluesky', failure('validation', 'x'), { round: 0, attempt: 0 }))
+    await first().transition(ended, refuse('bluesky', failure('validation', 'x'), { round: 0, attempt: 0 }))
     now = after(T0, 86_400_000)
     const found = await stranded()
     for (const post of [draft, cancelled, ended]) expect(found).not.toContain(post._id)
@@ -313,7 +315,7 @@ describe('scheduled posts', () => {
     const dueAt = after(T0, 500_000)
     for (const ms of [-1_001, -1_000, -999, 0, 0, 1]) await stored(buildPost({ scheduledAt: after(dueAt, ms) }))
     const cancelled = await stored(buildPost({ scheduledAt: dueAt }))
-    await first().transition(cancelled._id, cancel())
+    await first().transition(cancelled, cancel())
     expect(await Promise.all([first().countScheduled(dueAt), second().countScheduled(dueAt)])).toEqual([3, 3])
     expect(await Promise.all([dueAt, after(dueAt, -1_000), after(T0, 9e9)].map(first().countScheduled))).toEqual([
       3, 2, 0,
@@ -327,7 +329,7 @@ describe('scheduled posts', () => {
     await stored(buildPost({ scheduledAt: after(at, -1_000), userId: own.userId }))
     await stored(buildPost({ scheduledAt: at, userId: newId() }))
     const cancelled = await stored(buildPost({ scheduledAt: at, userId: own.userId }))
-    await first().transition(cancelled._id, cancel())
+    await first().transition(cancelled, cancel())
     expect(await first().countScheduledOf(own.userId, at)).toBe(2)
   })
 
@@ -348,7 +350,7 @@ describe('scheduled posts', () => {
   it('an acknowledgement of a start states which posts have changed since', async () => {
     const posts = await Promise.all([1, 2, 3].map(() => stored(buildPost({ scheduledAt: after(T0, 400_000) }))))
     const [unchanged, cancelled, deleted] = posts
-    await second().transition(cancelled!._id, cancel())
+    await second().transition(cancelled!, cancel())
     await databases[1]!.transaction((session) => second().remove(deleted!.userId, deleted!._id, session))
     expect(await Promise.all(posts.map(first().acknowledgeStart))).toEqual([true, false, false])
     expect(await Promise.all([unchanged!, unchanged!].map(first().acknowledgeStart))).toEqual([true, true])

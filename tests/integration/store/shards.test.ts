@@ -148,7 +148,7 @@ it('no command of a life of posts, their reads and their metrics is one that a s
   }
   const { shards: followers }: FollowersPlan = await run.run(activities.planFollowers)
   for (const { platform, range } of followers) {
-    await run.run(activities.collectShardFollowers, { platform, range, after: null, pauses: {} })
+    await run.run(activities.collectFollowersPage, { platform, range, after: null, pauses: {} })
   }
   await run.run(activities.downsampleSnapshotsPage, { from: null, until: Date.now(), afterUserId: null })
   await run.run(activities.sweepDeliveries)

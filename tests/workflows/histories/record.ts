@@ -1,8 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { devNull } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client'
+import { ApplicationFailure, Context as ActivityContext } from '@temporalio/activity'
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
+import { NativeConnection, Worker } from '@temporalio/worker'
 import { startWorld } from '../../../bench/world.ts'
 import { createUsers } from '../../../bench/users.ts'
 import { findObjectStorage, startObjectStorage } from '../../../sandbox/servers/object-storage.ts'
@@ -12,6 +14,7 @@ import { startPush } from '../../../sandbox/services/push.ts'
 import { changeImport } from '../../../src/commands/imports/change-import.ts'
 import { cancelPost } from '../../../src/commands/posts/cancel-post.ts'
 import { createPost } from '../../../src/commands/posts/create-post.ts'
+import { deletePost } from '../../../src/commands/posts/delete-post.ts'
 import { receivePaymentEvent } from '../../../src/commands/billing/receive-payment-event.ts'
 import { registerPushDevice } from '../../../src/commands/notifications/push-devices.ts'
 import { sendTestEvent } from '../../../src/commands/webhooks/redeliver.ts'
@@ -29,58 +32,82 @@ import { HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
 import { PLATFORMS, type Platform } from '../../../src/domain/shared/platforms.ts'
 import type { PlatformAdapter } from '../../../src/platforms/contract.ts'
 import { PlatformError } from '../../../src/platforms/errors.ts'
+import { loadBundle } from '../../../src/worker/bundle.ts'
 import { startWorkers } from '../../../src/worker/create-workers.ts'
-import { refreshWorkflowId } from '../../../src/workflows/messages/analytics.ts'
+import { newId } from '../../../src/store/shared/schema.ts'
+import {
+  refreshWorkflowId,
+  startAgeClass,
+  toConnectionId,
+  type CollectedBatch,
+  type DueAccount,
+  type DueBatch,
+  type DuePage,
+  type DuePlace,
+} from '../../../src/workflows/messages/analytics.ts'
 import { backgroundWorkflowId } from '../../../src/workflows/background-work.ts'
-import { SUBSCRIPTION_SUMMARY } from '../../../src/workflows/messages/billing.ts'
+import { SUBSCRIPTION_SUMMARY, type SubscriptionState } from '../../../src/workflows/messages/billing.ts'
 import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
 import type { TaskQueue } from '../../../src/workflows/task-queues.ts'
 import { planTestImport } from '../../support/imports.ts'
-import { publishedPost, storePosts } from '../../support/published.ts'
 import { startReceiver, status } from '../../support/webhook-receiver.ts'
 import { signatureOf } from '../../support/webhooks.ts'
+import { formatHistory, type RecordingName } from './recordings.ts'
 
 /**
- * Records what the workflows of today leave in Temporal, one file a way: `node scripts/run.mjs tests/workflows/histories/record.ts <version> [posts
- * imports people payments analytics webhooks]`. Files of earlier versions stay as they are: posts scheduled under them may still be waiting somewhere.
+ * Records the histories that `recordings.ts` lists: `node scripts/run.mjs tests/workflows/histories/record.ts [posts imports payments
+ * analytics webhooks scripted users]`. Without arguments it records all of them, in about four minutes.
  */
-const [version, ...chosen] = process.argv.slice(2)
-if (!version) throw new Error('Name the version the histories belong to, such as v1')
-const isChosen = (part: 'posts' | 'imports' | 'people' | 'payments' | 'analytics' | 'webhooks') => chosen.length === 0 || chosen.includes(part)
-const folder = new URL(`./${version}/`, import.meta.url)
-await mkdir(folder, { recursive: true })
+const PARTS = {
+  posts: recordPosts,
+  imports: recordImports,
+  payments: recordPayments,
+  analytics: recordAnalytics,
+  webhooks: recordWebhooks,
+  scripted: recordScripted,
+  // The last part, because it erases the user.
+  users: recordUsers,
+}
+const chosen = process.argv.slice(2)
 
-/** No history may contain it, as `replay.test.ts` checks. */
+/** No history may contain these, as `replay.test.ts` checks. */
 const RECORDED_TEXT = 'Words of a post, for its readers alone'
 const RECORDED_ADDRESS = 'recorded@example.test'
 const RECORDED_TOKEN = 'recorded-token-of-a-device'
 const STORAGE_KEYS = { accessKeyId: 'recorder', secretAccessKey: 'recorder-secret' }
-/** A shard with this many due posts of one owner has more than five pages. */
-const LISTED_TWICE = 1_100
-const refusing = new Set<string>()
-/** What the next calls for metrics or followers fail with, by platform; null lets one through. */
-const troubles: Partial<Record<Platform, (Error | null)[]>> = {}
-async function told<T>(platform: Platform, answer: T): Promise<T> {
-  const trouble = troubles[platform]?.shift()
+/** How the next posts on Threads fail or are delayed. */
+const publishTroubles: (() => Promise<void>)[] = []
+/** How the next calls for metrics or followers fail, by platform; null lets one through. */
+const countTroubles: Partial<Record<Platform, (Error | null)[]>> = {}
+/** Posts whose preparation fails until an instant, epoch milliseconds. */
+const unpreparedUntil = new Map<string, number>()
+
+const rateLimit = (retryAfterMs: number) =>
+  new PlatformError('rate_limited', 'Slow down', { certain: true, retryAfterMs })
+const transient = () => new PlatformError('transient', 'The server has trouble', { certain: true })
+
+async function countAs<T>(platform: Platform, count: T): Promise<T> {
+  const trouble = countTroubles[platform]?.shift()
   if (trouble) throw trouble
-  return answer
+  return count
 }
-const adapterOf = (platform: Platform): PlatformAdapter => ({
+
+const buildAdapter = (platform: Platform): PlatformAdapter => ({
   platform,
-  prepare: async () => {},
+  async prepare({ postId }) {
+    if (Date.now() < (unpreparedUntil.get(postId) ?? 0)) throw new Error('It cannot be prepared yet')
+  },
   async publish({ postId }) {
-    if (platform === 'threads' && refusing.delete(postId)) {
-      throw new PlatformError('validation', 'The platform refused the text', { certain: true })
-    }
+    if (platform === 'threads') await publishTroubles.shift()?.()
     return { platformPostId: `${platform}-${postId}`, platformPostUrl: `https://${platform}.example/${postId}` }
   },
   reconcile: async () => 'absent',
-  profile: () => Promise.reject(new Error('not asked for here')),
+  profile: () => Promise.reject(new Error('unexpected call')),
   metrics: {
     perCall: platform === 'mastodon' ? 2 : 1,
-    read: async (ids) => told(platform, new Map(ids.map((id) => [id, { ...NO_COUNTS, likes: 3 }]))),
+    read: async (ids) => countAs(platform, new Map(ids.map((id) => [id, { ...NO_COUNTS, likes: 3 }]))),
   },
-  followers: async () => told(platform, 10),
+  followers: async () => countAs(platform, 10),
 })
 
 const world = await startWorld()
@@ -100,7 +127,7 @@ const config = await world.config({
 })
 const context = await createContext(config, {
   platforms: {
-    find: adapterOf,
+    find: buildAdapter,
     direct: () => null,
     redirect: () => null,
     warmUp: async () => {},
@@ -118,14 +145,9 @@ const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE })
 
 try {
   const [user] = await createUsers(context, 1)
-  if (!user) throw new Error('No user')
-  if (isChosen('posts')) await recordPosts(user._id)
-  if (isChosen('imports')) await recordImports(user._id)
-  if (isChosen('payments')) await recordPayments(user._id)
-  if (isChosen('analytics')) await recordAnalytics(user._id)
-  if (isChosen('webhooks')) await recordWebhooks(user._id)
-  // Last: it is the end of the user.
-  if (isChosen('people')) await recordPeople(user._id)
+  for (const [part, record] of Object.entries(PARTS)) {
+    if (chosen.length === 0 || chosen.includes(part)) await record(user!._id)
+  }
 } finally {
   await connection.close()
   await workers.stop()
@@ -135,8 +157,7 @@ try {
 }
 
 async function recordPosts(userId: string): Promise<void> {
-  const handleOf = (postId: string) => client.workflow.getHandle(publishPostWorkflowId(postId))
-
+  const record = (name: RecordingName, postId: string) => recordEnd(name, publishPostWorkflowId(postId))
   const create = async (inSeconds: number | null, input: object = {}) => {
     const { data } = await createPost(context, {
       userId,
@@ -153,37 +174,59 @@ async function recordPosts(userId: string): Promise<void> {
     return data.postId
   }
 
-  const record = (name: string, postId: string) => recordEnd(name, publishPostWorkflowId(postId))
-
   await record('immediate', await create(null))
+  publishTroubles.push(() => delay(4 * SECOND))
+  await record('immediate-slow', await create(null))
+  publishTroubles.push(() => Promise.reject(transient()))
+  await record('immediate-repeated', await create(null))
   await record('scheduled', await create(14))
 
-  const cancelled = await create(3_600)
-  await cancelPost(context, userId, cancelled)
-  await record('cancelled-while-waiting', cancelled)
+  const createWaiting = async () => {
+    const postId = await create(3_600)
+    await untilEvent(publishPostWorkflowId(postId), (event) => event.timerStartedEventAttributes)
+    return postId
+  }
+  const waiting = await createWaiting()
+  await cancelPost(context, userId, waiting)
+  await record('cancelled-while-waiting', waiting)
 
-  const armed = await create(9)
+  const armed = await create(20)
+  await untilEvent(publishPostWorkflowId(armed), (event) => event.activityTaskScheduledEventAttributes)
   await cancelPost(context, userId, armed)
   await record('cancelled-while-armed', armed)
 
-  const moved = await create(3_600)
+  const moved = await createWaiting()
   const scheduledAt = new Date(Date.now() + 12 * SECOND).toISOString()
-  await updatePost(context, { userId, postId: moved, update: { kind: 'patch', input: { scheduledAt } }, assertMayPublish: () => {} })
+  const update = { kind: 'patch' as const, input: { scheduledAt } }
+  await updatePost(context, { userId, postId: moved, update, assertMayPublish: () => {} })
   await record('rescheduled', moved)
 
-  const terminated = await create(3_600)
-  await handleOf(terminated).cancel()
+  const terminated = await createWaiting()
+  await client.workflow.getHandle(publishPostWorkflowId(terminated)).cancel()
   await record('cancelled-by-operator', terminated)
 
+  const deleted = await createWaiting()
+  await deletePost(context, userId, deleted)
+  await record('deleted-while-waiting', deleted)
+
   const partial = await create(13)
-  refusing.add(partial)
+  publishTroubles.push(() => Promise.reject(new PlatformError('validation', 'The text is refused', { certain: true })))
   await record('one-platform-refused', partial)
   await retryPost(context, { userId, postId: partial })
   await record('retried', partial)
 
   const image = { storageKey: `posts/${userId}/00000000-0000-4000-8000-000000000000.png`, mimeType: 'image/png' }
   const content = { text: RECORDED_TEXT, mediaItems: [image] }
-  await record('prepared-ahead', await create(75, { content }))
+  const [prepared, unprepared] = [await create(75, { content }), await create(75, { content })]
+  const dueAt = (await context.posts.find(unprepared, userId))!.dueAt!.getTime()
+  unpreparedUntil.set(unprepared, dueAt - 2 * SECOND)
+  await record('prepared-ahead', prepared)
+  await record('preparation-given-up', unprepared)
+
+  await create(3_600)
+  await context.orchestrator.restartPosts()
+  await recordEnd('posts-restarted', 'restartPosts')
+  await recordScheduled('swept', 'sweep')
 }
 
 /** More rows than the allowance, so that the second import is paused and continues. */
@@ -201,7 +244,7 @@ async function recordImports(userId: string): Promise<void> {
     changeImport(context, { userId, importId, move, ...(move === 'apply' && { options }), assertMayPublish: () => {} })
 
   await setAllowance(40)
-  for (const [index, name] of ['import-applied', 'import-paused'].entries()) {
+  for (const [index, name] of (['import-applied', 'import-paused'] as const).entries()) {
     const { _id } = await planTestImport(context, userId, drafts)
     await apply(_id, 'apply')
     await recordEnd(name, backgroundWorkflowId('applyImport', _id))
@@ -213,60 +256,47 @@ async function recordImports(userId: string): Promise<void> {
 }
 
 async function recordAnalytics(userId: string): Promise<void> {
-  const posts = context.database.connection.collection<{ _id: string }>('posts')
-  const publishedOn = async (selectedPlatforms: Platform[], ageMs: number) => {
-    const input = { content: { text: RECORDED_TEXT }, selectedPlatforms }
+  const records = context.database.connection.collection<{ _id: string }>('posts')
+  const onBoth: Platform[] = ['mastodon', 'threads']
+  const publish = async (ageMs: number) => {
+    const input = { content: { text: RECORDED_TEXT }, selectedPlatforms: onBoth }
     const { data } = await createPost(context, { userId, input, source: 'api', idempotency: null })
     await context.startQueue.idle()
     await client.workflow.getHandle(publishPostWorkflowId(data.postId)).result()
     const completedAt = new Date(Date.now() - ageMs)
-    await posts.updateOne({ _id: data.postId }, { $set: { 'platformStatuses.$[].completedAt': completedAt } })
+    await records.updateOne({ _id: data.postId }, { $set: { 'platformStatuses.$[].completedAt': completedAt } })
     return data.postId
   }
-  const start = async (name: string, taskQueue: TaskQueue = 'analytics') => {
-    const options = { taskQueue, workflowId: name }
-    return (await client.workflow.start(name, options)).firstExecutionRunId
-  }
-  /** Returns the id of a platform's first shard. The plan has the shards of all platforms in this order. */
-  const toShardId = (run: string, platform: Platform, shardsPerPlatform: number) =>
-    `${run}/${PLATFORMS.indexOf(platform) * shardsPerPlatform}`
+  /** Returns the id of a platform's only shard. The plan has the shards of all platforms in this order. */
+  const toShardId = (run: string, platform: Platform) => `${run}/${PLATFORMS.indexOf(platform)}`
 
-  troubles.threads = [new PlatformError('rate_limited', 'Slow down', { certain: true, retryAfterMs: 4 * SECOND })]
-  await start('collectAccountMetrics')
-  await recordEnd('followers-in-shards', 'collectAccountMetrics')
-  await recordHistory('followers-shard-after-a-pause', toShardId('collectAccountMetrics', 'threads', 1))
+  countTroubles.threads = [rateLimit(4 * SECOND)]
+  await recordScheduled('followers-in-shards', 'collectAccountMetrics', 'analytics')
+  await recordHistory('followers-shard-after-a-pause', toShardId('collectAccountMetrics', 'threads'))
+  const connectionId = toConnectionId((await context.accounts.findDefault(userId, 'mastodon'))!)
+  const ofAccount = { summary: 'Collect the followers of a new account', fairnessKey: userId }
+  await context.orchestrator.startWork('collectFollowers', connectionId, ofAccount)
+  await recordEnd('followers-of-new-account', backgroundWorkflowId('collectFollowers', connectionId))
 
-  const onBoth: Platform[] = ['mastodon', 'threads']
-  const first = await publishedOn(onBoth, HOUR)
-  for (const ageMs of [HOUR, 26 * HOUR]) await publishedOn(onBoth, ageMs)
-  // One listing of a shard has at most 500 posts of an owner. The shard continues as new in its second listing.
-  await storePosts(
-    context,
-    Array.from({ length: LISTED_TWICE }, () =>
-      publishedPost({ userId, on: ['mastodon'], accountId: `mastodon-${userId}` }),
-    ),
-  )
-  troubles.mastodon = [new PlatformError('transient', 'It has trouble', { certain: true })]
-  troubles.threads = [null, new PlatformError('rate_limited', 'Slow down', { certain: true, retryAfterMs: HOUR })]
-  await start('collectPostMetrics')
-  await recordEnd('metrics-in-shards', 'collectPostMetrics')
-  const shard = client.workflow.getHandle(toShardId('collectPostMetrics', 'mastodon', 2))
-  const [firstEvent] = (await shard.fetchHistory()).events!
-  const { firstExecutionRunId } = firstEvent!.workflowExecutionStartedEventAttributes!
-  await recordHistory('metrics-shard-to-continue', shard.workflowId, firstExecutionRunId!)
-  await recordHistory('metrics-shard-continued', shard.workflowId)
-  await recordHistory('metrics-shard-paused', toShardId('collectPostMetrics', 'threads', 2))
+  const first = await publish(HOUR)
+  for (const ageMs of [HOUR, 26 * HOUR]) await publish(ageMs)
+  countTroubles.mastodon = [transient()]
+  countTroubles.threads = [null, rateLimit(HOUR)]
+  await records.updateMany({ userId }, { $set: { 'platformStatuses.$[].metricsDueAt': new Date(0) } })
+  await recordScheduled('metrics-in-shards', 'collectPostMetrics', 'analytics')
+  await recordHistory('metrics-shard-paused', toShardId('collectPostMetrics', 'threads'))
 
   const scheduledAt = new Date(Date.now() + 10 * MINUTE).toISOString()
   const scheduled = { content: { text: RECORDED_TEXT }, selectedPlatforms: onBoth, scheduledAt }
   await createPost(context, { userId, input: scheduled, source: 'api', idempotency: null })
-  await start('checkDuePosts', 'maintenance')
-  await recordEnd('due-posts-checked', 'checkDuePosts')
-  await start('downsampleSnapshots', 'maintenance')
-  await recordEnd('snapshots-downsampled', 'downsampleSnapshots')
+  await recordScheduled('due-posts-checked', 'checkDuePosts')
+  await recordScheduled('snapshots-downsampled', 'downsampleSnapshots')
+  await recordScheduled('tokens-renewed', 'renewTokens')
+  await recordScheduled('uploads-cleaned', 'cleanUploads')
 
-  await context.orchestrator.refreshMetrics({ userId, postId: first, platform: 'mastodon' }, 5 * SECOND)
-  await recordEnd('metrics-refreshed', refreshWorkflowId(first, 'mastodon'))
+  const refreshed = { userId, postId: first, platform: 'mastodon' as const }
+  await context.orchestrator.refreshMetrics(refreshed, 5 * SECOND)
+  await recordEnd('metrics-refreshed', refreshWorkflowId(refreshed))
 
   const [letter] = await Array.fromAsync(context.deadLetters.allOf(userId))
   const options = { summary: 'Replay of a post on mastodon', fairnessKey: userId }
@@ -292,7 +322,7 @@ async function recordWebhooks(userId: string): Promise<void> {
   await recordEnd('webhook-woken-and-retried', workflowId)
 }
 
-async function recordPeople(userId: string): Promise<void> {
+async function recordUsers(userId: string): Promise<void> {
   const to = RECORDED_ADDRESS
   const words = codeMail('000000')
   await queueMail(context, { kind: 'code', userId: null, lifeMs: CODE_LIFE_MS, to, ...words })
@@ -301,27 +331,27 @@ async function recordPeople(userId: string): Promise<void> {
 
   await registerPushDevice(context, { userId, token: RECORDED_TOKEN, platform: 'ios' })
   await context.notifications.insertOnce(connectionExpired({ userId, platform: 'mastodon', version: 1 }))
-  const [told] = await context.notifications.listOf(userId, 1)
-  await context.orchestrator.startWork('deliverPush', told!._id, { summary: 'A push message', fairnessKey: userId })
-  await recordEnd('push-delivered', backgroundWorkflowId('deliverPush', told!._id))
+  const [stored] = await context.notifications.listOf(userId, 1)
+  await context.orchestrator.startWork('deliverPush', stored!._id, { summary: 'A push message', fairnessKey: userId })
+  await recordEnd('push-delivered', backgroundWorkflowId('deliverPush', stored!._id))
 
   await context.database.transaction((session) => context.erasures.begin(userId, new Date(), session))
   await context.orchestrator.startWork('eraseAccount', userId, { summary: 'Erase an account', fairnessKey: userId })
   await recordWaiting('erasure-under-way', client.workflow.getHandle(backgroundWorkflowId('eraseAccount', userId)))
 }
 
-/** The processor's events are handed over one by one, as if its webhooks brought them. */
+/** Receives the processor's events one by one, as its webhooks would deliver them. */
 async function recordPayments(userId: string): Promise<void> {
   const { processor } = payments
-  const heard = new Set<string>()
+  const received = new Set<string>()
   const handleOf = (...what: Parameters<typeof backgroundWorkflowId>) =>
     client.workflow.getHandle(backgroundWorkflowId(...what))
   const watching = handleOf('subscription', userId)
 
-  const hear = async (type: string, changes: Partial<PaymentEvent> = {}) => {
-    const found = processor.events().find((event) => event.type === type && !heard.has(event.id))
+  const receive = async (type: string, changes: Partial<PaymentEvent> = {}) => {
+    const found = processor.events().find((event) => event.type === type && !received.has(event.id))
     if (!found) throw new Error(`The processor has not reported ${type}`)
-    heard.add(found.id)
+    received.add(found.id)
     const payload = Buffer.from(JSON.stringify(found.body))
     const signature = signatureOf(payload, { secret: config.STRIPE_WEBHOOK_SECRETS })
     const event = await context.payments!.readEvent(payload, signature, new Date())
@@ -331,49 +361,180 @@ async function recordPayments(userId: string): Promise<void> {
   }
 
   const { subscriptionId } = processor.subscribe({ userId, email: RECORDED_ADDRESS })
-  await hear('checkout.session.completed')
-  await hear('invoice.payment_succeeded')
-  await recordWaiting('subscription-watched', watching)
+  await receive('checkout.session.completed')
+  await receive('invoice.payment_succeeded')
+  await recordWaiting('payments-watched', watching)
 
   processor.cancel(subscriptionId)
-  const asked = await hear('customer.subscription.updated', { userId: null, customerId: null, payloadSubscription: null })
-  await recordWaiting('payment-routed', handleOf('routePaymentEvent', asked))
+  const updated = await receive('customer.subscription.updated', { userId: null, customerId: null, payloadSubscription: null })
+  await recordWaiting('payment-routed', handleOf('routePaymentEvent', updated))
   processor.subscribe({ userId: 'of-another-service', email: RECORDED_ADDRESS })
-  const nobodys = await hear('checkout.session.completed')
-  await recordEnd('payment-of-nobody', backgroundWorkflowId('routePaymentEvent', nobodys))
+  const foreign = await receive('checkout.session.completed')
+  await recordEnd('payment-of-no-user', backgroundWorkflowId('routePaymentEvent', foreign))
 
-  const options = { taskQueue: 'maintenance', workflowId: 'reconcileBilling' }
-  await client.workflow.start('reconcileBilling', options)
-  await recordEnd('billing-reconciled', options.workflowId)
+  await recordScheduled('billing-reconciled', 'reconcileBilling')
 
   processor.end(subscriptionId)
-  await hear('customer.subscription.deleted')
-  await recordEnd('subscription-ended', watching.workflowId)
+  await receive('customer.subscription.deleted')
+  await recordEnd('payments-ended', watching.workflowId)
   await context.orchestrator.startWork('subscription', userId, { summary: SUBSCRIPTION_SUMMARY, fairnessKey: userId })
-  await recordEnd('subscription-not-there', watching.workflowId)
+  await recordEnd('payments-not-there', watching.workflowId)
 }
 
-/** Of one that then waits for long, over whatever is deployed meanwhile. */
-async function recordWaiting(name: string, workflow: WorkflowHandle): Promise<void> {
-  const isWaiting = async () =>
-    (await workflow.fetchHistory()).events?.findLast(({ timerStartedEventAttributes: timer }) => timer) !== undefined
-  while (!(await isWaiting())) await delay(100)
-  await recordHistory(name, workflow.workflowId)
+/** Runs a workflow with scripted activities, and records it. */
+type RunScripted = (
+  name: string,
+  activities: object,
+  args: unknown[],
+  record: (workflowId: string) => Promise<void>,
+) => Promise<void>
+
+/** Records branches that take many records, long waits or rare failures, with scripted activities. */
+async function recordScripted(userId: string): Promise<void> {
+  const native = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS })
+  const workflowBundle = await loadBundle()
+  const run: RunScripted = async (name, activities, args, record) => {
+    const taskQueue = `scripted-${newId()}`
+    const { TEMPORAL_NAMESPACE: namespace } = config
+    const worker = await Worker.create({ connection: native, namespace, taskQueue, activities, workflowBundle })
+    await worker.runUntil(async () => {
+      const { workflowId } = await client.workflow.start(name, { taskQueue, workflowId: `${name}/${newId()}`, args })
+      await record(workflowId)
+    })
+  }
+
+  const postId = newId()
+  const platforms = [{ platform: 'mastodon', round: 0, prepareLeadMs: 0 }]
+  const plan = { postId, userId, revision: 0, dueAt: Date.now(), armLeadMs: 5 * SECOND, platforms }
+  const publishing = {
+    publishToPlatform: () => Promise.reject(ApplicationFailure.nonRetryable('The delivery is lost')),
+    giveUpDelivery: async () => ({ outcome: 'failed', status: 'FAILED', revision: 1 }),
+  }
+  await run('publishPost', publishing, [plan], (id) => recordEnd('delivery-given-up', id))
+
+  const steps = ['Remove the posts', 'Remove the user']
+  const erasing = {
+    beginErasure: async () => ({ steps, repeatAt: Date.now() + SECOND }),
+    runErasureStep: async () => {},
+    closeErasure: async () => {},
+  }
+  await run('eraseAccount', erasing, [userId], (id) => recordEnd('erasure-completed', id))
+
+  const state = { isLive: true, periodEndsAt: Date.now() + 3 * SECOND - 5 * MINUTE, planAndStatus: 'pro/active' }
+  const states: SubscriptionState[] = [
+    { ...state, change: 'nothing' },
+    { ...state, isLive: false, change: 'ended' },
+  ]
+  const syncing = { syncSubscription: async () => states.shift() }
+  await run('subscription', syncing, [userId], (id) => recordEnd('payments-period-ended', id))
+
+  await recordShards(userId, run)
+  await native.close()
 }
 
-async function recordEnd(name: string, workflowId: string): Promise<void> {
+async function recordShards(userId: string, run: RunScripted): Promise<void> {
+  const DONE: CollectedBatch = { saved: 1, deleted: 0, skipped: 0, failed: 0, end: 'done' }
+  const shard = { platform: 'mastodon' as const, range: { afterUserId: null, untilUserId: null }, startUserId: null }
+  const listing = { collectedBefore: 0, slow: [], isCut: false }
+  const totals = { saved: 0, deleted: 0, skipped: 0, failed: 0 }
+  const toInput = (runMs: number) => ({
+    ...{ place: startAgeClass(0, shard), pauses: {}, endsAt: Date.now() + runMs, listing },
+    ...totals,
+  })
+  const buildAccounts = (server: string, count: number): DueAccount[] =>
+    Array.from({ length: count }, (_, index) => ({
+      ...{ userId, platform: 'mastodon', server, publishedBy: `${index}@${server}`, batches: [[newId()], [newId()]] },
+    }))
+  /** A listing with two pages. Its first page was cut for the first `cuts` times. */
+  const createPages = (cuts: number) => {
+    let listed = 0
+    return async (place: DuePlace): Promise<DuePage> => {
+      if (place.ageClass === 0) listed += 1
+      const next = place.ageClass === 0 ? startAgeClass(1, place) : null
+      const isCut = place.ageClass === 0 && listed <= cuts
+      return { slot: Date.now(), accounts: buildAccounts('one.example', 2), next, ...(isCut && { isCut }) }
+    }
+  }
+
+  let batches = 0
+  const cut = {
+    listDueMetrics: createPages(2),
+    collectBatch: async () => {
+      if (++batches === 2) throw ApplicationFailure.nonRetryable('No call succeeds')
+      return DONE
+    },
+  }
+  await run('collectMetricsShard', cut, [toInput(HOUR)], async (workflowId) => {
+    const handle = client.workflow.getHandle(workflowId)
+    const { runId } = await handle.describe()
+    await handle.result()
+    await recordHistory('metrics-shard-to-continue', workflowId, runId)
+    await recordHistory('metrics-shard-continued', workflowId)
+  })
+
+  const slow = [...buildAccounts('slow.example', 9), ...buildAccounts('other.example', 1)]
+  let pages = 0
+  const turns = {
+    listDueMetrics: async () => ({ slot: Date.now(), accounts: pages++ === 0 ? slow : slow.slice(8, 9), next: null }),
+    collectBatch: async ({ publishedBy }: DueBatch) => {
+      if (pages === 1 && publishedBy!.endsWith('slow.example')) await beatFor(31 * SECOND)
+      return DONE
+    },
+  }
+  await run('collectMetricsShard', turns, [toInput(HOUR)], (id) => recordEnd('metrics-shard-with-slow-server', id))
+
+  const late = { listDueMetrics: createPages(0), collectBatch: () => beatFor(HOUR) }
+  await run('collectMetricsShard', late, [toInput(2 * SECOND)], (id) => recordEnd('metrics-shard-out-of-time', id))
+
+  const broken = {
+    planCollection: async () => ({
+      shards: ['first', 'second'].map((name) => ({ ...shard, name })),
+      endsAt: Date.now() + HOUR,
+    }),
+    listDueMetrics: () => Promise.reject(ApplicationFailure.nonRetryable('No page can be read')),
+  }
+  await run('collectPostMetrics', broken, [], async (workflowId) => {
+    await client.workflow.getHandle(workflowId).result().catch(() => {})
+    await recordHistory('metrics-with-failed-shard', workflowId)
+  })
+}
+
+/** Waits in an activity until a time has passed or the workflow cancels it. */
+async function beatFor(ms: number): Promise<void> {
+  const activity = ActivityContext.current()
+  const beats = setInterval(() => activity.heartbeat(), SECOND)
+  await activity.sleep(ms).finally(() => clearInterval(beats))
+}
+
+/** Starts a workflow as its Schedule does, and records it. */
+async function recordScheduled(name: RecordingName, workflow: string, taskQueue: TaskQueue = 'maintenance') {
+  await client.workflow.start(workflow, { taskQueue, workflowId: workflow })
+  await recordEnd(name, workflow)
+}
+
+/** Records a workflow that waits for a long time. */
+async function recordWaiting(name: RecordingName, { workflowId }: WorkflowHandle): Promise<void> {
+  await untilEvent(workflowId, (event) => event.timerStartedEventAttributes)
+  await recordHistory(name, workflowId)
+}
+
+async function recordEnd(name: RecordingName, workflowId: string): Promise<void> {
   await client.workflow.getHandle(workflowId).result()
   await recordHistory(name, workflowId)
 }
 
-/** Of the latest run, unless one is named. */
-async function recordHistory(name: string, workflowId: string, runId?: string): Promise<void> {
+type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number]
+
+async function untilEvent(workflowId: string, isWanted: (event: HistoryEvent) => unknown): Promise<void> {
+  const handle = client.workflow.getHandle(workflowId)
+  while (!(await handle.fetchHistory()).events?.some(isWanted)) await delay(100)
+}
+
+/** Records the latest run, unless one is named. */
+async function recordHistory(name: RecordingName, workflowId: string, runId?: string): Promise<void> {
   const history = await client.workflow.getHandle(workflowId, runId).fetchHistory()
-  // Worker identities and stacks name this machine, and nothing is decided by them.
-  const json = historyToJSON(history)
-    .replaceAll(/"\d+@[^"]*"/g, '"recorder"')
-    .replaceAll(/("stackTrace": )"(?:[^"\\]|\\.)*"/g, '$1""')
-  await writeFile(new URL(`${name}.json`, folder), `${json}\n`)
+  const file = new URL(`./next/${name}.json`, import.meta.url)
+  await writeFile(file, formatHistory(historyToJSON(history)))
   process.stdout.write(`${name}: ${history.events?.length} events\n`)
 }
 

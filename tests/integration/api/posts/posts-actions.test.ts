@@ -105,7 +105,7 @@ describe('deleting a post', () => {
     const { posts } = world.context
     const checkpoint = { round: 0, accountId: 'a', contentVersion: 0, name: 'draft', value: '1' }
     const preparedMeanwhile: typeof posts.remove = async (...asked) => {
-      await posts.transition(postId, saveCheckpoint('bluesky', checkpoint))
+      await posts.transition((await posts.find(postId))!, saveCheckpoint('bluesky', checkpoint))
       return posts.remove(...asked)
     }
     const takenBack: object[] = []
@@ -405,9 +405,13 @@ describe('the timeline of a post', () => {
     const ann = await world.caller()
     const postId = await createdPost(ann, { selectedPlatforms: ['bluesky', 'mastodon'] })
     const earlier = new Date(Date.now() - 60_000)
-    await world.context.posts.transition(postId, (post) => ({ ...post, contentVersion: post.contentVersion + 1 }), {
-      notes: [{ at: earlier, type: 'wait', platform: 'mastodon', until: new Date() }],
-    })
+    await world.context.posts.transition(
+      (await stored(postId))!,
+      (post) => ({ ...post, contentVersion: post.contentVersion + 1 }),
+      {
+        notes: [{ at: earlier, type: 'wait', platform: 'mastodon', until: new Date() }],
+      },
+    )
     const { events } = (await ann.call('GET', `/${postId}/timeline`)).body.data
     expect(events.map(({ type }: { type: string }) => type)).toEqual(['wait', 'transition', 'edit'])
     const times = events.map(({ at }: { at: string }) => at)

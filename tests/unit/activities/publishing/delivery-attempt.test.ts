@@ -14,6 +14,7 @@ import { retry } from '../../../../src/domain/posts/post-moves.ts'
 import type { Move, Post, Published } from '../../../../src/domain/posts/post.ts'
 import { ServiceError } from '../../../../src/domain/shared/service-error.ts'
 import { SECOND } from '../../../../src/domain/shared/times.ts'
+import type { PostRef } from '../../../../src/store/posts/pending-events.ts'
 import type {
   Credentials,
   DeliveryCheckpoints,
@@ -39,7 +40,7 @@ function createAttempts(publish: PlatformAdapter['publish'], overrides: Partial<
   const { attemptDelivery } = createDeliveryAttempts({
     posts: {
       find: async (id: string) => stored.get(id) ?? null,
-      async transition(id: string, move: Move) {
+      async transition({ _id: id }: PostRef, move: Move) {
         const post = move(stored.get(id)!, systemClock.now())
         stored.set(id, post)
         return post
@@ -71,7 +72,7 @@ function createAttempts(publish: PlatformAdapter['publish'], overrides: Partial<
         waitUntil: () => {},
         log: () => {},
       }
-      return attemptDelivery({ postId: post._id, platform: 'bluesky', round }, io)
+      return attemptDelivery({ postId: post._id, userId: post.userId, platform: 'bluesky', round }, io)
     },
     add(post: Post): Post {
       stored.set(post._id, post)
@@ -215,7 +216,7 @@ it('an accepted platform post that belongs to another post leaves the outcome un
   const attempts = createAttempts(async () => taken)
   const posts = {
     find: async (id: string) => attempts.stored.get(id) ?? null,
-    async transition(id: string, move: Move) {
+    async transition({ _id: id }: PostRef, move: Move) {
       const moved = move(attempts.stored.get(id)!, new Date())
       if (moved.publishedKeys) throw new EffectTaken()
       attempts.stored.set(id, moved)
@@ -245,7 +246,7 @@ it('reconcile gets the start of the last call and the platform posts that are ta
   const belongsToOtherPost = async (...args: unknown[]) => args.join(' ') === `${post._id} bluesky an-id`
   const posts = {
     find: async (id: string) => attempts.stored.get(id) ?? null,
-    transition: async (id: string, move: Move) => move(attempts.stored.get(id)!, new Date()),
+    transition: async ({ _id: id }: PostRef, move: Move) => move(attempts.stored.get(id)!, new Date()),
     belongsToOtherPost,
   }
   const { attempt } = createAttempts(() => Promise.reject(new Error('unexpected call')), {
@@ -271,7 +272,7 @@ it('a post deleted before its claim ends the attempt without an error report', a
   })
   const reports: string[] = []
   const result = await attempt(post, new AbortController().signal, (message) => reports.push(message))
-  expect(result).toMatchObject({ kind: 'superseded', result: { outcome: 'void', status: 'DELETED' } })
+  expect(result).toMatchObject({ kind: 'superseded', result: { outcome: 'nothing-to-do', status: 'DELETED' } })
   expect(reports).toEqual([])
 })
 
