@@ -11,8 +11,8 @@ import {
   mastodonWorld,
   REDIRECT_URI,
   type MastodonWorld,
-} from '../integration/platforms/mastodon/mastodon-support.ts'
-import { controlOf, memoryMedia, newDelivery, newPost } from '../integration/platforms/shared/support.ts'
+} from '../platforms/mastodon/mastodon-support.ts'
+import { controlOf, memoryMedia, newDelivery, newPost } from '../platforms/shared/support.ts'
 
 const { media } = memoryMedia()
 let world: MastodonWorld
