@@ -1,56 +1,27 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startBluesky, type Bluesky } from '../../../sandbox/platforms/bluesky.ts'
 import { NO_COUNTS } from '../../../src/domain/analytics/analytics.ts'
 import type { Credentials } from '../../../src/platforms/contract.ts'
-import { createBluesky } from '../../../src/platforms/bluesky/adapter.ts'
-import {
-  controlOf,
-  memoryMedia,
-  newDelivery,
-  newHandle,
-  newPost,
-  platformErrorOf,
-  withVersion,
-} from '../shared/support.ts'
-import { USER_AGENT } from '../../support/user-agent.ts'
+import { memoryMedia, newDelivery, newPost, platformErrorOf } from '../shared/support.ts'
+import { blueskyWorld, type BlueskyWorld } from './bluesky-support.ts'
 import type { PlatformError } from '../../../src/platforms/errors.ts'
 import { quotaDatabase } from '../../support/quota-databases.ts'
-import type { CallQuotas } from '../../../src/platforms/shared/call-quota.ts'
 
 const GET_POSTS = 'app.bsky.feed.getPosts'
 const GET_RECORD = 'com.atproto.repo.getRecord'
 const NOTHING_YET = { ...NO_COUNTS, likes: 0, shares: 0, comments: 0, saved: 0 }
 
-let bluesky: Bluesky
-let client: ReturnType<typeof createBluesky>
-let control: ReturnType<typeof controlOf>
+let world: BlueskyWorld
+let { bluesky, control, adapter } = {} as BlueskyWorld
 let account: Credentials
 
 const options = () => ({ signal: AbortSignal.timeout(20_000) })
-const read = (ids: string[], as = account) => client.adapter.metrics!.read(ids, as, options())
-const followers = () => client.adapter.followers!(account, options())
-
-const createClient = (quotas?: CallQuotas) =>
-  createBluesky({
-    entryUrl: bluesky.url,
-    accountHosts: [],
-    videoUrl: bluesky.url,
-    appUrl: 'https://bsky.app',
-    publishTimeoutMs: 4_000,
-    media: memoryMedia().media,
-    userAgent: USER_AGENT,
-    ...(quotas && { quotas }),
-  })
-
-async function connected(): Promise<Credentials> {
-  const { handle, appPassword } = await bluesky.createAccount({ handle: newHandle() })
-  return withVersion((await client.direct.connect(handle, appPassword, options())).credentials)
-}
+const read = (ids: string[], as = account) => adapter.metrics.read(ids, as, options())
+const followers = () => adapter.followers(account, options())
 
 async function publish(as = account): Promise<string> {
   const [post, delivery] = [newPost('counted'), newDelivery()]
-  await client.adapter.prepare(post, as, delivery, options())
-  return (await client.adapter.publish(post, as, delivery, options())).platformPostId
+  await adapter.prepare(post, as, delivery, options())
+  return (await adapter.publish(post, as, delivery, options())).platformPostId
 }
 
 async function tell(path: string, body?: object): Promise<void> {
@@ -63,16 +34,12 @@ async function requestsTo(method: string): Promise<number> {
 }
 
 beforeAll(async () => {
-  bluesky = await startBluesky()
-  control = controlOf(bluesky)
-  client = createClient()
-  account = await connected()
+  world = await blueskyWorld(memoryMedia().media)
+  ;({ bluesky, control, adapter } = world)
+  account = await world.newAccount()
 })
 
-afterAll(async () => {
-  await client?.close()
-  await bluesky?.stop()
-})
+afterAll(() => world?.stop())
 
 beforeEach(async () => {
   await control.clearFaults()
@@ -99,7 +66,7 @@ describe('the counts of posts', () => {
   })
 
   it('one call requests as many posts as Bluesky accepts', async () => {
-    const { perCall } = client.adapter.metrics!
+    const { perCall } = adapter.metrics
     const uris = (count: number) =>
       Array.from({ length: count }, (_, index) => `at://${account.accountId}/app.bsky.feed.post/${index}`)
     await expect(read(uris(perCall))).resolves.toBeInstanceOf(Map)
@@ -142,13 +109,6 @@ describe('the counts of posts', () => {
 })
 
 describe('a post that the network does not show', () => {
-  it("a post is deleted if its account's own server does not have it either", async () => {
-    const [gone, kept] = [await publish(), await publish()]
-    await control.deletePost(gone)
-    const counts = await read([gone, kept])
-    expect([counts.get(gone), counts.get(kept)]).toEqual(['deleted', NOTHING_YET])
-  })
-
   it("a post is left out while its account's own server has it", async () => {
     const [hidden, shown] = [await publish(), await publish()]
     await tell(`/posts/${encodeURIComponent(hidden)}/hide`)
@@ -156,7 +116,7 @@ describe('a post that the network does not show', () => {
   })
 
   it('a post of another account is left out', async () => {
-    const uri = await publish(await connected())
+    const uri = await publish(await world.newAccount())
     await control.deletePost(uri)
     expect(await read([uri])).toEqual(new Map())
   })
@@ -181,11 +141,6 @@ describe('a post that the network does not show', () => {
 })
 
 describe('the followers', () => {
-  it('the follower count is that of the account', async () => {
-    await control.setAccountMetrics(account.handle, { followers: 7 })
-    expect(await followers()).toBe(7)
-  })
-
   it('the follower count is null when it is not reported', async () => {
     const { accountId: did, handle } = account
     await control.addFault({ path: 'getProfile', action: { status: 200, body: { did, handle } } })
@@ -194,42 +149,27 @@ describe('the followers', () => {
 })
 
 describe('refused reads', () => {
-  it('an ended login is reported as such and never as deleted posts', async () => {
-    const ended = await connected()
+  it('an expired access token is reported as such and never as deleted posts', async () => {
+    const ended = await world.newAccount()
     const uri = await publish(ended)
     await control.expire(ended.accountId)
     expect(await platformErrorOf(read([uri], ended))).toMatchObject({ class: 'unauthorized', certain: true })
-    expect(await platformErrorOf(client.adapter.followers!(ended, options()))).toMatchObject({ class: 'unauthorized' })
+    expect(await platformErrorOf(adapter.followers(ended, options()))).toMatchObject({ class: 'unauthorized' })
   })
 
   it.each([
-    ['not allowed', 403, {}, { error: 'Forbidden' }, { class: 'permission' }],
-    [
-      'too much',
-      429,
-      { 'retry-after': '7' },
-      { error: 'RateLimitExceeded' },
-      { class: 'rate_limited', retryAfterMs: 7_000 },
-    ],
-    ['out of order', 502, {}, { error: 'UpstreamFailure' }, { class: 'transient' }],
-    ['a page', 200, {}, '<html>Welcome</html>', { class: 'transient' }],
-    ['another thing', 200, {}, { posts: 'none' }, { class: 'transient' }],
-  ])('a refusal is reported as what it is: %s', async (_, status, headers, body, expected) => {
-    await control.addFault({ path: '/xrpc/app.bsky', action: { status, headers, body } })
+    ['not allowed', 403, { error: 'Forbidden' }, { class: 'permission' }],
+    ['another thing', 200, { posts: 'none' }, { class: 'transient' }],
+  ])('a refusal is reported as what it is: %s', async (_, status, body, expected) => {
+    await control.addFault({ path: '/xrpc/app.bsky', action: { status, body } })
     expect(await platformErrorOf(read([await publish()]))).toMatchObject(expected)
     expect(await platformErrorOf(followers())).toMatchObject(expected)
-  })
-
-  it('a truncated response is an error', async () => {
-    const uri = await publish()
-    await control.addFault({ path: GET_POSTS, action: { truncate: true } })
-    expect(await platformErrorOf(read([uri]))).toMatchObject({ class: 'transient' })
   })
 })
 
 it("reading leaves half of a server's rate limit to publishing", async () => {
   const database = await quotaDatabase()
-  const other = createClient(database.createQuotas())
+  const other = world.createClient({ quotas: database.createQuotas() })
   try {
     const uri = await publish()
     const now = Math.floor(Date.now() / 1_000)

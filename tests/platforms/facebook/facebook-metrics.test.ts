@@ -16,8 +16,6 @@ async function start(client: Parameters<typeof facebookWorld>[2] = {}) {
   const world = await facebookWorld(stored.media, {}, client)
   return {
     ...world,
-    newAccount: async () => (await world.newAccount()).account,
-
     /** A page whose person granted more or fewer permissions than the service requests. */
     async newLogin(scopes: string[], decline: string[] = []): Promise<Credentials> {
       const { page, token } = await world.newPage(scopes, { decline })
@@ -38,7 +36,7 @@ graphMetricsSuite({
 const WITH_INSIGHTS = [...SCOPES, 'read_insights']
 
 describe('Facebook', () => {
-  let world: Omit<FacebookWorld, 'newAccount'> & Awaited<ReturnType<typeof start>>
+  let world: FacebookWorld & Awaited<ReturnType<typeof start>>
   let account: Credentials
   let id: string
 

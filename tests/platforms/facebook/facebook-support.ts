@@ -1,5 +1,4 @@
 import type { MetaOptions } from '../../../sandbox/platforms/meta.ts'
-import type { Page } from '../../../sandbox/platforms/meta/state.ts'
 import type { Credentials, MediaSource, PlatformAdapter } from '../../../src/platforms/contract.ts'
 import { createFacebook, type FacebookOptions } from '../../../src/platforms/facebook/adapter.ts'
 import { decide, metaWorld, REDIRECT_URI, VERSION, type KeptBack } from '../shared/meta-support.ts'
@@ -42,11 +41,18 @@ export async function facebookWorld(
     adapter: adapter as PlatformAdapter & Required<Pick<PlatformAdapter, 'warmUp'>>,
     control: controlOf(meta.facebook),
     connection,
+    /** The exchange of a callback, with an invented code. */
+    connect: () =>
+      redirect.complete(
+        { query: { code: 'x' }, redirectUri: REDIRECT_URI, secrets: {} },
+        { signal: AbortSignal.timeout(20_000) },
+      ),
 
-    async newAccount(): Promise<{ account: Credentials; page: Page }> {
-      const { person, pages } = world.newPerson()
-      return { account: withVersion((await connection(person.id)).credentials), page: pages[0]! }
-    },
+    newAccount: async (): Promise<Credentials> =>
+      withVersion((await connection(world.newPerson().person.id)).credentials),
+
+    stopServer: () => world.stop(),
+    close,
 
     async stop() {
       await close()

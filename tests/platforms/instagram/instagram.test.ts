@@ -63,11 +63,6 @@ describe('Instagram', () => {
     ])
   })
 
-  it('descriptions that are too long are cut', async () => {
-    const { platformPostId } = await publish(newPost('long', [await image('a'.repeat(1_500))]))
-    expect((await shown(platformPostId)).media).toEqual([{ type: 'image/jpeg', altText: `${'a'.repeat(999)}…` }])
-  })
-
   it.each([
     ['PNG', () => picture(600, 600, { type: 'png' }), 'image/png', 600, 600],
     ['transparent', () => picture(600, 600, { type: 'png', alpha: 0 }), 'image/png', 600, 600],
@@ -117,23 +112,11 @@ describe('Instagram', () => {
     expect(made).toEqual([])
   })
 
-  it('a post without media is refused', async () => {
-    const preparing = world.adapter.prepare(newPost('words'), account, newDelivery(), options())
-    expect(await platformErrorOf(preparing)).toMatchObject({ class: 'validation' })
-  })
-
   it('no URL contains a token', async () => {
     await publish(newPost('no token', [await image()]))
     const requests = await world.control.requests()
     expect(requests.length).toBeGreaterThan(3)
     for (const { path } of requests) expect(path).not.toContain('EAA')
-  })
-
-  it('the profile is read', async () => {
-    expect(await world.adapter.profile(account, options())).toMatchObject({
-      displayName: 'Ann of Instagram',
-      handle: account.handle,
-    })
   })
 
   describe('an Instagram token', () => {
@@ -153,15 +136,6 @@ describe('Instagram', () => {
       const { version, ...same } = { ...account, endsAt: new Date(Date.now() + 5 * DAY_MS) }
       await world.control.addFault({ path: '/oauth/access_token', times: 1, action: { status: 200, body } })
       expect(await world.adapter.renew({ ...same, version }, options())).toEqual(same)
-    })
-
-    it('an expired token cannot be renewed', async () => {
-      const as = await world.newAccount()
-      await world.control.revoke(as.accountId)
-      expect(await platformErrorOf(world.adapter.renew(as, options()))).toMatchObject({
-        class: 'unauthorized',
-        certain: true,
-      })
     })
   })
 

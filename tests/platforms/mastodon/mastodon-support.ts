@@ -44,11 +44,20 @@ export async function mastodonWorld(
     adapter: adapter as Required<Omit<PlatformAdapter, 'renew'>>,
     control: controlOf(mastodon),
     connection,
+    /** The exchange of a callback, with an invented code. */
+    connect: () =>
+      redirect.complete(
+        { query: { code: 'x' }, redirectUri: REDIRECT_URI, secrets: { verifier: 'v' } },
+        { signal: AbortSignal.timeout(20_000) },
+      ),
 
     async newAccount(): Promise<Credentials> {
       const { id } = mastodon.createAccount({ username: `u${randomBytes(6).toString('hex')}` })
       return withVersion((await connection(id)).credentials)
     },
+
+    stopServer: () => mastodon.stop(),
+    close,
 
     async stop() {
       await close()

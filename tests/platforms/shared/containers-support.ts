@@ -48,11 +48,17 @@ export async function threadsWorld(
     adapter: adapter as Required<Omit<PlatformAdapter, 'revoke' | 'limits'>>,
     control: controlOf(threads),
     connection,
+    /** The exchange of a callback, with an invented code. */
+    connect: () => redirect.complete({ query: { code: 'x' }, redirectUri: REDIRECT_URI, secrets: {} }, options()),
+    urlCall: 'fields=permalink',
 
     async newAccount(decline?: string[]): Promise<Credentials> {
       const { id } = threads.createAccount({ username: `u${randomBytes(6).toString('hex')}`, name: 'A Name' })
       return withVersion((await connection(id, 'allow', decline)).credentials)
     },
+
+    stopServer: () => threads.stop(),
+    close,
 
     async stop() {
       await close()
@@ -87,6 +93,7 @@ export async function instagramWorld(
     adapter: adapter as Required<Omit<PlatformAdapter, 'revoke' | 'limits'>>,
     control: controlOf(meta.instagram),
     store: meta.instagramStore,
+    urlCall: 'fields=permalink',
 
     async newAccount(decline: string[] = []): Promise<Credentials> {
       const { person, pages } = newPerson()
@@ -95,6 +102,9 @@ export async function instagramWorld(
       const { handle } = await adapter.profile(withVersion(account), options())
       return withVersion({ ...account, handle })
     },
+
+    stopServer: stop,
+    close,
 
     async stop() {
       await close()

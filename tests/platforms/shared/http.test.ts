@@ -3,12 +3,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { closeServer, listenOnLoopback } from '../../../sandbox/platforms/listen.ts'
-import {
-  createHttpClient,
-  HttpFailure,
-  type HttpClient,
-  type HttpRequest,
-} from '../../../src/platforms/shared/http.ts'
+import { createHttpClient, HttpFailure, type HttpClient, type HttpRequest } from '../../../src/platforms/shared/http.ts'
 import { retryAfterMs } from '../../../src/platforms/shared/retry-after.ts'
 import { USER_AGENT } from '../../support/user-agent.ts'
 

@@ -194,6 +194,8 @@ export function controlOf({ control }: Pick<Bluesky, 'control'>) {
     revoke: (account: string) => send(`/accounts/${account}/revoke`),
     expire: (account: string) => send(`/accounts/${account}/expire`),
     deletePost: (id: string) => send(`/posts/${encodeURIComponent(id)}/delete`),
+    publishElsewhere: (account: string, text: string) =>
+      send(`/accounts/${encodeURIComponent(account)}/posts`, { text }),
     setMetrics: (id: string, metrics: Record<string, number>) =>
       send(`/posts/${encodeURIComponent(id)}/metrics`, metrics),
     setAccountMetrics: (account: string, metrics: Record<string, number>) =>

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { FOREIGN_ANSWERS, insteadOf, type ForeignAnswerName } from '../../../sandbox/platforms/foreign-answers.ts'
 import type { Credentials, OutgoingPost, PlatformAdapter } from '../../../src/platforms/contract.ts'
 import { PlatformError } from '../../../src/platforms/errors.ts'
-import { newDelivery, searchOptions, type controlOf } from './support.ts'
+import { newDelivery, searchOptions, type controlOf } from '../shared/support.ts'
 
 interface Subject {
   control: ReturnType<typeof controlOf>

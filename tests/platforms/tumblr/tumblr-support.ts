@@ -45,12 +45,21 @@ export async function tumblrWorld(
     adapter: adapter as Required<Omit<PlatformAdapter, 'renew' | 'revoke' | 'limits'>>,
     control: controlOf(tumblr),
     connection,
+    /** The exchange of a callback, with an invented token. */
+    connect: () =>
+      redirect.complete(
+        { query: { oauth_verifier: 'x' }, redirectUri: REDIRECT_URI, secrets: { token: 't', secret: 's' } },
+        { signal: AbortSignal.timeout(20_000) },
+      ),
     sign: createSigner({ token: app.consumerKey, secret: app.consumerSecret }),
 
     async newAccount(): Promise<Credentials> {
       const { loginId } = tumblr.createAccount({ name: `u${randomBytes(6).toString('hex')}` })
       return withVersion((await connection(loginId)).credentials)
     },
+
+    stopServer: () => tumblr.stop(),
+    close,
 
     async stop() {
       await close()

@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Published } from '../../../src/domain/posts/post.ts'
 import type { Credentials, DeliveryCheckpoints, OutgoingPost } from '../../../src/platforms/contract.ts'
-import { answeredByOthers } from '../shared/foreign-suite.ts'
 import { tumblrWorld, REDIRECT_URI, type TumblrWorld } from './tumblr-support.ts'
 import {
   bytesOf,
   film,
-  LOST_ANSWERS,
-  LOST_CALLS,
   memoryMedia,
   newDelivery,
   newPost,
@@ -185,26 +182,14 @@ describe('posts', () => {
     expect(content.flatMap(({ formatting }) => formatting)).toHaveLength(100)
   })
 
-  it('a post is invisible before it is published', async () => {
+  it('a prepared post is a draft, which publishing removes', async () => {
     const as = await world.newAccount()
     const delivery = newDelivery()
     const post = newPost('not yet')
     await world.adapter.prepare(post, as, delivery, options())
-    expect(await withText('not yet')).toEqual([])
     expect(draftsOf(as)).toHaveLength(1)
-    const { platformPostId } = await world.adapter.publish(post, as, delivery, options())
-    expect(await withText('not yet')).toMatchObject([{ id: platformPostId }])
+    await world.adapter.publish(post, as, delivery, options())
     expect(draftsOf(as)).toEqual([])
-  })
-
-  it('a prepared post needs a single call', async () => {
-    const delivery = newDelivery()
-    const post = newPost('one call')
-    await world.adapter.prepare(post, account, delivery, options())
-    await world.adapter.prepare(post, account, delivery, options())
-    const before = (await world.control.requests()).length
-    await world.adapter.publish(post, account, delivery, options())
-    expect((await world.control.requests()).slice(before).map(({ method }) => method)).toEqual(['PUT'])
   })
 
   it('an unprepared post is not sent', async () => {
@@ -279,15 +264,6 @@ describe('media', () => {
     expect(new Uint8Array(await (await fetch(url)).arrayBuffer())).toEqual(await bytesOf(picture(64, 128).png()))
   })
 
-  it('media are uploaded once, with the draft', async () => {
-    const delivery = newDelivery()
-    const post = newPost('uploaded once', [add(await bytesOf(picture(20, 20).png()), 'image/png')])
-    await world.adapter.prepare(post, account, delivery, options())
-    const creates = await requestsTo('POST', `/v2/blog/${encodeURIComponent(account.accountId)}${POSTS}`)
-    await publish(post, delivery)
-    expect(await requestsTo('POST', `/v2/blog/${encodeURIComponent(account.accountId)}${POSTS}`)).toBe(creates)
-  })
-
   it('a video is polled while the server processes it', async () => {
     const as = await world.newAccount()
     const delivery = newDelivery()
@@ -337,12 +313,6 @@ describe('media', () => {
     }
   })
 
-  it('unsupported combinations of media are refused before anything is sent', async () => {
-    const items = [add(film(1_000), 'video/mp4'), add(film(1_000), 'video/mp4')]
-    expect(await platformErrorOf(publish(newPost('', items)))).toMatchObject({ class: 'validation', certain: true })
-    expect(opened).not.toContain(items[0]!.storageKey)
-  })
-
   it('media are uploaded again with another draft when the first is lost', async () => {
     const notFound = { meta: { status: 404, msg: 'Not Found' }, response: [], errors: [] }
     const as = await world.newAccount()
@@ -361,80 +331,7 @@ describe('media', () => {
   })
 })
 
-answeredByOthers(async () => ({
-  ...world,
-  account: await world.newAccount(),
-  post: newPost('answered by others', [add(await bytesOf(picture(20, 20).png()), 'image/png')]),
-  connect: () =>
-    world.redirect.complete(
-      { query: { oauth_verifier: 'x' }, redirectUri: REDIRECT_URI, secrets: { token: 't', secret: 's' } },
-      options(),
-    ),
-}))
-
 describe('exactly one Tumblr post', () => {
-  it.each(LOST_ANSWERS)('one post results when the server published and %s', async (name, action) => {
-    const as = await world.newAccount()
-    const delivery = newDelivery()
-    const post = newPost(`published, and ${name}`, [add(await bytesOf(picture(9, 9).png()), 'image/png')])
-    await world.adapter.prepare(post, as, delivery, options())
-    await world.control.addFault({ method: 'PUT', path: POSTS, times: 1, action })
-    expect(await platformErrorOf(world.adapter.publish(post, as, delivery, options()))).toMatchObject({
-      class: 'transient',
-      certain: false,
-    })
-    const [entry, ...others] = await withText(post.content.text)
-    expect(others).toEqual([])
-    expect(await reconcile(post, delivery, as)).toEqual({
-      platformPostId: entry!.id,
-      platformPostUrl: `${world.tumblr.url}/${as.handle}/${entry!.id}`,
-    })
-    // Another call publishes nothing.
-    expect(await platformErrorOf(world.adapter.publish(post, as, delivery, options()))).toMatchObject({
-      class: 'duplicate',
-      certain: false,
-    })
-    expect(await withText(post.content.text)).toHaveLength(1)
-  })
-
-  it.each(LOST_CALLS)('one post results when the call is lost: %s', async (name, action) => {
-    const as = await world.newAccount()
-    const delivery = newDelivery()
-    const post = newPost(`not published: ${name}`)
-    await world.adapter.prepare(post, as, delivery, options())
-    await world.control.addFault({ method: 'PUT', path: POSTS, times: 1, action })
-    expect(await platformErrorOf(world.adapter.publish(post, as, delivery, options()))).toMatchObject({
-      certain: false,
-    })
-    expect(await withText(post.content.text)).toEqual([])
-    expect(await reconcile(post, delivery, as)).toBe('absent')
-    await world.adapter.publish(post, as, delivery, options())
-    expect(await withText(post.content.text)).toHaveLength(1)
-  })
-
-  it('each of two equal posts is found by its own draft', async () => {
-    const as = await world.newAccount()
-    const [one, other] = [newDelivery(), newDelivery()]
-    const post = newPost('twins')
-    const published = [await publish(post, one, as), await publish(post, other, as)]
-    expect(await reconcile(post, other, as)).toEqual(published[1])
-    expect(await reconcile(post, one, as)).toEqual(published[0])
-  })
-
-  it('a post is found behind many that the author wrote meanwhile', async () => {
-    const as = await world.newAccount()
-    const delivery = newDelivery()
-    const write = (count: number) => {
-      for (let index = 0; index < count; index++) {
-        world.tumblr.publishElsewhere({ uuid: as.accountId }, `noise ${index}`)
-      }
-    }
-    write(25)
-    const published = await publish(newPost('among many'), delivery, as)
-    write(25)
-    expect(await reconcile(newPost('among many'), delivery, as)).toEqual(published)
-  })
-
   it('a draft is found among many', async () => {
     const as = await world.newAccount()
     const delivery = newDelivery()
@@ -457,13 +354,6 @@ describe('exactly one Tumblr post', () => {
     })
     expect(await reconcile(post, delivery, as)).toBe('undecidable')
     expect(await reconcile(post, newDelivery(), as)).toBe('undecidable')
-  })
-
-  it('a failure of the platform fails the search', async () => {
-    const delivery = newDelivery()
-    await world.adapter.prepare(newPost('?'), account, delivery, options())
-    await world.control.addFault({ path: '/posts/draft', times: 1, action: { status: 503 } })
-    expect(await platformErrorOf(reconcile(newPost('?'), delivery))).toMatchObject({ class: 'transient' })
   })
 })
 
@@ -598,22 +488,5 @@ describe('refusals', () => {
       expect(await platformErrorOf(work)).toMatchObject({ class: 'unauthorized', certain: true })
     }
     expect(await world.control.requests()).toHaveLength(before)
-  })
-
-  it('a response with another shape is uncertain', async () => {
-    await world.control.addFault({ method: 'PUT', path: POSTS, times: 1, action: { status: 200, body: { id: 1 } } })
-    expect(await platformErrorOf(publish(newPost('odd')))).toMatchObject({ class: 'transient', certain: false })
-  })
-
-  it('an unreachable server is certain', async () => {
-    const gone = await tumblrWorld(media)
-    const as = await gone.newAccount()
-    const delivery = newDelivery()
-    await gone.adapter.prepare(newPost('x'), as, delivery, options())
-    await gone.tumblr.stop()
-    expect(await platformErrorOf(gone.adapter.publish(newPost('x'), as, delivery, options()))).toMatchObject({
-      class: 'transient',
-      certain: true,
-    })
   })
 })
