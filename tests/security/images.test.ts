@@ -6,7 +6,7 @@ import { loadImage } from '../../src/platforms/shared/image-files.ts'
 import { prepareImage } from '../../src/platforms/shared/images.ts'
 import type { MediaItem } from '../../src/domain/posts/post.ts'
 import type { MediaSource } from '../../src/platforms/contract.ts'
-import { platformErrorOf } from '../integration/platforms/shared/support.ts'
+import { platformErrorOf } from '../platforms/shared/support.ts'
 
 const LIMITS = { maxBytes: 2_000_000 }
 const call = { signal: new AbortController().signal }

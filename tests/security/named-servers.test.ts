@@ -14,7 +14,7 @@ import { createPublicServers } from '../../src/platforms/shared/public-servers.t
 import { apiWorld, signIn, type ApiWorld } from '../support/api.ts'
 import { controlOf } from '../support/platform-control.ts'
 import { USER_AGENT } from '../support/user-agent.ts'
-import { memoryApplications, memoryFacts, memoryMedia } from '../integration/platforms/shared/support.ts'
+import { memoryApplications, memoryFacts, memoryMedia } from '../platforms/shared/support.ts'
 
 /** Attacks with servers that a user names: calls to private addresses, and answers that never end. */
 

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startBluesky, type Bluesky } from '../../sandbox/platforms/bluesky.ts'
 import { closeServer } from '../../sandbox/platforms/listen.ts'
-import { controlOf, newHandle, xrpcOf } from '../integration/platforms/shared/support.ts'
+import { controlOf, newHandle, xrpcOf } from '../platforms/shared/support.ts'
 
 interface SessionView {
   did: string

@@ -10,8 +10,8 @@ import {
   SCOPES,
   uniqueName,
   type MetaWorld,
-} from '../integration/platforms/shared/meta-support.ts'
-import { controlOf, storedMedia } from '../integration/platforms/shared/support.ts'
+} from '../platforms/shared/meta-support.ts'
+import { controlOf, storedMedia } from '../platforms/shared/support.ts'
 
 let world: MetaWorld
 let stored: Awaited<ReturnType<typeof storedMedia>>

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { film } from '../support/film.ts'
-import { picture } from '../integration/platforms/shared/containers-support.ts'
-import { metaWorld, type MetaWorld } from '../integration/platforms/shared/meta-support.ts'
-import { storedMedia } from '../integration/platforms/shared/support.ts'
+import { picture } from '../platforms/shared/containers-support.ts'
+import { metaWorld, type MetaWorld } from '../platforms/shared/meta-support.ts'
+import { storedMedia } from '../platforms/shared/support.ts'
 
 const DAY_MS = 86_400_000
 

@@ -6,13 +6,8 @@ import { consent } from '../../sandbox/platforms/shared/consent.ts'
 import { statusLength } from '../../sandbox/platforms/mastodon/text.ts'
 import type { Credentials } from '../../src/platforms/contract.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import {
-  call,
-  mastodonWorld,
-  REDIRECT_URI,
-  type MastodonWorld,
-} from '../integration/platforms/mastodon/mastodon-support.ts'
-import { controlOf, memoryMedia, newDelivery, newPost } from '../integration/platforms/shared/support.ts'
+import { call, mastodonWorld, REDIRECT_URI, type MastodonWorld } from '../platforms/mastodon/mastodon-support.ts'
+import { controlOf, memoryMedia, newDelivery, newPost } from '../platforms/shared/support.ts'
 
 const { media } = memoryMedia()
 let world: MastodonWorld

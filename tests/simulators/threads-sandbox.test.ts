@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startThreads, type Threads } from '../../sandbox/platforms/threads.ts'
 import { film } from '../support/film.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { picture, REDIRECT_URI } from '../integration/platforms/shared/containers-support.ts'
-import { storedMedia } from '../integration/platforms/shared/support.ts'
+import { picture, REDIRECT_URI } from '../platforms/shared/containers-support.ts'
+import { storedMedia } from '../platforms/shared/support.ts'
 
 const DAY_MS = 86_400_000
 const SCOPES = 'threads_basic,threads_content_publish,threads_manage_insights'

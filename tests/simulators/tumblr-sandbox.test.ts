@@ -5,16 +5,8 @@ import { isSignedRightly, readOAuthHeader } from '../../sandbox/platforms/tumblr
 import type { Credentials } from '../../src/platforms/contract.ts'
 import { createSigner, type TokenPair } from '../../src/platforms/tumblr/oauth1.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { tumblrWorld, REDIRECT_URI, type TumblrWorld } from '../integration/platforms/tumblr/tumblr-support.ts'
-import {
-  bytesOf,
-  controlOf,
-  film,
-  memoryMedia,
-  newDelivery,
-  newPost,
-  picture,
-} from '../integration/platforms/shared/support.ts'
+import { tumblrWorld, REDIRECT_URI, type TumblrWorld } from '../platforms/tumblr/tumblr-support.ts'
+import { bytesOf, controlOf, film, memoryMedia, newDelivery, newPost, picture } from '../platforms/shared/support.ts'
 
 const { media } = memoryMedia()
 let world: TumblrWorld

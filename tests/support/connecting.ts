@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { consent } from '../../sandbox/platforms/shared/consent.ts'
 import type { Context } from '../../src/context.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { signIn } from './api.ts'
-import type { Control } from './platform-control.ts'
 
 /** Returns the query of a settings page URL without the reason, which only tests of reasons check. */
 export function readOutcome(location: string): string {
@@ -48,47 +47,4 @@ export function connecting(platform: Platform, context: Context, app: FastifyIns
   }
 
   return { follow, someone }
-}
-
-interface Connections {
-  platform: Platform
-  /** Creates a user with a connected account. */
-  connected(): Promise<
-    Awaited<ReturnType<ReturnType<typeof connecting>['someone']>> & { login: string; accountId: string }
-  >
-  someone: ReturnType<typeof connecting>['someone']
-  control(): Control
-  /** A part of the path of the call that reads the profile. */
-  profilePath: string
-}
-
-/** Tests the connections of a platform that users connect on its own page. */
-export function testConnections({ platform, connected, someone, control, profilePath }: Connections): void {
-  const [success, failure] = [`?success=${platform}_connected`, `?error=${platform}_connect_failed`]
-
-  it("connecting another user's account fails and does not affect the owner's connection", async () => {
-    const [owner, other] = [await connected(), await someone()]
-    expect(await other.connect(owner.login)).toBe(failure)
-    expect(await other.stored()).toBeNull()
-    expect(await owner.refresh()).toMatchObject({ status: 200 })
-  })
-
-  it('a connection with a revoked login requires a reconnect and works again afterwards', async () => {
-    const user = await connected()
-    await control().revoke(user.accountId)
-    expect(await user.refresh()).toMatchObject({ status: 409, body: { code: 'RECONNECT_REQUIRED' } })
-    const { health } = (await user.find()).body.data[platform]
-    expect(health).toMatchObject({ status: 'expired', needsReconnection: true })
-    expect(await user.connect(user.login)).toBe(success)
-    expect(await user.refresh()).toMatchObject({ status: 200, body: { data: { health: { status: 'active' } } } })
-  })
-
-  it('a connection keeps its profile while the platform is unavailable', async () => {
-    const user = await connected()
-    const before = (await user.find()).body.data[platform].profile
-    await control().fault({ path: profilePath, action: { status: 503, body: {} } })
-    expect(await user.refresh()).toMatchObject({ status: 502, body: { code: 'PLATFORM_UNAVAILABLE' } })
-    const after = (await user.find()).body.data[platform]
-    expect(after).toMatchObject({ profile: before, health: { status: 'active' } })
-  })
 }

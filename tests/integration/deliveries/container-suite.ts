@@ -4,7 +4,7 @@ import type { ContainerStore } from '../../../sandbox/platforms/shared/graph/con
 import type { Config } from '../../../src/config/schema.ts'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { publishedOnce } from './once.ts'
-import { picture } from '../platforms/shared/containers-support.ts'
+import { picture } from '../../platforms/shared/containers-support.ts'
 import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { film } from '../../support/film.ts'
 import { controlOf, type Control, type LedgerEntry } from '../../support/platform-control.ts'

@@ -12,7 +12,7 @@ import { HOUR } from '../../../src/domain/shared/times.ts'
 import { createMediaSource } from '../../../src/integrations/storage/media-source.ts'
 import { createObjectStorage } from '../../../src/integrations/storage/storage.ts'
 import { findObjectStorage } from '../../../sandbox/servers/object-storage.ts'
-import { storedMedia } from '../platforms/shared/support.ts'
+import { storedMedia } from '../../platforms/shared/support.ts'
 
 const FRONTEND = 'https://app.example'
 const { s3 } = inject('servers')

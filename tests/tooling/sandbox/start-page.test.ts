@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startBluesky, type Bluesky } from '../../../sandbox/platforms/bluesky.ts'
 import { startMastodon, type Mastodon } from '../../../sandbox/platforms/mastodon.ts'
 import { startStartPage } from '../../../sandbox/start-page.ts'
-import { xrpcOf } from '../../integration/platforms/shared/support.ts'
+import { xrpcOf } from '../../platforms/shared/support.ts'
 
 let mastodon: Mastodon
 let second: Mastodon

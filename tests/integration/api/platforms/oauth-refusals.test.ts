@@ -243,11 +243,13 @@ describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
   it('twenty callbacks of the same attempt make a single exchange', async () => {
     const { query } = await owner.granted()
     const before = await owner.tokenCalls()
+    const { version } = (await context.accounts.findDefault(owner.userId, platform))!
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => owner.callBack(query)))
     expect(outcomes.filter((outcome) => outcome === `?success=${platform}_connected`)).toHaveLength(1)
     expect(outcomes.filter((outcome) => outcome === stateInvalid)).toHaveLength(19)
     expect((await owner.tokenCalls()) - before).toBe(CALLS_OF_ONE[platform])
     expect(await owner.callBack(query)).toBe(stateInvalid)
+    expect(await context.accounts.findDefault(owner.userId, platform)).toMatchObject({ version: version + 1 })
   })
 
   it('a denied login is reported without a token call', async () => {
@@ -264,7 +266,9 @@ describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
   it.each<[string, FaultAction]>([
     ['breaks down', { status: 500, body: 'Sorry' }],
     ['responds without JSON', { status: 200, body: '<html></html>' }],
-  ])('a callback stores nothing when the platform %s', async (_, action) => expectNothingSaved(platform, action))
+  ])('a callback stores nothing and uses up its attempt when the platform %s', async (_, action) =>
+    expectNothingSaved(platform, action),
+  )
 })
 
 it.each<[Platform, object, object]>([
@@ -303,7 +307,7 @@ function lastFailure(): object {
 }
 
 /** Tests all platforms concurrently, because each callback waits until its deadline. */
-it('a callback stores nothing when platforms do not respond', async () => {
+it('a callback stores nothing and uses up its attempt when platforms do not respond', async () => {
   await Promise.all(REDIRECT_PLATFORMS.map(({ platform }) => expectNothingSaved(platform, { hang: true })))
 })
 
@@ -312,5 +316,7 @@ async function expectNothingSaved(platform: Platform, action: FaultAction): Prom
   const { query } = await user.granted()
   for (const path of ['access_token', 'oauth/token']) await controls.get(platform)!.fault({ path, action })
   expect(await user.callBack(query)).toBe(`?error=${platform}_connect_failed`)
+  await controls.get(platform)!.clearFaults()
+  expect(await user.callBack(query)).toBe(`?error=${platform}_state_invalid`)
   expect(await user.stored()).toBe(0)
 }

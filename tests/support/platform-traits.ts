@@ -1,0 +1,107 @@
+import type { Fault, FaultAction } from '../../sandbox/platforms/faults.ts'
+import type { Platform } from '../../src/domain/shared/platforms.ts'
+
+/** Selects calls of a platform by their method and a part of the path that only these calls have. */
+export type Calls = Required<Pick<Fault, 'method' | 'path'>>
+
+/** The facts about a platform that tests of every platform need. */
+export interface PlatformTraits {
+  /**
+   * The calls that faults target: the visible call, its reconciliation, the renewal of tokens, and the exchange of a callback.
+   * Null where the platform has no such call.
+   */
+  calls: { publish: Calls; reconcile: Calls; renew: Calls | null; exchange: Calls | null }
+  /** A permanent refusal and a rate limit, as the platform reports them. */
+  refusals: { definite: FaultAction; limited: FaultAction }
+  /** True when the platform accepts only posts with an image or a video. */
+  needsMedia: boolean
+}
+
+/** The refusals of the Graph API, which three platforms share. */
+const GRAPH_REFUSALS: PlatformTraits['refusals'] = {
+  definite: { status: 400, body: graphError(100, 'Invalid parameter') },
+  limited: { status: 400, headers: { 'retry-after': '2' }, body: graphError(613, 'Calls to this api have exceeded') },
+}
+
+function graphError(code: number, message: string): object {
+  return { error: { message: `(#${code}) ${message}`, type: 'OAuthException', code, fbtrace_id: 'A' } }
+}
+
+export const PLATFORM_TRAITS: Record<Platform, PlatformTraits> = {
+  bluesky: {
+    calls: {
+      publish: { method: 'POST', path: 'repo.putRecord' },
+      reconcile: { method: 'GET', path: 'repo.getRecord' },
+      renew: { method: 'POST', path: 'server.refreshSession' },
+      exchange: null,
+    },
+    refusals: {
+      definite: { status: 400, body: { error: 'InvalidRequest', message: 'no' } },
+      limited: { status: 429, headers: { 'retry-after': '2' }, body: { error: 'RateLimitExceeded' } },
+    },
+    needsMedia: false,
+  },
+  mastodon: {
+    calls: {
+      publish: { method: 'POST', path: '/api/v1/statuses' },
+      reconcile: { method: 'GET', path: '/statuses?' },
+      renew: null,
+      exchange: { method: 'POST', path: '/oauth/token' },
+    },
+    refusals: {
+      definite: { status: 422, body: { error: 'Validation failed: no' } },
+      limited: { status: 429, headers: { 'retry-after': '2' }, body: { error: 'Too many requests' } },
+    },
+    needsMedia: false,
+  },
+  threads: {
+    calls: {
+      publish: { method: 'POST', path: '/threads_publish' },
+      reconcile: { method: 'GET', path: 'fields=status' },
+      renew: null,
+      exchange: { method: 'POST', path: '/oauth/access_token' },
+    },
+    refusals: GRAPH_REFUSALS,
+    needsMedia: false,
+  },
+  instagram: {
+    calls: {
+      publish: { method: 'POST', path: '/media_publish' },
+      reconcile: { method: 'GET', path: 'fields=status' },
+      renew: null,
+      exchange: null,
+    },
+    refusals: GRAPH_REFUSALS,
+    needsMedia: true,
+  },
+  facebook: {
+    calls: {
+      publish: { method: 'POST', path: '/feed' },
+      reconcile: { method: 'GET', path: '/published_posts' },
+      renew: null,
+      exchange: { method: 'GET', path: 'code=' },
+    },
+    refusals: GRAPH_REFUSALS,
+    needsMedia: false,
+  },
+  tumblr: {
+    calls: {
+      publish: { method: 'PUT', path: '/posts/' },
+      reconcile: { method: 'GET', path: '/posts' },
+      renew: null,
+      exchange: { method: 'POST', path: '/oauth/access_token' },
+    },
+    refusals: {
+      definite: {
+        status: 400,
+        body: { meta: { status: 400, msg: 'Bad Request' }, errors: [{ title: 'no', code: 0 }] },
+      },
+      limited: {
+        status: 429,
+        headers: { 'retry-after': '2' },
+        body: { meta: { status: 429, msg: 'Limit Exceeded' }, errors: [] },
+      },
+    },
+    needsMedia: false,
+  },
+}
