@@ -24,7 +24,7 @@ let connection: Connection
 beforeAll(async () => {
   world = await startDeliveryWorld()
   connection = await Connection.connect({ address: world.context.config.TEMPORAL_ADDRESS })
-}, 120_000)
+}, TIMEOUT_MS)
 afterEach(() => processes.killAll())
 afterAll(async () => {
   await connection?.close()

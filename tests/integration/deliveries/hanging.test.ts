@@ -28,7 +28,7 @@ beforeAll(async () => {
     SHUTDOWN_GRACE_MS: 500,
   })
   platforms = world.platforms.map(({ platform }) => platform)
-}, 120_000)
+}, TIMEOUT_MS)
 afterAll(() => world?.stop())
 
 /** Makes every further visible call of this user to the platform hang without a response. */

@@ -5,7 +5,7 @@ import { startMeta, type Meta } from '../../../../sandbox/platforms/meta.ts'
 import { buildApp } from '../../../../src/api/app.ts'
 import type { Context } from '../../../../src/context.ts'
 import { buildCallbackUrl } from '../../../../src/domain/accounts/platform-connect.ts'
-import { SECOND } from '../../../../src/domain/shared/times.ts'
+import { MINUTE } from '../../../../src/domain/shared/times.ts'
 import { decide, SCOPES, uniqueName, type KeptBack } from '../../platforms/shared/meta-support.ts'
 import { connecting } from '../../../support/connecting.ts'
 import { hasPausedCalls } from '../../../support/paused-calls.ts'
@@ -92,7 +92,7 @@ function newPerson({ instagram = true } = {}) {
 async function someone() {
   const user = await signedIn()
   const tokenOf = async (platform: 'facebook' | 'instagram') => {
-    const found = await context.credentials.get(user.userId, platform, { signal: AbortSignal.timeout(5 * SECOND) })
+    const found = await context.credentials.get(user.userId, platform, { signal: AbortSignal.timeout(MINUTE) })
     return found!.accessToken
   }
 

@@ -6,7 +6,7 @@ import { consent } from '../../../../sandbox/platforms/shared/consent.ts'
 import { buildApp } from '../../../../src/api/app.ts'
 import type { Context } from '../../../../src/context.ts'
 import { buildCallbackUrl } from '../../../../src/domain/accounts/platform-connect.ts'
-import { SECOND } from '../../../../src/domain/shared/times.ts'
+import { MINUTE } from '../../../../src/domain/shared/times.ts'
 import { connecting, testConnections } from '../../../support/connecting.ts'
 import { hasPausedCalls } from '../../../support/paused-calls.ts'
 import { controlOf, type Control } from '../../../support/platform-control.ts'
@@ -99,7 +99,7 @@ describe('connecting a Mastodon account', () => {
 
   it('the token is left out of responses and encrypted in the database', async () => {
     const user = await connected()
-    const signal = AbortSignal.timeout(5 * SECOND)
+    const signal = AbortSignal.timeout(MINUTE)
     const { accessToken } = (await context.credentials.get(user.userId, 'mastodon', { signal }))!
     const { connection } = context.database
     const stored = [
@@ -183,7 +183,7 @@ describe('connecting a Mastodon account', () => {
 
   it('connecting another account ends the session of the first', async () => {
     const user = await connected()
-    const signal = AbortSignal.timeout(5 * SECOND)
+    const signal = AbortSignal.timeout(MINUTE)
     const first = (await context.credentials.get(user.userId, 'mastodon', { signal }))!
     const second = newAccount()
     expect(await user.connect(second.id)).toBe(CONNECTED)
@@ -208,7 +208,7 @@ describe('a connected Mastodon account', () => {
 
   it('disconnecting revokes the login at Mastodon', async () => {
     const user = await connected()
-    const signal = AbortSignal.timeout(5 * SECOND)
+    const signal = AbortSignal.timeout(MINUTE)
     const used = (await context.credentials.get(user.userId, 'mastodon', { signal }))!
     expect(await user.disconnect()).toMatchObject({ status: 200, body: { data: { connected: false } } })
     await expect(context.platforms.find('mastodon')!.profile(used, { signal })).rejects.toMatchObject({

@@ -6,7 +6,7 @@ import { startThreads, type Threads } from '../../../../sandbox/platforms/thread
 import { buildApp } from '../../../../src/api/app.ts'
 import type { Context } from '../../../../src/context.ts'
 import { buildCallbackUrl } from '../../../../src/domain/accounts/platform-connect.ts'
-import { DAY, SECOND } from '../../../../src/domain/shared/times.ts'
+import { DAY, MINUTE } from '../../../../src/domain/shared/times.ts'
 import { connecting, testConnections } from '../../../support/connecting.ts'
 import { controlOf, type Control } from '../../../support/platform-control.ts'
 import { testConfig, testContext } from '../../../support/servers.ts'
@@ -50,7 +50,7 @@ afterAll(async () => {
 })
 
 const newAccount = () => threads.createAccount({ username: `t${randomBytes(6).toString('hex')}`, name: 'Ann' })
-const signal = () => AbortSignal.timeout(5 * SECOND)
+const signal = () => AbortSignal.timeout(MINUTE)
 
 async function connected() {
   const [user, account] = [await someone(), newAccount()]

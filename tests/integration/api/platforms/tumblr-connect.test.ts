@@ -6,7 +6,7 @@ import { startTumblr, type Tumblr } from '../../../../sandbox/platforms/tumblr.t
 import { buildApp } from '../../../../src/api/app.ts'
 import type { Context } from '../../../../src/context.ts'
 import { buildCallbackUrl } from '../../../../src/domain/accounts/platform-connect.ts'
-import { SECOND } from '../../../../src/domain/shared/times.ts'
+import { MINUTE } from '../../../../src/domain/shared/times.ts'
 import { connecting, testConnections } from '../../../support/connecting.ts'
 import { hasPausedCalls } from '../../../support/paused-calls.ts'
 import { controlOf, type Control } from '../../../support/platform-control.ts'
@@ -87,7 +87,7 @@ async function callbackOf(
   return callback.href
 }
 
-const signal = () => AbortSignal.timeout(5 * SECOND)
+const signal = () => AbortSignal.timeout(MINUTE)
 
 describe('connecting a Tumblr account', () => {
   it("connect opens Tumblr's own page with a token for this attempt", async () => {
