@@ -30,7 +30,7 @@ import * as mastodonHtml from '../../src/platforms/mastodon/html.ts'
 import * as textDifference from '../../src/platforms/shared/text-difference.ts'
 import { retryAfterMs } from '../../src/platforms/shared/retry-after.ts'
 import * as tumblrContent from '../../src/platforms/tumblr/content.ts'
-import { MAX_GROWTH, worstGrowth } from '../support/growth.ts'
+import { MAX_EXPONENT, worstExponent } from '../support/growth.ts'
 import { toPreflightTarget } from '../support/preflight-target.ts'
 import { HOSTILE_TEXTS, LONGEST_TEXT } from '../support/hostile-texts.ts'
 
@@ -289,11 +289,12 @@ function isBounded(call: Record<string, Run> | ReaderOfText): call is ReaderOfTe
   return 'longest' in call
 }
 
-/** Returns the first text of the corpus with more than linear time and the growth of its time; null when there is none. */
+/** Returns the first text of the corpus with more than linear time and the exponent of its time; null when there is none. */
 function tooSlowOn(run: Run, longest = LONGEST_TEXT): string | null {
   for (const hostile of HOSTILE_TEXTS) {
-    const growth = worstGrowth(run, hostile, longest)
-    if (growth > MAX_GROWTH) return `${hostile.name}: ${growth.toFixed(1)} times the time for a text twice as long`
+    const exponent = worstExponent(run, hostile, longest)
+    if (exponent > MAX_EXPONENT)
+      return `${hostile.name}: the time grows with the length to the power of ${exponent.toFixed(2)}`
   }
   return null
 }
@@ -357,4 +358,17 @@ describe('a regular expression', () => {
       expect(tooSlowOn((given) => given.replace(found, ''))).toBeNull()
     },
   )
+})
+
+describe('the measure of time', () => {
+  const text = { name: 'a', make: (length: number) => 'a'.repeat(length) }
+
+  it('the measure detects quadratic time', () => {
+    expect(worstExponent((given) => /a+b/.test(given), text, LONGEST_TEXT)).toBeGreaterThan(MAX_EXPONENT)
+  })
+
+  it('the measure accepts linear time that outgrows the caches of the processor', () => {
+    const collect = (given: string) => new Set(Array.from(given, (character, at) => character + at * 7919))
+    expect(worstExponent(collect, text, LONGEST_TEXT)).toBeLessThanOrEqual(MAX_EXPONENT)
+  })
 })

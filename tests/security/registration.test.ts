@@ -155,7 +155,7 @@ describe('a sign-up body above 64 KiB', () => {
     for (const socket of both) socket.destroy()
     await expect
       .poll(async () => (await signUp(email, { avatar }, { 'x-verification-token': proof })).statusCode, {
-        timeout: 20_000,
+        timeout: 50_000,
       })
       .toBe(400)
   })

@@ -40,7 +40,7 @@ function film(): Uint8Array {
   return bytes
 }
 
-const PATIENT = { timeout: 20_000 }
+const PATIENT = { timeout: 50_000 }
 
 /** The error in a response. */
 const problem = ({ body }: { body: object }) => (body as { error: Record<string, unknown> }).error

@@ -372,7 +372,7 @@ it('accounts, statuses and the address survive a restart', async () => {
 it('the request log has the text and account of calls that make posts visible', async () => {
   const as = await world.newAccount()
   const log = newDelivery()
-  await world.adapter.publish(newPost('seen'), as, log, { signal: AbortSignal.timeout(5_000) })
+  await world.adapter.publish(newPost('seen'), as, log, { signal: AbortSignal.timeout(60_000) })
   expect((await world.control.requests()).at(-1)).toMatchObject({
     method: 'POST',
     path: '/api/v1/statuses',

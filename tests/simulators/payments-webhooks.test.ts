@@ -215,5 +215,5 @@ function arrived(id: string): Received[] {
 }
 
 function eventually(check: () => void): Promise<void> {
-  return vi.waitFor(check, { timeout: 30_000, interval: 10 })
+  return vi.waitFor(check, { timeout: 50_000, interval: 10 })
 }

@@ -434,7 +434,7 @@ describe('files', () => {
       expect(await readPost()).toMatchObject({ state: 'transcoding' })
       expect((await readPost()).content[0].media.url).toBeUndefined()
       expect(await one()).toMatchObject({ status: 403, code: 8010 })
-      await expect.poll(async () => (await readPost()).state, { timeout: 10_000 }).toBe('draft')
+      await expect.poll(async () => (await readPost()).state, { timeout: 50_000 }).toBe('draft')
       expect((await one()).status).toBe(201)
     } finally {
       await busy.stop()
@@ -543,7 +543,7 @@ it('accounts, posts and the address survive a restart', async () => {
 it('the request log has the text and account of calls that make posts visible', async () => {
   const as = await world.newAccount()
   const log = newDelivery()
-  const options = { signal: AbortSignal.timeout(5_000) }
+  const options = { signal: AbortSignal.timeout(60_000) }
   await world.adapter.prepare(newPost('seen'), as, log, options)
   await world.adapter.publish(newPost('seen'), as, log, options)
   const [draft, published] = (await world.control.requests()).slice(-2)

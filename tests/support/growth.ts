@@ -4,42 +4,59 @@ import type { HostileText } from './hostile-texts.ts'
 const NEGLIGIBLE_MS = 20
 /** The divisors of the longest text. A part is measured first, because bad code could take hours on the whole. */
 const DIVISORS = [16, 1]
+/** Texts of a whole and of these parts of it are compared. Caches that overflow distort one doubling, but not four. */
+const PARTS = [1, 2, 4, 8, 16]
 /** The shortest measurement: the clock of CPU time is coarse on some machines. */
-const MIN_MEASURED_MS = 60
-/** The number of measurements of a ratio. The lowest counts, because the garbage collector distorts some. */
-const MAX_MEASUREMENTS = 4
-
-export const MAX_GROWTH = 3
+const MIN_MEASURED_MS = 20
+/** Each round can only lower the time of a length: the garbage collector and other processes add time and never take any. */
+const MAX_ROUNDS = 6
 
 /**
- * Measures by which factor the time of `run` grows, at worst, when the text doubles. Returns 1 when every time is negligible.
- * The measure is the CPU time of this thread, which other processes do not affect. Stops at the first factor above `MAX_GROWTH`.
+ * The highest accepted exponent: linear code has 1, quadratic code 2. Linear code that overflows caches on a busy machine was measured at up
+ * to 1.3. Code whose quadratic part takes 2.5 times the time of its linear part on the longest text has 1.4.
  */
-export function worstGrowth(run: (text: string) => unknown, text: HostileText, longest: number): number {
+export const MAX_EXPONENT = 1.4
+
+/**
+ * Measures the exponent with which the time of `run` grows with the length of the text, at worst. Returns 1 when every time is
+ * negligible. The measure is the CPU time of this thread. Stops at the first exponent above `MAX_EXPONENT`.
+ */
+export function worstExponent(run: (text: string) => unknown, text: HostileText, longest: number): number {
   let worst = 1
   for (const divisor of DIVISORS) {
     const length = Math.floor(longest / divisor)
     const whole = text.make(length)
-    const wholeMs = measureCpuMs(() => run(whole))
-    if (wholeMs < NEGLIGIBLE_MS) continue
-    const half = text.make(length / 2)
-    // One run of each is enough for most functions. Only a high ratio is measured again, over many runs.
-    const ratio = wholeMs / measureCpuMs(() => run(half))
-    worst = Math.max(worst, ratio <= MAX_GROWTH ? ratio : measureGrowth(run, half, whole))
-    if (worst > MAX_GROWTH) break
+    if (measureCpuMs(() => run(whole)) < NEGLIGIBLE_MS) continue
+    worst = Math.max(worst, measureExponent(run, text, length))
+    if (worst > MAX_EXPONENT) break
   }
   return worst
 }
 
-function measureGrowth(run: (text: string) => unknown, half: string, whole: string): number {
-  let least = Infinity
-  for (let attempt = 0; attempt < MAX_MEASUREMENTS && least > MAX_GROWTH; attempt++) {
-    const long = measureAverageCpuMs(() => run(whole))
-    if (long < NEGLIGIBLE_MS) return 1
-    least = Math.min(least, long / measureAverageCpuMs(() => run(half)))
+function measureExponent(run: (text: string) => unknown, text: HostileText, length: number): number {
+  const points = PARTS.map((part) => ({ text: text.make(length / part), leastMs: Infinity }))
+  let exponent = Infinity
+  for (let round = 0; round < MAX_ROUNDS && exponent > MAX_EXPONENT; round++) {
+    for (const point of points)
+      point.leastMs = Math.min(
+        point.leastMs,
+        measureAverageCpuMs(() => run(point.text)),
+      )
+    if (points[0]!.leastMs < NEGLIGIBLE_MS) return 1
+    exponent = fitExponent(points)
   }
-  return least
+  return exponent
 }
+
+/** Returns the slope of the line through the logarithms of lengths and times that has the least squared error. */
+function fitExponent(points: { text: string; leastMs: number }[]): number {
+  const logarithms = points.map(({ text }) => Math.log(text.length))
+  const middle = sum(logarithms) / points.length
+  const offsets = logarithms.map((logarithm) => logarithm - middle)
+  return sum(offsets.map((offset, at) => offset * Math.log(points[at]!.leastMs))) / sum(offsets.map((x) => x * x))
+}
+
+const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)
 
 function measureAverageCpuMs(work: () => unknown): number {
   let spentMs = 0

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { buildApp } from '../../src/api/app.ts'
 import type { Context } from '../../src/context.ts'
+import { SECOND } from '../../src/domain/shared/times.ts'
 import { newUser } from '../../src/domain/users/user.ts'
 import { newId } from '../../src/store/shared/schema.ts'
 import { startWorkers, type WorkersOptions } from '../../src/worker/create-workers.ts'
@@ -40,12 +41,15 @@ export async function startServiceInProcess(context: Context) {
     url: string,
     body?: object,
   ) {
-    const response = await app.inject({
-      method,
-      url,
-      headers: { authorization: `Bearer ${token}` },
-      ...(body === undefined ? {} : { payload: body }),
-    })
+    const send = () =>
+      app.inject({
+        method,
+        url,
+        headers: { authorization: `Bearer ${token}` },
+        ...(body === undefined ? {} : { payload: body }),
+      })
+    const isRepeatable = method === 'GET' || (body !== undefined && 'correlationId' in body)
+    const response = await (isRepeatable ? repeatWhileBusy(send) : send())
     return { status: response.statusCode, body: response.json() }
   }
 
@@ -73,11 +77,8 @@ export async function startServiceInProcess(context: Context) {
         new Date(),
       )
       await context.users.insert(user)
-      const login = await app.inject({
-        method: 'POST',
-        url: '/api/auth/login',
-        payload: { email: user.email, password },
-      })
+      const payload = { email: user.email, password }
+      const login = await repeatWhileBusy(() => app.inject({ method: 'POST', url: '/api/auth/login', payload }))
       const token = login.json<{ data: { accessToken: string } }>().data.accessToken
       const call = (method: Parameters<typeof request>[1], url: string, body?: object) =>
         request(token, method, url, body)
@@ -93,8 +94,9 @@ export async function startServiceInProcess(context: Context) {
 
         /** @returns the post's id */
         async create(body: object): Promise<string> {
-          const answer = await call('POST', '/api/posts', body)
-          if (answer.status !== 201) throw new Error(`creating failed: ${JSON.stringify(answer.body)}`)
+          const answer = await call('POST', '/api/posts', { correlationId: unique('create'), ...body })
+          if (answer.status !== 201 && answer.status !== 200)
+            throw new Error(`creating failed: ${JSON.stringify(answer.body)}`)
           return answer.body.data.postId as string
         },
 
@@ -144,11 +146,20 @@ export async function startServiceInProcess(context: Context) {
   }
 }
 
+/** Repeats a request as clients do that the API, in this process on a busy machine, did not answer within its deadline. */
+async function repeatWhileBusy<T extends { statusCode: number }>(send: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const response = await send()
+    if (response.statusCode !== 503) return response
+    await delay(SECOND)
+  }
+}
+
 /**
  * Polls until the value fits, for states that no event announces to a client. Polls less often the longer it takes: many tests wait at
  * once, and their requests would take the processor from what they wait for.
  */
-export async function poll<T>(read: () => Promise<T>, fits: (value: T) => boolean, timeoutMs = 45_000): Promise<T> {
+export async function poll<T>(read: () => Promise<T>, fits: (value: T) => boolean, timeoutMs = 240_000): Promise<T> {
   const start = Date.now()
   for (;;) {
     const value = await read()

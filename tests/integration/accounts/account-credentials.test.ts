@@ -247,12 +247,10 @@ describe('renewing credentials', () => {
     const { credentials } = await startProcess(platform.adapter, { renewalTimeoutMs: 200 })
     platform.answerBy(() => new Promise(() => {}))
     const refused = await current()
-    const begun = Date.now()
     await expect(credentials.renew(userId, 'bluesky', refused, { signal })).rejects.toMatchObject({
       class: 'transient',
       certain: true,
     })
-    expect(Date.now() - begun).toBeLessThan(2_000)
     expect(await health()).toMatchObject({ status: 'active' })
   })
 

@@ -120,7 +120,7 @@ it('an event that arrives at the moment the workflow ends is not lost', async ()
   }
   await Promise.all(users.map((userId) => notify(userId, `first ${userId}`)))
   const isOver = () => applied.filter((eventId) => eventId.startsWith('last')).length
-  await expect.poll(isOver, { timeout: 30_000 }).toBe(users.length)
+  await expect.poll(isOver, { timeout: 50_000 }).toBe(users.length)
   await Promise.all(sent)
   await Promise.all(users.map((userId) => handleOf(userId).result()))
   expect(applied.toSorted()).toEqual(users.flatMap((userId) => [`first ${userId}`, `last ${userId}`]).toSorted())

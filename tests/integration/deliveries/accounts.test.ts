@@ -269,7 +269,7 @@ describe('a post for several accounts', () => {
   it('an account that is disconnected while the post waits fails alone', async () => {
     const user = await someone()
     const brand = await user.addBluesky()
-    const scheduledAt = new Date(Date.now() + 4_000).toISOString()
+    const scheduledAt = new Date(Date.now() + 15_000).toISOString()
     const postId = await user.post({ selectedPlatforms: ['bluesky'], selectedAccounts: [brand.id], scheduledAt })
     expect((await user.call('DELETE', `/api/platform/accounts/${brand.id}`)).status).toBe(200)
     const { platformStatuses } = await user.until(postId)
@@ -283,7 +283,7 @@ describe('a post for several accounts', () => {
   it('a waiting post stays on its account when another one becomes the default', async () => {
     const user = await someone()
     const brand = await user.addBluesky()
-    const scheduledAt = new Date(Date.now() + 4_000).toISOString()
+    const scheduledAt = new Date(Date.now() + 15_000).toISOString()
     const postId = await user.post({ selectedPlatforms: ['bluesky'], scheduledAt })
     await user.call('PATCH', `/api/platform/accounts/${brand.id}`, { isDefault: true })
     await user.until(postId)

@@ -223,7 +223,7 @@ describe('failed deliveries', () => {
 
   it('a refusal by a stricter server rule is recorded', async () => {
     const user = await world.user()
-    const scheduledAt = inSeconds(4)
+    const scheduledAt = inSeconds(12)
     const postId = await user.create({ content: { text: 'Short enough' }, scheduledAt })
     await world.context.database.connection
       .collection<{ _id: string }>('posts')

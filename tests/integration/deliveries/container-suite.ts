@@ -94,7 +94,7 @@ export function containerDeliveries({ platform, connects, start, createPath, pub
       const container = post?.platformStatuses[0]?.delivery.handles['container']
       return container ? (JSON.parse(container) as { id: string }).id : ''
     }
-    await expect.poll(readContainer, { timeout: 30_000 }).not.toBe('')
+    await expect.poll(readContainer, { timeout: 50_000 }).not.toBe('')
     expect(await user.publicPosts()).toEqual([])
     return readContainer()
   }

@@ -51,7 +51,7 @@ afterAll(() => world?.stop())
 
 async function platformTokens(): Promise<Record<string, string>> {
   const tokens = PLATFORMS.map(async (platform) => {
-    const account = await world.context.credentials.get(user.userId, platform, { signal: AbortSignal.timeout(5_000) })
+    const account = await world.context.credentials.get(user.userId, platform, { signal: AbortSignal.timeout(60_000) })
     return [`${platform} token`, account!.accessToken] as const
   })
   return Object.fromEntries(await Promise.all(tokens))

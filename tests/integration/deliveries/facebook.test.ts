@@ -171,7 +171,7 @@ it('a post that a person may have edited is not sent again', async () => {
 
 it('a post cancelled after its photo upload leaves nothing visible', async () => {
   const user = await connectUser()
-  const scheduledAt = inSeconds(8)
+  const scheduledAt = inSeconds(20)
   const mediaItems = [await user.upload()]
   const cancelled = await user.publish({ text: 'Cancelled', mediaItems }, { scheduledAt })
   const other = await user.publish({ text: 'At the same instant' }, { scheduledAt })
@@ -185,7 +185,7 @@ it('a post cancelled after its photo upload leaves nothing visible', async () =>
 it('a post changed after its photo upload is published in its new form', async () => {
   const user = await connectUser()
   const mediaItems = [await user.upload(), await user.upload()]
-  const postId = await user.publish({ text: 'Before', mediaItems }, { scheduledAt: inSeconds(12) })
+  const postId = await user.publish({ text: 'Before', mediaItems }, { scheduledAt: inSeconds(20) })
   await user.untilUploaded(2)
   const content = { text: 'After', mediaItems: [{ ...mediaItems[1], altText: 'The other one' }] }
   expect((await user.call('PATCH', `/api/posts/${postId}`, { content })).status).toBe(200)

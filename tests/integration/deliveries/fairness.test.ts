@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client'
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createPost } from '../../../src/commands/posts/create-post.ts'
+import { HIGHEST_DUE_RANK } from '../../../src/domain/posts/publish-plan.ts'
 import { HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
 import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
@@ -44,9 +45,9 @@ it(
   'posts of one user that fill the slots of a worker do not delay a post of another user that is due before them',
   async () => {
     const [many, one] = [await world.user(), await world.user()]
-    const dueAt = new Date(Date.now() + 25 * SECOND)
-    // As posts that share their second with a thousand others, they are armed well before the post of the other user.
-    const posts = { ...world.context.posts, countScheduled: async () => 1_000 }
+    const dueAt = new Date(Date.now() + 35 * SECOND)
+    // As the last of many posts of their second, they are armed well before the post of the other user.
+    const posts = { ...world.context.posts, countScheduled: async () => HIGHEST_DUE_RANK }
     const input = { selectedPlatforms: ['bluesky' as const], scheduledAt: dueAt.toISOString() }
     const manyIds = await times(2 * ARMED_SLOTS, async () => {
       const request = { userId: many.userId, source: 'api', idempotency: null } as const
@@ -58,7 +59,7 @@ it(
     })
     const oneId = await one.create({
       content: { text: 'The only one' },
-      scheduledAt: new Date(dueAt.getTime() - 6 * SECOND).toISOString(),
+      scheduledAt: new Date(dueAt.getTime() - 20 * SECOND).toISOString(),
     })
     expect(await one.until(oneId)).toMatchObject({ status: 'COMPLETED', platformStatuses: [{ attemptCount: 1 }] })
     expect(await many.published()).toEqual([])

@@ -56,7 +56,7 @@ it('the metrics count a post from the request to the platform', async () => {
 
 it('the metrics count deliveries that wait until they are due', async () => {
   const user = await world.user()
-  const scheduledAt = new Date(Date.now() + 4_000).toISOString()
+  const scheduledAt = new Date(Date.now() + 12_000).toISOString()
   const postId = await user.create({ content: { text: 'A post in time' }, scheduledAt })
   await poll(
     () => readMetric('deliveries_armed'),

@@ -43,7 +43,7 @@ async function outcomeOf(user: Awaited<ReturnType<PlatformsWorld['user']>>, all:
   const text = `Refused by ${refusing.join(', ') || 'no platform'}`
   const postId = await user.post(all, text)
   const { status, platformStatuses } = await user.until(postId)
-  await expect.poll(() => endingsOf(user.userId, postId), { timeout: 10_000 }).toEqual([ENDINGS[status]])
+  await expect.poll(() => endingsOf(user.userId, postId), { timeout: 50_000 }).toEqual([ENDINGS[status]])
   const actual: Record<string, unknown> = { status }
   const expected: Record<string, unknown> = { status: statusFor(all.length, refusing.length) }
   for (const platform of all) {

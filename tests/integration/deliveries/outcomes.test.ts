@@ -160,7 +160,7 @@ describe('a platform that refuses or asks to wait', () => {
 describe('a delivery that is not attempted', () => {
   it('a post of a disabled user fails with ACCOUNT_DISABLED when it is due, and can be retried later', async () => {
     const user = await world.user()
-    const scheduledAt = inSeconds(4)
+    const scheduledAt = inSeconds(12)
     const postId = await user.create({ content: { text: 'Disabled' }, scheduledAt })
     await administer(user.userId, false)
     const post = await poll(
@@ -186,7 +186,7 @@ describe('a delivery that is not attempted', () => {
 
   it('a post is published when its owner is enabled again before it is due', async () => {
     const user = await world.user()
-    const postId = await user.create({ content: { text: 'Enabled in time' }, scheduledAt: inSeconds(6) })
+    const postId = await user.create({ content: { text: 'Enabled in time' }, scheduledAt: inSeconds(12) })
     await administer(user.userId, false)
     await administer(user.userId, true)
     expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })

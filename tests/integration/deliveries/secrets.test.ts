@@ -16,7 +16,7 @@ beforeAll(async () => {
   world = await startDeliveryWorld({}, { logger: captured.logger })
   const user = await world.user()
   Object.assign(secrets, user.secrets)
-  const account = await world.context.credentials.get(user.userId, 'bluesky', { signal: AbortSignal.timeout(5_000) })
+  const account = await world.context.credentials.get(user.userId, 'bluesky', { signal: AbortSignal.timeout(60_000) })
   secrets['accessToken'] = account!.accessToken
   secrets['refreshToken'] = account!.refreshToken!
 

@@ -144,7 +144,7 @@ describe('the sweeper', () => {
 
   it('the sweeper restarts a terminated workflow, and not a running one', async () => {
     const user = await world.user()
-    const scheduledAt = new Date(Date.now() + 15_000).toISOString()
+    const scheduledAt = new Date(Date.now() + DAY).toISOString()
     const postId = await user.create({ content: { text: 'Terminated' }, scheduledAt })
     await world.context.startQueue.idle()
     const handle = workflow.getHandle(publishPostWorkflowId(postId))
@@ -159,6 +159,7 @@ describe('the sweeper', () => {
     await handle.terminate('for the test')
     await sweepIn(MINUTE)
     expect((await handle.describe()).runId).not.toBe(runId)
+    expect((await user.call('PATCH', `/api/posts/${postId}`, { scheduledAt: null })).status).toBe(200)
     expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
     expect(await user.published()).toHaveLength(1)
   })

@@ -104,7 +104,7 @@ describe.each(PLATFORMS)('a login of %s', (platform) => {
   })
 
   it('a disconnect while posts wait stops them on that platform alone', async () => {
-    const scheduledAt = new Date(Date.now() + 4_000).toISOString()
+    const scheduledAt = new Date(Date.now() + 20_000).toISOString()
     const texts = ['First', 'Second']
     const posts = await Promise.all(texts.map((text) => user.post(everywhere(), text, { scheduledAt })))
     expect((await user.call('DELETE', `/api/platform/${connectedBy(platform)}/disconnect`)).status).toBe(200)

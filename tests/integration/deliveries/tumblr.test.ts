@@ -123,7 +123,7 @@ describe('a post on Tumblr', () => {
     expect((await user.publicPosts()).map(({ text }) => text)).toEqual(['For the blog'])
     expect((await user.publicPosts(second)).map(({ text }) => text)).toEqual(['For the other blog'])
 
-    const postId = await user.createPrepared('Soon', { selectedAccounts: [_id], scheduledAt: inSeconds(8) })
+    const postId = await user.createPrepared('Soon', { selectedAccounts: [_id], scheduledAt: inSeconds(20) })
     expect((await user.call('DELETE', `/api/platform/accounts/${_id}`)).status).toBe(200)
     const { status, platformStatuses } = await user.until(postId)
     expect(status).toBe('PARTIAL_SUCCESS')

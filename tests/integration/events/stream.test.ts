@@ -152,7 +152,7 @@ describe('the end of a stream', () => {
     expect(refused.status).toBe(429)
     expect(await refused.response.json()).toMatchObject({ code: 'RATE_LIMITED' })
     streams[0]!.close()
-    await expect.poll(async () => (await follow(who)).status, { timeout: 30_000 }).toBe(200)
+    await expect.poll(async () => (await follow(who)).status, { timeout: 50_000 }).toBe(200)
   })
 
   it('a key without the scope gets no stream', async () => {

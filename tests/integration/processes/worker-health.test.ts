@@ -35,7 +35,7 @@ describe('the health check of a worker container', () => {
   })
 
   test('the worker health check succeeds while a worker of this host polls its queues', async () => {
-    await expect.poll(() => check(context.config), { timeout: 20_000, interval: 500 }).toEqual({ code: 0, output: '' })
+    await expect.poll(() => check(context.config), { timeout: 50_000, interval: 500 }).toEqual({ code: 0, output: '' })
   })
 
   test('the worker health check names a queue that no worker serves', async () => {

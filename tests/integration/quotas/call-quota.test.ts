@@ -73,7 +73,7 @@ async function refusalOf(call: Promise<unknown>): Promise<PlatformError> {
   return error
 }
 
-const isEventually = (check: () => boolean) => expect.poll(check, { interval: 5, timeout: 10_000 }).toBe(true)
+const isEventually = (check: () => boolean) => expect.poll(check, { interval: 5, timeout: 50_000 }).toBe(true)
 const report = (limit: number, remaining: number) => ({ span: 'span', limit, remaining, resetsInMs: 30_000 })
 
 describe('calls share leases', () => {
@@ -192,7 +192,7 @@ describe('a pause', () => {
       expect((await refusalOf(one.call(purpose, [subject]))).retryAfterMs).toBeGreaterThan(50_000)
     }
     const hasPause = { _id: subject.key, pausedUntil: { $gt: new Date() } }
-    await expect.poll(() => database.records.findOne(hasPause), { interval: 5, timeout: 10_000 }).not.toBe(null)
+    await expect.poll(() => database.records.findOne(hasPause), { interval: 5, timeout: 50_000 }).not.toBe(null)
 
     // The other process may use the tokens that it holds.
     for (let held = 0; held < 3; held++) await other.call('publishing', [subject]).catch(() => null)

@@ -121,17 +121,15 @@ describe('connections over every transport', () => {
     await world.close()
   })
 
-  it('connections get a message at shutdown and delay it only briefly', async () => {
-    const world = await realtimeWorld()
+  it('connections get a message at shutdown and do not use up its time', async () => {
+    const world = await realtimeWorld({ SHUTDOWN_GRACE_MS: 10 * MINUTE })
     const { accessToken } = await signIn(world.context)
     const clients = await listenAll(world.address, accessToken)
     // A paused client does not even receive the close message.
     const deaf = openPlain(world.address)
     await once(deaf, 'open')
     deaf.pause()
-    const startedAt = performance.now()
     await world.close()
-    expect(performance.now() - startedAt).toBeLessThan(world.context.config.SHUTDOWN_GRACE_MS / 2)
     const words = await Promise.all(clients.map(({ closed }) => closed))
     expect(words).toEqual(TRANSPORTS.map(() => 'The service is restarting. Connect again.'))
   })

@@ -121,9 +121,8 @@ it('a stopping process informs its clients and ends in time', { timeout: 60_000 
   const [leaving, staying] = addresses() as [string, string]
   const transports = Array.from({ length: 30 }, (_, nth) => TRANSPORTS[nth % TRANSPORTS.length]!)
   const clients = await Promise.all(transports.map((transport) => connect(leaving, transport, accessToken)))
-  const startedAt = performance.now()
+  // A process whose shutdown exceeds its time exits with another code.
   expect(await fleet.members[0]!.stop()).toBe(0)
-  expect(performance.now() - startedAt).toBeLessThan(fleet.context.config.SHUTDOWN_GRACE_MS)
   const words = await Promise.all(clients.map(({ closed }) => closed))
   expect(words).toEqual(clients.map(() => 'The service is restarting. Connect again.'))
   const again = await connect(staying, 'plain', accessToken)

@@ -164,12 +164,12 @@ test('events.follow continues without a gap after its connection is lost', async
     return postId
   }
   try {
-    await expect.poll(() => countRequests('/api/events/stream'), { timeout: 30_000 }).toBe(1)
+    await expect.poll(() => countRequests('/api/events/stream'), { timeout: 50_000 }).toBe(1)
     const first = await create()
-    await expect.poll(() => seen.length, { timeout: 30_000 }).toBe(1)
+    await expect.poll(() => seen.length, { timeout: 50_000 }).toBe(1)
     line.interrupt()
     const second = await create()
-    await expect.poll(() => seen.length, { timeout: 30_000 }).toBe(2)
+    await expect.poll(() => seen.length, { timeout: 50_000 }).toBe(2)
     expect(seen.map(({ data }) => data['postId'])).toEqual([first, second])
     const stored: Event[] = []
     for await (const event of client.events.iterate({ types: ['post.created'] })) stored.push(event)

@@ -1,5 +1,14 @@
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -14,6 +23,9 @@ import { installPacked } from '../../support/packed.ts'
 import { unique } from '../../support/servers.ts'
 import { startReceiver, type Receiver } from '../../support/webhook-receiver.ts'
 
+/** The first test run after a change builds, packs and installs the package. */
+const INSTALL_TIMEOUT_MS = 300_000
+
 let receiver: Receiver
 let world: DeliveryWorld
 let api: FaultyAddress
@@ -21,11 +33,14 @@ let owner: Awaited<ReturnType<DeliveryWorld['user']>>
 let env: Record<string, string>
 let program: string
 const folder = mkdtempSync(join(tmpdir(), 'postonce-cli-'))
+/** A project of a user of the package. */
 const project = join(folder, 'project')
 
 beforeAll(async () => {
-  await installPacked(['cli'], project)
-  program = realpathSync(join(project, 'node_modules', '.bin', 'postonce'))
+  const modules = join(await installPacked('cli'), 'node_modules')
+  program = realpathSync(join(modules, '.bin', 'postonce'))
+  mkdirSync(project)
+  symlinkSync(modules, join(project, 'node_modules'))
   receiver = await startReceiver()
   world = await startDeliveryWorld({ ALLOWED_PRIVATE_SERVERS: receiver.origin })
   api = await listenBehindFaults(world.app)
@@ -41,7 +56,7 @@ beforeAll(async () => {
     ),
     TZ: 'Europe/Berlin',
   }
-})
+}, INSTALL_TIMEOUT_MS)
 beforeEach(() => api.control.clearFaults())
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
@@ -190,7 +205,7 @@ test('Ctrl-C ends a wait with exit code 130, and the post continues', async () =
   const before = await countPolls()
   const text = unique('interrupted')
   const child = startPostonce(['schedule', text, '--to', 'bluesky', '--at', '+1d', '--wait'], { env }, program)
-  await expect.poll(countPolls, { timeout: 30_000 }).toBeGreaterThan(before)
+  await expect.poll(countPolls, { timeout: 50_000 }).toBeGreaterThan(before)
   child.kill('SIGINT')
   expect(await once(child, 'close')).toEqual([130, null])
   expect(await runJson<object[]>(['list', '--search', text])).toMatchObject([{ status: 'SCHEDULED' }])
@@ -218,7 +233,7 @@ test('events are listed after a sequence, and followed as they happen', async ()
   const followed = Promise.all([text(follower.stdout), once(follower, 'close')])
   await expect
     .poll(async () => (await api.control.requests()).some(({ path }) => path.includes('/events/stream')), {
-      timeout: 30_000,
+      timeout: 50_000,
     })
     .toBe(true)
 
@@ -272,7 +287,7 @@ test('a webhook is created, tested and deleted, and the SDK verifies what it del
   const [delivered] = await receiver.until(path, 1)
   expect(await verifyWebhook({ secret, ...delivered! })).toMatchObject({ type: 'webhook.test' })
   await expect
-    .poll(async () => (await run(['webhooks', 'deliveries', id])).stdout, { timeout: 30_000 })
+    .poll(async () => (await run(['webhooks', 'deliveries', id])).stdout, { timeout: 50_000 })
     .toMatch(/delivered .* webhook\.test/)
   expect((await run(['webhooks'])).stdout).toMatch(/enabled +post\.published,post\.failed/)
   const rotated = await runJson<{ secret: string }>(['webhooks', 'rotate-secret', id])
@@ -288,20 +303,28 @@ test('the completion proposes commands and platforms, and its script is valid ba
   expect((await run(['completion', 'bash'])).stdout).toContain('complete -')
 })
 
+/** Dozens of programs run one after the other. */
+const GUIDE_TIMEOUT_MS = 300_000
 const GUIDE = ['Publish from a shell', 'Schedule a file', 'Follow events and receive webhooks']
 
-test('the commands of the guide run as they are printed', async () => {
-  const commands = GUIDE.map((heading) => readCommands('guide/sdk-and-cli.md', heading))
-    .join('\n')
-    .replace('http://localhost:4000', api.url)
-    .replace('https://example.com', receiver.origin)
-  const postonce = `postonce() { node ${program} "$@"; }\n`
-  const output = await runCommands(postonce + commands, { KEY: env['POSTONCE_API_KEY']!, HOME: folder }, folder)
-  expect(output).toMatch(/^rows +50 \(50 created\)$/m)
-  expect(output).toMatch(/^\d+ +\S+ \S+ +post\.published/m)
-  expect(output).toMatch(/webhook\.test/)
-  expect(output).toMatch(/status +COMPLETED[^]*status +SCHEDULED[^]*status +CANCELLED[^]* CANCELLED .*See you tomorrow/)
-})
+test(
+  'the commands of the guide run as they are printed',
+  async () => {
+    const commands = GUIDE.map((heading) => readCommands('guide/sdk-and-cli.md', heading))
+      .join('\n')
+      .replace('http://localhost:4000', api.url)
+      .replace('https://example.com', receiver.origin)
+    const postonce = `postonce() { node ${program} "$@"; }\n`
+    const output = await runCommands(postonce + commands, { KEY: env['POSTONCE_API_KEY']!, HOME: folder }, folder)
+    expect(output).toMatch(/^rows +50 \(50 created\)$/m)
+    expect(output).toMatch(/^\d+ +\S+ \S+ +post\.published/m)
+    expect(output).toMatch(/webhook\.test/)
+    expect(output).toMatch(
+      /status +COMPLETED[^]*status +SCHEDULED[^]*status +CANCELLED[^]* CANCELLED .*See you tomorrow/,
+    )
+  },
+  GUIDE_TIMEOUT_MS,
+)
 
 const EXAMPLES = [...readExamples('packages/sdk/README.md'), ...readExamples('docs/guide/sdk-and-cli.md')]
 

@@ -207,7 +207,7 @@ describe('a larger video', () => {
       message: 'Bluesky is still processing an image or video',
     })
     await expect
-      .poll(() => publish(item, delivery).then(embedOf, () => null), { timeout: 10_000 })
+      .poll(() => publish(item, delivery).then(embedOf, () => null), { timeout: 50_000 })
       .toMatchObject({ video: { mimeType: 'video/mp4' } })
     expect(opened.filter((key) => key === item.storageKey)).toHaveLength(1)
   })
@@ -218,7 +218,7 @@ describe('a larger video', () => {
     const item = largeFilm()
     await control.addFault({ path: 'uploadVideo', times: 1, action: { dropAfterAccept: true } })
     expect(await platformErrorOf(publish(item, delivery))).toMatchObject({ class: 'transient', certain: false })
-    await expect.poll(() => publish(item, delivery).catch(() => null), { timeout: 10_000 }).not.toBeNull()
+    await expect.poll(() => publish(item, delivery).catch(() => null), { timeout: 50_000 }).not.toBeNull()
     const again = await calledDuring(() => publish(item, newDelivery()))
     expect(again).toContain('app.bsky.video.uploadVideo')
     const uploads = (await control.requests()).filter(({ path }) => path.includes('uploadVideo'))

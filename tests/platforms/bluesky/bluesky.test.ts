@@ -170,7 +170,7 @@ describe('connect', () => {
     }
     const session = { did: owner.did, handle: owner.handle, accessJwt: 'a', refreshJwt: 'b', didDoc }
     await control.addFault({ path: 'createSession', times: 1, action: { status: 200, body: session } })
-    const signal = AbortSignal.timeout(2_000)
+    const signal = AbortSignal.timeout(20_000)
     const { credentials } = await direct.connect(owner.handle, owner.appPassword, { signal })
     expect(credentials.serviceUrl).toBe(serviceEndpoint)
   })
@@ -459,10 +459,8 @@ describe('a lost response', () => {
   ])('the deadline ends the wait for a response that %s', async (_, action) => {
     const hasty = createClient({ publishTimeoutMs: 1_000 })
     await control.addFault({ path: PUT, times: 1, action })
-    const before = Date.now()
     const error = await platformErrorOf(hasty.adapter.publish(newPost('slow'), account, newDelivery(), options()))
     expect(error).toMatchObject({ class: 'transient', certain: false, message: 'Bluesky did not answer in time' })
-    expect(Date.now() - before).toBeLessThan(4_000)
     await hasty.close()
   })
 
@@ -471,10 +469,20 @@ describe('a lost response', () => {
     const delivery = newDelivery()
     const post = newPost('called off')
     await adapter.prepare(post, account, delivery, options())
-    const before = Date.now()
-    const error = await platformErrorOf(adapter.publish(post, account, delivery, { signal: AbortSignal.timeout(100) }))
-    expect(error).toMatchObject({ class: 'transient', certain: false })
-    expect(Date.now() - before).toBeLessThan(600)
+    const before = await requestsTo(PUT)
+    const attempt = new AbortController()
+    const patient = registryAt(bluesky.url, 60_000)
+    const failing = platformErrorOf(
+      patient.find('bluesky')!.publish(post, account, delivery, { signal: attempt.signal }),
+    )
+    await expect.poll(() => requestsTo(PUT), { timeout: 50_000 }).toBe(before + 1)
+    attempt.abort(new Error('called off'))
+    expect(await failing).toMatchObject({
+      class: 'transient',
+      certain: false,
+      message: 'Bluesky did not answer before the attempt ended',
+    })
+    await patient.close()
   })
 })
 
@@ -495,12 +503,12 @@ describe('a definite failure', () => {
   })
 
   it.each([
-    [{ 'retry-after': '7' }, 7_000, 7_000],
-    [{ 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() }, 3_500_000, 3_600_000],
-    [{ 'ratelimit-reset': String(Math.ceil(Date.now() / 1_000) + 3_600) }, 3_500_000, 3_602_000],
-  ])('429 with %j states the wait', async (headers, least, most) => {
+    ['seconds', () => ({ 'retry-after': '7' }), 7_000, 7_000],
+    ['a date', () => ({ 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() }), 3_500_000, 3_600_000],
+    ['a reset', () => ({ 'ratelimit-reset': `${Math.ceil(Date.now() / 1_000) + 3_600}` }), 3_500_000, 3_602_000],
+  ])('429 with %s states the wait', async (_, toHeaders, least, most) => {
     const body = { error: 'RateLimitExceeded', message: 'Rate Limit Exceeded' }
-    await control.addFault({ path: PUT, times: 1, action: { status: 429, headers, body } })
+    await control.addFault({ path: PUT, times: 1, action: { status: 429, headers: toHeaders(), body } })
     const error = await platformErrorOf(publish(newPost('slow down')))
     expect(error).toMatchObject({ class: 'rate_limited', certain: true })
     expect(error.retryAfterMs).toBeGreaterThanOrEqual(least)

@@ -427,7 +427,7 @@ describe('exactly one Facebook post', () => {
       expect(await reconcileAfter(9)).toBe('in-flight')
       expect(await reconcileAfter(11)).toBe('absent')
       const [entry] = await slow.control.ledger()
-      await expect.poll(() => reconcileAfter(1), { timeout: 20_000 }).toMatchObject({ platformPostId: entry!.id })
+      await expect.poll(() => reconcileAfter(1), { timeout: 50_000 }).toMatchObject({ platformPostId: entry!.id })
     } finally {
       await slow.stop()
     }
@@ -514,7 +514,7 @@ describe('the search for a published post', () => {
     )
     // Texts that the server may have normalized.
     const post = newPost('A film!')
-    await expect.poll(() => reconcile(post, newDelivery(), {}, as), { timeout: 20_000 }).toBe('undecidable')
+    await expect.poll(() => reconcile(post, newDelivery(), {}, as), { timeout: 50_000 }).toBe('undecidable')
     const isTaken = async (id: string) => id === platformPostId
     expect(await reconcile(post, newDelivery(), { isTaken }, as)).toBe('absent')
   })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { insteadOf } from '../../../sandbox/platforms/foreign-answers.ts'
 import type { Published } from '../../../src/domain/posts/post.ts'
 import type {
@@ -12,6 +12,7 @@ import { PUBLICATION_LIMITS, type PublicationReport } from '../../../src/domain/
 import { PublicationQuotaReached } from '../../../src/platforms/errors.ts'
 import { quotaDatabase } from '../../support/quota-databases.ts'
 import type { CallQuotas } from '../../../src/platforms/shared/call-quota.ts'
+import { HOUR } from '../../../src/domain/shared/times.ts'
 import { USER_AGENT } from '../../support/user-agent.ts'
 import { mastodonWorld, REDIRECT_URI, type MastodonWorld } from './mastodon-support.ts'
 import {
@@ -286,7 +287,7 @@ describe('media', () => {
   })
 
   it('media that take longer are polled by the next attempt and not sent twice', async () => {
-    const slow = await mastodonWorld(media, { processingMs: 2_500 }, { processingWaitMs: 600 })
+    const slow = await mastodonWorld(media, { processingMs: HOUR }, { processingWaitMs: 600 })
     try {
       const as = await slow.newAccount()
       const delivery = newDelivery()
@@ -298,11 +299,12 @@ describe('media', () => {
         class: 'media_not_ready',
         certain: true,
       })
-      await new Promise((resolve) => setTimeout(resolve, 2_500))
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + HOUR })
       await prepare()
       await slow.adapter.publish(post, as, delivery, options())
       expect(opened.filter((key) => key === item.storageKey)).toHaveLength(1)
     } finally {
+      vi.useRealTimers()
       await slow.stop()
     }
   })

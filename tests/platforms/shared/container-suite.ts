@@ -231,7 +231,7 @@ export function containerSuite({ start, createPath, publishPath, permanentProble
                 () => true,
                 () => false,
               ),
-            { timeout: 15_000 },
+            { timeout: 50_000 },
           )
           .toBe(true)
         await commit(post, delivery, as, slow)

@@ -303,7 +303,7 @@ describe('media', () => {
               () => 'prepared',
               () => 'not yet',
             ),
-          { timeout: 10_000 },
+          { timeout: 50_000 },
         )
         .toBe('prepared')
       await slow.adapter.publish(post, as, delivery, options())

@@ -83,7 +83,7 @@ test.runIf(process.platform === 'linux')('a process ends with its parent, howeve
   const pid = Number(line.toString())
   expect(isAlive(pid)).toBe(true)
   parent.kill('SIGKILL')
-  await vi.waitUntil(() => !isAlive(pid), { timeout: 10_000 })
+  await vi.waitUntil(() => !isAlive(pid), { timeout: 50_000 })
 })
 
 test('a supervised process restarts after a kill, and stays stopped after a stop', async () => {
@@ -94,7 +94,7 @@ test('a supervised process restarts after a kill, and stays stopped after a stop
   })
   const first = supervised.current().pid
   process.kill(first, 'SIGKILL')
-  await vi.waitUntil(() => supervised.current().pid !== first, { timeout: 10_000 })
+  await vi.waitUntil(() => supervised.current().pid !== first, { timeout: 50_000 })
   expect(isAlive(supervised.current().pid)).toBe(true)
   expect(changed).toHaveBeenCalledTimes(2)
 
@@ -115,7 +115,7 @@ test('a supervised process can be stopped during its restart', async () => {
     { changed: () => {}, stopping: new AbortController() },
   )
   process.kill(supervised.current().pid, 'SIGKILL')
-  await vi.waitUntil(() => pids.length === 2, { timeout: 10_000 })
+  await vi.waitUntil(() => pids.length === 2, { timeout: 50_000 })
   await supervised.stop()
   expect(pids.filter(isAlive)).toEqual([])
 })

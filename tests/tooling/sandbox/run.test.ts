@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { findOnPath, run } from '../../../scripts/provision.mjs'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -14,6 +15,12 @@ process.exitCode = 7
 `
 
 const MANIFEST = { name: 'tiny', version: '1.0.0', dependencies: { greeting: 'file:greeting' } }
+
+/** An installation takes a second, or a minute on a busy machine. */
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
+
+const installed = mkdtempSync(join(tmpdir(), 'postonce-packages-'))
+afterAll(() => rmSync(installed, { recursive: true, force: true }))
 
 let root: string
 
@@ -41,6 +48,15 @@ function writeLockfile(more: object): void {
   writeFileSync(join(root, 'package-lock.json'), JSON.stringify(lockfile))
 }
 
+/** Installs the packages of the project. All tests but the first copy them with their stamp, because npm takes long. */
+async function installPackages(): Promise<void> {
+  const [own, shared] = [root, installed].map((folder) => join(folder, 'node_modules')) as [string, string]
+  const options = { recursive: true, verbatimSymlinks: true }
+  if (existsSync(shared)) return cpSync(shared, own, options)
+  await start(['hello.ts'])
+  cpSync(own, shared, options)
+}
+
 async function start(args: string[], { env = {}, node = process.execPath } = {}) {
   const child = spawn(node, ['scripts/run.mjs', ...args], {
     cwd: root,
@@ -59,20 +75,20 @@ test('the first start installs the packages, and later starts do not mention the
 })
 
 test('packages are installed again after a change of the Node version', async () => {
-  await start(['hello.ts'])
+  await installPackages()
   const stamp = join(root, 'node_modules', '.postonce.json')
   writeFileSync(stamp, readFileSync(stamp, 'utf8').replace(/"node":\d+/, '"node":18'))
   expect((await start(['hello.ts'])).stderr).toContain('Installing the locked packages')
 })
 
 test('a lockfile that npm changed together with the packages needs no other installation', async () => {
-  await start(['hello.ts'])
+  await installPackages()
   writeLockfile({ comment: 'changed' })
   expect((await start(['hello.ts'])).stderr).toBe('')
 })
 
 test('a lockfile with a missing package causes an installation', async () => {
-  await start(['hello.ts'])
+  await installPackages()
   rmSync(join(root, 'node_modules', '.package-lock.json'))
   writeLockfile({ comment: 'changed' })
   const { stderr, code } = await start(['hello.ts'])
@@ -119,7 +135,7 @@ describe('started by an older Node', () => {
 
   beforeAll(async () => {
     node = (await nodesOnPath()).find(({ major }) => major >= 20 && major < 24)?.path ?? (await installedNode())
-  }, 180_000)
+  })
 
   test('the program runs on Node 24 or newer and keeps its exit code', async () => {
     const { stdout, code } = await start(['hello.ts', 'Ada'], { node })
@@ -134,7 +150,7 @@ describe('started by an older Node', () => {
       setInterval(() => {}, 1000)
       console.log('waiting')`,
     )
-    await start(['hello.ts'], { node })
+    await installPackages()
     expect(await endAfter('SIGINT')).toEqual([5, null])
     expect(await endAfter('SIGTERM')).toEqual([null, 'SIGTERM'])
   })

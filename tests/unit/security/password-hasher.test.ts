@@ -9,7 +9,7 @@ it('the hasher uses argon2id with the documented cost and verifies its own hashe
   expect(await hasher.verify(hashed, 'correct horses', 'ann')).toBe(false)
 })
 
-it('verifying without a stored hash always fails and takes about as long', async () => {
+it('verifying without a stored hash always fails and takes about as much processor time', async () => {
   const hasher = createPasswordHasher()
   const stored = await hasher.hash('correct horse', 'ann')
   const times: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] }
@@ -18,9 +18,9 @@ it('verifying without a stored hash always fails and takes about as long', async
       ['known', stored],
       ['unknown', null],
     ] as const) {
-      const startedAt = performance.now()
+      const before = process.cpuUsage()
       expect(await hasher.verify(hash, 'wrong password', 'ann')).toBe(false)
-      times[kind].push(performance.now() - startedAt)
+      times[kind].push(process.cpuUsage(before).user)
     }
   }
   const median = (values: number[]) => values.toSorted((one, other) => one - other)[4]!

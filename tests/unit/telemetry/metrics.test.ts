@@ -51,8 +51,8 @@ it('the metrics show the event loop delay since the last scrape', async () => {
   }
   await blockFor(2_000)
   for (const seconds of await delays()) expect(seconds).toBeGreaterThan(1.5)
-  await blockFor(0)
-  for (const seconds of await delays()) expect(seconds).toBeLessThan(1.5)
+  // A busy machine may delay some turns of the loop, but the long delay does not count again.
+  await expect.poll(async () => Math.max(...(await delays())), { timeout: 50_000 }).toBeLessThan(1.5)
 })
 
 it('the metrics show the used heap and its limit', async () => {

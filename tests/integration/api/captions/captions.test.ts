@@ -195,7 +195,7 @@ describe('a caption request', () => {
     const before = provider.asked.length
     const others = await Promise.all(Array.from({ length: 4 }, () => withLimit(15)))
     const held = others.map((other) => ask(other, { media }))
-    await expect.poll(() => provider.asked.length - before, { timeout: 10_000 }).toBe(4)
+    await expect.poll(() => provider.asked.length - before, { timeout: 50_000 }).toBe(4)
     const second = await ask(others[0]!, { media })
     expect([second.status, second.body.code, second.headers['retry-after']]).toEqual([429, 'RATE_LIMITED', '5'])
     provider.answer(completion({ content: captionsOf('One') }))

@@ -337,11 +337,12 @@ describe('a key that may only draft', () => {
 })
 
 describe('the last use of a key', () => {
+  const WAIT = { timeout: 50_000 }
   const waitForUse = (key: TestKey) =>
     vi.waitUntil(async () => {
       const stored = await records().findOne({ _id: key.apiKey._id })
       return stored!.lastUsedAt !== null && stored
-    })
+    }, WAIT)
 
   it('the hour and the network are stored, once an hour', async () => {
     const { who, key } = await keyOf()
@@ -357,6 +358,7 @@ describe('the last use of a key', () => {
       await Promise.all(['2001:db8:1:2::3', '2001:db8:1:2::3'].map(send))
       await vi.waitUntil(
         async () => (await records().findOne({ _id: key.apiKey._id }))!.lastUsedNetwork === '2001:db8:1::/48',
+        WAIT,
       )
       await world.context.apiKeys.recordUse(key.apiKey, '198.51.100.0/24')
       expect((await records().findOne({ _id: key.apiKey._id }))!.lastUsedNetwork).toBe('2001:db8:1::/48')

@@ -733,11 +733,12 @@ describe('client connections', () => {
   it('a slow client does not delay the shutdown', async () => {
     const app = await withConfig({ SHUTDOWN_GRACE_MS: 500 })
     await app.listen({ port: 0, host: '127.0.0.1' })
-    open(app, 'GET /health/live HTTP/1.1\r\nHost: test\r\n', 'x')
+    let answer = ''
+    open(app, 'GET /health/live HTTP/1.1\r\nHost: test\r\n', 'x').on('data', (data) => void (answer += String(data)))
     await once(app.server, 'connection')
-    const startedAt = performance.now()
     await app.close()
-    expect(performance.now() - startedAt).toBeLessThan(2_000)
+    // A shutdown that waited for the client would end when the client gets 408.
+    expect(answer).toBe('')
   })
 
   it('a request in progress is completed when the app closes', async () => {

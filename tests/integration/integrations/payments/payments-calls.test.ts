@@ -85,13 +85,11 @@ describe('a call to the processor', () => {
     ['answers without an end', (response) => response.writeHead(200).write('{')],
   ])('a call ends at its deadline when the processor %s', async (_case, answer) => {
     answers = [answer, hanging]
-    const startedAt = Date.now()
     await expect(paymentsWith(300).readSubscription('sub_1')).rejects.toMatchObject({
       name: 'PaymentsError',
       isRefused: false,
       message: 'Asked to read a subscription, the processor answered nothing in time',
     })
-    expect(Date.now() - startedAt).toBeLessThan(5_000)
   })
 
   it.each<[string, Answer, boolean]>([
