@@ -1,4 +1,3 @@
-import { ConfigSchema } from '../src/config/schema.ts'
 import type { Figure } from './figure.ts'
 import type { Results } from './report.ts'
 import { rounded } from './stats.ts'
@@ -7,11 +6,6 @@ import { rounded } from './stats.ts'
 const BUSY_HOUR_SHARE = 0.1
 /** The share of its processors that a service may use, so that it absorbs a lost machine and short peaks. */
 const UTILIZATION = 0.6
-/** Posts of one instant are armed within this time before it, seconds. */
-const ARMING_SECONDS = 110
-const PEAK = 50_000
-/** The longest wait of a post of the peak, seconds. */
-const PEAK_WITHIN_SECONDS = 10
 const POSTS_A_DAY = 1_000_000
 const HOUR_SECONDS = 3_600
 const GIB = 2 ** 30
@@ -77,28 +71,12 @@ export function describeCapacity({ figures, machine }: Results): string {
     ['MongoDB, GiB per year', show((POSTS_A_DAY * 365 * storedBytes) / GIB)],
     ['Temporal, GiB per day of retention', show((POSTS_A_DAY * historyBytes) / GIB)],
   ]
-  const slots = Number(ConfigSchema.properties.WORKER_ACTIVITY_SLOTS.default)
-  // The calls of one worker that began before the slowest percent, per second.
-  const sendRate = (2_000 * 0.99 * 1_000) / readNumber(burst, 'ours p99 ms')
-  const peak = [
-    ['Posts armed per second before', show(PEAK / ARMING_SECONDS)],
-    ...PARTS.filter(([, part]) => part !== 'starter').map(([label, part]) => [
-      `Cores meanwhile, ${label}`,
-      showCount(((PEAK / ARMING_SECONDS) * (scheduled.cpu[part]! / 1_000)) / UTILIZATION),
-    ]),
-    [`Workers that hold them armed, at ${show(slots)} each`, showCount(PEAK / slots)],
-    [
-      `Workers that send them within ${PEAK_WITHIN_SECONDS} s, at ${show(sendRate)} calls per second each`,
-      showCount(PEAK / sendRate / PEAK_WITHIN_SECONDS),
-    ],
-  ]
   const total = PARTS.reduce((sum, [, part]) => sum + immediate.cpu[part]!, 0)
   const predicted = rounded((machine.cores * 1_000) / total)
   const measured = rounded(immediateRate.ours)
   return [
     table(['One post costs', 'Immediate, three platforms', 'Scheduled, one platform'], costs),
     table([`${POSTS_A_DAY.toLocaleString('en-US')} posts a day`, ''], day),
-    table([`${PEAK.toLocaleString('en-US')} posts due in one second`, ''], peak),
     `**Check:** from these costs, the ${machine.cores} cores of the benchmark should publish ${show(predicted)} immediate posts per second; they published ${show(measured)} (${(measured / predicted).toFixed(2)}).`,
   ].join('\n\n')
 }
