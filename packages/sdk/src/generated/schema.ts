@@ -550,7 +550,7 @@ export interface paths {
     head?: never
     /**
      * Update a post
-     * @description Works until delivery starts. An API key needs `posts:publish` for everything but a draft. Fields that are not sent stay unchanged. `status` PENDING or SCHEDULED publishes a draft.
+     * @description Works until delivery starts. An API key needs `posts:publish` for everything but a draft. Fields that are not sent stay unchanged, and `timezone` alone does not move the post. `status` PENDING or SCHEDULED publishes a draft.
      */
     patch: operations['updatePost']
     trace?: never
