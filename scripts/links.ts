@@ -11,8 +11,6 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const CODE = /\.(ts|mjs|js|ya?ml|sh|env|css|html)$|(^|\/)(Dockerfile|run)$/
-/** Pages that name files of earlier releases. */
-const HISTORICAL_PAGES = ['CHANGELOG.md']
 /** Files that a reader creates. */
 const CREATED_BY_READERS = ['deploy/.env']
 /** This test contains sample links to pages that do not exist. */
@@ -55,8 +53,10 @@ export function findBrokenLinks(tree: Tree): string[] {
   return tree.files.flatMap((file) => {
     if (file.endsWith('.md')) {
       const text = tree.read(file)
-      const paths = HISTORICAL_PAGES.includes(file) ? [] : quotedPaths(text)
-      return [...report(file, [...relativeLinks(text, file), ...paths]), ...badCitations(file, text, decisions)]
+      return [
+        ...report(file, [...relativeLinks(text, file), ...quotedPaths(text)]),
+        ...badCitations(file, text, decisions),
+      ]
     }
     if (!CODE.test(file) || file === SAMPLES) return []
     const text = tree.read(file)
