@@ -1,6 +1,6 @@
 /**
  * `npm run bench` measures costs and lateness of the service on real servers, as ratios to a baseline of the same run. It prints a
- * table. A full run of all groups also writes bench/results/ and its charts, and updates docs/operations/benchmarks.md.
+ * table. A full run of all groups also writes bench/results/ and its charts, and updates docs/operations/capacity.md.
  *
  *   npm run bench [-- --quick] [history routes throughput footprint lateness peaks mechanisms backlog recovery platforms logins analytics
  *                           collection workers storage quotas fairness]
@@ -95,7 +95,7 @@ const FULL: Sizes = {
   logins: { pairs: 200, parallel: 200, rounds: 5 },
   analytics: { users: 1_000, posts: 50, snapshots: 12, readers: 200 },
   collection: {
-    // Not more than 300 users of one Mastodon server can connect within five minutes (ADR 42).
+    // Not more than 300 users of one Mastodon server can connect within five minutes: its calls are limited (ADR "One ledger of call quotas for all processes").
     authors: {
       bluesky: { users: 30, posts: 50 },
       threads: { users: 60, posts: 50 },
@@ -242,7 +242,7 @@ async function mergedInto(name: string, measured: Results): Promise<Results> {
   }
 }
 
-/** Updates docs/operations/benchmarks.md after a full run; after a short run, only writes the charts. */
+/** Updates docs/operations/capacity.md after a full run; after a short run, only writes the charts. */
 async function show(name: string): Promise<void> {
   if (name === 'full') return updateFigures(false)
   const { charts } = JSON.parse(await readFile(new URL(`${name}.json`, FOLDER), 'utf8')) as Results

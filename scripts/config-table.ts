@@ -1,5 +1,5 @@
 /**
- * Writes the table of docs/reference/configuration.md from `ConfigSchema`; with `--check` it only compares, and fails when they differ.
+ * Writes the list of docs/reference/configuration.md from `ConfigSchema`; with `--check` it only compares, and fails when they differ.
  *
  *   node scripts/run.mjs scripts/config-table.ts [--check]
  */
@@ -9,22 +9,24 @@ import { runSectionScript, updateSection } from './document-section.ts'
 
 const PAGE = 'docs/reference/configuration.md'
 
-/** Returns a Markdown table with one row per setting, in the schema's order. */
-export function configTable(properties: Record<string, TSchema>): string {
-  const rows = Object.entries(properties).map(
+/** The page says this once for all settings. */
+const SHARED_REMARKS = / \(URL\)|, separated by commas$/g
+
+/** Returns a Markdown list with one item per setting, in the schema's order. */
+export function configList(properties: Record<string, TSchema>): string {
+  const items = Object.entries(properties).map(
     ([name, schema]) =>
-      `| \`${name}\` | ${formatDefault(schema)} | ${(schema.description ?? '').replaceAll('|', '\\|')} |`,
+      `- \`${name}\`${formatDefault(schema)}: ${(schema.description ?? '').replaceAll(SHARED_REMARKS, '')}`,
   )
-  return ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n')
+  return items.join('\n')
 }
 
 function formatDefault(schema: TSchema): string {
-  if (schema['secret'] === true) return '**required**'
   const value = schema.default as string | number | boolean | undefined
-  if (value === undefined) return '**required**'
-  return value === '' ? '' : `\`${String(value)}\``
+  if (schema['secret'] === true || value === undefined) return ' (**required**)'
+  return value === '' ? '' : ` (\`${String(value)}\`)`
 }
 
 await runSectionScript(import.meta.url, (check) =>
-  updateSection({ page: PAGE, name: 'config', content: configTable(ConfigSchema.properties) }, { check }),
+  updateSection({ page: PAGE, name: 'config', content: configList(ConfigSchema.properties) }, { check }),
 )

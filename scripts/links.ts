@@ -1,6 +1,6 @@
 /**
  * Checks the links of the repository without network access and prints every broken one: relative links and their anchors in all tracked
- * Markdown files, paths in backticks there, and references to `docs/` pages and ADR numbers in code comments.
+ * Markdown files, paths in backticks there, and references to `docs/` pages in code comments, and decisions (`ADR "<title>"`) everywhere.
  *
  *   node scripts/run.mjs scripts/links.ts
  */
@@ -11,8 +11,6 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const CODE = /\.(ts|mjs|js|ya?ml|sh|env|css|html)$|(^|\/)(Dockerfile|run)$/
-/** Pages that name files of earlier releases. */
-const HISTORICAL_PAGES = ['CHANGELOG.md']
 /** Files that a reader creates. */
 const CREATED_BY_READERS = ['deploy/.env']
 /** This test contains sample links to pages that do not exist. */
@@ -34,7 +32,9 @@ export function findBrokenLinks(tree: Tree): string[] {
     if (!anchors.has(page)) anchors.set(page, headingAnchors(tree.read(page)))
     return anchors.get(page)!
   }
-  const adrs = new Set(tree.files.flatMap((file) => /^docs\/adr\/(\d{4})-/.exec(file)?.[1] ?? []))
+  const decisions = new Set(
+    tree.files.filter((file) => /^docs\/adr\/\d{4}-/.test(file)).map((file) => toTitle(tree.read(file))),
+  )
 
   function findProblem(target: string): string | null {
     const [path = '', anchor] = target.split('#')
@@ -53,12 +53,14 @@ export function findBrokenLinks(tree: Tree): string[] {
   return tree.files.flatMap((file) => {
     if (file.endsWith('.md')) {
       const text = tree.read(file)
-      const paths = HISTORICAL_PAGES.includes(file) ? [] : quotedPaths(text)
-      return [...report(file, [...relativeLinks(text, file), ...paths]), ...unknownAdrs(file, text, adrs)]
+      return [
+        ...report(file, [...relativeLinks(text, file), ...quotedPaths(text)]),
+        ...badCitations(file, text, decisions),
+      ]
     }
     if (!CODE.test(file) || file === SAMPLES) return []
     const text = tree.read(file)
-    return [...report(file, pageReferences(text)), ...unknownAdrs(file, text, adrs)]
+    return [...report(file, pageReferences(text)), ...badCitations(file, text, decisions)]
   })
 }
 
@@ -82,10 +84,23 @@ function pageReferences(text: string): string[] {
   return [...text.matchAll(/(?<![\w./-])(docs\/[\w/-]+\.md(?:#[\w-]+)?)/g)].map(([, page = '']) => page)
 }
 
-function unknownAdrs(file: string, text: string, adrs: Set<string>): string[] {
-  const numbers = [...text.matchAll(/\bADRs? (\d+)|docs\/adr\/(\d{4})/g)].map(([, short, long]) => short ?? long ?? '')
-  const unknown = numbers.filter((number) => !adrs.has(number.padStart(4, '0')))
-  return [...new Set(unknown)].map((number) => `${file}: ADR ${number} does not exist`)
+/** Decisions are cited by their title, because numbers change when a decision is removed. A line break in a comment counts as a space. */
+function badCitations(file: string, text: string, decisions: Set<string>): string[] {
+  const numbers = [...text.matchAll(/\bADRs? \d+/g)].map(
+    ([citation]) => `${file}: ${citation} has to be cited by its title`,
+  )
+  const titles = [...text.matchAll(/\bADR "([A-Z][^"]+)"/g)].map(([, title = '']) =>
+    title.replaceAll(/\s+(?:(?:\*|\/\/|#) )?/g, ' '),
+  )
+  const unknown = titles
+    .filter((title) => !decisions.has(title))
+    .map((title) => `${file}: ADR "${title}" does not exist`)
+  return [...new Set([...numbers, ...unknown])]
+}
+
+/** The title of a decision: its first heading without the number. Quotation marks are left out. */
+function toTitle(text: string): string {
+  return (/^# \d+\. (.+)$/m.exec(text)?.[1] ?? '').replaceAll('"', '')
 }
 
 /** The anchors that GitHub gives to the headings of a page. */

@@ -110,7 +110,7 @@ export function createPushIfConfigured(config: Config): Push | null {
 /** Connections to one receiver's server, which webhooks of many users may share. A hanging receiver must not take them all. */
 const RECEIVER_CONNECTIONS = 1_000
 
-/** Creates the client for receivers of events, which are servers that users name (ADR 39). */
+/** Creates the client for receivers of events, which are servers that users name (docs/design/security.md#servers-that-users-name). */
 export function createConfiguredWebhookSender(config: Config): WebhookSender {
   const { guard, isAllowed } = createPublicServers({
     configured: [],

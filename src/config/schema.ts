@@ -38,7 +38,7 @@ const secret = (description: string, minLength = 32) => Type.String({ descriptio
 const SCOPE_NAMES = '^( *[a-z][a-z0-9_]* *(,|$))*$'
 
 /**
- * Every setting, by the name of its environment variable. The table in docs/reference/configuration.md and the errors at startup
+ * Every setting, by the name of its environment variable. The list in docs/reference/configuration.md and the errors at startup
  * are generated from it. `context.ts` decides which process reads what.
  */
 export const ConfigSchema = Type.Object(
@@ -53,16 +53,13 @@ export const ConfigSchema = Type.Object(
     METRICS_PORT: number('Port of /metrics; 0 disables it', 0),
     PUBLIC_URL: address('Public address of the API', 'http://localhost:4000'),
     FRONTEND_URL: address('Address of the frontend, for CORS and redirects', 'http://localhost:3000'),
-    CONTACT_URL: address(
-      'Page about this service, sent in the User-Agent of outgoing calls; empty means PUBLIC_URL',
-      '',
-    ),
+    CONTACT_URL: address('Page about this service for the User-Agent of outgoing calls; empty means PUBLIC_URL', ''),
     CORS_ORIGINS: list('Additional exact origins allowed by CORS', ''),
     TRUSTED_PROXIES: list(
-      'Proxy addresses or CIDR ranges whose X-Forwarded-For is trusted, or none; production requires it with an https PUBLIC_URL',
+      'Proxy addresses or CIDR ranges whose X-Forwarded-For is trusted, or none; required with an https PUBLIC_URL',
       '',
     ),
-    SHUTDOWN_GRACE_MS: number('Time for in-flight work after SIGTERM', 15_000),
+    SHUTDOWN_GRACE_MS: number('Time for work in flight after SIGTERM', 15_000),
 
     MONGODB_URL: address('MongoDB replica set', 'mongodb://127.0.0.1:27017/postonce?replicaSet=rs0'),
     TEMPORAL_ADDRESS: text('host:port of the Temporal frontend', '127.0.0.1:7233'),
@@ -77,7 +74,7 @@ export const ConfigSchema = Type.Object(
     WORKER_NOTIFICATION_SLOTS: number('Mails and push messages that one worker sends at a time', 100, 1),
     WORKER_WEBHOOK_SLOTS: number('Webhooks that one worker delivers to at a time', 100, 1),
     PLATFORM_CALLS_IN_FLIGHT: number(
-      'Concurrent publishing calls of one worker to one platform server, at first; up to 8 times as many while its latency holds',
+      'Initial concurrent publishing calls of one worker to a platform server; up to 8 times as many while latency holds',
       32,
       1,
     ),
@@ -87,24 +84,20 @@ export const ConfigSchema = Type.Object(
     S3_BUCKET: text('Bucket for media and avatars', 'postonce'),
     S3_ACCESS_KEY_ID: text('S3 access key', ''),
     S3_SECRET_ACCESS_KEY: secret('S3 secret key', 1),
-    S3_PUBLIC_URL: address(
-      'Public base address of the bucket, the start of every storageUrl',
-      'http://127.0.0.1:7070/postonce',
-    ),
+    S3_PUBLIC_URL: address('Public base address of the bucket', 'http://127.0.0.1:7070/postonce'),
 
     JWT_SECRET: secret('Signs access tokens'),
     REFRESH_TOKEN_SECRET: secret('Derives refresh tokens, and the key that hashes one-time codes'),
     TOKEN_ENCRYPTION_KEYS: secret('Keys as kid:base64 of 32 bytes, separated by commas; the first one encrypts'),
     ACCESS_TOKEN_TTL_SECONDS: number('Lifetime of an access token', 600, 1),
     REFRESH_COOKIE_SAME_SITE: Type.Union([Type.Literal('lax'), Type.Literal('strict'), Type.Literal('none')], {
-      description: 'SameSite of the refresh cookie; Secure is on when PUBLIC_URL is https, and always with none',
+      description: 'SameSite of the refresh cookie; Secure with an https PUBLIC_URL, and with none',
       default: 'lax',
     }),
     REFRESH_COOKIE_DOMAIN: text('Domain of the refresh cookie; empty means this host only', ''),
     OAUTH_STATE_SECRET: secret('Signs the OAuth state that users carry to a platform and back'),
     CONNECT_COOKIE: Type.Union([Type.Literal('browsers'), Type.Literal('always')], {
-      description:
-        'Clients that must keep a cookie while they connect an account: always (every client), or browsers (API clients need none)',
+      description: 'Clients that need a cookie to connect an account: always, or browsers (API clients need none)',
       default: 'always',
     }),
 
@@ -126,30 +119,30 @@ export const ConfigSchema = Type.Object(
     OTP_PER_HOUR: number('One-time codes per hour, email address and sender', 2, 1),
     RESET_MAILS_PER_HOUR: number('Password-reset emails per hour, email address and sender', 2, 1),
     MAILS_PER_SENDER_PER_HOUR: number(
-      'One-time codes and password-reset emails per hour and sender; a sender is one address or IPv6 /64',
+      'One-time codes and password-reset emails per hour and sender (an address or IPv6 /64)',
       20,
       1,
     ),
     CAPTIONS_PER_HOUR: number('Caption generations per hour and user', 50, 1),
 
     UPLOAD_QUOTA_BYTES: number(
-      'Bytes of unused uploads per user; uploads that no post or profile uses are deleted within three days',
+      'Bytes of uploads per user that no post or profile uses; they are deleted within three days',
       5_000_000_000,
       1,
     ),
 
     SIGNUP_EMAIL_VERIFICATION: Type.Union([Type.Literal('on'), Type.Literal('off')], {
-      description: 'Whether registration requires a code sent to the email address',
+      description: 'Whether registration requires a code sent by email',
       default: 'on',
     }),
-    SMTP_URL: address('Mail server, smtp:// or smtps:// with user and password; without it emails stay queued', ''),
+    SMTP_URL: address('Mail server, smtp:// or smtps:// with user and password; without it emails wait', ''),
     MAIL_FROM: text('Sender of emails', 'postonce <no-reply@localhost>'),
     GOOGLE_ISSUER_URL: address('OpenID provider of the login with Google', 'https://accounts.google.com'),
     GOOGLE_CLIENT_ID: text('OAuth client id at that provider; empty disables the login with Google', ''),
     GOOGLE_CLIENT_SECRET: text('OAuth client secret at that provider', ''),
     FCM_PROJECT_ID: text('Firebase project for push messages; empty disables push', ''),
     FCM_CLIENT_EMAIL: text('Service account of that project', ''),
-    FCM_PRIVATE_KEY: text('Private key of the service account in PEM; line ends may be written as \\n', ''),
+    FCM_PRIVATE_KEY: text('Its private key in PEM; line ends may be written as \\n', ''),
     FCM_URL: address('Firebase Cloud Messaging API', 'https://fcm.googleapis.com'),
     FCM_TOKEN_URL: address('Token endpoint of the service account', 'https://oauth2.googleapis.com/token'),
     CAPTIONS_URL: address('OpenAI-compatible API for captions; empty means built-in templates', ''),
@@ -167,14 +160,8 @@ export const ConfigSchema = Type.Object(
       6,
     ),
     PLAN_PRO_MAX_ACCOUNTS: number('Platform accounts that a Pro user can connect', 50, 6),
-    PLAN_FREE_WEIGHT: weight(
-      'Share of a Free user while users wait for the same resource, as a number of jobs per turn',
-      1,
-    ),
-    PLAN_PRO_WEIGHT: weight(
-      'Share of a Pro user while users wait for the same resource, as a number of jobs per turn',
-      2,
-    ),
+    PLAN_FREE_WEIGHT: weight('Jobs per turn of a Free user while users wait for the same resource', 1),
+    PLAN_PRO_WEIGHT: weight('Jobs per turn of a Pro user while users wait for the same resource', 2),
     SHARED_ACCOUNTS: Type.Union([Type.Literal('on'), Type.Literal('off')], {
       description: '`on` lets several users connect the same platform account, each with a login of their own',
       default: 'off',
@@ -188,32 +175,20 @@ export const ConfigSchema = Type.Object(
 
     PUBLISH_TIMEOUT_MS: number('Deadline of the call that makes a post visible', 8_000, 100),
     UNANSWERED_CALL_SETTLE_MS: number(
-      'How long an unanswered publishing call may still take effect, on platforms that do not detect repeats',
+      'How long an unanswered call may take effect on platforms that do not detect repeats',
       600_000,
       1_000,
     ),
-    USER_POSTS_AT_INSTANT: number(
-      'Posts of one user that are published at one instant; the others follow, so that they do not delay other users',
-      250,
-      1,
-    ),
+    USER_POSTS_AT_INSTANT: number('Posts of one user that are published at one instant; the others follow', 250, 1),
     USER_POSTS_PER_SECOND: number('Posts of one user that follow in each second after such an instant', 15, 1),
     DELIVERY_MAX_LATENESS_MS: number('A post that is later than this fails with TOO_LATE', 86_400_000),
     SLO_MISS_AFTER_MS: number(
       'A scheduled post that is not published this long after its time counts as a miss',
       60_000,
     ),
-    WORKER_SILENCE_MS: number(
-      'A task queue without a poll for this long counts as not served; an idle worker polls once a minute',
-      90_000,
-      1_000,
-    ),
-    SWEEP_INTERVAL_MS: number('Interval of the sweeper, which restarts stalled deliveries', 30_000, 1_000),
-    PREFLIGHT_LEAD_SECONDS: number(
-      'How long before they are due scheduled posts are checked again, so that their owner can be warned',
-      900,
-      60,
-    ),
+    WORKER_SILENCE_MS: number('A task queue without a poll for this long counts as not served', 90_000, 1_000),
+    SWEEP_INTERVAL_MS: number('Interval of the sweeper', 30_000, 1_000),
+    PREFLIGHT_LEAD_SECONDS: number('How long before they are due scheduled posts are checked again', 900, 60),
     NOTIFICATION_RETENTION_DAYS: number('How long notifications are stored after they were read', 90, 1),
     EVENT_RETENTION_DAYS: number('How long events are stored in the feed', 90, 1),
 
@@ -225,30 +200,25 @@ export const ConfigSchema = Type.Object(
     ANALYTICS_RETENTION_DAYS: number('How long snapshots of posts and accounts are stored', 400, 1),
     ANALYTICS_REFRESH_SECONDS: number('Minimum time between two manual metric refreshes of one user', 900, 1),
     ANALYTICS_DELETION_GRACE_SECONDS: number(
-      'A post that its platform does not know counts as deleted this long after its publication',
+      'A post that its platform does not know can count as deleted this long after its publication',
       600,
     ),
     ANALYTICS_CALLS_IN_FLIGHT: number('Concurrent metrics calls of one worker to one platform server', 8, 1),
-    ANALYTICS_SHARDS: number(
-      'Largest number of workflows that divide the users of a platform in a collection run',
-      8,
-      1,
-    ),
+    ANALYTICS_SHARDS: number('Most workflows that divide the users of a platform in a collection run', 8, 1),
     ANALYTICS_TIMEOUT_MS: number('Deadline of one metrics call', 10_000, 100),
 
     BLUESKY_ENTRY_URL: address('Server where Bluesky logins start', 'https://bsky.social'),
     BLUESKY_ACCOUNT_HOSTS: hosts(
-      'Servers of Bluesky accounts besides the entry, by host name; empty means every public server',
+      'Servers of Bluesky accounts besides the entry, by host name; empty means every public one',
     ),
     BLUESKY_DIRECTORY_URL: address('Directory of Bluesky accounts (did:plc)', 'https://plc.directory'),
     BLUESKY_VIDEO_URL: address('Bluesky video service', 'https://video.bsky.app'),
     BLUESKY_APP_URL: address('Base address of links to published Bluesky posts', 'https://bsky.app'),
     MASTODON_INSTANCE_URL: address('Mastodon instance of accounts whose user names none; empty disables Mastodon', ''),
-    MASTODON_CLIENT_ID: text('Application id on that instance, created once with POST /api/v1/apps', ''),
+    MASTODON_CLIENT_ID: text('Application id on that instance', ''),
     MASTODON_CLIENT_SECRET: text('Application secret on that instance', ''),
     MASTODON_CLIENT_NAME: Type.String({
-      description:
-        'Name of this service on instances that users name, shown with every post there; unique among services',
+      description: 'Unique name of this service on instances that users name, shown with every post there',
       default: 'postonce',
       minLength: 1,
       maxLength: 60,
@@ -258,7 +228,7 @@ export const ConfigSchema = Type.Object(
     ),
     WEBHOOK_TIMEOUT_MS: number('Deadline of one attempt to deliver an event to a webhook', 15_000, 100),
     ALLOWED_PRIVATE_SERVERS: origins(
-      'Servers on private networks that users may name, as origins with a port or `*` for every port; only for development and tests',
+      'Private servers that users may name, as origins with a port or `*`; only for development and tests',
     ),
     THREADS_APP_ID: text('Application id on Threads (not on Facebook); empty disables Threads', ''),
     THREADS_APP_SECRET: text('Application secret on Threads', ''),
@@ -276,7 +246,7 @@ export const ConfigSchema = Type.Object(
     GRAPH_API_VERSION: text('Version of the Graph API', 'v26.0'),
     META_EXTRA_SCOPES: Type.String({
       description:
-        'Additional permissions requested by Facebook and Instagram logins, such as read_insights for page views and reach, separated by commas',
+        'Additional permissions of Facebook and Instagram logins, such as read_insights, separated by commas',
       default: '',
       pattern: SCOPE_NAMES,
     }),

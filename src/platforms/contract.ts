@@ -140,8 +140,8 @@ export interface SearchOptions extends CallOptions {
  * device, derived from `delivery.key` and `delivery.startedAt`. Its error says with `certain` whether the outcome is
  * known.
  * - `reconcile` finds the outcome of an earlier `publish` of the same delivery and makes nothing visible. `absent`: the
- * call can no longer take effect, or a repeat would be recognised (ADR 0031). `in-flight`: the call may still take
- * effect. `undecidable`: repeating the search does not help.
+ * call can no longer take effect, or a repeat would be recognised (ADR "When absent is trusted, and
+ * whose response counts"). `in-flight`: the call may still take effect. `undecidable`: repeating the search does not help.
  */
 export interface PlatformAdapter {
   platform: Platform

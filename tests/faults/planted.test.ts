@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -52,12 +52,6 @@ async function runScenario(
     await cluster.close()
   }
 }
-
-it('the README lists every guard', () => {
-  const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8').replaceAll(/ +/g, ' ')
-  for (const { guard, scenario, violates } of GUARDS)
-    expect(readme).toContain(`| ${guard} | ${scenario} | ${violates} |`)
-})
 
 /** Runs each scenario once with all guards, and once without each guard. */
 function testGuards(guards: Guard[]): void {

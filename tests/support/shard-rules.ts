@@ -2,7 +2,7 @@ import type { mongo } from 'mongoose'
 import { ALL_SHARDS } from '../../src/store/shared/all-shards.ts'
 import { toDriverCommand, type DriverCommand } from './driver-commands.ts'
 
-/** The collections that a deployment may shard by user (docs/operations/growing.md). */
+/** The collections that a deployment may shard by user (docs/operations/capacity.md#mongodb). */
 export const SHARDED = ['posts', 'notifications', 'events', 'postSnapshots', 'accountSnapshots', 'webhookDeliveries']
 
 type Fields = Record<string, unknown>

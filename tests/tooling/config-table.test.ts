@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'vitest'
-import { configTable } from '../../scripts/config-table.ts'
+import { configList } from '../../scripts/config-table.ts'
 import { withSection } from '../../scripts/document-section.ts'
 import { ConfigSchema } from '../../src/config/schema.ts'
 
-describe('the configuration table', () => {
-  const rows = configTable(ConfigSchema.properties).split('\n').slice(2)
+describe('the configuration list', () => {
+  const items = configList(ConfigSchema.properties).split('\n')
 
-  test('the configuration table has one row for every setting, in order', () => {
-    expect(rows.map((row) => /^\| `(\w+)` \|/.exec(row)?.[1])).toEqual(Object.keys(ConfigSchema.properties))
+  test('the configuration list has one item for every setting, in order', () => {
+    expect(items.map((item) => /^- `(\w+)`/.exec(item)?.[1])).toEqual(Object.keys(ConfigSchema.properties))
   })
 
-  test('the configuration table shows defaults, and marks secrets as required', () => {
-    expect(rows).toContain('| `PORT` | `4000` | Port of the API |')
-    expect(rows.find((row) => row.includes('`JWT_SECRET`'))).toContain('**required**')
+  test('the configuration list shows defaults, and marks secrets as required', () => {
+    expect(items).toContain('- `PORT` (`4000`): Port of the API')
+    expect(items.find((item) => item.includes('`JWT_SECRET`'))).toContain('(**required**)')
   })
 
-  test('the configuration table explains every setting', () => {
-    expect(rows.filter((row) => /\|\s*\|$/.test(row))).toEqual([])
+  test('the configuration list explains every setting', () => {
+    expect(items.filter((item) => /:\s*$/.test(item))).toEqual([])
   })
 })
 

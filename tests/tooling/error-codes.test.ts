@@ -3,15 +3,17 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { errorCodeSections } from '../../scripts/error-codes.ts'
 import { FAILURE_CODES } from '../../src/domain/posts/failure.ts'
-import { SERVICE_ERROR_CODES } from '../../src/domain/shared/service-error.ts'
+import { SERVICE_ERROR_CODES, toHttpStatus, type ServiceErrorCode } from '../../src/domain/shared/service-error.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-test('the error code tables have every code of the API and of failed deliveries, in order', () => {
+test('the error code lists have every code of the API by its status, and of failed deliveries in order', () => {
   const [service, deliveries] = errorCodeSections().map(({ content }) =>
-    [...content.matchAll(/\| `(\w+)` \|/g)].map(([, code]) => code),
+    [...content.matchAll(/^- `(\w+)`: \S/gm)].map(([, code]) => code),
   )
-  expect(service).toEqual(SERVICE_ERROR_CODES)
+  const statuses = service!.map((code) => toHttpStatus(code as ServiceErrorCode))
+  expect(statuses).toEqual(statuses.toSorted((one, other) => one - other))
+  expect(service!.toSorted()).toEqual([...SERVICE_ERROR_CODES].toSorted())
   expect(deliveries).toEqual(FAILURE_CODES)
 })
 

@@ -14,7 +14,7 @@ export interface DownsampleDeps {
   clock: Pick<Clock, 'now'>
 }
 
-/** Reduces snapshots that no read needs any more to the last ones of each week (docs/adr/0041-extended-snapshots.md). */
+/** Reduces snapshots that no read needs any more to the last ones of each week (ADR "Metrics are collected when each post is due, by shards of owners"). */
 export function createDownsampleActivities({ snapshots, users, clock }: DownsampleDeps) {
   async function downsampleUser(userId: string, { from, until }: DownsamplePlace): Promise<number> {
     let removed = 0

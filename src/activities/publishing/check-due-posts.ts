@@ -42,7 +42,7 @@ export interface CheckDuePostsDeps extends ForeseeDelaysDeps {
 type Finding = { target: Target; obstacle: Failure | 'unknown' | null }
 
 /**
- * Checks scheduled posts once more shortly before they are due (docs/adr/0043-second-preflight.md). It changes neither the posts nor
+ * Checks scheduled posts once more shortly before they are due (docs/design/life-of-a-post.md#check-before-the-instant). It changes neither the posts nor
  * their deliveries. What would make them fail becomes a warning; the warning is removed once it would not.
  */
 export function createCheckDuePostsActivities(deps: CheckDuePostsDeps) {

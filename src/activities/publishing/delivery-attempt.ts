@@ -27,7 +27,10 @@ import { createSendPost, type SendPostDeps } from './send-post.ts'
 
 /** A wait in an activity slot ends early where the clock here is behind Temporal's. */
 const CLOCK_MARGIN_MS = 5 * SECOND
-/** The share of the slots that posts can fill long before they are due. The rest is for posts of other users that are due soon (ADR 45). */
+/**
+ * The share of the slots that posts can fill long before they are due. The rest is for posts of other users that are due soon
+ * (ADR "Users share limited resources in turns").
+ */
 const SHARED_SLOTS = 3 / 4
 /** The longest wait for a post to become due in the rest of the slots. */
 const MAX_CROWDED_ARMED_MS = 15 * SECOND

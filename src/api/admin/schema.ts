@@ -42,8 +42,14 @@ export const AdminAnalytics = Type.Object(
     activeUsers: Type.Integer(),
     inactiveUsers: Type.Integer(),
     paidUsers: Type.Integer(),
-    monthlyGrowth: Type.Number({ description: 'Percentage change from the previous UTC calendar month to this one' }),
-    topPlan: stringEnum(['Free', 'Professional']),
+    monthlyGrowth: Type.Number({
+      description:
+        'Users created in this UTC month against those of the month before, as a change in percent with two decimals. ' +
+        'If the month before has none: 100 if this month has any, else 0',
+    }),
+    topPlan: stringEnum(['Free', 'Professional'], {
+      description: 'Free when both plans have the same number of users',
+    }),
   },
   { title: 'UserStatistics' },
 )

@@ -39,7 +39,7 @@ export const editRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
         ...operation('posts', 'updatePost', 'Update a post', {
           keyScope: 'posts:draft',
           description:
-            'Works until delivery starts. An API key needs `posts:publish` for everything but a draft. Fields that are not sent stay unchanged. `status` PENDING or SCHEDULED publishes a draft.',
+            'Works until delivery starts. An API key needs `posts:publish` for everything but a draft. Fields that are not sent stay unchanged, and `timezone` alone does not move the post. `status` PENDING or SCHEDULED publishes a draft.',
           errors: UPDATE_ERRORS,
         }),
         params: PostId,

@@ -21,7 +21,8 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
         ...operation('posts', 'deletePost', 'Delete a post', {
           keyScope: 'posts:publish',
           description:
-            'Stops the deliveries that have not started. Posts that are already published stay on their platforms.',
+            'Stops the deliveries that have not started; a call on its way may still be accepted. Posts that are already published ' +
+            'stay on their platforms. The idempotency key of the post can be used again.',
         }),
         params: PostId,
         response: { 200: success(DeletedPost), ...errorResponses },

@@ -72,7 +72,7 @@ const USER_CAUSED: ReadonlySet<FailureCode> = new Set([
   'MEDIA_UNAVAILABLE',
 ])
 
-/** Summarizes how punctually scheduled posts were delivered (ADR 11). */
+/** Summarizes how punctually scheduled posts were delivered (docs/operations/monitoring.md#what-counts-as-a-miss). */
 export function summarizeSlo(groups: readonly EntryGroup[], missAfterMs: number): SloSummary {
   const delivered = groups.filter(({ postStatus }) => postStatus !== 'CANCELLED')
   const used = PLATFORMS.filter((name) => delivered.some(({ platform }) => platform === name))

@@ -21,7 +21,8 @@ interface Picture {
 }
 
 /**
- * Manages uploaded avatars by their addresses. Removed avatars move to a private folder and are deleted a day later (ADR 13).
+ * Manages uploaded avatars by their addresses. Removed avatars move to a private folder and are deleted a day later
+ * (docs/design/architecture.md#unused-uploads).
  * @NOTE an upload address stays valid for 15 minutes. Until then its owner can replace a file that was already checked.
  * @throws ServiceError SERVICE_UNAVAILABLE while object storage does not answer
  */

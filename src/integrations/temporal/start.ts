@@ -25,7 +25,7 @@ interface StartsOptions {
 export interface StartOptions {
   /** The time for Temporal's acknowledgement, milliseconds; a second by default. Callers without a waiting client may pass more. */
   deadlineMs?: number
-  /** The share of the user, 1 by default (ADR 45). */
+  /** The share of the user, 1 by default (ADR "Users share limited resources in turns"). */
   weight?: number
 }
 

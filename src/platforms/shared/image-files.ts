@@ -5,12 +5,12 @@ import type { CallOptions, MediaSource } from '../contract.ts'
 import type { ImageLimits, PreparedImage } from './images.ts'
 import { createMediaLimiter } from './media-limiter.ts'
 
-/** Shared by all platforms: a decoded image takes many times the memory of its file (ADR 0007). */
+/** Shared by all platforms: a decoded image takes many times the memory of its file (docs/design/architecture.md#images). */
 const limitConversions = createMediaLimiter({ concurrency: 2, perUser: 1 })
 
 const CACHE_BYTES = 48_000_000
 
-/** Converted images, reused by platforms with equal limits and by later attempts (ADR 0029). */
+/** Converted images, reused by platforms with equal limits and by later attempts (docs/design/architecture.md#images). */
 const converted = new LRUCache<string, PreparedImage>({
   maxSize: CACHE_BYTES,
   sizeCalculation: ({ bytes }) => Math.max(1, bytes.length),

@@ -1,7 +1,7 @@
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { SearchOptions } from '../contract.ts'
 
-/** How long after its start a call may still take effect (ADR 0031), milliseconds. */
+/** How long after its start a call may still take effect (ADR "When absent is trusted, and whose response counts"), milliseconds. */
 export interface InFlightTimes {
   /** For a call that got a response, or whose repeat the platform recognises. */
   inFlightMs?: number | undefined

@@ -38,8 +38,8 @@ const ANY_PORT = ':*'
 const UNKNOWN_NAME = ['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA']
 
 /**
- * The rules for servers that users name (ADR 39): https on port 443, a public name, a public address at every
- * connection.
+ * The rules for servers that users name (docs/design/security.md#servers-that-users-name): https on port 443, a public
+ * name, a public address at every connection.
  */
 export function createPublicServers(options: PublicServersOptions) {
   const { configured, services = [], allowedPrivate = [], only = [], resolve = resolveWithSystem } = options

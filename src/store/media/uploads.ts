@@ -7,7 +7,7 @@ import { nullable, required, schemaOptions } from '../shared/schema.ts'
 const ADDRESS_LIFE_MS = 15 * MINUTE
 /** An upload that starts in the last moment may continue for a while; after this time its size is final. */
 const SIZE_FINAL_AFTER_MS = ADDRESS_LIFE_MS + HOUR
-/** The cleanup deletes unused uploads before this time (ADR 13). */
+/** The cleanup deletes unused uploads before this time (docs/design/architecture.md#unused-uploads). */
 const RETENTION_MS = 3 * DAY
 /** How often an object without a signed length is checked. */
 const CHECK_EVERY_MS = MINUTE

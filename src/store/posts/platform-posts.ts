@@ -22,7 +22,7 @@ platformPostSchema.index({ userId: 1 })
 
 /**
  * Records which post of ours each platform post belongs to: the first that claims it, of any user (docs/design/exactly-once.md). Posts are
- * sharded by user, and a unique index of them cannot span shards (ADR 46).
+ * sharded by user, and a unique index of them cannot span shards.
  */
 export function createPlatformPosts(connection: Connection) {
   connection.model<PlatformPost>('PlatformPost', platformPostSchema, 'platformPosts')

@@ -47,8 +47,8 @@ interface Options {
 }
 
 /**
- * Grants the publications of accounts to all processes (docs/adr/0047-publication-quotas.md). The operations of one account that
- * meet in a process share a write, which is repeated when another process was faster.
+ * Grants the publications of accounts to all processes (ADR "Deliveries take turns under the publication quota of their account").
+ * The operations of one account that meet in a process share a write, which is repeated when another process was faster.
  */
 export function createPublicationLedger(
   connection: Connection,

@@ -44,8 +44,8 @@ interface Options {
 }
 
 /**
- * Leases the quotas of platforms to processes (docs/adr/0042-quota-ledger.md). The leases that are requested in one turn share
- * one command for their updates and one for their results.
+ * Leases the quotas of platforms to processes (ADR "One ledger of call quotas for all processes"). The leases that are requested in
+ * one turn share one command for their updates and one for their results.
  */
 export function createQuotaLedger(connection: Connection, { now = () => '$$NOW' }: Options = {}): QuotaLedger {
   connection.model('Quota', quotaSchema, COLLECTION)

@@ -90,7 +90,7 @@ describe('the indexes of a collection that can be sharded by user', () => {
   })
 
   it('the documented commands shard these collections, and no others by user', () => {
-    const text = readFileSync('docs/operations/growing.md', 'utf8')
+    const text = readFileSync('docs/operations/capacity.md', 'utf8')
     const documented = [...text.matchAll(/sh\.shardCollection\('postonce\.(\w+)', \{ userId: 1 \}\)/g)]
     expect(documented.map(([, name]) => name)).toEqual(SHARDED)
   })

@@ -67,8 +67,9 @@ it('port 0 turns the metrics server off', async () => {
   await expect(server.close()).resolves.toBeUndefined()
 })
 
-it('the metrics are exactly those that the monitoring guide explains', async () => {
-  const guide = await readFile(new URL('../../../docs/operations/monitoring.md', import.meta.url), 'utf8')
+it('the metrics are exactly those that the monitoring guide explains, and the alert rules query no others', async () => {
+  const read = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8')
+  const [guide, rules] = await Promise.all([read('docs/operations/monitoring.md'), read('deploy/alert-rules.yml')])
   const text = await createMetrics().text()
   const findNames = (source: string, pattern: RegExp) => [
     ...new Set([...source.matchAll(pattern)].map(([, name]) => name)),
@@ -76,6 +77,6 @@ it('the metrics are exactly those that the monitoring guide explains', async () 
   const served = findNames(text, /^# TYPE (postonce_\w+)/gm)
   const explained = findNames(guide, /`(postonce_\w+)`/g)
   expect(new Set(explained)).toEqual(new Set(served))
-  const queried = findNames(guide, /((?:postonce|nodejs)_\w+?)(?:_bucket|_count|_sum)?\b/g)
+  const queried = findNames(guide + rules, /((?:postonce|nodejs)_\w+?)(?:_bucket|_count|_sum)?\b/g)
   expect(queried.filter((name) => !text.includes(`# TYPE ${name} `))).toEqual([])
 })

@@ -543,14 +543,14 @@ export interface paths {
     post?: never
     /**
      * Delete a post
-     * @description Stops the deliveries that have not started. Posts that are already published stay on their platforms.
+     * @description Stops the deliveries that have not started; a call on its way may still be accepted. Posts that are already published stay on their platforms. The idempotency key of the post can be used again.
      */
     delete: operations['deletePost']
     options?: never
     head?: never
     /**
      * Update a post
-     * @description Works until delivery starts. An API key needs `posts:publish` for everything but a draft. Fields that are not sent stay unchanged. `status` PENDING or SCHEDULED publishes a draft.
+     * @description Works until delivery starts. An API key needs `posts:publish` for everything but a draft. Fields that are not sent stay unchanged, and `timezone` alone does not move the post. `status` PENDING or SCHEDULED publishes a draft.
      */
     patch: operations['updatePost']
     trace?: never
@@ -2819,7 +2819,10 @@ export interface components {
       platformStatuses: components['schemas']['PlatformStatus'][]
       correlationId: string | null
       metadata: {
-        /** @enum {string} */
+        /**
+         * @description `web` when the request had an `Origin`
+         * @enum {string}
+         */
         source: 'web' | 'api'
       }
       /** @description Only in lists: the post is too large for its page. It has the beginning of its text, without `platformSpecificContent` and alt texts. Get the post by its id to read all of it. */
@@ -3108,7 +3111,10 @@ export interface components {
       platformStatuses: components['schemas']['PlatformStatus'][]
       correlationId: string | null
       metadata: {
-        /** @enum {string} */
+        /**
+         * @description `web` when the request had an `Origin`
+         * @enum {string}
+         */
         source: 'web' | 'api'
       }
       /** @description Only in lists: the post is too large for its page. It has the beginning of its text, without `platformSpecificContent` and alt texts. Get the post by its id to read all of it. */
@@ -3583,9 +3589,12 @@ export interface components {
       activeUsers: number
       inactiveUsers: number
       paidUsers: number
-      /** @description Percentage change from the previous UTC calendar month to this one */
+      /** @description Users created in this UTC month against those of the month before, as a change in percent with two decimals. If the month before has none: 100 if this month has any, else 0 */
       monthlyGrowth: number
-      /** @enum {string} */
+      /**
+       * @description Free when both plans have the same number of users
+       * @enum {string}
+       */
       topPlan: 'Free' | 'Professional'
     }
     ValidationReport: {
@@ -6429,6 +6438,7 @@ export interface operations {
             message: string
             data: {
               postId: string
+              /** @description Each platform once, also when several of its accounts are retried */
               retryingPlatforms: components['schemas']['Platform'][]
             }
           }

@@ -69,7 +69,9 @@ export const PostSchema = Type.Object(
     status: Status,
     platformStatuses: Type.Array(PlatformStatusSchema),
     correlationId: nullable(Type.String()),
-    metadata: Type.Object({ source: stringEnum(['web', 'api'] as const) }),
+    metadata: Type.Object({
+      source: stringEnum(['web', 'api'] as const, { description: '`web` when the request had an `Origin`' }),
+    }),
     isShortened: Type.Optional(
       Type.Boolean({
         description:
@@ -124,7 +126,12 @@ export const RetryBody = nullable(
   ),
 )
 
-export const RetriedPost = Type.Object({ postId: Type.String(), retryingPlatforms: Type.Array(PlatformName) })
+export const RetriedPost = Type.Object({
+  postId: Type.String(),
+  retryingPlatforms: Type.Array(PlatformName, {
+    description: 'Each platform once, also when several of its accounts are retried',
+  }),
+})
 
 export type PostView = Static<typeof PostSchema>
 export type PlatformStatusView = Static<typeof PlatformStatusSchema>

@@ -67,7 +67,7 @@ export const Acknowledged = Type.Object(
   { title: 'Acknowledgment' },
 )
 
-/** The envelope of payment and admin responses, which have no `success` field (see docs/design/interface-decisions.md). */
+/** The envelope of payment and admin responses, which have no `success` field (see docs/guide/api.md). */
 export const messageWithData = <T extends TSchema>(data: T) => Type.Object({ message: Type.String(), data })
 
 export const messageOnly = Type.Object({ message: Type.String() })

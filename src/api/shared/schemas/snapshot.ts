@@ -17,8 +17,10 @@ export const metricFields = {
 
 export const derivedFields = {
   totalEngagement: Metric,
-  engagementRate: nullable(Type.Number({ description: 'Engagement as a fraction of the followers' })),
-  virality: nullable(Type.Number({ description: 'Shares as a fraction of the engagement' })),
+  engagementRate: nullable(
+    Type.Number({ description: 'Engagement as a fraction of the followers; null without them' }),
+  ),
+  virality: nullable(Type.Number({ description: 'Shares as a fraction of the engagement; null without shares' })),
 }
 
 export const SnapshotSchema = Type.Object(

@@ -7,7 +7,7 @@ import type { Config } from '../../../../src/config/schema.ts'
 import type { Context } from '../../../../src/context.ts'
 import { buildCallbackUrl } from '../../../../src/domain/accounts/platform-connect.ts'
 import type { Platform } from '../../../../src/domain/shared/platforms.ts'
-import { SECOND } from '../../../../src/domain/shared/times.ts'
+import { MINUTE } from '../../../../src/domain/shared/times.ts'
 import { connecting } from '../../../support/connecting.ts'
 import { hasPausedCalls } from '../../../support/paused-calls.ts'
 import { controlOf, type Control } from '../../../support/platform-control.ts'
@@ -113,7 +113,7 @@ export function connectSuite<Account extends NewAccount>(description: Descriptio
   }
 
   const control = () => controls[0]!
-  const signal = () => AbortSignal.timeout(5 * SECOND)
+  const signal = () => AbortSignal.timeout(MINUTE)
 
   /** Creates a user with a connected account. */
   async function connected() {
