@@ -78,6 +78,7 @@ onEveryPlatform((subject) => {
       handle: account.handle,
       displayName: expect.stringMatching(/./),
     })
+    expect(account.handle).toMatch(/./)
   })
 
   answeredByOthers(async () => ({

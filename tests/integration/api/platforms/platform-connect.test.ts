@@ -513,17 +513,6 @@ describe('GET /api/platform/mastodon/callback', () => {
     expect(await user.stored()).toBeNull()
   })
 
-  it('twenty concurrent replays make a single exchange', async () => {
-    const user = await someone()
-    const { code, state, accountId } = platform.consent((await user.begin()).page)
-    const before = platform.tokenCalls()
-    const answers = await Promise.all(Array.from({ length: 20 }, () => callBack({ code, state })))
-    expect(platform.tokenCalls()).toBe(before + 1)
-    expect(answers.filter((answer) => answer === CONNECTED)).toHaveLength(1)
-    expect(answers.filter((answer) => answer === STATE_INVALID)).toHaveLength(19)
-    expect(await user.stored()).toMatchObject({ platformId: accountId, version: 1 })
-  })
-
   it('a callback redirects even while the service is unavailable', async () => {
     const readiness = { ...world.context.readiness, hasBeenReady: async () => false }
     const app = await buildApp({ ...world.context, readiness })
