@@ -3,7 +3,7 @@ import { connectByPage } from '../../../sandbox/platforms/sandbox-platform.ts'
 import type { ContainerStore } from '../../../sandbox/platforms/shared/graph/container-store.ts'
 import type { Config } from '../../../src/config/schema.ts'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
-import { publishedOnce } from './once.ts'
+import { equalPostsPublished, expiredLoginReported, publishedOnce } from './once.ts'
 import { picture } from '../../platforms/shared/containers-support.ts'
 import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { film } from '../../support/film.ts'
@@ -132,7 +132,10 @@ export function containerDeliveries({ platform, connects, start, createPath, pub
     expect(await user.publicPosts()).toMatchObject([{ text: 'A film', media: [{ type: 'video/mp4' }] }])
   })
 
-  publishedOnce({ control: () => control, call: { method: 'POST', path: publishPath }, connectUser })
+  const subject = { control: () => control, call: { method: 'POST', path: publishPath }, connectUser }
+  publishedOnce(subject)
+  equalPostsPublished(subject)
+  expiredLoginReported(platform, subject)
 
   it('a post edited after its preparation shows only its last text', async () => {
     const user = await connectUser()
@@ -175,15 +178,5 @@ export function containerDeliveries({ platform, connects, start, createPath, pub
     expect((await user.until(postId)).status).toBe('COMPLETED')
     expect(await user.publicPosts()).toHaveLength(1)
     expect(server.store.find(ended)!.isPublished).toBe(false)
-  })
-
-  it('an expired login fails the post with a reason', async () => {
-    const user = await connectUser()
-    await control.revoke(user.accountId)
-    const { platformStatuses } = await user.until(await user.publish('Too late'))
-    expect(platformStatuses[0]).toMatchObject({ status: 'failed', errorCode: 'unauthorized' })
-    const after = await user.call('GET', '/api/platform/find')
-    expect(after.body.data[platform].health).toMatchObject({ status: 'expired', needsReconnection: true })
-    expect(await user.publicPosts()).toEqual([])
   })
 }

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import type { FaultAction } from '../../../sandbox/platforms/faults.ts'
 import { startMeta, type Meta } from '../../../sandbox/platforms/meta.ts'
 import { buildCallbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
 import { uploadImage } from '../../faults/image.ts'
 import { decide, uniqueName } from '../../platforms/shared/meta-support.ts'
+import { publishedOnce } from './once.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { controlOf, type Control } from '../../support/platform-control.ts'
 import { testConfig } from '../../support/servers.ts'
@@ -107,14 +107,18 @@ it('a video is published at its URL', async () => {
 
 const DUPLICATE = { error: { message: '(#506) Duplicate status message', type: 'OAuthException', code: 506 } }
 
-it.each<[string, FaultAction]>([
-  ['is lost', { dropAfterAccept: true }],
-  ['is cut off', { truncate: true }],
-  ['is an error', { statusAfterAccept: 500 }],
-  ['is a page', { statusAfterAccept: 200, body: '<html>' }],
-  ['calls it a repeat of itself', { statusAfterAccept: 400, body: DUPLICATE }],
-])('a post whose answer %s is published once', async (_, action) => {
+publishedOnce({
+  control: () => control,
+  call: { method: 'POST', path: FEED },
+  async connectUser() {
+    const user = await connectUser()
+    return { ...user, publish: (text) => user.publish({ text }) }
+  },
+})
+
+it('a post whose answer calls it a repeat of itself is published once', async () => {
   const user = await connectUser()
+  const action = { statusAfterAccept: 400, body: DUPLICATE }
   await control.fault({ method: 'POST', path: FEED, times: 1, action })
   const { status, platformStatuses } = await user.until(await user.publish({ text: 'Only once' }))
   expect(status).toBe('COMPLETED')

@@ -3,7 +3,7 @@ import { insteadOf } from '../../../sandbox/platforms/foreign-answers.ts'
 import { startMastodon, type Mastodon } from '../../../sandbox/platforms/mastodon.ts'
 import { consent } from '../../../sandbox/platforms/shared/consent.ts'
 import { buildCallbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
-import { publishedOnce } from './once.ts'
+import { equalPostsPublished, expiredLoginReported, publishedOnce } from './once.ts'
 import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { controlOf, type Control } from '../../support/platform-control.ts'
 import { testConfig, unique } from '../../support/servers.ts'
@@ -45,6 +45,7 @@ async function connectUser() {
   expect(back.headers.location).toContain('success=mastodon_connected')
   return {
     ...user,
+    accountId: account.id,
     publish: (text: string, selectedPlatforms = ['mastodon']) => user.create({ content: { text }, selectedPlatforms }),
     publicPosts: async () => (await control.ledger()).filter((entry) => entry.account === account.username),
   }
@@ -63,7 +64,10 @@ it('a post is published on Mastodon and Bluesky', async () => {
   expect(await user.published()).toMatchObject([{ text: 'Both' }])
 })
 
-publishedOnce({ control: () => control, call: { method: 'POST', path: STATUSES }, connectUser })
+const subject = { control: () => control, call: { method: 'POST', path: STATUSES }, connectUser }
+publishedOnce(subject)
+equalPostsPublished(subject)
+expiredLoginReported('mastodon', subject)
 
 it('a post accepted long after its timeout is published once by a server that ignores the key', async () => {
   const user = await connectUser()
@@ -93,15 +97,4 @@ it('a 401 from a proxy in front of the server leaves the account connected', asy
   expect(await user.until(await user.publish('Not logged out'))).toMatchObject({ status: 'COMPLETED' })
   const { body } = await user.call('GET', '/api/platform/find')
   expect(body.data.mastodon.health).toMatchObject({ needsReconnection: false })
-})
-
-it('an expired login fails the post with a reason', async () => {
-  const user = await connectUser()
-  const { body } = await user.call('GET', '/api/platform/find')
-  await control.revoke(body.data.mastodon.accountId)
-  const { platformStatuses } = await user.until(await user.publish('Too late'))
-  expect(platformStatuses[0]).toMatchObject({ status: 'failed', errorCode: 'unauthorized' })
-  const after = await user.call('GET', '/api/platform/find')
-  expect(after.body.data.mastodon.health).toMatchObject({ status: 'expired', needsReconnection: true })
-  expect(await user.publicPosts()).toEqual([])
 })

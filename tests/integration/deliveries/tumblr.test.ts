@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { consent } from '../../../sandbox/platforms/shared/consent.ts'
 import { startTumblr, type Tumblr } from '../../../sandbox/platforms/tumblr.ts'
 import { buildCallbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
-import { publishedOnce } from './once.ts'
+import { equalPostsPublished, publishedOnce } from './once.ts'
 import { film } from '../../support/film.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { controlOf, type Control } from '../../support/platform-control.ts'
@@ -132,7 +132,9 @@ describe('a post on Tumblr', () => {
     expect(await user.publicPosts(second)).toHaveLength(1)
   })
 
-  publishedOnce({ control: () => control, call: { method: 'PUT', path: POSTS }, connectUser })
+  const subject = { control: () => control, call: { method: 'PUT', path: POSTS }, connectUser }
+  publishedOnce(subject)
+  equalPostsPublished(subject)
 
   it('a post fails with an expired login, and a retry after a new login publishes it', async () => {
     const user = await connectUser()
