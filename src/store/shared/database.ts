@@ -11,6 +11,9 @@ const PING_DEADLINE_MS = 2 * SECOND
 
 const RECONNECT_AFTER_MS = SECOND / 2
 
+/** MongoDB builds three indexes concurrently by default. A command for a fourth would wait, and could exceed the socket timeout. */
+const CONCURRENT_INDEX_BUILDS = 3
+
 interface DatabaseOptions {
   /** Upper bound of the driver's connection pool. */
   maxPoolSize?: number
@@ -113,11 +116,16 @@ function createDatabase(url: string, options: DatabaseOptions, { retriesConnecti
       await raceAbort(connection.db.command({ ping: 1 }, { signal: deadline }), deadline)
     },
 
+    /** Creates all collections and declared indexes. Existing ones stay as they are. */
     async createIndexes(): Promise<void> {
-      for (const model of Object.values(connection.models)) {
-        await model.createCollection()
-        await model.createIndexes()
+      const models = Object.values(connection.models).values()
+      const createNext = async () => {
+        for (const model of models) {
+          await model.createCollection()
+          await model.createIndexes()
+        }
       }
+      await Promise.all(Array.from({ length: CONCURRENT_INDEX_BUILDS }, createNext))
     },
 
     /** The declared indexes that the database does not have. */
