@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -46,13 +46,36 @@ export async function teardown(): Promise<void> {
   for (const stop of shared.stops.toReversed()) await stop()
 }
 
-function start() {
-  const dir = mkdtempSync(join(tmpdir(), 'postonce-tests-'))
-  const stops: Stop[] = [async () => rmSync(dir, { recursive: true, force: true })]
-  return { servers: startServers(dir, stops), projects: 0, stops }
+/** Linux keeps the files of this folder in memory. */
+const MEMORY = '/dev/shm'
+/** Several times what the databases of a whole run need. */
+const ROOM_BYTES = 4 * 1024 ** 3
+
+/** Returns where the database keeps its files. No data outlives the run, and on a disk every write waits for it. */
+function databaseParent(): string {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY)
+    return Math.min(bavail * bsize, process.availableMemory()) >= ROOM_BYTES ? MEMORY : tmpdir()
+  } catch {
+    return tmpdir()
+  }
 }
 
-async function startServers(dir: string, stops: Stop[]): Promise<TestServers> {
+function start() {
+  const dir = mkdtempSync(join(tmpdir(), 'postonce-tests-'))
+  const database = mkdtempSync(join(databaseParent(), 'postonce-tests-mongod-'))
+  const stops = [dir, database].map(
+    (folder): Stop =>
+      async () =>
+        rmSync(folder, { recursive: true, force: true }),
+  )
+  return { servers: startServers({ dir, database }, stops), projects: 0, stops }
+}
+
+async function startServers(
+  { dir, database }: Record<'dir' | 'database', string>,
+  stops: Stop[],
+): Promise<TestServers> {
   const [mongodProgram, temporalProgram, storageProgram] = [
     await findMongod(),
     await findTemporal(),
@@ -65,7 +88,7 @@ async function startServers(dir: string, stops: Stop[]): Promise<TestServers> {
     return starting
   }
   const [mongod, temporal, storage, bluesky] = await Promise.all([
-    stopAtTeardown(startMongod({ program: mongodProgram, logFile: log('mongod') })),
+    stopAtTeardown(startMongod({ program: mongodProgram, logFile: log('mongod'), dir: database })),
     stopAtTeardown(startTemporal({ program: temporalProgram, logFile: log('temporal') })),
     stopAtTeardown(
       startObjectStorage({
