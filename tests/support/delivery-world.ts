@@ -1,8 +1,8 @@
 import type { Config } from '../../src/config/schema.ts'
-import { startBluesky } from '../../sandbox/platforms/bluesky.ts'
 import { controlOf, type LedgerEntry } from './platform-control.ts'
 import { testContext, unique } from './servers.ts'
 import { startServiceInProcess } from './service-in-process.ts'
+import { workerBluesky } from './worker-bluesky.ts'
 
 export { poll, type PostStatusData } from './service-in-process.ts'
 
@@ -10,14 +10,14 @@ export { poll, type PostStatusData } from './service-in-process.ts'
 export const NO_LIMITS = { RATE_LIMIT_PER_USER: 100_000, RATE_LIMIT_PER_ADDRESS: 100_000 }
 
 /**
- * Starts the whole service in this process on the servers of the test run. The test file has its own Bluesky server, so that faults
- * do not affect other files. Requests use the real routes.
+ * Starts the whole service in this process on the servers of the test run. Faults of its Bluesky server do not
+ * affect concurrent files. Requests use the real routes.
  */
 export async function startDeliveryWorld(
   overrides: Partial<Config> = {},
   parts: Parameters<typeof testContext>[1] = {},
 ) {
-  const bluesky = await startBluesky()
+  const bluesky = await workerBluesky()
   const context = await testContext(
     {
       BLUESKY_ENTRY_URL: bluesky.url,
@@ -63,7 +63,7 @@ export async function startDeliveryWorld(
 
     async stop(): Promise<void> {
       await service.stop()
-      await bluesky.stop()
+      await bluesky.reset()
     },
   }
 }

@@ -7,8 +7,10 @@ import { findMongod, startMongod } from '../../sandbox/servers/mongod.ts'
 import { findObjectStorage, startObjectStorage } from '../../sandbox/servers/object-storage.ts'
 import { findTemporal, startTemporal } from '../../sandbox/servers/temporal.ts'
 
-/** The real servers of one test run. Every test file has its own database, namespace, bucket and accounts on them. */
+/** The real servers of one test run. Every world has its own database, namespace, bucket and accounts on them. */
 export interface TestServers {
+  /** The folder of the run, deleted at its end. */
+  dir: string
   /** The URL of a replica set, without a database name. */
   mongoUrl: string
   temporalAddress: string
@@ -102,6 +104,7 @@ async function startServers(
   ])
   const { endpoint, accessKeyId, secretAccessKey } = storage
   return {
+    dir,
     mongoUrl: mongod.url,
     temporalAddress: temporal.address,
     s3: { endpoint, accessKeyId, secretAccessKey },

@@ -9,12 +9,18 @@ import { matchesCall, startFaultPlatforms, type Browser } from '../faults/platfo
 import { NO_LIMITS, poll } from './delivery-world.ts'
 import { testConfig, testContext, unique } from './servers.ts'
 import { startServiceInProcess } from './service-in-process.ts'
+import { workerBluesky } from './worker-bluesky.ts'
 
-/** Starts the whole service in this process, with every platform of the sandbox for the test file alone. */
+/**
+ * Starts the whole service in this process, with every platform of the sandbox. Faults of the platforms do not
+ * affect concurrent files.
+ */
 export async function startPlatformsWorld(overrides: Partial<Config> = {}, behaviour: Behaviour = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'postonce-platforms-'))
   const { PUBLIC_URL } = testConfig()
-  const sandbox = await startFaultPlatforms(dir, PUBLIC_URL, behaviour)
+  // Its audience is chosen at its start.
+  const bluesky = behaviour.crowdOn ? undefined : await workerBluesky()
+  const sandbox = await startFaultPlatforms(dir, PUBLIC_URL, { ...behaviour, ...(bluesky && { bluesky }) })
   const context = await testContext({ ...(sandbox.env as Partial<Config>), ...NO_LIMITS, ...overrides })
   const { logIn, ...service } = await startServiceInProcess(context)
   const { platforms } = sandbox
@@ -88,6 +94,7 @@ export async function startPlatformsWorld(overrides: Partial<Config> = {}, behav
     async stop(): Promise<void> {
       await service.stop()
       await sandbox.stop()
+      await bluesky?.reset()
       rmSync(dir, { recursive: true, force: true })
     },
   }
