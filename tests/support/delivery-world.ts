@@ -9,8 +9,13 @@ export { poll, type PostStatusData } from './service-in-process.ts'
 /** Disables the rate limits, which count all requests of a test file. */
 export const NO_LIMITS = { RATE_LIMIT_PER_USER: 100_000, RATE_LIMIT_PER_ADDRESS: 100_000 }
 
+/** The task queues that deliver posts. Each worker with workflows takes 0.4 s of processor time to start. */
+export const DELIVERING = { WORKER_QUEUES: 'publishing,preparing' }
+/** All task queues. */
+export const ALL_QUEUES = { WORKER_QUEUES: '' }
+
 /**
- * Starts the whole service in this process on the servers of the test run. Faults of its Bluesky server do not
+ * Starts the API and the workers that deliver posts in this process, on the servers of the test run. Faults of its Bluesky server do not
  * affect concurrent files. Requests use the real routes.
  */
 export async function startDeliveryWorld(
@@ -24,6 +29,7 @@ export async function startDeliveryWorld(
       BLUESKY_VIDEO_URL: bluesky.url,
       BLUESKY_DIRECTORY_URL: bluesky.directoryUrl,
       ...NO_LIMITS,
+      ...DELIVERING,
       ...overrides,
     },
     parts,

@@ -6,13 +6,13 @@ import type { Config } from '../../src/config/schema.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { uploadImage } from '../faults/image.ts'
 import { matchesCall, startFaultPlatforms, type Browser } from '../faults/platforms.ts'
-import { NO_LIMITS, poll } from './delivery-world.ts'
+import { DELIVERING, NO_LIMITS, poll } from './delivery-world.ts'
 import { testConfig, testContext, unique } from './servers.ts'
 import { startServiceInProcess } from './service-in-process.ts'
 import { workerBluesky } from './worker-bluesky.ts'
 
 /**
- * Starts the whole service in this process, with every platform of the sandbox. Faults of the platforms do not
+ * Starts the API and the workers that deliver posts in this process, with every platform of the sandbox. Faults of the platforms do not
  * affect concurrent files.
  */
 export async function startPlatformsWorld(overrides: Partial<Config> = {}, behaviour: Behaviour = {}) {
@@ -21,7 +21,7 @@ export async function startPlatformsWorld(overrides: Partial<Config> = {}, behav
   // Its audience is chosen at its start.
   const bluesky = behaviour.crowdOn ? undefined : await workerBluesky()
   const sandbox = await startFaultPlatforms(dir, PUBLIC_URL, { ...behaviour, ...(bluesky && { bluesky }) })
-  const context = await testContext({ ...(sandbox.env as Partial<Config>), ...NO_LIMITS, ...overrides })
+  const context = await testContext({ ...(sandbox.env as Partial<Config>), ...NO_LIMITS, ...DELIVERING, ...overrides })
   const { logIn, ...service } = await startServiceInProcess(context)
   const { platforms } = sandbox
   const find = (name: Platform) => platforms.find(({ platform }) => platform === name)!

@@ -10,6 +10,7 @@ import { DAY } from '../../../src/domain/shared/times.ts'
 import type { StoredPost } from '../../../src/store/posts/post-schema.ts'
 import type { PostSnapshot } from '../../../src/store/analytics/snapshots.ts'
 import type { CollectedBatch, DuePage, DuePlace } from '../../../src/workflows/messages/analytics.ts'
+import { ALL_QUEUES } from '../../support/delivery-world.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 
 // Tests the two weeks of sample data of `npm run dev`, with every platform of the sandbox.
@@ -20,7 +21,7 @@ const now = new Date()
 const TIMEZONE = 'Pacific/Auckland'
 
 beforeAll(async () => {
-  world = await startPlatformsWorld({}, { crowdOn: audienceOn })
+  world = await startPlatformsWorld(ALL_QUEUES, { crowdOn: audienceOn })
   user = await world.user()
   await user.call('PUT', '/api/profile/change-timezone', { timezone: TIMEZONE })
   await seed()
