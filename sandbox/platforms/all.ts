@@ -61,11 +61,10 @@ export function listPostServers(platforms: RunningPlatform[], { url, control }: 
   ])
 }
 
-async function bluesky(dir: string, { processingMs, crowdOn = noCrowd }: Behaviour): Promise<RunningPlatform> {
-  const { url, directoryUrl, control, video, createAccount, stop } = await startBluesky({
-    dir,
-    crowd: crowdOn('bluesky'),
-  })
+async function bluesky(dir: string, behaviour: Behaviour): Promise<RunningPlatform> {
+  const { processingMs, crowdOn = noCrowd, bluesky: running } = behaviour
+  const server = running ?? (await startBluesky({ dir, crowd: crowdOn('bluesky') }))
+  const { url, directoryUrl, control, video, createAccount } = server
   if (processingMs) video.processingMs = processingMs.video
   const accountOf = (name: string) => createAccount({ handle: `${name}.test` })
   async function logIn(name: string, api: UserApi, query = ''): Promise<SandboxAccount> {
@@ -83,7 +82,9 @@ async function bluesky(dir: string, { processingMs, crowdOn = noCrowd }: Behavio
     },
     connect: async (name, api) => [await logIn(name, api)],
     connectFurther: (name, api) => logIn(name, api, '?replace=false'),
-    stop,
+    async stop() {
+      if (!running) await server.stop()
+    },
   }
 }
 

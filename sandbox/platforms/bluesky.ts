@@ -36,8 +36,12 @@ export interface Bluesky {
   video: VideoKnobs
   /** Returns the account with this handle (under `.test`), created if needed. It survives a restart. */
   createAccount(input: { handle: string }): Promise<BlueskyAccount>
+  /** Restores the behaviour of a new server: no faults, logged requests, failures of videos, or posts in the ledger. */
+  reset(): Promise<void>
   stop(): Promise<void>
 }
+
+const VIDEO_PROCESSING_MS = 1_000
 
 /**
  * Starts a real Bluesky server: `@atproto/pds` with a DID directory, a small AppView, a small video service and the
@@ -58,18 +62,19 @@ export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesk
   const pds = () => started().client
   const appViewKnobs: AppViewKnobs = { lagMs: 0, hidden: new Set() }
   const counts = openAppViewCounts(dir, appViewKnobs, options.crowd ?? NO_CROWD)
-  const video: VideoKnobs = { processingMs: 1_000, failures: [] }
+  const video: VideoKnobs = { processingMs: VIDEO_PROCESSING_MS, failures: [] }
   const videoService = createVideoService(dir, pds, video)
   const videoUrl = await listenOnLoopback(videoService)
+  const platform = createBlueskyPlatform({
+    dir,
+    createAccount: (input) => started().createAccount(input),
+    counts,
+    appView: appViewKnobs,
+    pds,
+    operator: () => started().thread.operator,
+  })
   const proxy = await startFaultProxy({
-    platform: createBlueskyPlatform({
-      dir,
-      createAccount: (input) => started().createAccount(input),
-      counts,
-      appView: appViewKnobs,
-      pds,
-      operator: () => started().thread.operator,
-    }),
+    platform,
     target: (path) => (path.startsWith(VIDEO_PATHS) ? videoUrl : started().thread.pdsUrl),
     port: options.port ?? ports.proxy ?? 0,
     controlPort: options.controlPort ?? ports.control ?? 0,
@@ -110,6 +115,13 @@ export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesk
     directoryUrl: thread.directoryUrl,
     video,
     createAccount,
+    async reset() {
+      proxy.reset()
+      appViewKnobs.lagMs = 0
+      video.processingMs = VIDEO_PROCESSING_MS
+      video.failures.length = 0
+      await platform.forgetAccounts()
+    },
     stop,
   }
 }

@@ -25,6 +25,8 @@ export interface FaultProxy {
   url: string
   /** Base URL of the control interface. */
   control: string
+  /** Removes all faults and forgets the logged requests. */
+  reset(): void
   stop(): Promise<void>
 }
 
@@ -148,6 +150,10 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   return {
     url,
     control,
+    reset() {
+      faults.clear()
+      log.length = 0
+    },
     async stop() {
       await Promise.all([closeServer(server), closeServer(controlServer)])
       agent.destroy()

@@ -1,4 +1,5 @@
 import type { Platform } from '../../src/domain/shared/platforms.ts'
+import type { Bluesky } from './bluesky.ts'
 import { consent } from './shared/consent.ts'
 import type { Crowd } from './shared/crowd.ts'
 import type { Front } from './shared/simulator.ts'
@@ -20,6 +21,8 @@ export interface Behaviour {
   mastodonOfAnotherMaker?: boolean
   /** The simulated audience of a platform; by default there is none. */
   crowdOn?(platform: Platform): Crowd
+  /** A running Bluesky server without an audience, which is used and keeps running. By default one is started. */
+  bluesky?: Bluesky
 }
 
 export interface RunningPlatform {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freePort } from '../../sandbox/servers/process.ts'
 import { HOSTILE_TEXTS, LONGEST_TEXT } from '../support/hostile-texts.ts'
+import { ALL_QUEUES } from '../support/delivery-world.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../support/platforms-world.ts'
 import { createProcesses, waitForLogEntry } from '../support/processes.ts'
 
@@ -28,7 +29,7 @@ let attacker: User
 let bystander: User
 
 beforeAll(async () => {
-  world = await startPlatformsWorld()
+  world = await startPlatformsWorld(ALL_QUEUES)
   ;[attacker, bystander] = await Promise.all([world.user(), world.user()])
   // Only separate processes have event loops that can be compared.
   await world.stopWorkers()

@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { apiWorld, signIn, type ApiWorld } from '../support/api.ts'
+import { describe, expect, it } from 'vitest'
+import { signIn, type ApiWorld } from '../support/api.ts'
+import { shared } from '../support/shared-worlds.ts'
 
 let world: ApiWorld
-beforeAll(async () => {
-  world = await apiWorld()
-})
-afterAll(() => world?.close())
+shared.beforeAll(({ api }) => void (world = api))
 
 const refresh = (cookie: string) =>
   world.app.inject({ method: 'POST', url: '/api/auth/refresh', cookies: { refreshToken: cookie } })

@@ -199,5 +199,17 @@ describe('the Bluesky server of the sandbox', () => {
       expect((await get(((await refresh.json()) as SessionView).accessJwt)).status).toBe(200)
       await expect(controlOf(bluesky).expire('nobody.test')).rejects.toThrow('404')
     })
+
+    it('a reset removes the faults, the logged requests and the posts of existing accounts', async () => {
+      await writePost(bluesky, session, 'before the reset')
+      await controlOf(bluesky).addFault({ path: 'getSession', action: { status: 503 } })
+      await bluesky.reset()
+      expect(await controlOf(bluesky).requests()).toEqual([])
+      expect(await textsOf(bluesky)).toEqual([])
+      const call = xrpcOf(bluesky.url)
+      expect((await call('com.atproto.server.getSession', { token: session.accessJwt })).status).toBe(200)
+      await writePost(bluesky, await logIn(bluesky, newHandle()), 'after the reset')
+      expect(await textsOf(bluesky)).toEqual(['after the reset'])
+    })
   })
 })

@@ -1,29 +1,35 @@
 import type { Config } from '../../src/config/schema.ts'
-import { startBluesky } from '../../sandbox/platforms/bluesky.ts'
 import { controlOf, type LedgerEntry } from './platform-control.ts'
 import { testContext, unique } from './servers.ts'
 import { startServiceInProcess } from './service-in-process.ts'
+import { workerBluesky } from './worker-bluesky.ts'
 
 export { poll, type PostStatusData } from './service-in-process.ts'
 
 /** Disables the rate limits, which count all requests of a test file. */
 export const NO_LIMITS = { RATE_LIMIT_PER_USER: 100_000, RATE_LIMIT_PER_ADDRESS: 100_000 }
 
+/** The task queues that deliver posts. Each worker with workflows takes 0.4 s of processor time to start. */
+export const DELIVERING = { WORKER_QUEUES: 'publishing,preparing' }
+/** All task queues. */
+export const ALL_QUEUES = { WORKER_QUEUES: '' }
+
 /**
- * Starts the whole service in this process on the servers of the test run. The test file has its own Bluesky server, so that faults
- * do not affect other files. Requests use the real routes.
+ * Starts the API and the workers that deliver posts in this process, on the servers of the test run. Faults of its Bluesky server do not
+ * affect concurrent files. Requests use the real routes.
  */
 export async function startDeliveryWorld(
   overrides: Partial<Config> = {},
   parts: Parameters<typeof testContext>[1] = {},
 ) {
-  const bluesky = await startBluesky()
+  const bluesky = await workerBluesky()
   const context = await testContext(
     {
       BLUESKY_ENTRY_URL: bluesky.url,
       BLUESKY_VIDEO_URL: bluesky.url,
       BLUESKY_DIRECTORY_URL: bluesky.directoryUrl,
       ...NO_LIMITS,
+      ...DELIVERING,
       ...overrides,
     },
     parts,
@@ -63,7 +69,7 @@ export async function startDeliveryWorld(
 
     async stop(): Promise<void> {
       await service.stop()
-      await bluesky.stop()
+      await bluesky.reset()
     },
   }
 }

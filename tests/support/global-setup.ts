@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -7,8 +7,10 @@ import { findMongod, startMongod } from '../../sandbox/servers/mongod.ts'
 import { findObjectStorage, startObjectStorage } from '../../sandbox/servers/object-storage.ts'
 import { findTemporal, startTemporal } from '../../sandbox/servers/temporal.ts'
 
-/** The real servers of one test run. Every test file has its own database, namespace, bucket and accounts on them. */
+/** The real servers of one test run. Every world has its own database, namespace, bucket and accounts on them. */
 export interface TestServers {
+  /** The folder of the run, deleted at its end. */
+  dir: string
   /** The URL of a replica set, without a database name. */
   mongoUrl: string
   temporalAddress: string
@@ -46,13 +48,36 @@ export async function teardown(): Promise<void> {
   for (const stop of shared.stops.toReversed()) await stop()
 }
 
-function start() {
-  const dir = mkdtempSync(join(tmpdir(), 'postonce-tests-'))
-  const stops: Stop[] = [async () => rmSync(dir, { recursive: true, force: true })]
-  return { servers: startServers(dir, stops), projects: 0, stops }
+/** Linux keeps the files of this folder in memory. */
+const MEMORY = '/dev/shm'
+/** Several times what the databases of a whole run need. */
+const ROOM_BYTES = 4 * 1024 ** 3
+
+/** Returns where the database keeps its files. No data outlives the run, and on a disk every write waits for it. */
+function databaseParent(): string {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY)
+    return Math.min(bavail * bsize, process.availableMemory()) >= ROOM_BYTES ? MEMORY : tmpdir()
+  } catch {
+    return tmpdir()
+  }
 }
 
-async function startServers(dir: string, stops: Stop[]): Promise<TestServers> {
+function start() {
+  const dir = mkdtempSync(join(tmpdir(), 'postonce-tests-'))
+  const database = mkdtempSync(join(databaseParent(), 'postonce-tests-mongod-'))
+  const stops = [dir, database].map(
+    (folder): Stop =>
+      async () =>
+        rmSync(folder, { recursive: true, force: true }),
+  )
+  return { servers: startServers({ dir, database }, stops), projects: 0, stops }
+}
+
+async function startServers(
+  { dir, database }: Record<'dir' | 'database', string>,
+  stops: Stop[],
+): Promise<TestServers> {
   const [mongodProgram, temporalProgram, storageProgram] = [
     await findMongod(),
     await findTemporal(),
@@ -65,7 +90,7 @@ async function startServers(dir: string, stops: Stop[]): Promise<TestServers> {
     return starting
   }
   const [mongod, temporal, storage, bluesky] = await Promise.all([
-    stopAtTeardown(startMongod({ program: mongodProgram, logFile: log('mongod') })),
+    stopAtTeardown(startMongod({ program: mongodProgram, logFile: log('mongod'), dir: database })),
     stopAtTeardown(startTemporal({ program: temporalProgram, logFile: log('temporal') })),
     stopAtTeardown(
       startObjectStorage({
@@ -79,6 +104,7 @@ async function startServers(dir: string, stops: Stop[]): Promise<TestServers> {
   ])
   const { endpoint, accessKeyId, secretAccessKey } = storage
   return {
+    dir,
     mongoUrl: mongod.url,
     temporalAddress: temporal.address,
     s3: { endpoint, accessKeyId, secretAccessKey },

@@ -6,16 +6,22 @@ import type { Config } from '../../src/config/schema.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
 import { uploadImage } from '../faults/image.ts'
 import { matchesCall, startFaultPlatforms, type Browser } from '../faults/platforms.ts'
-import { NO_LIMITS, poll } from './delivery-world.ts'
+import { DELIVERING, NO_LIMITS, poll } from './delivery-world.ts'
 import { testConfig, testContext, unique } from './servers.ts'
 import { startServiceInProcess } from './service-in-process.ts'
+import { workerBluesky } from './worker-bluesky.ts'
 
-/** Starts the whole service in this process, with every platform of the sandbox for the test file alone. */
+/**
+ * Starts the API and the workers that deliver posts in this process, with every platform of the sandbox. Faults of the platforms do not
+ * affect concurrent files.
+ */
 export async function startPlatformsWorld(overrides: Partial<Config> = {}, behaviour: Behaviour = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'postonce-platforms-'))
   const { PUBLIC_URL } = testConfig()
-  const sandbox = await startFaultPlatforms(dir, PUBLIC_URL, behaviour)
-  const context = await testContext({ ...(sandbox.env as Partial<Config>), ...NO_LIMITS, ...overrides })
+  // Its audience is chosen at its start.
+  const bluesky = behaviour.crowdOn ? undefined : await workerBluesky()
+  const sandbox = await startFaultPlatforms(dir, PUBLIC_URL, { ...behaviour, ...(bluesky && { bluesky }) })
+  const context = await testContext({ ...(sandbox.env as Partial<Config>), ...NO_LIMITS, ...DELIVERING, ...overrides })
   const { logIn, ...service } = await startServiceInProcess(context)
   const { platforms } = sandbox
   const find = (name: Platform) => platforms.find(({ platform }) => platform === name)!
@@ -91,6 +97,7 @@ export async function startPlatformsWorld(overrides: Partial<Config> = {}, behav
     async stop(): Promise<void> {
       await service.stop()
       await sandbox.stop()
+      await bluesky?.reset()
       rmSync(dir, { recursive: true, force: true })
     },
   }

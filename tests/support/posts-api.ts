@@ -34,7 +34,11 @@ export async function postsWorld(
   parts: Parameters<typeof apiWorld>[1] = {},
   settings: Parameters<typeof apiWorld>[0] = {},
 ): Promise<PostsWorld> {
-  const world = await apiWorld(settings, parts)
+  return withCallers(await apiWorld(settings, parts))
+}
+
+/** Adds users to an API that a file shares or started. */
+export function withCallers(world: ApiWorld): PostsWorld {
   return {
     ...world,
     async caller({ maxPosts = 1_000, isDisabled = false } = {}) {

@@ -6,7 +6,7 @@ import type {} from './global-setup.ts'
 import { openDatabase } from '../../src/store/shared/database.ts'
 import { readConfig, type Config } from '../../src/config/schema.ts'
 import { createContext, type Context } from '../../src/context.ts'
-import { createShardCheck } from './shard-rules.ts'
+import { createShardCheck, type ShardCheck } from './shard-rules.ts'
 
 const RETENTION_MS = 86_400_000
 
@@ -49,26 +49,25 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
   return Object.freeze({ ...readConfig(defaults), ...overrides })
 }
 
-/** `onCommand` is called with each command that the context sends to its database. */
+/** `onCommand` and `shards` receive each command that the context sends to its database. */
 type ContextParts = Parameters<typeof createContext>[1] &
-  Pick<NonNullable<Parameters<typeof openDatabase>[1]>, 'onCommand'>
+  Pick<NonNullable<Parameters<typeof openDatabase>[1]>, 'onCommand'> & { shards?: ShardCheck }
 
 /**
- * Creates a context for the test file alone, with indexes, bucket and namespace. Close it in `afterAll`: that fails when the service sent a
+ * Creates a context for the caller alone, with indexes, bucket and namespace. Close it in `afterAll`: that fails when the service sent a
  * command that does not fit shards. `database.connection` is for the test's own queries, which are not checked.
  */
 export async function testContext(
   overrides: Partial<Config> = {},
-  { onCommand, ...parts }: ContextParts = {},
+  { onCommand, shards = createShardCheck(), ...parts }: ContextParts = {},
 ): Promise<Context> {
   const config = testConfig(overrides)
   await registerNamespace(config)
   if (parts.database) return prepare(await createContext(config, parts), config)
 
-  const check = createShardCheck()
   const database = await openDatabase(config.MONGODB_URL, {
     onCommand(event) {
-      check.onCommand(event)
+      shards.onCommand(event)
       onCommand?.(event)
     },
   })
@@ -79,7 +78,7 @@ export async function testContext(
     database: { ...context.database, connection },
     async close() {
       await Promise.all([context.close(), close()])
-      check.assertNone()
+      shards.assertNone()
     },
   }
 }

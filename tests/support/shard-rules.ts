@@ -26,12 +26,16 @@ export function createShardCheck() {
       if (problem !== null) problems.add(`${problem}: ${JSON.stringify(command.command).slice(0, 400)}`)
     },
 
-    /** @throws with all commands that a sharded cluster would refuse or send to every shard */
+    /** @throws with all commands since the last call that a sharded cluster would refuse or send to every shard */
     assertNone(): void {
-      if (problems.size > 0) throw new Error(['Commands that do not fit shards:', ...problems].join('\n'))
+      const found = [...problems]
+      problems.clear()
+      if (found.length > 0) throw new Error(['Commands that do not fit shards:', ...found].join('\n'))
     },
   }
 }
+
+export type ShardCheck = ReturnType<typeof createShardCheck>
 
 /**
  * Returns why a sharded cluster of MongoDB 6.0 would refuse a command, or why it would ask every shard although the command does not say

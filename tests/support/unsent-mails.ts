@@ -7,11 +7,11 @@ import { apiWorld } from './api.ts'
 import { unique } from './servers.ts'
 
 /** Starts the API without a worker, so that mails stay in the database and can be read there. The clock can be moved forward. */
-export async function startUnsentMails(overrides: Partial<Config> = {}) {
+export async function startUnsentMails(overrides: Partial<Config> = {}, parts: Parameters<typeof apiWorld>[1] = {}) {
   let shiftMs = 0
   const clock = { ...systemClock, now: () => new Date(Date.now() + shiftMs) }
   const unlimited = { OTP_PER_HOUR: 1_000, RESET_MAILS_PER_HOUR: 1_000, MAILS_PER_SENDER_PER_HOUR: 1_000_000 }
-  const world = await apiWorld({ ...unlimited, ...overrides }, { clock })
+  const world = await apiWorld({ ...unlimited, ...overrides }, { clock, ...parts })
   const { context, app } = world
   const stored = () => context.database.connection.collection<Mail>('mails').find().sort({ _id: 1 }).toArray()
 

@@ -33,11 +33,17 @@ const EXPIRED: SandboxResponse = {
   body: { error: 'ExpiredToken', message: 'Token has expired' },
 }
 
+export interface BlueskyPlatform extends ProxiedPlatform {
+  /** Removes the accounts that exist now from later ledgers. */
+  forgetAccounts(): Promise<void>
+}
+
 /** Creates Bluesky's part of the control interface. */
-export function createBlueskyPlatform(deps: BlueskyPlatformDeps): ProxiedPlatform {
+export function createBlueskyPlatform(deps: BlueskyPlatformDeps): BlueskyPlatform {
   const { dir, counts, appView, pds, operator } = deps
   const revokedPath = join(dir, 'revoked.json')
   const revokedAt = readJson<Record<string, number>>(revokedPath, {})
+  let forgotten = new Set<string>()
 
   async function ledgerOf(did: string): Promise<LedgerEntry[]> {
     const account = await pds().findAccount(did)
@@ -60,8 +66,12 @@ export function createBlueskyPlatform(deps: BlueskyPlatformDeps): ProxiedPlatfor
   return {
     async ledger() {
       const entries: LedgerEntry[] = []
-      for (const did of await pds().listDids()) entries.push(...(await ledgerOf(did)))
+      for (const did of await pds().listDids()) if (!forgotten.has(did)) entries.push(...(await ledgerOf(did)))
       return entries.sort((a, b) => a.createdAt.localeCompare(b.createdAt))
+    },
+
+    async forgetAccounts() {
+      forgotten = new Set(await pds().listDids())
     },
 
     async revoke(actor) {

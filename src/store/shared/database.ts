@@ -12,6 +12,9 @@ const PING_DEADLINE_MS = 2 * SECOND
 
 const RECONNECT_AFTER_MS = SECOND / 2
 
+/** MongoDB builds three indexes concurrently by default. A command for a fourth would wait, and could exceed the socket timeout. */
+const CONCURRENT_INDEX_BUILDS = 3
+
 interface DatabaseOptions {
   /** Upper bound of the driver's connection pool. */
   maxPoolSize?: number
@@ -120,10 +123,14 @@ function createDatabase(url: string, options: DatabaseOptions, { retriesConnecti
      */
     async createSchema(): Promise<void> {
       await claimSchemaVersion(connection)
-      for (const model of Object.values(connection.models)) {
-        await model.createCollection()
-        await model.createIndexes()
+      const models = Object.values(connection.models).values()
+      const createNext = async () => {
+        for (const model of models) {
+          await model.createCollection()
+          await model.createIndexes()
+        }
       }
+      await Promise.all(Array.from({ length: CONCURRENT_INDEX_BUILDS }, createNext))
     },
 
     /** The version of the form of the stored records; null before `createSchema`. */

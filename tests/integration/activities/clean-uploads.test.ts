@@ -27,7 +27,7 @@ let context: Context
 let png: Buffer
 
 beforeAll(async () => {
-  context = await testContext()
+  context = await testContext({ WORKER_QUEUES: 'maintenance' })
   png = await sharp({ create: { width: 2, height: 2, channels: 3, background: 'teal' } })
     .png()
     .toBuffer()

@@ -15,6 +15,7 @@ import {
   type DuePage,
   type DuePlace,
 } from '../../../src/workflows/messages/analytics.ts'
+import { ALL_QUEUES } from '../../support/delivery-world.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 
 // Tests the two weeks of sample data of `npm run dev`, with every platform of the sandbox.
@@ -25,7 +26,7 @@ const now = new Date()
 const TIMEZONE = 'Pacific/Auckland'
 
 beforeAll(async () => {
-  world = await startPlatformsWorld({}, { crowdOn: audienceOn })
+  world = await startPlatformsWorld(ALL_QUEUES, { crowdOn: audienceOn })
   user = await world.user()
   await user.call('PUT', '/api/profile/change-timezone', { timezone: TIMEZONE })
   await seed()

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { PLATFORMS, platformLabel, type Platform } from '../../../src/domain/shared/platforms.ts'
 import { DAY } from '../../../src/domain/shared/times.ts'
 import { signIn } from '../../support/api.ts'
-import { poll } from '../../support/delivery-world.ts'
+import { ALL_QUEUES, poll } from '../../support/delivery-world.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 
 // Collects metrics end to end: over Schedules, workers and the servers of the sandbox.
@@ -16,7 +16,7 @@ let postId: string
 
 beforeAll(async () => {
   // The tests delete posts right after publication, so a missing post counts as deleted immediately.
-  world = await startPlatformsWorld({ ANALYTICS_DELETION_GRACE_SECONDS: 0 })
+  world = await startPlatformsWorld({ ANALYTICS_DELETION_GRACE_SECONDS: 0, ...ALL_QUEUES })
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
   temporal = await Connection.connect({ address })
   client = new Client({ connection: temporal, namespace })

@@ -21,7 +21,7 @@ import { testContext, unique } from '../../support/servers.ts'
 let context: Context
 let png: Buffer
 beforeAll(async () => {
-  context = await testContext()
+  context = await testContext({ WORKER_QUEUES: 'maintenance' })
   png = await sharp({ create: { width: 4, height: 4, channels: 3, background: 'teal' } })
     .png()
     .toBuffer()

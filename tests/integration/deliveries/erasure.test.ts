@@ -4,7 +4,7 @@ import { queueMail } from '../../../src/commands/notifications/queue-mail.ts'
 import { PLATFORMS } from '../../../src/domain/shared/platforms.ts'
 import { HOUR } from '../../../src/domain/shared/times.ts'
 import { readHistories } from '../../faults/gather.ts'
-import { poll } from '../../support/delivery-world.ts'
+import { ALL_QUEUES, poll } from '../../support/delivery-world.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 import { unique } from '../../support/servers.ts'
 import { allKeys, recordsByCollection } from '../../support/traces.ts'
@@ -36,7 +36,7 @@ const canaries = {
 let secrets: Record<string, string>
 
 beforeAll(async () => {
-  world = await startPlatformsWorld()
+  world = await startPlatformsWorld(ALL_QUEUES)
   user = await world.user()
   secrets = { ...user.secrets, ...(await platformTokens()), deviceToken }
   await fill()

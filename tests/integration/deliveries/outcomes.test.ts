@@ -5,14 +5,14 @@ import { CLI_ACTOR } from '../../../src/domain/users/audit.ts'
 import { DAY, HOUR } from '../../../src/domain/shared/times.ts'
 import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
 import { readHistories } from '../../faults/gather.ts'
-import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { ALL_QUEUES, poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { createRecordedLogger } from '../../support/traces.ts'
 
 let world: DeliveryWorld
 const captured = createRecordedLogger()
 
 beforeAll(async () => {
-  world = await startDeliveryWorld({}, { logger: captured.logger })
+  world = await startDeliveryWorld(ALL_QUEUES, { logger: captured.logger })
 }, 120_000)
 afterEach(() => world.control.clearFaults())
 afterAll(() => world?.stop())

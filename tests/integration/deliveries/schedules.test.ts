@@ -23,6 +23,7 @@ beforeAll(async () => {
     THREADS_APP_SECRET: app.secret,
     THREADS_AUTHORIZE_URL: threads.url,
     THREADS_GRAPH_URL: threads.url,
+    WORKER_QUEUES: 'maintenance',
   })
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
   temporal = await Connection.connect({ address })

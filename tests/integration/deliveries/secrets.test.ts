@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readHistories } from '../../faults/gather.ts'
-import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { ALL_QUEUES, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { unique } from '../../support/servers.ts'
 import { allRecords, createRecordedLogger } from '../../support/traces.ts'
 
@@ -13,7 +13,7 @@ const responses: string[] = []
 const secrets: Record<string, string> = {}
 
 beforeAll(async () => {
-  world = await startDeliveryWorld({}, { logger: captured.logger })
+  world = await startDeliveryWorld(ALL_QUEUES, { logger: captured.logger })
   const user = await world.user()
   Object.assign(secrets, user.secrets)
   const account = await world.context.credentials.get(user.userId, 'bluesky', { signal: AbortSignal.timeout(60_000) })

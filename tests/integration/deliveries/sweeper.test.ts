@@ -13,7 +13,7 @@ import type { Post } from '../../../src/domain/posts/post.ts'
 import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
 import { BACKGROUND_WORK, backgroundWorkflowId, type BackgroundWork } from '../../../src/workflows/background-work.ts'
 import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
-import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { ALL_QUEUES, poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { unique } from '../../support/servers.ts'
 
 const assertMayPublish = () => {}
@@ -26,7 +26,7 @@ let workflow: WorkflowClient
 
 beforeAll(async () => {
   catcher = await startMailCatcher()
-  world = await startDeliveryWorld({ ...catcher.env(), METRICS_PORT: 1 })
+  world = await startDeliveryWorld({ ...catcher.env(), METRICS_PORT: 1, ...ALL_QUEUES })
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
   temporal = await Connection.connect({ address })
   workflow = new WorkflowClient({ connection: temporal, namespace })

@@ -7,7 +7,7 @@ import { freePort } from '../../../sandbox/servers/process.ts'
 import { findTemporal, startTemporal, type Temporal } from '../../../sandbox/servers/temporal.ts'
 import { HOUR, SECOND } from '../../../src/domain/shared/times.ts'
 import { watchForTemporalDataLoss } from '../../../src/worker/temporal-data-loss.ts'
-import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { ALL_QUEUES, poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 
 const WAITING = 120
 const DUE_SOON = 5
@@ -25,7 +25,7 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'postonce-loss-'))
   port = await freePort()
   temporal = await start()
-  world = await startDeliveryWorld({ TEMPORAL_ADDRESS: temporal.address })
+  world = await startDeliveryWorld({ TEMPORAL_ADDRESS: temporal.address, ...ALL_QUEUES })
 }, 120_000)
 afterAll(async () => {
   await world?.stop()

@@ -10,7 +10,10 @@ import { startPlatformsWorld, type PlatformsWorld } from '../../support/platform
 type User = Awaited<ReturnType<PlatformsWorld['user']>>
 
 let world: PlatformsWorld
-beforeAll(async () => void (world = await startPlatformsWorld()), 120_000)
+beforeAll(
+  async () => void (world = await startPlatformsWorld({ WORKER_QUEUES: 'publishing,preparing,analytics' })),
+  120_000,
+)
 afterEach(() => world?.clearFaults())
 afterAll(() => world?.stop())
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
-import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { ALL_QUEUES, poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { readCommands, runCommands } from '../../support/documented-commands.ts'
 import { importClient } from '../../support/imports.ts'
 import { createProcesses, waitForLogEntry } from '../../support/processes.ts'
@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 let world: DeliveryWorld
 beforeAll(async () => {
-  world = await startDeliveryWorld()
+  world = await startDeliveryWorld(ALL_QUEUES)
 }, 120_000)
 afterAll(() => world?.stop())
 

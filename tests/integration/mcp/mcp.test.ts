@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ApiKeyScope } from '../../../src/domain/users/api-keys.ts'
 import { createClient, logIn } from '../../../packages/sdk/src/index.ts'
 import { readCommands, runCommands } from '../../support/documented-commands.ts'
-import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { ALL_QUEUES, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { listenBehindFaults, type FaultyAddress } from '../../support/listening.ts'
 import { connectByHttp, connectByStdio, startMcpHttp, type Agent, type HttpProcess } from '../../support/mcp-clients.ts'
 import { installPacked } from '../../support/packed.ts'
@@ -45,7 +45,7 @@ const folder = mkdtempSync(join(tmpdir(), 'postonce-mcp-'))
 beforeAll(async () => {
   project = await installPacked('mcp')
   program = realpathSync(join(project, 'node_modules', '.bin', 'postonce-mcp'))
-  world = await startDeliveryWorld()
+  world = await startDeliveryWorld(ALL_QUEUES)
   api = await listenBehindFaults(world.app)
   owner = await world.user()
   agent = await connect(owner, EVERYTHING)

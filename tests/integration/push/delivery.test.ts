@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createSweepActivities } from '../../../src/activities/publishing/sweep.ts'
 import { MINUTE } from '../../../src/domain/shared/times.ts'
 import { readDatabase, readHistories } from '../../faults/gather.ts'
-import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { ALL_QUEUES, poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { listPushStates, registerDevice, startPushReceiver, type PushReceiver } from '../../support/push.ts'
 import { unique } from '../../support/servers.ts'
 import { killWorker } from './killed.ts'
@@ -12,7 +12,7 @@ let push: PushReceiver
 let world: DeliveryWorld
 beforeAll(async () => {
   push = await startPushReceiver()
-  world = await startDeliveryWorld(push.env())
+  world = await startDeliveryWorld({ ...push.env(), ...ALL_QUEUES })
 })
 afterEach(() => push.control.clearFaults())
 afterAll(async () => {

@@ -24,7 +24,12 @@ beforeAll(async () => {
   processor = outside.processor
   control = controlOf(outside.control)
   const settings = outside.env('http://127.0.0.1:9') as Partial<Config>
-  fleet = await startFleet(2, { ...settings, RATE_LIMIT_PER_USER: 1_000_000, PAYMENTS_TIMEOUT_MS: 3_000 })
+  fleet = await startFleet(2, {
+    ...settings,
+    RATE_LIMIT_PER_USER: 1_000_000,
+    PAYMENTS_TIMEOUT_MS: 3_000,
+    WORKER_QUEUES: 'billing',
+  })
   context = fleet.context
   outside.setEndpoints(fleet.members.map(({ address }) => `${address}/api/payments/webhook`))
   workers = await startWorkers(context)

@@ -9,7 +9,7 @@ import type { Config } from '../../../src/config/schema.ts'
 import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
 import { createClient, type Client, type Send } from '../../faults/client.ts'
 import type { ProcessExit } from '../../faults/judge/evidence.ts'
-import { poll, startDeliveryWorld } from '../../support/delivery-world.ts'
+import { ALL_QUEUES, poll, startDeliveryWorld } from '../../support/delivery-world.ts'
 import { judgedWorld } from '../../support/judged-world.ts'
 
 /** Allows time for a start that only the sweeper makes. */
@@ -28,7 +28,7 @@ export type RaceUser = Awaited<ReturnType<ReturnType<typeof judgedWorld>['user']
  * between processes, where only the database decides them.
  */
 export async function startRaceWorld(overrides: Partial<Config> = {}) {
-  const world = await startDeliveryWorld({ SWEEP_INTERVAL_MS: 5_000, ...overrides })
+  const world = await startDeliveryWorld({ SWEEP_INTERVAL_MS: 5_000, ...ALL_QUEUES, ...overrides })
   const judged = judgedWorld(world)
   const logs = mkdtempSync(join(tmpdir(), 'postonce-races-'))
   const running: Running[] = []

@@ -17,7 +17,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createClient, logIn, verifyWebhook, type components } from '../../../packages/sdk/src/index.ts'
 import { runPostonce, startPostonce, type RunOptions } from '../../support/command-line.ts'
 import { readCommands, readExamples, runCommands } from '../../support/documented-commands.ts'
-import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { ALL_QUEUES, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { listenBehindFaults, type FaultyAddress } from '../../support/listening.ts'
 import { installPacked } from '../../support/packed.ts'
 import { unique } from '../../support/servers.ts'
@@ -42,7 +42,7 @@ beforeAll(async () => {
   mkdirSync(project)
   symlinkSync(modules, join(project, 'node_modules'))
   receiver = await startReceiver()
-  world = await startDeliveryWorld({ ALLOWED_PRIVATE_SERVERS: receiver.origin })
+  world = await startDeliveryWorld({ ALLOWED_PRIVATE_SERVERS: receiver.origin, ...ALL_QUEUES })
   api = await listenBehindFaults(world.app)
   owner = await world.user()
   env = {

@@ -11,14 +11,14 @@ import {
   type FollowersPlan,
 } from '../../../src/workflows/messages/analytics.ts'
 import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
-import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { ALL_QUEUES, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { collectCommands } from '../../support/driver-commands.ts'
 import { beginsWithUser, findShardProblem, SHARDED } from '../../support/shard-rules.ts'
 
 const { commands, onCommand } = collectCommands()
 let world: DeliveryWorld
 beforeAll(async () => {
-  world = await startDeliveryWorld({}, { onCommand })
+  world = await startDeliveryWorld(ALL_QUEUES, { onCommand })
 }, 60_000)
 afterAll(() => world?.stop())
 

@@ -23,6 +23,7 @@ beforeAll(async () => {
     ALLOWED_PRIVATE_SERVERS: 'http://127.0.0.1:*',
     WORKER_WEBHOOK_SLOTS: SLOTS,
     WEBHOOK_TIMEOUT_MS: 8_000,
+    WORKER_QUEUES: 'publishing,webhooks',
   })
   await context.orchestrator.ensureSearchAttributes()
   service = await startServiceInProcess(context)

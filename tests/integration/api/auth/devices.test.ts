@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openSession } from '../../../../src/commands/users/open-session.ts'
 import { MINUTE, DAY } from '../../../../src/domain/shared/times.ts'
 import { newId } from '../../../../src/store/shared/schema.ts'
 import { signIn, type SignedIn } from '../../../support/api.ts'
-import { startUnsentMails, type UnsentMails } from '../../../support/unsent-mails.ts'
+import { shared } from '../../../support/shared-worlds.ts'
+import type { UnsentMails } from '../../../support/unsent-mails.ts'
 
 let world: UnsentMails
-beforeAll(async () => {
-  world = await startUnsentMails()
-})
-afterAll(() => world?.close())
+shared.beforeAll(({ api }) => void (world = api))
 
 const devicesOf = ({ headers }: Pick<SignedIn, 'headers'>) => world.app.inject({ url: '/api/auth/devices', headers })
 

@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import sharp from 'sharp'
 import { buildApp } from '../../../../src/api/app.ts'
 import { identicon } from '../../../../src/domain/users/identicon.ts'
 import { MINUTE, SECOND } from '../../../../src/domain/shared/times.ts'
 import { createAvatars } from '../../../../src/integrations/storage/avatars.ts'
 import { createAccount, PASSWORD, refreshCookieOf } from '../../../support/api.ts'
+import { shared } from '../../../support/shared-worlds.ts'
 import { codeFor, startUnsentMails, type UnsentMails } from '../../../support/unsent-mails.ts'
 
 let world: UnsentMails
-beforeAll(async () => {
-  world = await startUnsentMails()
-})
-afterAll(() => world?.close())
+shared.beforeAll(({ api }) => void (world = api))
 
 const INVALID_CODE = { success: false, message: 'Invalid or expired code', statusCode: 400, code: 'OTP_INVALID' }
 const NOT_VERIFIED = { message: 'Verify this address with a code first', statusCode: 400, code: 'ADDRESS_NOT_VERIFIED' }

@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openSession } from '../../../../src/commands/users/open-session.ts'
 import { registerPushDevice } from '../../../../src/commands/notifications/push-devices.ts'
 import { MINUTE, SECOND } from '../../../../src/domain/shared/times.ts'
 import { createAccount, PASSWORD, refreshCookieOf, signIn } from '../../../support/api.ts'
 import { unique } from '../../../support/servers.ts'
+import { shared } from '../../../support/shared-worlds.ts'
 import { startUnsentMails, type UnsentMails } from '../../../support/unsent-mails.ts'
 
 let world: UnsentMails
-beforeAll(async () => {
-  world = await startUnsentMails()
-})
-afterAll(() => world?.close())
+shared.beforeAll(({ api }) => void (world = api))
 
 const NEW_PASSWORD = 'another horse, another staple'
 const INVALID_LINK = { message: 'Invalid or expired reset link', statusCode: 400, code: 'RESET_TOKEN_INVALID' }

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../../../support/api.ts'
+import { describe, expect, it } from 'vitest'
+import { signIn, type ApiWorld, type SignedIn } from '../../../support/api.ts'
 import { newNotification, storeNotifications } from '../../../support/notifications.ts'
 import { unique } from '../../../support/servers.ts'
+import { shared } from '../../../support/shared-worlds.ts'
 
 let world: ApiWorld
-beforeAll(async () => {
-  world = await apiWorld()
-})
-afterAll(() => world.close())
+shared.beforeAll(({ api }) => void (world = api))
 
 const list = (who: SignedIn, query = '') =>
   world.app.inject({ url: `/api/notifications${query}`, headers: who.headers })

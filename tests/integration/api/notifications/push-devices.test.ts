@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { registerPushDevice } from '../../../../src/commands/notifications/push-devices.ts'
 import { newId } from '../../../../src/store/shared/schema.ts'
-import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../../../support/api.ts'
+import { signIn, type ApiWorld, type SignedIn } from '../../../support/api.ts'
 import { unique } from '../../../support/servers.ts'
+import { shared } from '../../../support/shared-worlds.ts'
 
 let world: ApiWorld
-beforeAll(async () => {
-  world = await apiWorld()
-})
-afterAll(() => world?.close())
+shared.beforeAll(({ api }) => void (world = api))
 
 const send = ({ headers }: SignedIn, method: 'POST' | 'DELETE', url: string, payload?: object) =>
   world.app.inject({ method, url, headers, ...(payload && { payload }) })

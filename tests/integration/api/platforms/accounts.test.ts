@@ -1,12 +1,13 @@
 import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startBluesky, type Bluesky, type BlueskyAccount } from '../../../../sandbox/platforms/bluesky.ts'
+import type { Bluesky, BlueskyAccount } from '../../../../sandbox/platforms/bluesky.ts'
 import { startMastodon, type Mastodon } from '../../../../sandbox/platforms/mastodon.ts'
 import { consent } from '../../../../sandbox/platforms/shared/consent.ts'
 import { buildCallbackUrl } from '../../../../src/domain/accounts/platform-connect.ts'
 import { apiWorld, signIn, type ApiWorld } from '../../../support/api.ts'
 import { readOutcome } from '../../../support/connecting.ts'
 import { testConfig, unique } from '../../../support/servers.ts'
+import { workerBluesky } from '../../../support/worker-bluesky.ts'
 
 /** Several accounts of one user on a platform, on the real Bluesky server and two Mastodon servers. */
 
@@ -19,7 +20,7 @@ let world: ApiWorld
 
 beforeAll(async () => {
   ;[bluesky, home, other] = await Promise.all([
-    startBluesky(),
+    workerBluesky(),
     startMastodon(),
     startMastodon({ version: '4.2.1', maxCharacters: 5_000 }),
   ])
@@ -37,7 +38,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await world?.close()
-  await Promise.all([bluesky, home, other].map((server) => server?.stop()))
+  await Promise.all([bluesky?.reset(), home?.stop(), other?.stop()])
 })
 
 async function someone() {

@@ -18,6 +18,7 @@ import { signIn } from '../../../support/api.ts'
 import { controlOf, type Control } from '../../../support/platform-control.ts'
 import { testConfig, testContext } from '../../../support/servers.ts'
 import { readOutcome } from '../../../support/connecting.ts'
+import { workerBluesky } from '../../../support/worker-bluesky.ts'
 
 /** The calls that exchange the parameters of a callback for tokens. */
 const TOKEN_CALLS: Partial<Record<Platform, RegExp>> = {
@@ -41,7 +42,7 @@ let context: Context
 let app: Awaited<ReturnType<typeof buildApp>>
 
 beforeAll(async () => {
-  running = await startPlatforms(dir)
+  running = await startPlatforms(dir, { bluesky: await workerBluesky() })
   for (const [platform, { control }] of listFronts(running)) controls.set(platform, controlOf(control))
   const { PUBLIC_URL } = testConfig()
   const limits = { RATE_LIMIT_PER_ADDRESS: 1_000_000, RATE_LIMIT_PER_USER: 1_000_000 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { startBluesky, type Bluesky, type BlueskyAccount } from '../../../../sandbox/platforms/bluesky.ts'
+import type { Bluesky, BlueskyAccount } from '../../../../sandbox/platforms/bluesky.ts'
 import { buildApp } from '../../../../src/api/app.ts'
 import type { Context } from '../../../../src/context.ts'
 import { PLATFORMS } from '../../../../src/domain/shared/platforms.ts'
@@ -10,15 +10,15 @@ import { newUser } from '../../../../src/domain/users/user.ts'
 import { newId } from '../../../../src/store/shared/schema.ts'
 import { testContext, unique } from '../../../support/servers.ts'
 import { openTestSession } from '../../../support/sessions.ts'
+import { workerBluesky } from '../../../support/worker-bluesky.ts'
 
-/** A server for this file only, because faults affect everyone who uses a server. */
 let bluesky: Bluesky
 let context: Context
 let app: FastifyInstance
 let alice: BlueskyAccount
 
 beforeAll(async () => {
-  bluesky = await startBluesky()
+  bluesky = await workerBluesky()
   context = await testContext({ BLUESKY_ENTRY_URL: bluesky.url })
   app = await buildApp(context)
   alice = await bluesky.createAccount({ handle: 'alice.test' })
@@ -29,7 +29,7 @@ afterEach(() => fetch(`${bluesky.control}/faults`, { method: 'DELETE' }))
 afterAll(async () => {
   await app?.close()
   await context?.close()
-  await bluesky?.stop()
+  await bluesky?.reset()
 })
 
 /** A signed-in user with calls in their name. */

@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cancelPost } from '../../../../src/commands/posts/cancel-post.ts'
 import { deletePost } from '../../../../src/commands/posts/delete-post.ts'
 import type { DiscardPrepared } from '../../../../src/commands/posts/discard-prepared.ts'
 import { saveCheckpoint } from '../../../../src/domain/posts/delivery-moves.ts'
 import { createdPost } from '../../../support/created-post.ts'
-import { deliver, inAnHour, postBody, postsWorld, type Caller, type PostsWorld } from '../../../support/posts-api.ts'
+import { deliver, inAnHour, postBody, withCallers, type Caller, type PostsWorld } from '../../../support/posts-api.ts'
+import { shared } from '../../../support/shared-worlds.ts'
 
 let world: PostsWorld
-beforeAll(async () => {
-  world = await postsWorld()
-})
-afterAll(() => world.close())
+shared.beforeAll(({ api }) => void (world = withCallers(api)))
 
 /** Reads a post whose workflow has started. */
 const stored = async (postId: string) => {

@@ -1,24 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { Connection, WorkflowClient } from '@temporalio/client'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { NewConnection } from '../../../../src/store/accounts/accounts.ts'
 import { createOrchestrator } from '../../../../src/integrations/temporal/orchestrator.ts'
 import { publishPostWorkflowId } from '../../../../src/workflows/messages/publishing.ts'
 import { createUserStore } from '../../../../src/store/users/users.ts'
-import { inAnHour, postBody, postsWorld, type PostsWorld } from '../../../support/posts-api.ts'
+import { inAnHour, postBody, postsWorld, withCallers, type PostsWorld } from '../../../support/posts-api.ts'
+import { shared } from '../../../support/shared-worlds.ts'
 import { CONNECT_OPTIONS } from '../../../support/published.ts'
 
 let world: PostsWorld
 let temporal: Connection
 
-beforeAll(async () => {
-  world = await postsWorld()
+shared.beforeAll(async ({ api }) => {
+  world = withCallers(api)
   temporal = await Connection.connect({ address: world.context.config.TEMPORAL_ADDRESS })
 })
-afterAll(async () => {
-  await temporal.close()
-  await world.close()
-})
+afterAll(() => temporal?.close())
 
 const notificationsOf = (userId: string) => world.context.notifications.listOf(userId, 100)
 const usageOf = async (userId: string) => (await world.context.users.findById(userId))!.usage.postsCreated

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { IMPOSSIBLE_DATE_TIMES } from '../../../support/date-times.ts'
 import type { Platform } from '../../../../src/domain/shared/platforms.ts'
 import { publishedPost } from '../../../support/published-post.ts'
 import { createdPost } from '../../../support/created-post.ts'
-import { deliver, inAnHour, postBody, postsWorld, type PostsWorld } from '../../../support/posts-api.ts'
+import { deliver, inAnHour, postBody, withCallers, type PostsWorld } from '../../../support/posts-api.ts'
+import { shared } from '../../../support/shared-worlds.ts'
 
 let world: PostsWorld
-beforeAll(async () => {
-  world = await postsWorld()
-})
-afterAll(() => world.close())
+shared.beforeAll(({ api }) => void (world = withCallers(api)))
 
 const INTERNAL = [
   'delivery',

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createdPost } from '../../../support/created-post.ts'
-import { deliver, inAnHour, postBody, postsWorld, type PostsWorld } from '../../../support/posts-api.ts'
+import { deliver, inAnHour, postBody, postsWorld, withCallers, type PostsWorld } from '../../../support/posts-api.ts'
+import { shared } from '../../../support/shared-worlds.ts'
 
 let world: PostsWorld
-beforeAll(async () => {
-  world = await postsWorld()
-})
-afterAll(() => world.close())
+shared.beforeAll(({ api }) => void (world = withCallers(api)))
 
 /** Reads a post whose workflow has started. */
 const stored = async (postId: string) => {
