@@ -23,7 +23,7 @@ beforeAll(async () => {
     ...google.env(publicUrl),
   }))
   callbackUrl = buildIdentityCallbackUrl(world.publicUrl)
-}, 300_000)
+})
 
 afterAll(async () => {
   await world?.stop()

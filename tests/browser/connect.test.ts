@@ -65,7 +65,7 @@ beforeAll(async () => {
       newAccount: () => tumblr.createAccount({ name: newName() }),
     },
   }
-}, 300_000)
+})
 
 afterAll(async () => {
   await world?.stop()

@@ -14,7 +14,7 @@ beforeAll(async () => {
     WORKER_QUEUES: 'notifying,billing',
     ...payments.env(publicUrl),
   }))
-}, 300_000)
+})
 
 afterAll(async () => {
   await world?.stop()

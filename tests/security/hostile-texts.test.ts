@@ -45,7 +45,7 @@ beforeAll(async () => {
   await Promise.all([waitForLogEntry(started[0]!, 'api ready'), waitForLogEntry(started[1]!, 'worker ready')])
   api = `http://127.0.0.1:${port}`
   figures = metricsPorts.map((metricsPort) => `http://127.0.0.1:${metricsPort}/metrics`)
-}, 120_000)
+})
 afterAll(async () => {
   processes.killAll()
   await world?.stop()

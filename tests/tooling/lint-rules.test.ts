@@ -199,7 +199,7 @@ beforeAll(async () => {
   for (const [, file, source] of FORBIDDEN) await write(file, source)
   for (const [file, source] of ALLOWED) await write(file, source)
   found = await lint()
-}, 60_000)
+})
 
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true })

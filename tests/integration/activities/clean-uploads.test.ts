@@ -31,7 +31,7 @@ beforeAll(async () => {
   png = await sharp({ create: { width: 2, height: 2, channels: 3, background: 'teal' } })
     .png()
     .toBuffer()
-}, 60_000)
+})
 afterAll(() => context?.close())
 
 type Deps = Parameters<typeof createCleanUploadsActivities>[0]

@@ -30,7 +30,7 @@ beforeAll(async () => {
   user = await world.user()
   await user.call('PUT', '/api/profile/change-timezone', { timezone: TIMEZONE })
   await seed()
-}, 120_000)
+})
 afterAll(() => world?.stop())
 
 function seed(): Promise<void> {

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const authors = await Promise.all(Array.from({ length: AUTHORS }, () => world.author(POSTS)))
   postIds = authors.flatMap(({ posts }) => posts.map(({ _id }) => _id))
   await Promise.all(workers)
-}, 120_000)
+})
 afterAll(async () => {
   processes.killAll()
   await world?.close()
@@ -69,7 +69,7 @@ it('every post has exactly one snapshot after two workers were killed during the
   // A run that began at the end of a slot may collect posts again in the next one.
   if (before.getTime() === after.getTime()) expect(stored).toHaveLength(postIds.length)
   expect(await world.context.database.connection.collection('deadLetters').countDocuments()).toBe(0)
-}, 120_000)
+})
 
 it('every account has one follower count after a worker was killed during the daily run', async () => {
   const counts = world.context.database.connection.collection('accountSnapshots')
@@ -89,7 +89,7 @@ it('every account has one follower count after a worker was killed during the da
   const stored = await counts.find().toArray()
   expect(new Set(stored.map(({ userId }) => userId as string)).size).toBe(AUTHORS)
   if (new Set(stored.map(({ slot }) => (slot as Date).getTime())).size === 1) expect(stored).toHaveLength(AUTHORS)
-}, 120_000)
+})
 
 it('histories of a collection contain no email address and no account name', async () => {
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config

@@ -23,7 +23,7 @@ beforeAll(async () => {
   await world.context.orchestrator.ensureSchedules(DAY, DAY)
   user = await world.user()
   await user.followersCounted()
-}, 120_000)
+})
 async function publishOn(platforms: readonly Platform[]): Promise<void> {
   postId = await user.post(platforms, 'Counted everywhere')
   await user.until(postId, ['COMPLETED'])

@@ -12,7 +12,7 @@ let apis: string[]
 beforeAll(async () => {
   world = await startMastodonWorld()
   ;[workers, apis] = await Promise.all([startWorkers(world.context), Promise.all([startApi(), startApi()])])
-}, 120_000)
+})
 afterAll(async () => {
   processes.killAll()
   await workers?.stop()

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
   orchestrator = createOrchestrator({ address, namespace, onUnreachable: (error) => unreachable.push(error) })
   workers = await startWorkers(world.context)
-}, 120_000)
+})
 afterEach(() => world.control.clearFaults())
 afterAll(async () => {
   await workers?.stop()

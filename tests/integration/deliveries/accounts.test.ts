@@ -39,7 +39,7 @@ beforeAll(async () => {
     UNANSWERED_CALL_SETTLE_MS: 4_000,
     PLAN_FREE_MAX_ACCOUNTS: 10,
   })
-}, 120_000)
+})
 afterEach(async () => {
   await Promise.all(
     [world.control, ...servers.map(({ control }) => controlOf(control))].map((one) => one.clearFaults()),

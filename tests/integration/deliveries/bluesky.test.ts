@@ -7,7 +7,7 @@ let world: DeliveryWorld
 
 beforeAll(async () => {
   world = await startDeliveryWorld()
-}, 120_000)
+})
 afterEach(() => world.control.clearFaults())
 afterAll(() => world?.stop())
 

@@ -43,7 +43,7 @@ export function containerDeliveries({ platform, connects, start, createPath, pub
     server = await start()
     control = controlOf(server.control)
     world = await startDeliveryWorld(server.env(testConfig().PUBLIC_URL))
-  }, 120_000)
+  })
   afterEach(() => control.clearFaults())
   afterAll(async () => {
     await world?.stop()

@@ -25,7 +25,7 @@ beforeAll(async () => {
   png = await sharp({ create: { width: 4, height: 4, channels: 3, background: 'teal' } })
     .png()
     .toBuffer()
-}, 60_000)
+})
 afterAll(() => context?.close())
 beforeEach(async () => {
   await context.database.connection.collection('posts').deleteMany({})

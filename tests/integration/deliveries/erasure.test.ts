@@ -46,7 +46,7 @@ beforeAll(async () => {
     () => world.context.erasures.find(user.userId),
     (erasure) => erasure?.erasedAt instanceof Date,
   )
-}, 180_000)
+})
 afterAll(() => world?.stop())
 
 async function platformTokens(): Promise<Record<string, string>> {

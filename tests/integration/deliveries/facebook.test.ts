@@ -27,7 +27,7 @@ beforeAll(async () => {
     FACEBOOK_DIALOG_URL: meta.facebook.url,
     FACEBOOK_GRAPH_URL: meta.facebook.url,
   })
-}, 120_000)
+})
 afterEach(() => control.clearFaults())
 afterAll(async () => {
   await world?.stop()

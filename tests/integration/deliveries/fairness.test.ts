@@ -27,7 +27,7 @@ beforeAll(async () => {
     WORKER_PREPARATION_SLOTS: PREPARATION_SLOTS,
   })
   connection = await Connection.connect({ address: world.context.config.TEMPORAL_ADDRESS })
-}, 120_000)
+})
 afterEach(() => world?.control.clearFaults())
 afterAll(async () => {
   await connection?.close()

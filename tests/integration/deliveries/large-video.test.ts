@@ -31,7 +31,7 @@ beforeAll(async () => {
   const worker = processes.start('src/worker.ts', { ...world.context.config, LOG_LEVEL: 'info' })
   await waitForLogEntry(worker, 'worker ready')
   workerPid = worker.pid!
-}, 120_000)
+})
 afterAll(async () => {
   processes.killAll()
   await world?.stop()

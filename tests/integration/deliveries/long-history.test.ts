@@ -13,7 +13,7 @@ let world: DeliveryWorld
 
 beforeAll(async () => {
   world = await startDeliveryWorld()
-}, 120_000)
+})
 afterAll(() => world?.stop())
 
 it('a workflow continues as new when a post is edited very often', async () => {

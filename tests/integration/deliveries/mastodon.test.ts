@@ -28,7 +28,7 @@ beforeAll(async () => {
     PUBLISH_TIMEOUT_MS,
     UNANSWERED_CALL_SETTLE_MS: SETTLE_MS,
   })
-}, 120_000)
+})
 afterEach(() => control.clearFaults())
 afterAll(async () => {
   await world?.stop()

@@ -18,7 +18,7 @@ beforeAll(async () => {
       .jpeg()
       .toBuffer(),
   )
-}, 120_000)
+})
 afterEach(() => world?.clearFaults())
 afterAll(() => world?.stop())
 

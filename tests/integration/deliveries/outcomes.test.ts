@@ -13,7 +13,7 @@ const captured = createRecordedLogger()
 
 beforeAll(async () => {
   world = await startDeliveryWorld(ALL_QUEUES, { logger: captured.logger })
-}, 120_000)
+})
 afterEach(() => world.control.clearFaults())
 afterAll(() => world?.stop())
 

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
   temporal = await Connection.connect({ address })
   client = new Client({ connection: temporal, namespace })
-}, 120_000)
+})
 afterEach(() => world?.clearFaults())
 afterAll(async () => {
   processes.killAll()

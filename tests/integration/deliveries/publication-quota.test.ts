@@ -60,7 +60,7 @@ describe('a post beyond the quota of its account', () => {
     expect(published).toEqual(['first', 'second', 'third', 'fourth'])
     const { body: timeline } = await user.call('GET', `/api/posts/${ids[3]}/timeline`)
     expect(JSON.stringify(timeline.data)).toContain('QUOTA_EXCEEDED')
-  }, 90_000)
+  })
 
   it('is published although it waited for longer than posts may be late', async () => {
     const user = await world.user()
@@ -117,4 +117,4 @@ it('a quota that only the platform knows delays the post that reaches it and the
     await tight.stop()
     await threads.stop()
   }
-}, 120_000)
+})

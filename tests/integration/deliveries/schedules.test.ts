@@ -31,7 +31,7 @@ beforeAll(async () => {
   // Twice, because `npm run setup` must be repeatable.
   await world.context.orchestrator.ensureSchedules(DAY)
   await world.context.orchestrator.ensureSchedules(DAY)
-}, 120_000)
+})
 
 afterAll(async () => {
   await temporal?.close()

@@ -41,7 +41,7 @@ beforeAll(async () => {
     url: '/api/auth/login?token=in-the-address',
     payload: { email: user.secrets.email, password: `${secrets['password']}!` },
   })
-}, 120_000)
+})
 afterAll(() => world?.stop())
 
 function expectNone(where: string, except: string[] = []): void {

@@ -12,7 +12,7 @@ let connection: Connection
 beforeAll(async () => {
   world = await startDeliveryWorld()
   connection = await Connection.connect({ address: world.context.config.TEMPORAL_ADDRESS })
-}, 120_000)
+})
 afterAll(async () => {
   await connection?.close()
   await world?.stop()

@@ -30,7 +30,7 @@ beforeAll(async () => {
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = world.context.config
   temporal = await Connection.connect({ address })
   workflow = new WorkflowClient({ connection: temporal, namespace })
-}, 120_000)
+})
 afterAll(async () => {
   await temporal?.close()
   await world?.stop()
@@ -244,7 +244,7 @@ describe('the sweeper', () => {
     for (const type of ['publishPost', ...works]) {
       expect(metrics).toMatch(new RegExp(`postonce_stuck_workflows_terminated_total\\{workflow="${type}"\\} [1-9]`))
     }
-  }, 180_000)
+  })
 })
 
 /** Bundles workflows whose commands differ from those of this release. */

@@ -26,7 +26,7 @@ beforeAll(async () => {
   port = await freePort()
   temporal = await start()
   world = await startDeliveryWorld({ TEMPORAL_ADDRESS: temporal.address, ...ALL_QUEUES })
-}, 120_000)
+})
 afterAll(async () => {
   await world?.stop()
   await temporal?.stop()
@@ -71,4 +71,4 @@ it("after a loss of Temporal's data every scheduled post is restarted before it 
   // No post became overdue, so the sweeper had nothing to restart.
   expect(await context.metrics.text()).toContain('postonce_sweep_findings_total{finding="overdue"} 0')
   stopWatching()
-}, 240_000)
+})

@@ -28,7 +28,7 @@ beforeAll(async () => {
     TUMBLR_AUTHORIZE_URL: tumblr.url,
     TUMBLR_API_URL: tumblr.url,
   })
-}, 120_000)
+})
 afterEach(() => control.clearFaults())
 afterAll(async () => {
   await world?.stop()

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 let world: DeliveryWorld
 beforeAll(async () => {
   world = await startDeliveryWorld(ALL_QUEUES)
-}, 120_000)
+})
 afterAll(() => world?.stop())
 
 const START = Date.now() + DAY
@@ -101,4 +101,4 @@ it('a worker that is killed in the middle of an import leaves each post created 
   } finally {
     processes.killAll()
   }
-}, 120_000)
+})

@@ -16,7 +16,7 @@ let world: Awaited<ReturnType<typeof startMailWorld>>
 beforeAll(async () => {
   push = await startPushReceiver()
   world = await startMailWorld({ ...push.env(), WORKER_NOTIFICATION_SLOTS: SLOTS })
-}, 120_000)
+})
 afterAll(async () => {
   await push?.control.clearFaults()
   await world?.stop()

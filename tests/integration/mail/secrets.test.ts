@@ -40,7 +40,7 @@ beforeAll(async () => {
   Object.assign(secrets, { member, stranger, password, 'new password': unique('password') })
   await post('reset-password', { token: secrets['reset token'], email: member, password: secrets['new password'] }, 200)
   await post('login', { email: member, password: secrets['new password'] }, 200)
-}, 120_000)
+})
 afterAll(() => world?.stop())
 
 async function post(path: string, payload: object, status: number): Promise<Record<string, unknown>> {

@@ -12,7 +12,7 @@ import { startMailWorld } from './world.ts'
 let world: Awaited<ReturnType<typeof startMailWorld>>
 beforeAll(async () => {
   world = await startMailWorld()
-}, 120_000)
+})
 afterAll(() => world?.stop())
 
 const newAddress = () => `${unique('ann')}@example.test`

@@ -165,7 +165,7 @@ describe('a worker killed between an accepted effect and its record', () => {
   let killed: Awaited<ReturnType<typeof killWorker>>
   beforeAll(async () => {
     killed = await killWorker(world, push)
-  }, 120_000)
+  })
 
   it('a killed worker leaves exactly one notification of a published post', async () => {
     const { user, postId, news, storedWhenKilled, heldWhenKilled } = killed

@@ -61,7 +61,7 @@ beforeAll(async () => {
   scenes = await Promise.all(set.map(playScene))
   await world.workflowsEnd(scenes.map(({ postId }) => postId))
   ledger = await world.control.ledger()
-}, 180_000)
+})
 afterAll(() => world?.stop())
 
 async function addUsers(): Promise<Pick<Scene, 'user' | 'other'>> {

@@ -46,7 +46,7 @@ beforeAll(async () => {
   raced = await race()
   await world.workflowsEnd(Object.values(raced).flatMap((racers) => racers.map(({ postId }) => postId)))
   ledger = await world.control.ledger()
-}, 180_000)
+})
 afterAll(() => world?.stop())
 
 async function race() {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const user = await world.user()
   await user.until(await publish(user))
   restingBytes = [api, worker].map(mostMemory)
-}, 120_000)
+})
 afterAll(async () => {
   // Its workers are already stopped, and their shutdown waits for the call.
   await world?.startWorkers()

@@ -33,7 +33,7 @@ beforeAll(async () => {
   context = fleet.context
   outside.setEndpoints(fleet.members.map(({ address }) => `${address}/api/payments/webhook`))
   workers = await startWorkers(context)
-}, 120_000)
+})
 beforeEach(() => void processor.webhooks({ held: false }))
 afterEach(() => control.clearFaults())
 afterAll(async () => {

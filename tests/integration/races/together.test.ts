@@ -18,7 +18,7 @@ beforeAll(async () => {
   world = await startRaceWorld()
   apis = await Promise.all([world.startApi(), world.startApi()])
   await world.startWorker()
-}, 120_000)
+})
 afterAll(() => world?.stop())
 
 /** Sends the same request concurrently over both processes. */

@@ -19,7 +19,7 @@ const { commands, onCommand } = collectCommands()
 let world: DeliveryWorld
 beforeAll(async () => {
   world = await startDeliveryWorld(ALL_QUEUES, { onCommand })
-}, 60_000)
+})
 afterAll(() => world?.stop())
 
 describe('the check of commands', () => {

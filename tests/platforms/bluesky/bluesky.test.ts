@@ -471,10 +471,8 @@ describe('a lost response', () => {
     await adapter.prepare(post, account, delivery, options())
     const before = await requestsTo(PUT)
     const attempt = new AbortController()
-    const patient = registryAt(bluesky.url, 60_000)
-    const failing = platformErrorOf(
-      patient.find('bluesky')!.publish(post, account, delivery, { signal: attempt.signal }),
-    )
+    const patient = createClient({ publishTimeoutMs: 60_000 })
+    const failing = platformErrorOf(patient.adapter.publish(post, account, delivery, { signal: attempt.signal }))
     await expect.poll(() => requestsTo(PUT), { timeout: 50_000 }).toBe(before + 1)
     attempt.abort(new Error('called off'))
     expect(await failing).toMatchObject({

@@ -31,7 +31,7 @@ beforeAll(async () => {
   const clock = { ...systemClock, now: () => new Date(Date.now() + offsetMs) }
   const logger = createLogger('trace', { write: (line) => void logged.push(line) })
   world = await apiWorld({ PUBLIC_URL, ...google.env(PUBLIC_URL) }, { clock, logger })
-}, 60_000)
+})
 afterAll(async () => {
   await world?.close()
   await google?.stop()

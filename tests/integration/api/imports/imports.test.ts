@@ -192,7 +192,7 @@ describe('planning an import', () => {
     expect(largest - before).toBeLessThan(120_000_000)
     expect((await client.call('DELETE', `/api/imports/${data.id}`)).status).toBe(200)
     expect(await storedRows(who.user._id)).toBe(0)
-  }, 60_000)
+  })
 
   it('a user has at most 10 imports, also when two are planned one after the other', async () => {
     const { client, userId } = await newUser()

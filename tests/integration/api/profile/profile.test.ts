@@ -19,7 +19,7 @@ beforeAll(async () => {
   png = await sharp({ create: { width: 2, height: 2, channels: 3, background: 'teal' } })
     .png()
     .toBuffer()
-}, 60_000)
+})
 afterAll(() => world?.close())
 
 type Method = 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'GET'
