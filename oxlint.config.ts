@@ -242,7 +242,7 @@ export default defineConfig({
   options: { typeAware: true, denyWarnings: true, reportUnusedDisableDirectives: 'error' },
   categories: { correctness: 'error' },
   env: { node: true },
-  ignorePatterns: ['**/dist/**', 'packages/sdk/src/generated/**', 'tests/workflows/histories/**'],
+  ignorePatterns: ['**/dist/**', 'packages/sdk/src/generated/**', 'tests/workflows/histories/*/**'],
   rules: {
     'typescript/no-floating-promises': 'error',
     'typescript/no-misused-promises': 'error',

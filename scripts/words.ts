@@ -62,7 +62,7 @@ const MIN_WORDS = 3
 
 /** Files that programs write or record, and the list itself with its test. */
 const EXCLUDED =
-  /^(?:package-lock\.json|docs\/openapi\.json|packages\/sdk\/src\/generated\/|bench\/results\/|tests\/workflows\/histories\/v|scripts\/words\.ts$|tests\/tooling\/words\.test\.ts$)/
+  /^(?:package-lock\.json|docs\/openapi\.json|packages\/sdk\/src\/generated\/|bench\/results\/|tests\/workflows\/histories\/[^/]+\/|scripts\/words\.ts$|tests\/tooling\/words\.test\.ts$)/
 
 /** Returns the passages of a TypeScript or JavaScript file: its comments, and its texts of at least three words. */
 function readCode(source: string, path: string): Passage[] {

@@ -494,7 +494,10 @@ async function recordShards(userId: string, run: RunScripted): Promise<void> {
     listDueMetrics: () => Promise.reject(ApplicationFailure.nonRetryable('No page can be read')),
   }
   await run('collectPostMetrics', broken, [], async (workflowId) => {
-    await client.workflow.getHandle(workflowId).result().catch(() => {})
+    await client.workflow
+      .getHandle(workflowId)
+      .result()
+      .catch(() => {})
     await recordHistory('metrics-with-failed-shard', workflowId)
   })
 }
