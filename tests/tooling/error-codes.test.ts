@@ -13,7 +13,8 @@ test('the error code lists have every code of the API by its status, and of fail
   )
   const statuses = service!.map((code) => toHttpStatus(code as ServiceErrorCode))
   expect(statuses).toEqual(statuses.toSorted((one, other) => one - other))
-  expect(service!.toSorted()).toEqual([...SERVICE_ERROR_CODES].toSorted())
+  expect(service).toHaveLength(SERVICE_ERROR_CODES.length)
+  expect(new Set(service)).toEqual(new Set(SERVICE_ERROR_CODES))
   expect(deliveries).toEqual(FAILURE_CODES)
 })
 
