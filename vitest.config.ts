@@ -60,7 +60,8 @@ export default defineConfig({
           name: 'integration',
           include: ['tests/**/*.test.ts'],
           exclude: [`tests/{${FOLDERS.join(',')}}/**`, ...OWN_PROCESS, ...otherGroups],
-          // Each file has records of its own. Loading the modules once per worker saves 2 s of processor time per file.
+          // Each file has records of its own or uses unique values. Loading the modules once per worker saves 2 s of processor
+          // time per file.
           isolate: false,
         },
       },

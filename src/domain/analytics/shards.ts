@@ -4,8 +4,6 @@ export interface OwnerRange {
   untilUserId: string | null
 }
 
-export const ALL_OWNERS: OwnerRange = { afterUserId: null, untilUserId: null }
-
 /** Fewer posts or accounts are not worth a workflow of their own. */
 const RECORDS_PER_SHARD = 1_000
 

@@ -366,7 +366,11 @@ async function recordPayments(userId: string): Promise<void> {
   await recordWaiting('payments-watched', watching)
 
   processor.cancel(subscriptionId)
-  const updated = await receive('customer.subscription.updated', { userId: null, customerId: null, payloadSubscription: null })
+  const updated = await receive('customer.subscription.updated', {
+    userId: null,
+    customerId: null,
+    payloadSubscription: null,
+  })
   await recordWaiting('payment-routed', handleOf('routePaymentEvent', updated))
   processor.subscribe({ userId: 'of-another-service', email: RECORDED_ADDRESS })
   const foreign = await receive('checkout.session.completed')
