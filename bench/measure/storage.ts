@@ -39,7 +39,7 @@ const AIM_KIB = 20
 /** Of the release that stored a snapshot with every collection. */
 const OLDER_AGES = '1:15,7:60,30:360'
 
-/** Writes a life of posts as the service stores it and as an older release did, and measures both collections. */
+/** Writes a life of posts as the service stores it and as one snapshot per collection, and measures both. */
 export async function measureStorage(world: World, { posts }: StorageSize): Promise<Figure[]> {
   const [ours, older] = [await store(world, posts, storeAsNow), await store(world, posts, storeAsOlder)]
   const perPost = (bytes: number) => bytes / KIB / posts

@@ -9,10 +9,7 @@ import { startPlatformsWorld, type PlatformsWorld } from '../../support/platform
 const USERS = 8
 
 let world: PlatformsWorld
-beforeAll(
-  async () => void (world = await startPlatformsWorld({ WORKER_QUEUES: 'publishing,preparing,analytics' })),
-  120_000,
-)
+beforeAll(async () => void (world = await startPlatformsWorld({ WORKER_QUEUES: 'publishing,preparing,analytics' })))
 afterAll(() => world?.stop())
 
 it(

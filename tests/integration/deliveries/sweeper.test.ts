@@ -153,11 +153,11 @@ describe('the sweeper', () => {
       () => handle.describe(),
       ({ historyLength }) => historyLength === 5,
     )
-    await sweepIn(MINUTE)
+    await sweepIn(DAY + MINUTE)
     expect(await handle.describe()).toMatchObject({ runId, historyLength: 5 })
 
     await handle.terminate('for the test')
-    await sweepIn(MINUTE)
+    await sweepIn(DAY + MINUTE)
     expect((await handle.describe()).runId).not.toBe(runId)
     expect((await user.call('PATCH', `/api/posts/${postId}`, { scheduledAt: null })).status).toBe(200)
     expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })

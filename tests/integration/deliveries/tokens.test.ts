@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { listWithCompanions } from '../../../src/domain/accounts/platform-connect.ts'
+import { DAY, SECOND } from '../../../src/domain/shared/times.ts'
 import { PLATFORMS, platformLabel, type Platform } from '../../../src/domain/shared/platforms.ts'
 import { poll } from '../../support/delivery-world.ts'
 import { matchesCall, RENEWING_PLATFORMS } from '../../faults/platforms.ts'
@@ -10,10 +11,7 @@ import { startPlatformsWorld, type PlatformsWorld } from '../../support/platform
 type User = Awaited<ReturnType<PlatformsWorld['user']>>
 
 let world: PlatformsWorld
-beforeAll(
-  async () => void (world = await startPlatformsWorld({ WORKER_QUEUES: 'publishing,preparing,analytics' })),
-  120_000,
-)
+beforeAll(async () => void (world = await startPlatformsWorld({ WORKER_QUEUES: 'publishing,preparing,analytics' })))
 afterEach(() => world?.clearFaults())
 afterAll(() => world?.stop())
 
@@ -107,10 +105,12 @@ describe.each(PLATFORMS)('a login of %s', (platform) => {
   })
 
   it('a disconnect while posts wait stops them on that platform alone', async () => {
-    const scheduledAt = new Date(Date.now() + 20_000).toISOString()
+    const scheduledAt = new Date(Date.now() + DAY).toISOString()
     const texts = ['First', 'Second']
     const posts = await Promise.all(texts.map((text) => user.post(everywhere(), text, { scheduledAt })))
     expect((await user.call('DELETE', `/api/platform/${connectedBy(platform)}/disconnect`)).status).toBe(200)
+    const soon = { scheduledAt: new Date(Date.now() + SECOND).toISOString() }
+    for (const postId of posts) expect((await user.call('PATCH', `/api/posts/${postId}`, soon)).status).toBe(200)
     for (const postId of posts) {
       expect(await user.until(postId)).toMatchObject({ status: 'PARTIAL_SUCCESS' })
       const notConnected = { status: 'failed', errorCode: 'PLATFORM_NOT_CONNECTED' }
