@@ -156,6 +156,13 @@ export function createDeliverWebhooksActivities(deps: DeliverWebhooksDeps) {
   function createProgress(webhook: Webhook) {
     let { health } = webhook
     let isDisabled = false
+    let stored = Promise.resolve()
+
+    /** Stores the health as it is then, one write at a time: concurrent attempts would leave that of an earlier one. */
+    function store(): Promise<void> {
+      stored = stored.catch(() => {}).then(() => webhooks.setHealth(webhook, health))
+      return stored
+    }
 
     async function disable(reason: 'gone' | 'failing'): Promise<void> {
       isDisabled = true
@@ -170,7 +177,7 @@ export function createDeliverWebhooksActivities(deps: DeliverWebhooksDeps) {
 
       async noteSuccess(): Promise<void> {
         health = noteSuccess(health, clock.now())
-        await webhooks.setHealth(webhook, health)
+        await store()
       },
 
       /** Returns when the receiver may be tried again; null for no pause. */
@@ -178,7 +185,7 @@ export function createDeliverWebhooksActivities(deps: DeliverWebhooksDeps) {
         const now = clock.now()
         health = noteFailure(health, { now, random: Math.random(), statedWaitMs })
         if (hasFailedTooLong(health, now)) await disable('failing')
-        else await webhooks.setHealth(webhook, health)
+        else await store()
         return health.pausedUntil
       },
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/clock.ts'
 import type { NewEvent } from '../../../src/domain/events/events.ts'
@@ -208,6 +209,21 @@ describe('a receiver that fails', () => {
     while (nextAt !== null) nextAt = await hook.roundAt(nextAt)
     expect(new Set(hook.received())).toEqual(new Set(ids(events)))
     expect((await hook.stored()).health).toMatchObject({ failures: 0, failingSince: null, pausedUntil: null })
+  })
+
+  it('a slow write of an earlier failure does not end the pause', async () => {
+    const hook = await createWebhook()
+    await hook.add(...Array.from({ length: 30 }, (_, nth) => postEvent(`p${nth}`)))
+    receiver.respond(hook.path, status(500))
+    const { webhooks } = world.context
+    const setHealth: typeof webhooks.setHealth = async (webhook, health) => {
+      if (health.failures === 1) await delay(200)
+      await webhooks.setHealth(webhook, health)
+    }
+    await createRounds(world.context, { webhooks: { ...webhooks, setHealth } })(hook.userId, hook.id)
+    const { failures, pausedUntil } = (await hook.stored()).health
+    expect(failures).toBe(hook.received().length)
+    expect(pausedUntil).not.toBeNull()
   })
 
   it('Retry-After with 429 postpones all events', async () => {

@@ -24,7 +24,10 @@ export async function addEvents(deps: EventDeps, userId: string, added: NewEvent
 }
 
 /** Returns a function that runs one round of deliveries, as the workflow does. It returns when the next one is due. */
-export function createRounds(context: Context, changes: { webhookSlots?: number } = {}) {
+export function createRounds(
+  context: Context,
+  changes: { webhookSlots?: number; webhooks?: Context['webhooks'] } = {},
+) {
   const activities = createDeliverWebhooksActivities({
     ...context,
     webhookSlots: 10,
