@@ -40,6 +40,11 @@ export const DEEP_GROUPS: Readonly<Record<string, DeepGroup>> = {
     sources: ['src/activities/publishing', 'src/platforms', 'sandbox/platforms', 'tests/faults/matrix.ts'],
     workers: 3,
   },
+  guards: {
+    files: ['tests/faults/planted.test.ts'],
+    sources: ['src/activities', 'src/commands', 'src/domain', 'src/store', 'tests/faults'],
+    workers: 1,
+  },
   deliveries: {
     files: [
       'tests/integration/deliveries/{bluesky,facebook,instagram,mastodon,threads,tumblr}.test.ts',
@@ -47,6 +52,11 @@ export const DEEP_GROUPS: Readonly<Record<string, DeepGroup>> = {
       'tests/integration/deliveries/{prepared-ahead,temporal-loss}.test.ts',
     ],
     sources: ['src/activities/publishing', 'src/workflows/publishing', 'src/platforms', 'src/integrations/temporal'],
+    workers: 3,
+  },
+  races: {
+    files: ['tests/integration/races/*.test.ts'],
+    sources: ['src/activities/publishing', 'src/commands', 'src/store', 'src/platforms/shared'],
     workers: 3,
   },
   outages: {
