@@ -135,7 +135,9 @@ const FAULTS = {
     weight: 3,
     lastsMs: [500, 3_000],
     async begin({ cluster, platforms: [platform] }) {
-      await killAfterAccept(cluster, platform!)
+      await (
+        await killAfterAccept(cluster, platform!)
+      ).killed
       return () => Promise.all(cluster.processes('worker').map((worker) => worker.start()))
     },
   },
@@ -177,25 +179,28 @@ export function beginFault(event: FaultEvent, cluster: FaultCluster, session: Se
 }
 
 /**
- * Holds the response to the next visible call and kills every worker once the platform has accepted the call.
- * @returns false when no call was accepted within the time
+ * Holds the response to the next visible call, and returns once the platform will do so. Then kills every worker when the platform has
+ * accepted the call: `killed` is false when it accepted none within the time.
  */
 export async function killAfterAccept(
   cluster: FaultCluster,
   { control, calls: { publish } }: FaultPlatform,
   withinMs = 5_000,
-): Promise<boolean> {
+): Promise<{ killed: Promise<boolean> }> {
   const before = (await control.requests()).length
   await control.fault({ ...publish, times: 1, action: { holdAfterAccept: true } })
-  const accepted = await waitFor(
-    'an accepted call',
-    () => control.requests(),
-    (requests) => requests.slice(before).some((request) => matchesCall(publish, request) && isAccepted(request)),
-    withinMs,
-  ).catch(() => null)
-  if (!accepted) return false
-  await Promise.all(cluster.processes('worker').map((worker) => worker.kill()))
-  return true
+  const kill = async () => {
+    const accepted = await waitFor(
+      'an accepted call',
+      () => control.requests(),
+      (requests) => requests.slice(before).some((request) => matchesCall(publish, request) && isAccepted(request)),
+      withinMs,
+    ).catch(() => null)
+    if (!accepted) return false
+    await Promise.all(cluster.processes('worker').map((worker) => worker.kill()))
+    return true
+  }
+  return { killed: kill() }
 }
 
 export const isAccepted = ({ status }: LoggedRequest): boolean => status !== null && status >= 200 && status < 300

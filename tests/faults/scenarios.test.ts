@@ -92,9 +92,9 @@ describe('posts that Temporal never received', () => {
 
 it('a post has one record when its worker is killed after the platform accepted it', async () => {
   const session = await openUserSession()
-  const killing = killAfterAccept(tested.cluster, bluesky(), 20 * SECOND)
+  const { killed } = await killAfterAccept(tested.cluster, bluesky(), 20 * SECOND)
   await create(session)
-  expect(await killing).toBe(true)
+  expect(await killed).toBe(true)
   expect(await session.readPosts()).toMatchObject([{ status: 'PROCESSING' }])
   await tested.cluster.heal()
   await expectDelivered(session)
