@@ -101,29 +101,36 @@ function toGroup(name: string): string {
   return chosen
 }
 
-/** A group records its green run only where it ran what is committed. */
 async function runGroups(names: string[], args: string[]): Promise<number> {
   for (const name of names) if (name !== CHANGE) getDeepGroup(name)
   let failed = 0
   for (const name of names) {
     if (names.length > 1) say(`\n── ${name}`)
     const workers = name === CHANGE ? [] : ['--maxWorkers', String(getDeepGroup(name).workers)]
+    const commit = findTestedCommit()
     const code = await runVitest({ group: name, files: listGroup(name), args: ['run', ...workers, ...args] })
     if (code !== 0) failed = code
-    else if (name !== CHANGE && !process.env['CI'] && !args.includes('-t')) await recordRun(name)
+    else if (name !== CHANGE && !process.env['CI'] && !args.includes('-t')) await recordRun(name, commit)
   }
   return failed
 }
 
-async function recordRun(name: string): Promise<void> {
+/** Returns the commit that the working tree is; null where it has other changes than to the records of test runs. */
+function findTestedCommit(): string | null {
   const records = ['tests/deep-runs.json', 'tests/timings.json'].map((path) => `:!${path}`)
-  if (git('status', '--porcelain', '--', '.', ...records).stdout !== '') {
+  if (git('status', '--porcelain', '--', '.', ...records).stdout !== '') return null
+  return git('rev-parse', 'HEAD').stdout.trim()
+}
+
+/** @param commit the tested commit before the run */
+async function recordRun(name: string, commit: string | null): Promise<void> {
+  if (commit === null || commit !== findTestedCommit()) {
     say(`The green run of ${name} is not recorded, because it ran changes that are not committed.`)
     return
   }
   const runs = readJson<Record<string, DeepRun>>(DEEP_RUNS)
-  const commit = git('rev-parse', 'HEAD').stdout.trim()
-  await writeJson(DEEP_RUNS, { ...runs, [name]: { commit, at: new Date().toISOString().slice(0, 19) + 'Z' } })
+  const at = `${new Date().toISOString().slice(0, 19)}Z`
+  await writeJson(DEEP_RUNS, { ...runs, [name]: { commit, at } })
 }
 
 /** Runs the tests that import a file that differs from the last commit on main. */

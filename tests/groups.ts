@@ -22,29 +22,27 @@ export interface DeepGroup {
 }
 
 export const DEEP_GROUPS: Readonly<Record<string, DeepGroup>> = {
+  // Processes and servers that are killed under load, and every kind of lost response on every platform.
   faults: {
-    files: ['tests/faults/{load,scenarios,upgrade}.test.ts'],
+    files: ['tests/faults/{load,matrix,scenarios,upgrade}.test.ts'],
     sources: [
       'src/activities',
       'src/workflows',
       'src/store',
-      'src/domain/posts',
+      'src/platforms',
       'src/worker',
       'src/worker.ts',
       'tests/faults',
     ],
     workers: 3,
   },
-  matrix: {
-    files: ['tests/faults/matrix.test.ts'],
-    sources: ['src/activities/publishing', 'src/platforms', 'sandbox/platforms', 'tests/faults/matrix.ts'],
+  // Requests and deliveries that meet, and the guards against that, each removed once.
+  races: {
+    files: ['tests/integration/races/*.test.ts', 'tests/faults/planted.test.ts'],
+    sources: ['src/activities', 'src/commands', 'src/domain', 'src/store', 'src/platforms/shared', 'tests/faults'],
     workers: 3,
   },
-  guards: {
-    files: ['tests/faults/planted.test.ts'],
-    sources: ['src/activities', 'src/commands', 'src/domain', 'src/store', 'tests/faults'],
-    workers: 1,
-  },
+  // The whole service with each platform, and long waits.
   deliveries: {
     files: [
       'tests/integration/deliveries/{bluesky,facebook,instagram,mastodon,threads,tumblr}.test.ts',
@@ -54,11 +52,7 @@ export const DEEP_GROUPS: Readonly<Record<string, DeepGroup>> = {
     sources: ['src/activities/publishing', 'src/workflows/publishing', 'src/platforms', 'src/integrations/temporal'],
     workers: 3,
   },
-  races: {
-    files: ['tests/integration/races/*.test.ts'],
-    sources: ['src/activities/publishing', 'src/commands', 'src/store', 'src/platforms/shared'],
-    workers: 3,
-  },
+  // Killed processes and servers that are away, beside publishing.
   outages: {
     files: [
       'tests/integration/{analytics,billing}/killed.test.ts',
@@ -67,30 +61,30 @@ export const DEEP_GROUPS: Readonly<Record<string, DeepGroup>> = {
       'tests/integration/realtime/{fleet,paused}.test.ts',
     ],
     sources: [
-      'src/store',
-      'src/server.ts',
-      'src/api/realtime',
-      'src/activities/analytics',
-      'src/activities/billing',
-      'src/domain/quotas',
+      ...['src/store', 'src/server.ts', 'src/api/realtime', 'src/domain/quotas'],
+      ...['src/activities/analytics', 'src/activities/billing'],
     ],
     workers: 3,
   },
-  clients: {
-    files: ['tests/integration/{fuzz,mcp}/*.test.ts', 'tests/integration/sdk/command-line.test.ts'],
-    sources: ['packages', 'src/api', 'docs/openapi.json'],
-    workers: 2,
+  // Hostile, huge and generated input.
+  security: {
+    files: [
+      'tests/security/{bombs,hostile-input,hostile-texts,large-records,linear-time}.test.ts',
+      'tests/integration/fuzz/*.test.ts',
+    ],
+    sources: ['src/api', 'src/security', 'src/domain', 'src/platforms/shared', 'docs/openapi.json'],
+    workers: 3,
   },
-  pages: {
-    files: ['tests/{browser,e2e}/*.test.ts'],
-    sources: ['sandbox', 'scripts', 'src/api'],
+  // The packages as they are installed, and the pages in a browser.
+  clients: {
+    files: [
+      'tests/integration/mcp/*.test.ts',
+      'tests/integration/sdk/command-line.test.ts',
+      'tests/{browser,e2e}/*.test.ts',
+    ],
+    sources: ['packages', 'sandbox', 'scripts', 'src/api', 'README.md', 'docs/guide'],
     // A browser needs the whole machine to meet its deadlines, and so does the product as a new user starts it.
     workers: 1,
-  },
-  security: {
-    files: ['tests/security/{bombs,hostile-input,hostile-texts,large-records,linear-time}.test.ts'],
-    sources: ['src/api', 'src/security', 'src/domain', 'src/platforms/shared'],
-    workers: 3,
   },
 }
 
