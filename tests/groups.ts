@@ -42,26 +42,27 @@ export const DEEP_GROUPS: Readonly<Record<string, DeepGroup>> = {
     sources: ['src/activities', 'src/commands', 'src/domain', 'src/store', 'src/platforms/shared', 'tests/faults'],
     workers: 3,
   },
-  // The whole service with each platform, and long waits.
+  // The whole service with each platform and several accounts, and long waits.
   deliveries: {
     files: [
       'tests/integration/deliveries/{bluesky,facebook,instagram,mastodon,threads,tumblr}.test.ts',
-      'tests/integration/deliveries/{early-armed,fairness,figures,hanging,judged,large-video,long-history}.test.ts',
-      'tests/integration/deliveries/{prepared-ahead,temporal-loss}.test.ts',
+      'tests/integration/deliveries/{accounts,early-armed,fairness,figures,hanging,judged,large-video}.test.ts',
+      'tests/integration/deliveries/{long-history,prepared-ahead,publication-quota,temporal-loss}.test.ts',
     ],
     sources: ['src/activities/publishing', 'src/workflows/publishing', 'src/platforms', 'src/integrations/temporal'],
     workers: 3,
   },
-  // Killed processes and servers that are away, beside publishing.
+  // Processes that start, stop and are killed, and servers that are away.
   outages: {
     files: [
+      'tests/integration/processes/{lifecycle,readiness}.test.ts',
       'tests/integration/{analytics,billing}/killed.test.ts',
       'tests/integration/{billing,realtime,store}/outage.test.ts',
       'tests/integration/quotas/killed-processes.test.ts',
       'tests/integration/realtime/{fleet,paused}.test.ts',
     ],
     sources: [
-      ...['src/store', 'src/server.ts', 'src/api/realtime', 'src/domain/quotas'],
+      ...['src/store', 'src/server.ts', 'src/worker.ts', 'src/readiness.ts', 'src/api/realtime', 'src/domain/quotas'],
       ...['src/activities/analytics', 'src/activities/billing'],
     ],
     workers: 3,
@@ -75,9 +76,10 @@ export const DEEP_GROUPS: Readonly<Record<string, DeepGroup>> = {
     sources: ['src/api', 'src/security', 'src/domain', 'src/platforms/shared', 'docs/openapi.json'],
     workers: 3,
   },
-  // The packages as they are installed, and the pages in a browser.
+  // The packages as they are installed, the pages in a browser, and the simulators that stand for platforms.
   clients: {
     files: [
+      'tests/simulators/*.test.ts',
       'tests/integration/mcp/*.test.ts',
       'tests/integration/sdk/command-line.test.ts',
       'tests/{browser,e2e}/*.test.ts',
