@@ -76,7 +76,7 @@ export const DEEP_GROUPS: Readonly<Record<string, DeepGroup>> = {
     sources: ['src/api', 'src/security', 'src/domain', 'src/platforms/shared', 'docs/openapi.json'],
     workers: 3,
   },
-  // The packages as they are installed, the pages in a browser, and the simulators that stand for platforms.
+  // Installed packages, pages in a browser, and the platform simulators.
   clients: {
     files: [
       'tests/simulators/*.test.ts',
