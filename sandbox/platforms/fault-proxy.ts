@@ -33,7 +33,6 @@ export interface FaultProxy {
 /** The response to requests without a User-Agent: public servers refuse them, so every simulator does. */
 const NAMELESS: FaultAction = { status: 403, body: 'Forbidden: requests need a User-Agent' }
 const LOG_LENGTH = 50_000
-const KEEP_ALIVE_MS = 65_000
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
@@ -133,7 +132,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     })
   }
 
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 }, (request, response) => {
+  const server = createServer({ requestTimeout: 0 }, (request, response) => {
     handle(request, response).catch(() => {
       // The real server was unreachable or closed the connection; the client sees the same.
       response.destroy()

@@ -1,6 +1,12 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import { Server } from 'node:http'
 import type { AddressInfo, Server as NetServer } from 'node:net'
+
+/**
+ * The event loop of a client may stall for seconds, as a test does while it searches histories. With Node's 5 s, a server has then closed the
+ * connection that the client takes next, and the call fails with `other side closed`.
+ */
+const KEEP_ALIVE_MS = 65_000
 
 /** Listens on loopback, on `preferredPort` or, if it is in use, on any other port. Returns the base URL. */
 export async function listenOnLoopback(server: NetServer, preferredPort = 0): Promise<string> {
@@ -14,6 +20,7 @@ export async function listenOnLoopback(server: NetServer, preferredPort = 0): Pr
 }
 
 async function listen(server: NetServer, port: number): Promise<void> {
+  if (server instanceof Server) server.keepAliveTimeout = KEEP_ALIVE_MS
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
 }

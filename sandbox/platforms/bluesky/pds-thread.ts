@@ -94,7 +94,7 @@ async function startPds({ dir, publicUrl, appViewUrl, appViewDid }: PdsThreadInp
   const pds = await PDS.create(config, envToSecrets(env))
   await pds.ctx.sequencer.start()
   // PDS.start() would listen on every interface.
-  const server = createServer({ keepAliveTimeout: 90_000 }, pds.app)
+  const server = createServer(pds.app)
   return { url: await listenOnLoopback(server), server, pds }
 }
 

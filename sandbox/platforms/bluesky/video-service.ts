@@ -102,7 +102,7 @@ export function createVideoService(dir: string, pds: () => PdsClient, knobs: Vid
     return { status: 200, body: { jobStatus: await view(job) } }
   }
 
-  return createServer({ keepAliveTimeout: 65_000, requestTimeout: 0 }, (request, response) => {
+  return createServer({ requestTimeout: 0 }, (request, response) => {
     const send = ({ status, body }: SandboxResponse) => {
       request.resume()
       response.writeHead(status, { 'content-type': 'application/json' })

@@ -61,7 +61,7 @@ export function createSimulatorServer<Known extends object>(options: SimulatorSe
     }
   }
 
-  return createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
+  return createServer((request, response) => {
     void answerTo(request).then((answer) => send(response, answer))
   })
 }
