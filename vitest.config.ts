@@ -23,7 +23,7 @@ const retry = process.env['CI'] ? 1 : 0
 /** These tests read what Temporal's SDK reports, and its log and metrics go to the first worker of a process. */
 const OWN_PROCESS = ['tests/integration/mail/secrets.test.ts', 'tests/integration/deliveries/sweeper.test.ts']
 
-const FOLDERS = ['unit', 'tooling', 'simulators', 'workflows', 'faults', 'browser', 'e2e']
+const FOLDERS = ['unit', 'tooling', 'simulation', 'simulators', 'workflows', 'faults', 'browser', 'e2e']
 
 /** The files of one folder, with settings of their own. */
 function folder(name: (typeof FOLDERS)[number], settings: object = {}) {
@@ -51,6 +51,7 @@ export default defineConfig({
       // These files share no state, and loading the modules once per worker halves the time.
       folder('unit', { isolate: false, testTimeout: MINUTE_MS }),
       folder('tooling'),
+      folder('simulation'),
       folder('simulators', servers),
       {
         extends: true,

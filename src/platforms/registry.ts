@@ -12,6 +12,7 @@ import { createFacebook, type FacebookOptions } from './facebook/adapter.ts'
 import { createInstagram, type InstagramOptions } from './instagram/adapter.ts'
 import { createMastodon, type MastodonOptions } from './mastodon/adapter.ts'
 import type { CallQuotas } from './shared/call-quota.ts'
+import type { createHttpClient } from './shared/http.ts'
 import { createTumblr, type TumblrOptions } from './tumblr/adapter.ts'
 import { createThreads, type ThreadsOptions } from './threads/adapter.ts'
 
@@ -29,6 +30,8 @@ interface SharedOptions {
   quotas?: CallQuotas
   /** Required for accounts on servers that users name. */
   applications?: ServerApplications
+  /** Creates the HTTP clients. The simulation replaces it; absent: real connections. */
+  createClient?: typeof createHttpClient
 }
 
 /** The options of each platform; `null`: not configured in this deployment. */
@@ -50,7 +53,17 @@ interface ConnectablePlatform {
 
 /** Creates the adapters of the configured platforms. Nothing is opened before the first call. */
 export function createPlatformRegistry(options: PlatformSettings & SharedOptions) {
-  const { publishTimeoutMs, unansweredInFlightMs, media, facts, applications, userAgent, quotas, ...settings } = options
+  const {
+    publishTimeoutMs,
+    unansweredInFlightMs,
+    media,
+    facts,
+    applications,
+    userAgent,
+    quotas,
+    createClient,
+    ...settings
+  } = options
   const common = {
     publishTimeoutMs,
     unansweredInFlightMs,
@@ -59,6 +72,7 @@ export function createPlatformRegistry(options: PlatformSettings & SharedOptions
     userAgent,
     ...(quotas && { quotas }),
     ...(applications && { applications }),
+    ...(createClient && { createClient }),
   }
   const platforms: Partial<Record<Platform, ConnectablePlatform>> = {
     bluesky: createBluesky({ ...settings.bluesky, ...common }),

@@ -32,6 +32,8 @@ export interface BlueskyOptions {
   media: MediaSource
   /** Sent as `User-Agent` with every call. */
   userAgent: string
+  /** Creates the HTTP clients. The simulation replaces it; absent: real connections. */
+  createClient?: typeof createHttpClient
   /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
   quotas?: CallQuotas
   /** The largest file that an account's own server accepts, bytes. */
@@ -48,6 +50,7 @@ const BLOB_LIMIT_BYTES = 52_428_800
 /** Creates the adapter for Bluesky and other AT Protocol servers, by app password. */
 export function createBluesky(options: BlueskyOptions) {
   const { entryUrl, accountHosts, videoUrl, appUrl, publishTimeoutMs, media, userAgent } = options
+  const { createClient = createHttpClient } = options
   const { allowedPrivate, directoryUrl, resolve, quotas } = options
   const { blobLimitBytes = BLOB_LIMIT_BYTES, processingWaitMs = 5 * SECOND } = options
   const publicServers = createPublicServers({
@@ -58,10 +61,10 @@ export function createBluesky(options: BlueskyOptions) {
     ...(resolve && { resolve }),
   })
   const { guard } = publicServers
-  const client = createHttpClient({ userAgent, connections: CALL_CONNECTIONS, guard })
-  const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS, guard })
+  const client = createClient({ userAgent, connections: CALL_CONNECTIONS, guard })
+  const uploadClient = createClient({ userAgent, connections: UPLOAD_CONNECTIONS, guard })
   // A separate client, so that reading counts never delays publishing.
-  const readingClient = createHttpClient({ userAgent, connections: READING_CONNECTIONS, guard })
+  const readingClient = createClient({ userAgent, connections: READING_CONNECTIONS, guard })
   const quota = createCallQuota({ platform: 'bluesky', quotas, toSubjects: (call) => [toSubject(call)], readNews })
   const xrpc = createXrpc(quota.watch(client))
   const reading = createXrpc(quota.throttle(readingClient))

@@ -37,6 +37,8 @@ export interface FacebookOptions extends InFlightTimes {
   media: MediaSource
   /** Sent as `User-Agent` with every call. */
   userAgent: string
+  /** Creates the HTTP clients. The simulation replaces it; absent: real connections. */
+  createClient?: typeof createHttpClient
   /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
   quotas?: CallQuotas
   /** How long after its call a video may still appear, milliseconds. */
@@ -49,12 +51,13 @@ const READING_CONNECTIONS = 8
 /** Creates the adapter for Facebook Pages, by OAuth. The login also brings the page's Instagram account. */
 export function createFacebook(options: FacebookOptions) {
   const { version, appId, appSecret, extraScopes = [], userAgent, quotas } = options
+  const { createClient = createHttpClient } = options
   const { publishTimeoutMs, videoTimeoutMs = 5 * MINUTE } = options
   const { inFlightMs, unansweredInFlightMs, videoInFlightMs = 10 * MINUTE } = options
-  const calls = createHttpClient({ userAgent, connections: CALL_CONNECTIONS })
-  const uploads = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
+  const calls = createClient({ userAgent, connections: CALL_CONNECTIONS })
+  const uploads = createClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   // A separate client, so that reading counts never delays publishing.
-  const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
+  const reading = createClient({ userAgent, connections: READING_CONNECTIONS })
   const webUrl = trimTrailingSlashes(options.dialogUrl)
   const baseUrl = `${trimTrailingSlashes(options.graphUrl)}/${version}`
   const quota = createGraphQuota({ platform: 'facebook', quotas, rules: FACEBOOK_ERRORS, appId, host: 'facebook' })

@@ -21,6 +21,8 @@ export interface InstagramOptions extends ContainerTimes {
   media: MediaSource
   /** Sent as `User-Agent` with every call. */
   userAgent: string
+  /** Creates the HTTP clients. The simulation replaces it; absent: real connections. */
+  createClient?: typeof createHttpClient
   /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
   quotas?: CallQuotas
 }
@@ -38,12 +40,13 @@ export function createInstagram({
   appSecret,
   userAgent,
   quotas,
+  createClient = createHttpClient,
   ...options
 }: InstagramOptions) {
-  const client = createHttpClient({ userAgent, connections: CALL_CONNECTIONS })
-  const containerClient = createHttpClient({ userAgent, connections: CONTAINER_CONNECTIONS })
+  const client = createClient({ userAgent, connections: CALL_CONNECTIONS })
+  const containerClient = createClient({ userAgent, connections: CONTAINER_CONNECTIONS })
   // A separate client, so that reading counts never delays publishing.
-  const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
+  const reading = createClient({ userAgent, connections: READING_CONNECTIONS })
   const baseUrl = `${trimTrailingSlashes(graphUrl)}/${version}`
   const quota = createGraphQuota({ platform: 'instagram', quotas, rules: INSTAGRAM_ERRORS, appId, host: 'facebook' })
   const graph = { label: 'Instagram', rules: INSTAGRAM_ERRORS, tokenIn: 'header', baseUrl } as const

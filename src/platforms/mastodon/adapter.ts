@@ -36,6 +36,8 @@ export interface MastodonOptions extends InFlightTimes {
   media: MediaSource
   /** Sent as `User-Agent` with every call. */
   userAgent: string
+  /** Creates the HTTP clients. The simulation replaces it; absent: real connections. */
+  createClient?: typeof createHttpClient
   /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
   quotas?: CallQuotas
   facts: PlatformFacts
@@ -51,14 +53,15 @@ const MAX_REMEMBERED_SERVERS = 2_000
 /** Creates the adapter for Mastodon and servers with its API, by OAuth on the page of each server. */
 export function createMastodon(options: MastodonOptions) {
   const { named, applications, publishTimeoutMs, media, facts, userAgent, quotas } = options
+  const { createClient = createHttpClient } = options
   const { inFlightMs, unansweredInFlightMs, processingWaitMs = 5 * SECOND } = options
   const configuredUrl = trimTrailingSlashes(options.instanceUrl)
   const publicServers = createPublicServers({ configured: [configuredUrl], ...named })
   const { guard } = publicServers
-  const client = createHttpClient({ userAgent, connections: CALL_CONNECTIONS, guard })
-  const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS, guard })
+  const client = createClient({ userAgent, connections: CALL_CONNECTIONS, guard })
+  const uploadClient = createClient({ userAgent, connections: UPLOAD_CONNECTIONS, guard })
   // A separate client, so that reading counts never delays publishing.
-  const readingClient = createHttpClient({
+  const readingClient = createClient({
     userAgent,
     connections: READING_CONNECTIONS,
     maxResponseBytes: MAX_LISTING_BYTES,

@@ -22,6 +22,8 @@ export interface ThreadsOptions extends ContainerTimes {
   media: MediaSource
   /** Sent as `User-Agent` with every call. */
   userAgent: string
+  /** Creates the HTTP clients. The simulation replaces it; absent: real connections. */
+  createClient?: typeof createHttpClient
   /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
   quotas?: CallQuotas
 }
@@ -40,12 +42,13 @@ export function createThreads({
   appSecret,
   userAgent,
   quotas,
+  createClient = createHttpClient,
   ...options
 }: ThreadsOptions) {
-  const client = createHttpClient({ userAgent, connections: CALL_CONNECTIONS })
-  const containerClient = createHttpClient({ userAgent, connections: CONTAINER_CONNECTIONS })
+  const client = createClient({ userAgent, connections: CALL_CONNECTIONS })
+  const containerClient = createClient({ userAgent, connections: CONTAINER_CONNECTIONS })
   // A separate client, so that reading counts never delays publishing.
-  const reading = createHttpClient({ userAgent, connections: READING_CONNECTIONS })
+  const reading = createClient({ userAgent, connections: READING_CONNECTIONS })
   const base = trimTrailingSlashes(graphUrl)
   const quota = createGraphQuota({ platform: 'threads', quotas, rules: THREADS_ERRORS, appId, host: 'threads' })
   const graph = { label: 'Threads', rules: THREADS_ERRORS, tokenIn: 'parameter' } as const

@@ -24,6 +24,8 @@ export interface TumblrOptions {
   media: MediaSource
   /** Sent as `User-Agent` with every call. */
   userAgent: string
+  /** Creates the HTTP clients. The simulation replaces it; absent: real connections. */
+  createClient?: typeof createHttpClient
   /** Shares the quotas of calls with other processes. Absent: calls are not limited. */
   quotas?: CallQuotas
   /** How long one preparation waits for the server to process a video, milliseconds. */
@@ -36,13 +38,13 @@ const READING_CONNECTIONS = 8
 /** Creates the adapter for Tumblr: OAuth 1.0a, posts on the account's primary blog. */
 export function createTumblr(options: TumblrOptions) {
   const { consumerKey, consumerSecret, apiUrl, publishTimeoutMs, media, userAgent, quotas } = options
-  const { processingWaitMs = 5 * SECOND } = options
+  const { processingWaitMs = 5 * SECOND, createClient = createHttpClient } = options
   const wwwUrl = trimTrailingSlashes(options.authorizeUrl)
-  const http = createHttpClient({ userAgent, connections: CALL_CONNECTIONS })
-  const uploadClient = createHttpClient({ userAgent, connections: UPLOAD_CONNECTIONS })
+  const http = createClient({ userAgent, connections: CALL_CONNECTIONS })
+  const uploadClient = createClient({ userAgent, connections: UPLOAD_CONNECTIONS })
   const sign = createSigner({ token: consumerKey, secret: consumerSecret })
   // A separate client, so that reading counts never delays publishing.
-  const readingClient = createHttpClient({
+  const readingClient = createClient({
     userAgent,
     connections: READING_CONNECTIONS,
     maxResponseBytes: MAX_LISTING_BYTES,
