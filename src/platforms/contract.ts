@@ -44,7 +44,8 @@ export interface Profile {
 /**
  * The state that one delivery keeps between attempts: ids of prepared objects, by name.
  * `key` and `startedAt` are fixed before the first visible call and are the same for all repeats.
- * `save` is durable when it returns. It throws when the post, its content or the account has changed.
+ * `save` is durable when it returns. It throws when the post, its content or the account has changed, and `CheckpointUnknown` when it is not
+ * known whether the value was stored.
  */
 export interface DeliveryCheckpoints {
   key: string

@@ -77,3 +77,11 @@ export class ServerNotAllowedError extends PlatformError {
 function inheritReason(cause: unknown): PlatformReason | null {
   return cause instanceof PlatformError ? cause.platformReason : null
 }
+
+/** Thrown by `save` of a checkpoint when it is unknown whether the value was stored. */
+export class CheckpointUnknown extends Error {
+  constructor(cause: unknown) {
+    super('it is unknown whether a checkpoint was stored', { cause })
+    this.name = 'CheckpointUnknown'
+  }
+}

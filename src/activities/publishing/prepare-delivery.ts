@@ -16,7 +16,7 @@ import { toTarget } from '../../domain/posts/targets.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
 import type { Credentials, OutgoingPost, PlatformAdapter } from '../../platforms/contract.ts'
-import { PlatformError } from '../../platforms/errors.ts'
+import { CheckpointUnknown, PlatformError } from '../../platforms/errors.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
@@ -126,10 +126,13 @@ export function createPrepareDelivery({
     return {
       get: (name: string) => handles.get(name),
       async save(name: string, value: string): Promise<void> {
-        const { round } = input
+        const ref = { round: input.round, attempt: entry.delivery.attempt }
         const { accountId } = account
         const { contentVersion } = post
-        await posts.transition(post, saveCheckpoint(toTarget(input), { round, accountId, contentVersion, name, value }))
+        const checkpoint = { ...ref, accountId, contentVersion, name, value }
+        await posts.transition(post, saveCheckpoint(toTarget(input), checkpoint)).catch((error: unknown) => {
+          throw isDatabaseOutage(error) ? new CheckpointUnknown(error) : error
+        })
         handles.set(name, value)
       },
     }

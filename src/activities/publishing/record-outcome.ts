@@ -6,7 +6,7 @@ import { postEnded, postFailed, postPublished } from '../../domain/notifications
 import { accept, ClaimRefused, defer, EffectTaken, markUnknown, refuse } from '../../domain/posts/delivery-moves.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { findOpenEntry, findEntry, toCauseFields, toFailure } from '../../domain/posts/post-entries.ts'
-import type { Move, Post, Published } from '../../domain/posts/post.ts'
+import type { Move, PlatformStatus, Post, Published } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
@@ -21,12 +21,16 @@ export interface OutcomeRecorderDeps extends AppendEventsDeps {
   notifications: NotificationStore
   clock: Clock
   metrics: Pick<Metrics, 'deliveryRecorded'>
+  /** How long an unanswered call may still take effect. */
+  unansweredSettleMs: number
 }
 
 const UNKNOWN_FAILURE = failure('INTERNAL', 'Unknown')
 
 /** Records the outcome of an attempt and notifies the user once. */
-export function createOutcomeRecorder({ posts, notifications, database, events, clock, metrics }: OutcomeRecorderDeps) {
+export function createOutcomeRecorder(deps: OutcomeRecorderDeps) {
+  const { posts, notifications, database, events, clock, metrics, unansweredSettleMs } = deps
+
   /** Changes the post, and stores the pending timeline events with it. */
   async function applyMove({ post, activity }: Attempt, move: Move): Promise<Post> {
     const { runId, pendingEvents } = activity
@@ -73,6 +77,8 @@ export function createOutcomeRecorder({ posts, notifications, database, events, 
       await clock.sleepUntil(post.dueAt, activity.signal)
       return RELOAD
     }
+    // guard: earlier call in flight
+    if (mayTakeEffect(attempt.entry, clock.now(), unansweredSettleMs)) return recordUnknown(attempt, reason, true)
     const moved = await applyMove(attempt, refuse(toTarget(input), reason, ref))
     // The entry is still open when another attempt claimed it meanwhile. Then this refusal does not count.
     if (findOpenEntry(moved, toTarget(input), input.round)) return RELOAD
@@ -208,6 +214,11 @@ export function toDeliveryResult(
     ...(outcome === 'failed' &&
       reason && { failure: { code: reason.code, message: explainFailure(reason, input.platform) } }),
   }
+}
+
+/** Returns whether an earlier, unanswered call may still publish the post, whatever a later one was told. */
+function mayTakeEffect({ delivery: { unansweredAt } }: PlatformStatus, now: Date, settleMs: number): boolean {
+  return unansweredAt !== undefined && now.getTime() - unansweredAt.getTime() < settleMs
 }
 
 function logFailure(event: string, { ref, activity }: Attempt, { code, platformReason }: Failure): void {

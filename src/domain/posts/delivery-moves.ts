@@ -201,11 +201,13 @@ function endReconciliation(target: Target, from: AttemptRef, change: Partial<Del
   return (post, now) => {
     const entry = findCurrentEntry(post, target, from)
     if (!entry || !needsReconciliation(entry.delivery, now)) return post
+    const isAnswered = entry.delivery.answered || entry.lastAttemptAt === null
     return updateEntry(post, target, {
       status: 'pending',
       ...toCauseFields(null),
       delivery: {
         ...entry.delivery,
+        ...(!isAnswered && { unansweredAt: entry.lastAttemptAt! }),
         ...change,
         outcome: 'deferred',
         doubted: true,
@@ -244,17 +246,22 @@ export function markDeleted(target: Target): Move {
 
 /**
  * Stores one result of preparation under its name. Handles of another account or content version are dropped first.
- * @throws ClaimRefused `stale` when the post was edited since, `not-deliverable` when its delivery has ended
+ * @param prepared.attempt the number of the last claim when the preparation began
+ * @throws ClaimRefused `stale` when the post was edited since, `leased` when another attempt has claimed the delivery since,
+ * `not-deliverable` when it has ended
  */
 export function saveCheckpoint(
   target: Target,
-  prepared: { round: number; accountId: string; contentVersion: number; name: string; value: string },
+  prepared: AttemptRef & { accountId: string; contentVersion: number; name: string; value: string },
 ): Move {
   return (post) => {
     const entry = findOpenEntry(post, target, prepared.round)
     if (!entry) throw new ClaimRefused('not-deliverable')
     if (post.contentVersion !== prepared.contentVersion) throw new ClaimRefused('stale')
     const { delivery } = entry
+    // The call of the other attempt names what it prepared, and reconciliation has to find that.
+    // guard: checkpoints of the claim
+    if (delivery.attempt !== prepared.attempt) throw new ClaimRefused('leased')
     const isOpen = delivery.outcome === 'unknown' || delivery.leaseUntil !== null
     if (isOpen && delivery.accountId !== prepared.accountId) throw new ClaimRefused('in-doubt')
     const kept = selectHandles(delivery, prepared.accountId, prepared.contentVersion)

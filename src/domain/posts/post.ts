@@ -79,6 +79,8 @@ export interface Delivery {
   doubted: boolean
   /** True when the call with the unknown outcome got a response, so that no server is still processing it; absent: not known. */
   answered?: boolean
+  /** When the last call began that got no response and was repeated nevertheless; absent: there is none. It may still take effect. */
+  unansweredAt?: Date
   /** True from a user's retry until the next visible call: the post may be sent again if reconciliation cannot determine the outcome. */
   repeatAllowed?: boolean
   /** Retryable definite failures in this round. */

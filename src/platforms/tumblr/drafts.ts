@@ -3,7 +3,7 @@ import type { Content, MediaItem } from '../../domain/posts/post.ts'
 import { fitAltText, toMediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { CallOptions, Credentials, MediaSource, OutgoingPost, Checkpoints } from '../contract.ts'
-import { PlatformError } from '../errors.ts'
+import { CheckpointUnknown, PlatformError } from '../errors.ts'
 import { ignoreBody, toJsonBody } from '../shared/calls.ts'
 import { loadImage, warmUpImages } from '../shared/image-files.ts'
 import { createMultipartBody, createTextPart } from '../shared/multipart.ts'
@@ -99,11 +99,12 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     return (await to.send(call, readCreated, options)).id
   }
 
-  /** Stores the draft's id. If that fails, the draft is deleted, since nothing would ever publish or delete it. */
+  /** Stores the draft's id. If that is refused, the draft is deleted, since nothing would ever publish or delete it. */
   async function saveDraft(id: string, account: Credentials, checkpoints: Checkpoints): Promise<void> {
     try {
       await checkpoints.save(DRAFT, id)
     } catch (error) {
+      if (error instanceof CheckpointUnknown) throw error
       await deleteDraft(id, account, { signal: AbortSignal.timeout(REMOVE_TIMEOUT_MS) }).catch(() => undefined)
       throw error
     }
@@ -187,6 +188,11 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     async discard(checkpoints: Pick<Checkpoints, 'get'>, account: Credentials, options: CallOptions): Promise<void> {
       const id = checkpoints.get(DRAFT)
       if (id) await deleteDraft(id, account, options)
+    },
+
+    /** Makes the next preparation create the draft again. */
+    async forget(checkpoints: Checkpoints): Promise<void> {
+      for (const name of [MEDIA, DRAFT]) if (checkpoints.get(name)) await checkpoints.save(name, '')
     },
 
     warmUp: warmUpImages,

@@ -41,12 +41,22 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
     const call = { token: toTokenPair(account), signal, timeoutMs: publishTimeoutMs }
     const { id } = await api
       .send({ method: 'PUT', path, body: toJsonBody(body) }, readCreated, call)
-      .catch(rethrowAsDraftGone)
+      .catch(async (error: unknown) => {
+        throw isRefusedAs(error, 'missing') ? await toMissingDraftError(error as PlatformError, delivery) : error
+      })
     if (id !== draft) return toPublished(id, account)
     // The response may name the draft, which no longer exists.
     const found = await findPublished(draft, account, { signal }).catch(() => null)
     if (found) return toPublished(found.id_string, account)
     throw toUnreadableError('Tumblr')
+  }
+
+  /** Converts a 404. After an earlier call, the draft may be published or deleted, and reconciliation distinguishes the two. */
+  async function toMissingDraftError(cause: PlatformError, delivery: DeliveryCheckpoints): Promise<PlatformError> {
+    const message = 'The draft of this post is no longer on Tumblr'
+    if (delivery.isRepeat) return new PlatformError('duplicate', message, { certain: false, cause })
+    await drafts.forget(delivery)
+    return new PlatformError('media_not_ready', `${message}, so it is created again`, { certain: true, cause })
   }
 
   async function reconcile(
@@ -56,7 +66,8 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
     options: SearchOptions,
   ): Promise<Published | NotFoundResult> {
     const draft = getDraftId(delivery)
-    if (draft === null) return 'undecidable'
+    // It was never created, or no longer there for the first call: then nothing was published.
+    if (draft === null) return 'absent'
     if (await isDraft(draft, account, options)) return 'absent'
     const found = await findPublished(draft, account, options)
     return found ? toPublished(found.id_string, account) : 'undecidable'
@@ -104,16 +115,4 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
 
   const { prepare, discard, warmUp } = drafts
   return { prepare, discard, warmUp, publish, reconcile }
-}
-
-/**
- * Rethrows a missing draft as `duplicate`. An earlier call published the draft, or its author deleted it. Reconciliation
- * distinguishes the two.
- */
-function rethrowAsDraftGone(error: unknown): never {
-  if (!isRefusedAs(error, 'missing')) throw error
-  throw new PlatformError('duplicate', 'The draft of this post is no longer on Tumblr', {
-    certain: false,
-    cause: error,
-  })
 }

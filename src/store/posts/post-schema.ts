@@ -50,6 +50,7 @@ const deliverySchema = new Schema(
     outcome: { type: String, enum: ['none', 'accepted', 'refused', 'deferred', 'unknown'], required: true },
     doubted: required(Boolean),
     answered: Boolean,
+    unansweredAt: Date,
     repeatAllowed: Boolean,
     tries: required(Number),
     reconcileTries: required(Number),

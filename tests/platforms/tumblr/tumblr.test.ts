@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { CheckpointUnknown } from '../../../src/platforms/errors.ts'
 import type { Published } from '../../../src/domain/posts/post.ts'
 import type { Credentials, DeliveryCheckpoints, OutgoingPost } from '../../../src/platforms/contract.ts'
 import { tumblrWorld, REDIRECT_URI, type TumblrWorld } from './tumblr-support.ts'
@@ -243,6 +244,14 @@ describe('drafts', () => {
     await expect(prepare).rejects.toThrow('The post was cancelled')
     expect(draftsOf(as)).toEqual([])
   })
+
+  it('a draft that may have been stored is kept', async () => {
+    const as = await world.newAccount()
+    const lost = new CheckpointUnknown(new Error('connection closed'))
+    const failing = { ...newDelivery(), save: () => Promise.reject(lost) }
+    await expect(world.adapter.prepare(newPost('kept'), as, failing, options())).rejects.toBe(lost)
+    expect(draftsOf(as)).toHaveLength(1)
+  })
 })
 
 describe('media', () => {
@@ -344,7 +353,7 @@ describe('exactly one Tumblr post', () => {
 
   it('the outcome is undecidable when neither the draft nor its post exists', async () => {
     const as = await world.newAccount()
-    const delivery = newDelivery()
+    const delivery = { ...newDelivery(), isRepeat: true }
     const post = newPost('thrown away')
     await world.adapter.prepare(post, as, delivery, options())
     await world.control.deletePost(draftsOf(as)[0]!.id)
@@ -353,7 +362,22 @@ describe('exactly one Tumblr post', () => {
       certain: false,
     })
     expect(await reconcile(post, delivery, as)).toBe('undecidable')
-    expect(await reconcile(post, newDelivery(), as)).toBe('undecidable')
+  })
+
+  it('a draft that is missing at the first call is created again', async () => {
+    const as = await world.newAccount()
+    const delivery = newDelivery()
+    const post = newPost('deleted by its author')
+    await world.adapter.prepare(post, as, delivery, options())
+    await world.control.deletePost(draftsOf(as)[0]!.id)
+    expect(await platformErrorOf(world.adapter.publish(post, as, delivery, options()))).toMatchObject({
+      class: 'media_not_ready',
+      certain: true,
+    })
+    expect(await reconcile(post, delivery, as)).toBe('absent')
+    await world.adapter.prepare(post, as, delivery, options())
+    await world.adapter.publish(post, as, delivery, options())
+    expect(await withText('deleted by its author')).toHaveLength(1)
   })
 })
 
@@ -373,7 +397,7 @@ describe('refusals', () => {
     [403, errors(8011), 'rate_limited', true],
     [403, errors(8022), 'blocked_by_platform', true],
     [403, errors(8023), 'rate_limited', true],
-    [404, errors(0), 'duplicate', false],
+    [404, errors(0), 'media_not_ready', true],
     [408, '', 'transient', false],
     [413, '', 'validation', true],
     [418, '', 'transient', false],

@@ -101,7 +101,7 @@ describe('deleting a post', () => {
     const ann = await world.caller()
     const postId = await createdPost(ann)
     const { posts } = world.context
-    const checkpoint = { round: 0, accountId: 'a', contentVersion: 0, name: 'draft', value: '1' }
+    const checkpoint = { round: 0, attempt: 0, accountId: 'a', contentVersion: 0, name: 'draft', value: '1' }
     const preparedMeanwhile: typeof posts.remove = async (...asked) => {
       await posts.transition((await posts.find(postId))!, saveCheckpoint('bluesky', checkpoint))
       return posts.remove(...asked)

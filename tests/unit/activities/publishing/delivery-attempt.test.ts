@@ -133,6 +133,28 @@ describe('an aborted attempt', () => {
   })
 })
 
+it.each([
+  ['without a response leaves the delivery open', false, retryBecause('Invalid text')],
+  ['with a response ends the delivery', true, { kind: 'done', result: { outcome: 'failed' } }],
+])('a refused repeat of a call %s', async (_, answered, expected) => {
+  const answers = [
+    new PlatformError('transient', 'No connection', { certain: false, answered }),
+    new PlatformError('validation', 'Invalid text', { certain: true }),
+  ]
+  const adapter = {
+    platform: 'bluesky',
+    prepare: async () => {},
+    publish: () => Promise.reject(answers.shift()!),
+    reconcile: async () => 'absent',
+  } as unknown as PlatformAdapter
+  const { add, attempt, endWait } = createAttempts(adapter.publish, { platforms: { find: () => adapter } })
+  const post = add(buildPost({}, new Date()))
+  const { signal } = new AbortController()
+  expect(await attempt(post, signal)).toMatchObject(retryBecause('No connection'))
+  endWait(post)
+  expect(await attempt(post, signal)).toMatchObject(expected)
+})
+
 it('the lease of a delivery covers the longer timeout of a slow call', async () => {
   let leaseMs = 0
   let isAborted = true

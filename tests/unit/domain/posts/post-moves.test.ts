@@ -493,7 +493,7 @@ describe('waits', () => {
 })
 
 describe('prepared handles', () => {
-  const prepared = { round: 0, accountId: 'a', contentVersion: 0, name: 'blob', value: '1' }
+  const prepared = { round: 0, attempt: 0, accountId: 'a', contentVersion: 0, name: 'blob', value: '1' }
 
   it('prepared handles belong to one account and one content version', () => {
     const post = apply(buildPost(), saveCheckpoint('bluesky', prepared))
@@ -518,9 +518,19 @@ describe('prepared handles', () => {
     const edited = edit({ content: { text: 'Other', mediaItems: [] } })(buildPost(), T0)
     expect(() => apply(edited, saveCheckpoint('bluesky', prepared))).toThrow(ClaimRefused)
     const { post } = claimed(buildPost())
-    expect(() => apply(post, saveCheckpoint('bluesky', { ...prepared, accountId: 'b' }))).toThrow(ClaimRefused)
+    expect(() => apply(post, saveCheckpoint('bluesky', { ...prepared, attempt: 1, accountId: 'b' }))).toThrow(
+      'in-doubt',
+    )
     expect(() => apply(failedPost(), saveCheckpoint('bluesky', prepared))).toThrow(ClaimRefused)
     expect(() => apply(buildPost(), saveCheckpoint('tumblr', prepared))).toThrow(ClaimRefused)
+  })
+
+  it('an attempt cannot replace what the claim of another attempt has prepared', () => {
+    const own = { ...prepared, accountId: 'did:plc:someone' }
+    const { post } = claimed(apply(buildPost(), saveCheckpoint('bluesky', own)))
+    expect(() => apply(post, saveCheckpoint('bluesky', { ...own, value: '2' }))).toThrow('leased')
+    const saved = apply(post, saveCheckpoint('bluesky', { ...own, attempt: 1, value: '3' }))
+    expect(findEntry(saved, 'bluesky')!.delivery.handles).toEqual({ blob: '3' })
   })
 })
 
