@@ -38,7 +38,7 @@ export const DEEP_GROUPS: Readonly<Record<string, DeepGroup>> = {
   },
   // Requests and deliveries that meet, and the guards against that, each removed once.
   races: {
-    files: ['tests/integration/races/*.test.ts', 'tests/faults/planted.test.ts'],
+    files: ['tests/integration/races/*.test.ts', 'tests/faults/planted.test.ts', 'tests/simulation/guards.test.ts'],
     sources: ['src/activities', 'src/commands', 'src/domain', 'src/store', 'src/platforms/shared', 'tests/faults'],
     workers: 3,
   },

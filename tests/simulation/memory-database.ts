@@ -1,4 +1,8 @@
-import { aggregate, Query, update as applyUpdate } from 'mingo'
+import { Query as AnyQuery } from 'mingo'
+import { Context } from 'mingo/core'
+import * as queryOperators from 'mingo/operators/query'
+import * as updateOperators from 'mingo/operators/update'
+import { Query } from 'mingo/query'
 import mongoose, { type Schema } from 'mongoose'
 import type { Database } from '../../src/store/shared/database.ts'
 
@@ -46,7 +50,7 @@ const sendAtOnce: SendCommand = async (_, apply) => apply()
 
 /**
  * A connection to a MongoDB in memory: the commands that the stores of posts and platform posts use, with conditional writes, unique indexes
- * as their schemas declare them, and transactions that conflict. Filters, updates and pipelines are those of mingo.
+ * as their schemas declare them, and transactions that conflict. Filters and updates are those of mingo.
  */
 export function connectMemory(storage: MemoryStorage, send: SendCommand = sendAtOnce): Database {
   const sessions = new WeakMap<object, Transaction>()
@@ -115,10 +119,8 @@ export function connectMemory(storage: MemoryStorage, send: SendCommand = sendAt
   function collection(name: string) {
     const select = (filter: Filter, options: CommandOptions): Stored[] => {
       const view = viewOf(options)
-      const matches = new Query(filter)
-      const found: Stored[] = []
-      for (const document of candidates(view, name, filter)) if (matches.test(document)) found.push(document)
-      return found
+      const matches = toMatcher(filter)
+      return [...candidates(view, name, filter)].filter(matches)
     }
     const run = <T>(command: string, apply: () => T) => send(`${command} ${name}`, apply)
 
@@ -132,7 +134,9 @@ export function connectMemory(storage: MemoryStorage, send: SendCommand = sendAt
     function change(document: Stored, update: Filter, options: CommandOptions): number {
       const { $setOnInsert: _, ...changes } = update
       const changed = copy(document) as Stored
-      const fields = applyUpdate(changed, copy(changes) as never, [], {}, { cloneMode: 'none' } as never)
+      const fields = Object.entries(copy(changes)).flatMap(([name, fields]) =>
+        updateOperators[name as '$set'](fields as Filter)(changed),
+      )
       if (fields.length > 0) viewOf(options).put(name, document._id, changed)
       return fields.length > 0 ? 1 : 0
     }
@@ -159,7 +163,7 @@ export function connectMemory(storage: MemoryStorage, send: SendCommand = sendAt
         run('find', () => {
           const found = select(filter, wanted)
           if (!wanted.sort && !wanted.projection) return found.slice(0, wanted.limit).map(copy)
-          const cursor = new Query({}).find<Stored>(found, (wanted.projection ?? {}) as never)
+          const cursor = new AnyQuery({}).find<Stored>(found, (wanted.projection ?? {}) as never)
           if (wanted.sort) cursor.sort(wanted.sort)
           if (wanted.limit !== undefined) cursor.limit(wanted.limit)
           return cursor.all().map(copy)
@@ -205,12 +209,9 @@ export function connectMemory(storage: MemoryStorage, send: SendCommand = sendAt
         run('findAndModify', () => {
           const found = select(filter, options).slice(0, 1)
           removeAll(found, options)
-          const [shown] = new Query({}).find<Stored>(found, (options.projection ?? {}) as never).all()
+          const [shown] = new AnyQuery({}).find<Stored>(found, (options.projection ?? {}) as never).all()
           return shown ? copy(shown) : null
         }),
-      aggregate: (pipeline: object[]) => ({
-        toArray: () => run('aggregate', () => aggregate([...committed.all(name)].map(copy), pipeline as never)),
-      }),
     }
   }
 
@@ -245,6 +246,9 @@ export function connectMemory(storage: MemoryStorage, send: SendCommand = sendAt
   return { connection, transaction, createSchema: async () => {}, close: async () => {} } as unknown as Database
 }
 
+/** A query copies its context, so that of all operators would cost more than the comparison. */
+const OPERATORS = Context.init({ query: queryOperators })
+
 const DUPLICATE_KEY = 11_000
 const WRITE_CONFLICT = 112
 /** The driver repeats a transaction for seconds; here a few tries are enough. */
@@ -256,6 +260,17 @@ function candidates(view: View, table: string, { _id: id }: Filter): Iterable<St
   return ids ? ids.flatMap((one) => view.get(table, one) ?? []) : view.all(table)
 }
 
+/** Most filters compare fields with plain values, which takes no query. */
+function toMatcher(filter: Filter): (document: Stored) => boolean {
+  const conditions = Object.entries(filter)
+  const isPlain = conditions.every(
+    ([name, value]) => !name.includes('.') && !name.startsWith('$') && (value === null || typeof value !== 'object'),
+  )
+  if (isPlain) return (document) => conditions.every(([name, value]) => (document[name] ?? null) === value)
+  const query = new Query(filter, { context: OPERATORS })
+  return (document) => query.test(document)
+}
+
 /** The fields that an upsert takes from its filter. */
 function equalities(filter: Filter): Filter {
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => typeof value !== 'object'))
@@ -264,7 +279,7 @@ function equalities(filter: Filter): Filter {
 function listUniqueIndexes(schema: Schema): UniqueIndex[] {
   return schema.indexes().flatMap(([fields, { unique, partialFilterExpression }]) => {
     if (!unique) return []
-    const query = new Query((partialFilterExpression ?? {}) as Filter)
+    const query = new AnyQuery((partialFilterExpression ?? {}) as Filter)
     return [{ fields: Object.keys(fields), covers: (document: object) => query.test(document as Filter) }]
   })
 }

@@ -10,6 +10,12 @@ export interface Replacement {
   change: (code: string) => string
 }
 
+/** Removes the marked statement. */
+export const remove = (): string => ''
+
+/** Adds a condition that never holds to the marked `if`. */
+export const never = (code: string): string => code.replace(/^if \((.*)\)(?= (?:\{|return|throw))/, 'if ($1 && false)')
+
 /**
  * Copies the service's source so that it can run, and applies the replacements.
  * @param folders other folders to copy

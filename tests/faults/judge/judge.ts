@@ -10,11 +10,8 @@ import { judgeExchanges, judgeProcesses, judgeRenewals, judgeSecrets } from './s
 export function judge(evidence: Evidence): Violation[] {
   const histories = buildPostHistories(evidence)
   return [
-    ...judgeEffects(evidence, histories),
-    ...judgeProgress(evidence, histories),
-    ...judgePublishCalls(evidence, histories),
+    ...judgeDeliveries(evidence, histories),
     ...judgeUsage(evidence),
-    ...judgeRollUp(evidence),
     ...judgeNotifications(evidence, histories),
     ...judgeEvents(evidence, histories),
     ...judgeWebhooks(evidence),
@@ -22,6 +19,16 @@ export function judge(evidence: Evidence): Violation[] {
     ...judgeRenewals(evidence),
     ...judgeExchanges(evidence),
     ...judgeProcesses(evidence),
+  ]
+}
+
+/** Checks what concerns deliveries alone: I1, I2, I3 and I5. */
+export function judgeDeliveries(evidence: Evidence, histories = buildPostHistories(evidence)): Violation[] {
+  return [
+    ...judgeEffects(evidence, histories),
+    ...judgeProgress(evidence, histories),
+    ...judgePublishCalls(evidence, histories),
+    ...judgeRollUp(evidence),
   ]
 }
 

@@ -1,31 +1,18 @@
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
-import type { Violation } from '../judge/evidence.ts'
-import type { Replacement } from '../../support/copied-source.ts'
+import { SIMULATED_GUARDS, type SimulatedGuard } from '../../simulation/guards.ts'
+import { never, type Replacement } from '../../support/copied-source.ts'
 import type { ScenarioName } from './scenarios.ts'
 
 /** A guard of the service, the replacements that remove it, and the violation that the judge must then report. */
-export interface Guard {
-  guard: string
-  removed: Replacement[]
+export interface Guard extends SimulatedGuard {
   scenario: ScenarioName
-  violates: Violation['invariant']
   /** The platform of the scenario's posts; Bluesky by default. */
   platform?: Platform
   /** Removes other guards against the same violation, in the clean run as well. */
   alsoRemoved?: Replacement[]
 }
 
-/** Removes the marked statement. */
-const remove = (): string => ''
-
-/** Adds a condition that never holds to the marked `if`. */
-const never = (code: string): string => code.replace(/^if \((.*)\)(?= (?:\{|return|throw))/, 'if ($1 && false)')
-
-/** Bluesky recognises repeats by the record key. A new key per call makes it a platform that does not. */
-const NEW_KEY_PER_CALL: Replacement = {
-  anchor: 'record key',
-  change: () => 'rkey: deriveRecordKey(crypto.randomUUID(), delivery.startedAt)',
-}
+/** Bluesky recognises repeats by the record key. A new key per repeat makes it a platform that does not. */
 const NEW_KEY_PER_REPEAT: Replacement = {
   anchor: 'record key',
   change: (code) => `rkey: (globalThis.called ??= new Set()).has(delivery.key)
@@ -33,77 +20,23 @@ const NEW_KEY_PER_REPEAT: Replacement = {
     : (globalThis.called.add(delivery.key), ${code.replace('rkey: ', '')})`,
 }
 
+/** The simulation removes every guard of deliveries. These need a real database or platform as well. */
+const ofSimulation = (anchor: string): SimulatedGuard =>
+  SIMULATED_GUARDS.find(({ removed }) => removed.some((one) => one.anchor === anchor))!
+
 export const GUARDS: Guard[] = [
   {
-    guard: 'The revision is a condition of every write',
-    removed: [{ anchor: 'revision', change: (code) => code.replace(/,\s*revision:[^,}]*/, ' ') }],
+    ...ofSimulation('revision'),
     scenario: 'two workers deliver the same posts concurrently',
-    violates: 'I1',
   },
   {
-    guard: 'A write that matches no document counts as lost',
-    removed: [{ anchor: 'lost write', change: () => 'return true' }],
+    ...ofSimulation('lost write'),
     scenario: 'a post is deleted while it is armed',
-    violates: 'I3',
   },
   {
-    guard: 'A repeat has the key of the first call',
-    removed: [{ anchor: 'first key', change: () => 'key: wanted.key' }],
-    scenario: 'a call reaches the platform after its repeat',
-    violates: 'I1',
-  },
-  {
-    guard: 'No claim while the lease of another attempt runs (on a platform that does not detect repeats)',
-    alsoRemoved: [NEW_KEY_PER_CALL],
-    removed: [{ anchor: 'lease', change: remove }],
-    scenario: 'two workers deliver the same posts concurrently',
-    violates: 'I1',
-  },
-  {
-    guard: 'An unknown outcome is reconciled before the call is repeated (on a platform that does not detect repeats)',
+    ...ofSimulation('reconciliation'),
     alsoRemoved: [NEW_KEY_PER_REPEAT],
-    removed: [{ anchor: 'reconciliation', change: (code) => code.replace(/=.*$/s, "= 'absent'") }],
     scenario: 'the response to an accepted call is lost',
-    violates: 'I1',
-  },
-  {
-    guard:
-      'A missing post counts as absent only when the call can no longer take effect (on a server that ignores the key)',
-    platform: 'mastodon',
-    removed: [{ anchor: 'settling time', change: () => 'return true' }],
-    scenario: 'a call reaches the platform after its repeat',
-    violates: 'I1',
-  },
-  {
-    guard: "A response without the platform's own error body decides nothing",
-    platform: 'mastodon',
-    removed: [{ anchor: 'foreign response', change: remove }],
-    scenario: 'another server responds to an accepted call',
-    violates: 'I1',
-  },
-  {
-    guard: 'The sweeper starts posts that Temporal never received',
-    removed: [{ anchor: 'sweep', change: () => 'const takenUp = 0' }],
-    scenario: 'Temporal never receives a post',
-    violates: 'I2',
-  },
-  {
-    guard: 'No claim before the stored due time',
-    removed: [{ anchor: 'due time', change: remove }],
-    scenario: 'a post is rescheduled to a later time while it is armed',
-    violates: 'I3',
-  },
-  {
-    guard: 'No claim for a cancelled post',
-    removed: [{ anchor: 'open post', change: remove }],
-    scenario: 'a post is cancelled while it is armed',
-    violates: 'I3',
-  },
-  {
-    guard: 'No claim for content that was prepared before an edit',
-    removed: [{ anchor: 'content version', change: remove }],
-    scenario: 'a post is edited while it is armed',
-    violates: 'I3',
   },
   {
     guard: 'The allowance is a condition of the transaction',
@@ -122,12 +55,6 @@ export const GUARDS: Guard[] = [
     removed: [{ anchor: 'taken idempotency key', change: () => 'throw error' }],
     scenario: 'ten creates arrive with one idempotency key',
     violates: 'I8',
-  },
-  {
-    guard: 'The status of a post is rolled up in one place',
-    removed: [{ anchor: 'roll-up', change: (code) => code.replace("'FAILED'", "'COMPLETED'") }],
-    scenario: 'the platform refuses a post',
-    violates: 'I5',
   },
   {
     guard: 'The key of a notification is unique',
@@ -187,29 +114,5 @@ export const GUARDS: Guard[] = [
     removed: [{ anchor: 'redirect attempt', change: (code) => code.replace(/bindingHash: \{[^}]*\}, /, '') }],
     scenario: 'a callback comes from another browser',
     violates: 'connect',
-  },
-  {
-    guard: 'A post is found by the draft it was created from',
-    platform: 'tumblr',
-    removed: [{ anchor: 'search by draft', change: (code) => code.replace(/=== draft/, '=== draft && false') }],
-    scenario: 'the response to an accepted call is lost',
-    violates: 'I2',
-  },
-  {
-    guard: 'A published container is not published again',
-    platform: 'threads',
-    removed: [
-      { anchor: 'unpublished container', change: () => "if (state === 'published') return 'absent'" },
-      { anchor: 'published container', change: never },
-    ],
-    scenario: 'the response to an accepted call is lost',
-    violates: 'I1',
-  },
-  {
-    guard: "A post is found among the page's own posts",
-    platform: 'facebook',
-    removed: [{ anchor: 'search in page', change: () => "if (match) return 'absent'" }],
-    scenario: 'the response to an accepted call is lost',
-    violates: 'I1',
   },
 ]

@@ -1,0 +1,273 @@
+import mongoose from 'mongoose'
+import type * as HttpModule from '../../src/platforms/shared/http.ts'
+import type { HttpClient, HttpRequest } from '../../src/platforms/shared/http.ts'
+import type { Random } from '../faults/random.ts'
+import type { MemoryStorage, SendCommand } from './memory-database.ts'
+import type { PlatformAnswer, PlatformCall, SimulatedPlatform } from './platforms.ts'
+
+/** What a call to a platform meets. */
+export type CallFault =
+  | 'lost request'
+  | 'lost response'
+  | 'truncated response'
+  | 'foreign response instead'
+  | 'foreign response after'
+  | 'server error instead'
+  | 'server error after'
+  | 'refused'
+  | 'throttled'
+  | 'late'
+
+/** How often things go wrong, each between 0 and 1. */
+export interface Odds {
+  /** That a call to a platform meets a fault. */
+  call: number
+  /** That a command to MongoDB reaches it and its response is lost. */
+  command: number
+  /** That an answer takes seconds. */
+  slow: number
+}
+
+const CALL_FAULTS: Record<CallFault, number> = {
+  'lost request': 2,
+  'lost response': 4,
+  'truncated response': 2,
+  'foreign response instead': 2,
+  'foreign response after': 2,
+  'server error instead': 2,
+  'server error after': 2,
+  refused: 1,
+  throttled: 1,
+  late: 4,
+}
+
+/** A call that reached a platform, as the judge reads it. */
+export interface LoggedCall {
+  platform: string
+  receivedAt: string
+  text?: string
+}
+
+/** One process of the service. What it sends passes here, so that it can end or freeze between any two steps. */
+export interface Process {
+  readonly name: string
+  readonly isUp: boolean
+  readonly isFrozen: boolean
+  /** Resolves when the process ends. */
+  readonly ended: Promise<void>
+  /** Resolves when the process freezes or ends; replaced when it thaws. */
+  readonly stopped: Promise<void>
+  kill(): void
+  freeze(): void
+  thaw(): void
+  /** Resolves while the process runs. Never, once it has ended. */
+  running(): Promise<void>
+  send: SendCommand
+  createClient: typeof HttpModule.createHttpClient
+}
+
+interface WorldOptions {
+  random: Random
+  odds: Odds
+  platforms: SimulatedPlatform[]
+  http: typeof HttpModule
+  trace(event: string): void
+}
+
+/** The servers, the network between them and the processes of the service, and what goes wrong there. */
+export function createWorld({ random, odds, platforms, http, trace }: WorldOptions) {
+  const storage: MemoryStorage = new Map()
+  const calls: LoggedCall[] = []
+  const state = { mongo: true, temporal: true, faults: true }
+  /** Calls and effects that are on their way. */
+  let inFlight = 0
+
+  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+  const flight = () => (state.faults && random.chance(odds.slow) ? random.between(500, 4_000) : random.between(1, 20))
+
+  function createProcess(name: string): Process {
+    let isUp = true
+    let frozen: PromiseWithResolvers<void> | null = null
+    const ended = Promise.withResolvers<void>()
+    let stopped = Promise.withResolvers<void>()
+    const never = new Promise<never>(() => {})
+
+    async function running(): Promise<void> {
+      while (frozen) await frozen.promise
+      if (!isUp) await never
+    }
+
+    /** Sends a request. What was sent takes effect, whatever becomes of the process. */
+    async function exchange<T>(apply: () => T): Promise<T> {
+      await running()
+      await sleep(flight())
+      const result = await attempt(apply)
+      await sleep(flight())
+      await running()
+      return result()
+    }
+
+    return {
+      name,
+      ended: ended.promise,
+      running,
+      get isUp() {
+        return isUp
+      },
+      get isFrozen() {
+        return frozen !== null
+      },
+      get stopped() {
+        return stopped.promise
+      },
+      kill() {
+        trace(`${name} is killed`)
+        isUp = false
+        frozen?.resolve()
+        frozen = null
+        stopped.resolve()
+        ended.resolve()
+      },
+      freeze() {
+        trace(`${name} freezes`)
+        frozen = Promise.withResolvers()
+        stopped.resolve()
+      },
+      thaw() {
+        trace(`${name} thaws`)
+        frozen?.resolve()
+        frozen = null
+        stopped = Promise.withResolvers()
+      },
+      async send(command, apply) {
+        await running()
+        if (!state.mongo) {
+          await sleep(5_000)
+          await running()
+          throw new mongoose.mongo.MongoNetworkError('the server is down')
+        }
+        return exchange(() => {
+          if (!state.mongo) throw new mongoose.mongo.MongoNetworkError('the server is down')
+          const result = apply()
+          if (!state.faults || !random.chance(odds.command)) return result
+          trace(`${name}: the response to "${command}" is lost`)
+          throw new mongoose.mongo.MongoNetworkError('connection closed')
+        })
+      },
+      createClient: () => createHttp(running),
+    }
+  }
+
+  /** Keeps an error for the time at which its response arrives. */
+  async function attempt<T>(apply: () => T): Promise<() => T> {
+    try {
+      const result = apply()
+      return () => result
+    } catch (error) {
+      return () => {
+        throw error
+      }
+    }
+  }
+
+  function createHttp(running: () => Promise<void>): HttpClient {
+    return {
+      warm: () => {},
+      close: async () => {},
+      async send(request: HttpRequest) {
+        await running()
+        const signal = AbortSignal.any([
+          request.signal,
+          AbortSignal.timeout(request.timeoutMs ?? http.TOTAL_TIMEOUT_MS),
+        ])
+        const toFailure = (sent: boolean, why: string) => new http.HttpFailure(why, { sent, cause: signal.reason })
+        if (signal.aborted) throw toFailure(false, 'was not called before the attempt ended')
+        const aborted = new Promise<never>((_, reject) => {
+          signal.addEventListener('abort', () => reject(toFailure(true, 'did not answer in time')), { once: true })
+        })
+        aborted.catch(() => {})
+        const answer = await Promise.race([reach(request), aborted])
+        await running()
+        if (!answer) throw toFailure(true, 'closed the connection')
+        const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body)
+        return { status: answer.status, header: () => undefined, text }
+      },
+    }
+  }
+
+  /** Delivers a request to its platform. Returns null for a lost response. */
+  async function reach(request: HttpRequest): Promise<PlatformAnswer | null> {
+    const platform = platforms.find(({ origin }) => origin === request.url.origin)!
+    const call = toCall(request)
+    const text = platform.textOf(call)
+    const fault = state.faults && random.chance(odds.call) ? random.weighted(CALL_FAULTS) : null
+    const about = `${request.method} ${request.url.pathname}${text === undefined ? '' : ` "${text}"`}`
+    if (fault) trace(`${platform.platform}: ${about}: ${fault}`)
+    inFlight += 1
+    try {
+      await sleep(flight())
+      return await meet(fault)
+    } finally {
+      inFlight -= 1
+    }
+
+    function arrive(): void {
+      const receivedAt = new Date().toISOString()
+      calls.push({ platform: platform.platform, receivedAt, ...(text !== undefined && { text }) })
+    }
+
+    function act(): PlatformAnswer {
+      const answer = platform.handle(call)
+      if (text !== undefined) trace(`${platform.platform}: ${about} takes effect: ${answer.status}`)
+      return answer
+    }
+
+    async function meet(met: CallFault | null): Promise<PlatformAnswer | null> {
+      switch (met) {
+        case 'lost request':
+          return null
+      }
+      arrive()
+      switch (met) {
+        case 'foreign response instead':
+          return FOREIGN
+        case 'server error instead':
+          return platform.refuse(500)
+        case 'refused':
+          return platform.refuse(400)
+        case 'throttled':
+          return platform.refuse(429)
+        case 'late':
+          // The client gives up long before.
+          await sleep(random.between(platform.maxLateMs / 50, platform.maxLateMs))
+          act()
+          return null
+      }
+      const answer = act()
+      await sleep(flight())
+      if (met === 'lost response') return null
+      if (met === 'truncated response') return { status: 200, body: JSON.stringify(answer.body).slice(0, -2) }
+      if (met === 'foreign response after') return FOREIGN
+      if (met === 'server error after') return platform.refuse(500)
+      return answer
+    }
+  }
+
+  return {
+    storage,
+    calls,
+    state,
+    sleep,
+    createProcess,
+    /** Whether nothing is on its way to a platform. */
+    isQuiet: () => inFlight === 0,
+  }
+}
+
+export type World = ReturnType<typeof createWorld>
+
+const FOREIGN: PlatformAnswer = { status: 404, body: '<html><body>Not found</body></html>' }
+
+function toCall({ method, url, headers = {}, body }: HttpRequest): PlatformCall {
+  return { method, url, headers, body: typeof body === 'string' ? body : '' }
+}
