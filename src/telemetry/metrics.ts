@@ -6,7 +6,7 @@ import { PLATFORMS, type Platform } from '../domain/shared/platforms.ts'
 import type { Post } from '../domain/posts/post.ts'
 import { SECOND } from '../domain/shared/times.ts'
 import { DISABLED_REASONS, type DisabledReason } from '../domain/webhooks/webhooks.ts'
-import { BACKGROUND_WORK, type BackgroundWork } from '../workflows/background-work.ts'
+import { BACKGROUND_WORK, type BackgroundWork } from '../workflows/contract/background-work.ts'
 
 const LATENESS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600, 3_600]
 const CALL_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts'
 import { findDownsampledUntil, selectSuperseded, toPairKey, toWeek } from '../../domain/analytics/snapshots.ts'
 import type { SnapshotCounts, SnapshotStore } from '../../store/analytics/snapshots.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import type { DownsampledPage, DownsamplePlace } from '../../workflows/messages/analytics.ts'
+import type { DownsampledPage, DownsamplePlace } from '../../workflows/contract/analytics.ts'
 
 /** Users per page. */
 const PAGE = 100

@@ -7,8 +7,8 @@ import type { BillingState, ProcessorSubscription } from '../../domain/billing/b
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { HOUR } from '../../domain/shared/times.ts'
 import type { StoredPaymentEvent } from '../../store/billing/payment-events.ts'
-import { backgroundWorkflowId } from '../../workflows/background-work.ts'
-import { SUBSCRIPTION_SUMMARY, type BilledPlace, type SubscriptionState } from '../../workflows/messages/billing.ts'
+import { backgroundWorkflowId } from '../../workflows/contract/background-work.ts'
+import { SUBSCRIPTION_SUMMARY, type BilledPlace, type SubscriptionState } from '../../workflows/contract/billing.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
 
 const PAGE = 50

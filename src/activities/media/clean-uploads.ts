@@ -7,7 +7,7 @@ import type { ImportStore } from '../../store/imports/imports.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UploadStore } from '../../store/media/uploads.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import type { CleanedFolders, FolderPlace } from '../../workflows/messages/media.ts'
+import type { CleanedFolders, FolderPlace } from '../../workflows/contract/media.ts'
 
 const PAGE = 500
 const CONCURRENT_FILES = 5

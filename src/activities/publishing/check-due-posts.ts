@@ -16,7 +16,7 @@ import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { AccountStore } from '../../store/accounts/accounts.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
-import type { UncheckedPage, UncheckedPlace } from '../../workflows/messages/publishing.ts'
+import type { UncheckedPage, UncheckedPlace } from '../../workflows/contract/publishing.ts'
 import { chooseForEntry } from './delivery-account.ts'
 import { classifyFailure } from './retry-policy.ts'
 

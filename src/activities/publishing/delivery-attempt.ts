@@ -9,7 +9,7 @@ import { toEntryReference } from '../../domain/posts/timeline.ts'
 import { createPlaces, mayTakePlace } from '../../domain/shared/shares.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { PlatformAdapter } from '../../platforms/contract.ts'
-import type { DeliveryInput } from '../../workflows/messages/publishing.ts'
+import type { DeliveryInput } from '../../workflows/contract/publishing.ts'
 import { createArmedPosts, PostChanged } from './armed-posts.ts'
 import {
   POST_DELETED,

@@ -12,8 +12,8 @@ import type { NotificationStore } from '../../store/notifications/notifications.
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import { allSettledOrThrow } from '../shared/all-settled.ts'
-import { backgroundWorkflowId, type BackgroundWork } from '../../workflows/background-work.ts'
-import { publishPostWorkflowId } from '../../workflows/messages/publishing.ts'
+import { backgroundWorkflowId, type BackgroundWork } from '../../workflows/contract/background-work.ts'
+import { publishPostWorkflowId } from '../../workflows/contract/publishing.ts'
 
 const OVERDUE_AFTER_MS = 30 * SECOND
 const STALLED_AFTER_MS = 5 * MINUTE

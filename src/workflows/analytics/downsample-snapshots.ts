@@ -1,7 +1,7 @@
 import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { Downsampled, DownsamplePlace } from '../messages/analytics.ts'
+import type { Downsampled, DownsamplePlace } from '../contract/analytics.ts'
 
 const maintenance = proxyActivities<Activities>({
   startToCloseTimeout: 15 * MINUTE,

@@ -1,7 +1,7 @@
 import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { BilledPlace } from '../messages/billing.ts'
+import type { BilledPlace } from '../contract/billing.ts'
 
 /** A page is retried while the payment processor does not answer at all. A failure for one user never ends a run. */
 const maintenance = proxyActivities<Activities>({

@@ -1,7 +1,7 @@
 import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { CleanedFolders, FolderPlace } from '../messages/media.ts'
+import type { CleanedFolders, FolderPlace } from '../contract/media.ts'
 
 const maintenance = proxyActivities<Activities>({
   startToCloseTimeout: 15 * MINUTE,

@@ -1,7 +1,7 @@
 import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { CheckedPosts, UncheckedPlace } from '../messages/publishing.ts'
+import type { CheckedPosts, UncheckedPlace } from '../contract/publishing.ts'
 
 const maintenance = proxyActivities<Activities>({
   startToCloseTimeout: 5 * MINUTE,

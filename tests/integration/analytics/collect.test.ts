@@ -6,7 +6,7 @@ import type { Post } from '../../../src/domain/posts/post.ts'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
-import { startAgeClass } from '../../../src/workflows/messages/analytics.ts'
+import { startAgeClass } from '../../../src/workflows/contract/analytics.ts'
 import { connectedUser, disconnectDefault, publishedPost, storePosts } from '../../support/published.ts'
 import { idOn, later, startScriptedCollection, trouble } from './scripted-collection.ts'
 

@@ -21,7 +21,7 @@ import {
   topPairs,
   type Aggregation,
 } from '../../../src/store/analytics/analytics-pipelines.ts'
-import type { DownsampledPage } from '../../../src/workflows/messages/analytics.ts'
+import type { DownsampledPage } from '../../../src/workflows/contract/analytics.ts'
 import { POST_SNAPSHOTS } from '../../../src/store/analytics/collections.ts'
 import {
   expectedGrowth,

@@ -14,7 +14,7 @@ import {
   type DuePlace,
   type FollowersPage,
   type Pauses,
-} from '../../../src/workflows/messages/analytics.ts'
+} from '../../../src/workflows/contract/analytics.ts'
 import { connectedUser, publishedPost, storePosts } from '../../support/published.ts'
 import { testContext } from '../../support/servers.ts'
 import { createScriptedPlatforms } from '../../support/scripted-platforms.ts'

@@ -6,8 +6,8 @@ import { createOrchestrator, type PublishOrchestrator } from '../../../src/integ
 import { newId } from '../../../src/store/shared/schema.ts'
 import { loadBundle } from '../../../src/worker/bundle.ts'
 import { CONNECTION_OPTIONS, toWorkerOptions } from '../../../src/worker/create-workers.ts'
-import { backgroundWorkflowId } from '../../../src/workflows/background-work.ts'
-import type { SubscriptionState } from '../../../src/workflows/messages/billing.ts'
+import { backgroundWorkflowId } from '../../../src/workflows/contract/background-work.ts'
+import type { SubscriptionState } from '../../../src/workflows/contract/billing.ts'
 import { registerNamespace, testConfig } from '../../support/servers.ts'
 
 /** Uses the real workflow and server; the activities return prepared results. */

@@ -1,7 +1,7 @@
 import { Connection, WorkflowClient } from '@temporalio/client'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
-import { DUE_AT, PLATFORM_NAMES } from '../../../src/workflows/search-attributes.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/contract/publishing.ts'
+import { DUE_AT, PLATFORM_NAMES } from '../../../src/workflows/contract/search-attributes.ts'
 import { unique } from '../../support/servers.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 

@@ -11,8 +11,12 @@ import { updatePost } from '../../../src/commands/posts/update-post.ts'
 import { codeMail } from '../../../src/domain/notifications/mail-texts.ts'
 import type { Post } from '../../../src/domain/posts/post.ts'
 import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
-import { BACKGROUND_WORK, backgroundWorkflowId, type BackgroundWork } from '../../../src/workflows/background-work.ts'
-import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
+import {
+  BACKGROUND_WORK,
+  backgroundWorkflowId,
+  type BackgroundWork,
+} from '../../../src/workflows/contract/background-work.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/contract/publishing.ts'
 import { ALL_QUEUES, poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { unique } from '../../support/servers.ts'
 

@@ -6,7 +6,7 @@ import { Client as TemporalClient, Connection, WorkflowNotFoundError, type Workf
 import { freePort, type Running } from '../../../sandbox/servers/process.ts'
 import { startApi, startWorker } from '../../../sandbox/service.ts'
 import type { Config } from '../../../src/config/schema.ts'
-import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/contract/publishing.ts'
 import { createClient, type Client, type Send } from '../../faults/client.ts'
 import type { ProcessExit } from '../../faults/judge/evidence.ts'
 import { ALL_QUEUES, poll, startDeliveryWorld } from '../../support/delivery-world.ts'

@@ -44,11 +44,11 @@ import {
   type DueBatch,
   type DuePage,
   type DuePlace,
-} from '../../../src/workflows/messages/analytics.ts'
-import { backgroundWorkflowId } from '../../../src/workflows/background-work.ts'
-import { SUBSCRIPTION_SUMMARY, type SubscriptionState } from '../../../src/workflows/messages/billing.ts'
-import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
-import type { TaskQueue } from '../../../src/workflows/task-queues.ts'
+} from '../../../src/workflows/contract/analytics.ts'
+import { backgroundWorkflowId } from '../../../src/workflows/contract/background-work.ts'
+import { SUBSCRIPTION_SUMMARY, type SubscriptionState } from '../../../src/workflows/contract/billing.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/contract/publishing.ts'
+import type { TaskQueue } from '../../../src/workflows/contract/task-queues.ts'
 import { planTestImport } from '../../support/imports.ts'
 import { startReceiver, status } from '../../support/webhook-receiver.ts'
 import { signatureOf } from '../../support/webhooks.ts'
