@@ -30,7 +30,7 @@ const LOGIN_LIMITS = ['device', 'account-address', 'address', 'account'] as cons
 const SERVERS = ['mongodb', 'temporal'] as const
 const SOCKET_TRANSPORTS = ['plain', 'websocket', 'polling'] as const
 const SOCKET_ENDINGS = [
-  ...(['unauthorized', 'silent', 'expired', 'disabled', 'changed', 'garbled', 'flooding', 'crowded'] as const),
+  ...(['unauthorized', 'silent', 'expired', 'disabled', 'changed', 'malformed', 'flooding', 'surplus'] as const),
   ...(['slow', 'gap', 'stopping', 'unavailable'] as const),
 ]
 
@@ -78,8 +78,8 @@ export function createMetrics() {
     ['platform', 'timing'],
     LATENESS_SECONDS,
   )
-  const answers = histogram(
-    'answer_lateness_seconds',
+  const acceptances = histogram(
+    'acceptance_lateness_seconds',
     'Delay from the due time of a post to the acceptance of its first visible call',
     ['platform', 'timing'],
     LATENESS_SECONDS,
@@ -115,7 +115,7 @@ export function createMetrics() {
     WAIT_SECONDS,
   )
   const rejectedCalls = counter(
-    'sends_crowded_out_total',
+    'calls_rejected_total',
     'Calls rejected because the queue was full or the server failed repeatedly',
     ['platform', 'reason'],
   )
@@ -208,7 +208,7 @@ export function createMetrics() {
     publishEnded(platform: Platform, outcome: CallOutcome, first: { post: Instants; at: Date } | null): void {
       calls.inc({ platform, outcome })
       if (first && outcome === 'accepted') {
-        answers.observe({ platform, timing: toTiming(first.post) }, secondsSince(first.post, first.at))
+        acceptances.observe({ platform, timing: toTiming(first.post) }, secondsSince(first.post, first.at))
       }
     },
     /** @param code the reason of a failed delivery */

@@ -62,23 +62,23 @@ export function createBillingActivities(deps: BillingDeps) {
       runActivity(async () => toSubscriptionState(await syncSubscription(userId))),
 
     /** Finds the user of an event and signals the workflow of that user, which applies it. */
-    routePaymentEvent: (eventId: string): Promise<{ isSettled: boolean }> =>
+    routePaymentEvent: (eventId: string): Promise<{ isProcessed: boolean }> =>
       runActivity(async () => {
         const event = await paymentEvents.lease(eventId, new Date(clock.now().getTime() + LEASE_MS))
-        if (!event) return { isSettled: true }
+        if (!event) return { isProcessed: true }
         const { type } = event
         const userId = (await findPaymentOwner(deps, event)) ?? (await readOwner(event))
         if (userId === null) {
           log.warn('payment event without user', { eventId, type, subscriptionId: event.subscriptionId })
           await paymentEvents.markProcessed(eventId, 'ignored', clock.now())
-          return { isSettled: true }
+          return { isProcessed: true }
         }
         await paymentEvents.setUser(eventId, userId)
         await orchestrator.terminateStuck(backgroundWorkflowId('subscription', userId))
         if (!(await orchestrator.notifySubscription(userId, { eventId, type }))) {
           throw new Error('Temporal did not accept the signal')
         }
-        return { isSettled: false }
+        return { isProcessed: false }
       }),
 
     /** Reconciles one page of users who pay or may have paid. A failure for one user is retried the next day. */

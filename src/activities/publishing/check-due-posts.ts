@@ -2,7 +2,7 @@ import { cancellationSignal, heartbeat, log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
 import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
 import { loadRules } from '../../commands/posts/current-rules.ts'
-import { describeDelay, foreseeDelays, type ForeseeDelaysDeps } from '../../commands/posts/foresee-delays.ts'
+import { describeDelay, forecastDelays, type ForecastDelaysDeps } from '../../commands/posts/forecast-delays.ts'
 import { preparationFailed, toWarningPrefix } from '../../domain/notifications/notifications.ts'
 import { resolveContent } from '../../domain/posts/content.ts'
 import { findObstacle } from '../../domain/posts/due-check.ts'
@@ -26,7 +26,7 @@ const CHECK_DEADLINE_MS = 20 * SECOND
 /** A login has to last until the post was published, with its retries. */
 const LOGIN_MARGIN_MS = 10 * MINUTE
 
-export interface CheckDuePostsDeps extends ForeseeDelaysDeps {
+export interface CheckDuePostsDeps extends ForecastDelaysDeps {
   posts: Pick<PostStore, 'listUnchecked' | 'saveDueCheck' | 'listPlannedTimes'>
   accounts: Pick<AccountStore, 'listConnected'>
   credentials: Pick<AccountCredentials, 'get'>
@@ -70,7 +70,7 @@ export function createCheckDuePostsActivities(deps: CheckDuePostsDeps) {
     if (obstacle) return obstacle
     await Promise.all(content.mediaItems.map((item) => media.assertAvailable(item, { signal })))
     const planned = { userId, postId: post._id, dueAt: dueAt! }
-    const [delay] = (await foreseeDelays(deps, planned, account ? [account] : [])).values()
+    const [delay] = (await forecastDelays(deps, planned, account ? [account] : [])).values()
     return delay ? failure('QUOTA_EXCEEDED', describeDelay(platform, delay, post.timezone)) : null
   }
 

@@ -21,7 +21,7 @@ import {
   noteSuccess,
   type Webhook,
 } from '../../domain/webhooks/webhooks.ts'
-import type { Answer, WebhookSender } from '../../integrations/webhooks/webhook-sender.ts'
+import type { WebhookResult, WebhookSender } from '../../integrations/webhooks/webhook-sender.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { EventStore } from '../../store/events/events.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
@@ -202,9 +202,9 @@ export function createDeliverWebhooksActivities(deps: DeliverWebhooksDeps) {
     const delivery = await webhookDeliveries.find(webhook, deliveryId)
     if (delivery?.state !== 'pending') return true
     const at = clock.now()
-    const answer = await send(webhook, delivery, at)
+    const result = await send(webhook, delivery, at)
     const durationMs = clock.now().getTime() - at.getTime()
-    const { status, error, excerpt: response } = answer
+    const { status, error, excerpt: response } = result
     const verdict = judgeStatus(status)
     const shared = {
       attempt: { at, durationMs, status, error, response },
@@ -222,7 +222,7 @@ export function createDeliverWebhooksActivities(deps: DeliverWebhooksDeps) {
       await progress.disable('gone')
       return false
     }
-    const pausedUntil = await progress.noteFailure(answer.retryAfterMs)
+    const pausedUntil = await progress.noteFailure(result.retryAfterMs)
     await webhookDeliveries.recordAttempt(delivery, {
       ...shared,
       ...planNext(delivery, shared.firstAttemptAt, pausedUntil),
@@ -241,7 +241,7 @@ export function createDeliverWebhooksActivities(deps: DeliverWebhooksDeps) {
     return { state: 'pending', nextAttemptAt: pausedUntil !== null && pausedUntil > next ? pausedUntil : next }
   }
 
-  async function send(webhook: Webhook, { event }: WebhookDelivery, sentAt: Date): Promise<Answer> {
+  async function send(webhook: Webhook, { event }: WebhookDelivery, sentAt: Date): Promise<WebhookResult> {
     const secrets = openWebhookSecrets(deps.cipher, webhook, sentAt)
     if (secrets === null) {
       const error = 'was not called, because the signing secret can no longer be read. Rotate it'

@@ -22,7 +22,7 @@ import {
 import { collectMediaKeys } from '../../domain/posts/content.ts'
 import { toBurstDelayMs, warnOfBurst } from '../../domain/posts/due-place.ts'
 import { SCHEDULED_IN_PAST } from '../../domain/posts/preflight.ts'
-import { createForesight, MAX_PLANNED, toLookbackMs } from '../../domain/quotas/publications.ts'
+import { createDelayForecast, MAX_PLANNED, toLookbackMs } from '../../domain/quotas/publications.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
 import { findTimezoneProblem } from '../../domain/shared/timezones.ts'
@@ -36,7 +36,7 @@ import type { Database } from '../../store/shared/database.ts'
 import { newId } from '../../store/shared/schema.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import { findPublicationQuota } from '../accounts/publication-quota.ts'
-import { toQuotaWarning, type DelayWarningsDeps } from '../posts/foresee-delays.ts'
+import { toQuotaWarning, type DelayWarningsDeps } from '../posts/forecast-delays.ts'
 import { loadUserAccounts, type FindPostAccounts } from '../posts/post-accounts.ts'
 import type { WholePostInput } from '../posts/post-input.ts'
 import { checkPost, type CheckedPost, type ValidatePostDeps } from '../posts/validate-post.ts'
@@ -274,7 +274,7 @@ async function compareRows(
   if (facts.length === 0) return []
   const stored = await readPlacedPosts(deps, userId, comparison)
   const conflicts = await findConflicts(stored, facts, gapMinutes * MINUTE)
-  const delays = await foreseeRows(deps, stored, comparison)
+  const delays = await forecastRows(deps, stored, comparison)
   const bursts = await findBursts(deps, stored, facts)
   return facts.flatMap(({ other: { row }, warnings: count }): RowFindings[] => {
     const found = {
@@ -330,7 +330,7 @@ function toPlacedPost(
 }
 
 /** Returns the rows that publication quotas would delay, with the warnings of `POST /api/posts/validate`. */
-async function foreseeRows(
+async function forecastRows(
   deps: PlanImportDeps,
   stored: readonly StoredPlacement[],
   { facts, connected, now }: Comparison,
@@ -344,7 +344,7 @@ async function foreseeRows(
   const states = await deps.publicationLedger.read(limited.map(({ key }) => key))
   for (const { account, key, limits } of limited) {
     const { record, now: readAt } = states.get(key)!
-    const foresee = createForesight(record, limits, readAt)
+    const forecast = createDelayForecast(record, limits, readAt)
     const isHere = ({ placements }: PlacedPost) => placements.some((one) => one.account === account._id)
     const rowsHere = facts.filter((fact) => fact.isTimed && isHere(fact))
     const planned = [...stored.filter((post) => post.scheduledAt && isHere(post)), ...rowsHere]
@@ -356,7 +356,7 @@ async function foreseeRows(
       if (!fact) continue
       const earliest = Math.max(now.getTime(), at - toLookbackMs(limits))
       while (from < to && (planned[from]!.at <= earliest || to - from > MAX_PLANNED)) from += 1
-      const delay = foresee(times, times[to]!, { from, to })
+      const delay = forecast(times, times[to]!, { from, to })
       const target = fact.targets.find((one) => one.account?._id === account._id)
       if (!delay || !target) continue
       const { row } = fact.other

@@ -1,6 +1,6 @@
 import type { SubscriptionPlan } from '../../domain/billing/subscription.ts'
 import { newPost } from '../../domain/posts/post-moves.ts'
-import type { FirstAnswer, Post } from '../../domain/posts/post.ts'
+import type { FirstResponse, Post } from '../../domain/posts/post.ts'
 import { preflight, findSchedulingProblem } from '../../domain/posts/preflight.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
@@ -9,7 +9,7 @@ import { newId } from '../../store/shared/schema.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import type { Clock } from '../../clock.ts'
 import { findDuePlace, type DuePlaceDeps } from './due-place.ts'
-import { findDelayWarnings, type DelayWarningsDeps } from './foresee-delays.ts'
+import { findDelayWarnings, type DelayWarningsDeps } from './forecast-delays.ts'
 import { loadPostAccounts, type PostAccountsDeps } from './post-accounts.ts'
 import type { StartQueue } from './start-queue.ts'
 import type { StorePost } from './store-post.ts'
@@ -39,7 +39,7 @@ export interface CreatePostRequest {
   idempotency: Idempotency | null
 }
 
-export type CreatedPost = FirstAnswer & { postId: string }
+export type CreatedPost = FirstResponse & { postId: string }
 
 /**
  * Returns the response to the first request with this key; null when the key is new.
@@ -55,7 +55,7 @@ export async function findIdempotentResult(
   if (post.requestHash !== requestHash) {
     throw new ServiceError('IDEMPOTENCY_MISMATCH', 'Idempotency key was used with a different request')
   }
-  return toCreatedPost(post, post.firstAnswer!)
+  return toCreatedPost(post, post.firstResponse!)
 }
 
 /**
@@ -113,14 +113,14 @@ async function buildPost(deps: CreatePostDeps, { userId, input, source, idempote
   )
   refuseProblem(findSchedulingProblem(input.status, post, warnings))
   const delays = post.dueAt ? await findDelayWarnings(deps, { ...post, dueAt: post.dueAt }, targets) : []
-  const response: FirstAnswer = {
+  const response: FirstResponse = {
     status: post.status,
     scheduledAt: post.scheduledAt,
     warnings: [...warnings, ...checked.warnings, ...delays],
   }
-  return { response, post: idempotency ? { ...post, firstAnswer: response } : post }
+  return { response, post: idempotency ? { ...post, firstResponse: response } : post }
 }
 
-function toCreatedPost(post: Post, { status, scheduledAt, warnings }: FirstAnswer): CreatedPost {
+function toCreatedPost(post: Post, { status, scheduledAt, warnings }: FirstResponse): CreatedPost {
   return { postId: post._id, status, scheduledAt, warnings }
 }

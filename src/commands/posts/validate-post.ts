@@ -4,7 +4,7 @@ import { preflight, findSchedulingProblem, type Preflight } from '../../domain/p
 import type { Problem } from '../../domain/shared/service-error.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import { findDuePlace, type DuePlaceDeps } from './due-place.ts'
-import { findDelayWarnings, type DelayWarningsDeps } from './foresee-delays.ts'
+import { findDelayWarnings, type DelayWarningsDeps } from './forecast-delays.ts'
 import { loadUserAccounts, type FindPostAccounts, type PostAccounts, type PostAccountsDeps } from './post-accounts.ts'
 import { readWholePost, type InputContext, type WholePostInput } from './post-input.ts'
 

@@ -174,7 +174,7 @@ export function markUnknown(target: Target, reason: Failure, from: AttemptRef, a
       delivery: {
         ...entry.delivery,
         outcome: 'unknown',
-        doubted: true,
+        hadUnknownOutcome: true,
         answered: answered ?? entry.delivery.answered ?? false,
         leaseUntil: null,
         reconcileTries: entry.delivery.reconcileTries + 1,
@@ -208,7 +208,7 @@ function endReconciliation(target: Target, from: AttemptRef, change: Partial<Del
         ...entry.delivery,
         ...change,
         outcome: 'deferred',
-        doubted: true,
+        hadUnknownOutcome: true,
         leaseUntil: null,
         nextAttemptAt: null,
       },
@@ -257,7 +257,7 @@ export function saveCheckpoint(
     const { delivery } = entry
     const isOpen = delivery.outcome === 'unknown' || delivery.leaseUntil !== null
     if (isOpen && delivery.accountId !== prepared.accountId) throw new ClaimRefused('in-doubt')
-    const kept = selectHandles(delivery, prepared.accountId, prepared.contentVersion)
+    const current = selectHandles(delivery, prepared.accountId, prepared.contentVersion)
     const platformStatuses = post.platformStatuses.map((status) =>
       status !== entry
         ? status
@@ -267,7 +267,7 @@ export function saveCheckpoint(
               ...delivery,
               accountId: prepared.accountId,
               contentVersion: prepared.contentVersion,
-              handles: { ...kept, [prepared.name]: prepared.value },
+              handles: { ...current, [prepared.name]: prepared.value },
             },
           },
     )
@@ -294,7 +294,7 @@ function failEntry(
     delivery: {
       ...entry.delivery,
       outcome,
-      doubted: entry.delivery.doubted || outcome === 'unknown',
+      hadUnknownOutcome: entry.delivery.hadUnknownOutcome || outcome === 'unknown',
       leaseUntil: null,
       nextAttemptAt: null,
     },

@@ -210,7 +210,7 @@ export function isRetried({ status, accountId }: PlatformStatus, accountIds?: re
 function startNextRound(entry: PlatformStatus): PlatformStatus {
   const { delivery } = entry
   // A call with an unknown outcome may have been accepted whatever later calls returned, so each round starts by reconciling it.
-  const fresh: Partial<Delivery> = delivery.doubted
+  const fresh: Partial<Delivery> = delivery.hadUnknownOutcome
     ? { outcome: 'unknown', repeatAllowed: true }
     : { ...UNCLAIMED, outcome: 'none' }
   return {

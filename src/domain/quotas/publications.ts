@@ -183,7 +183,7 @@ export interface ExpectedDelay extends PublicationLimit {
   freeAt: Date
 }
 
-/** The planned posts that are read to foresee a delay. Limits that are not below cannot be foreseen. */
+/** The planned posts that are read to forecast a delay. Limits that are not below cannot be forecast. */
 export const MAX_PLANNED = 2_000
 
 /** Returns how far before a post others can take its place, milliseconds. */
@@ -201,10 +201,10 @@ interface PlannedRange {
 }
 
 /**
- * Foresees the delays of posts: the posts before each are published at their times, or when their account may publish again. The record is
+ * Forecasts the delays of posts: the posts before each are published at their times, or when their account may publish again. The record is
  * examined once, and each post costs a step per window.
  */
-export function createForesight(record: PublicationRecord, limits: QuotaSubject['limits'], now: Date) {
+export function createDelayForecast(record: PublicationRecord, limits: QuotaSubject['limits'], now: Date) {
   const known = limits.map((limit) => {
     const { limit: inForce } = computeFree(limit, record.spans[limit.span], now)
     const waiting = record.waiting.filter(({ until }) => until > now).map(() => now)
@@ -216,7 +216,7 @@ export function createForesight(record: PublicationRecord, limits: QuotaSubject[
   })
 
   /** @param planned the due times of posts of the account, in order; by default all of them come first */
-  return function foreseeDelay(
+  return function forecastDelay(
     planned: readonly Date[],
     dueAt: Date,
     range: PlannedRange = { from: 0, to: planned.length },

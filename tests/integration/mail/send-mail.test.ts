@@ -87,7 +87,7 @@ describe('a mail', () => {
   })
 
   it('a mail without a recipient is not sent', async () => {
-    expect(await world.outcomeOf(await queue(null))).toBe('NOBODY')
+    expect(await world.outcomeOf(await queue(null))).toBe('NO_RECIPIENT')
   })
 
   it('a mail sealed for another record is not sent', async () => {

@@ -165,7 +165,7 @@ export async function inTurns<T, R>(items: T[], width: number, work: (item: T) =
 }
 
 /** Returns the post that a create made. */
-export function madePost(answer: { status: number; body: unknown } | null): string {
+export function toCreatedId(answer: { status: number; body: unknown } | null): string {
   if (answer?.status !== 201) throw new Error(`creating failed: ${JSON.stringify(answer)}`)
   return (answer.body as { data: { postId: string } }).data.postId
 }

@@ -333,7 +333,7 @@ describe('protected fields of a post', () => {
       usage: { postsCreated: -9 },
       subscription: { plan: 'pro' },
       requestHash: 'x',
-      firstAnswer: {},
+      firstResponse: {},
     }
     const payload = JSON.stringify({
       ...postBody({ ...forbidden, content: { text: 'x', mediaItems: [], userId: 'y' } }),
