@@ -8,7 +8,7 @@ import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { HOUR } from '../../domain/shared/times.ts'
 import type { StoredPaymentEvent } from '../../store/billing/payment-events.ts'
 import { backgroundWorkflowId } from '../../workflows/contract/background-work.ts'
-import { SUBSCRIPTION_SUMMARY, type BilledPlace, type SubscriptionState } from '../../workflows/contract/billing.ts'
+import { SUBSCRIPTION_SUMMARY, type BilledCursor, type SubscriptionState } from '../../workflows/contract/billing.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
 
 const PAGE = 50
@@ -17,7 +17,7 @@ const CONCURRENT_USERS = 5
 const MAX_PAGE_TRIES = 10
 /** Longer than the workflow ever waits before it checks the event again. */
 const LEASE_MS = 2 * HOUR
-const NEXT_LIST: Record<BilledPlace['by'], BilledPlace | null> = {
+const NEXT_LIST: Record<BilledCursor['by'], BilledCursor | null> = {
   subscription: { by: 'checkout', after: '' },
   checkout: null,
 }
@@ -33,9 +33,9 @@ export type BillingDeps = Pick<
   'clock' | 'erasures' | 'orchestrator' | 'paymentEvents' | 'payments' | 'syncSubscription' | 'users'
 >
 
-/** The result of a page. `next` is the place of the next page; null on the last page. */
+/** The result of a page. `next` is the cursor of the next page; null on the last page. */
 interface ReconciledPage {
-  next: BilledPlace | null
+  next: BilledCursor | null
   /** The number of users on the page. */
   checked: number
   failed: number
@@ -82,7 +82,7 @@ export function createBillingActivities(deps: BillingDeps) {
       }),
 
     /** Reconciles one page of users who pay or may have paid. A failure for one user is retried the next day. */
-    reconcileBilled: ({ by, after }: BilledPlace): Promise<ReconciledPage> =>
+    reconcileBilled: ({ by, after }: BilledCursor): Promise<ReconciledPage> =>
       runActivity(async () => {
         const page = await users.listBilled(by, { after, limit: PAGE })
         const unanswered: PaymentsError[] = []

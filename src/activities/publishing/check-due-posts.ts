@@ -16,7 +16,7 @@ import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { AccountStore } from '../../store/accounts/accounts.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
-import type { UncheckedPage, UncheckedPlace } from '../../workflows/contract/publishing.ts'
+import type { UncheckedPage, UncheckedCursor } from '../../workflows/contract/publishing.ts'
 import { chooseForEntry } from './delivery-account.ts'
 import { classifyFailure } from './retry-policy.ts'
 
@@ -113,13 +113,13 @@ export function createCheckDuePostsActivities(deps: CheckDuePostsDeps) {
 
   return {
     /** Checks one page of posts; their owners take turns. */
-    async checkDuePostsPage(place: UncheckedPlace | null): Promise<UncheckedPage> {
+    async checkDuePostsPage(cursor: UncheckedCursor | null): Promise<UncheckedPage> {
       const signal = cancellationSignal()
       const now = clock.now()
       const page = await posts.listUnchecked({
         dueAfter: now,
         dueUntil: new Date(now.getTime() + preflightLeadMs),
-        after: place && { dueAt: new Date(place.dueAt), postId: place.postId },
+        after: cursor && { dueAt: new Date(cursor.dueAt), postId: cursor.postId },
         limit: PAGE,
       })
       let warned = 0

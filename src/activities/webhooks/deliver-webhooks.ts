@@ -109,10 +109,10 @@ export function createDeliverWebhooksActivities(deps: DeliverWebhooksDeps) {
       if (isPaused(webhook.health, clock.now())) return webhook.health.pausedUntil
       const pending = await collect(webhook)
       const now = clock.now()
-      const { lanes, nextAt } = planRound(pending, now)
-      if (lanes.length === 0) return nextAt
+      const { chains, nextAt } = planRound(pending, now)
+      if (chains.length === 0) return nextAt
       if (now >= endsAt || deps.draining.aborted) return now
-      await attemptLanes(webhook, lanes, endsAt)
+      await attemptChains(webhook, chains, endsAt)
     }
   }
 
@@ -135,16 +135,16 @@ export function createDeliverWebhooksActivities(deps: DeliverWebhooksDeps) {
     }
   }
 
-  async function attemptLanes(webhook: Webhook, lanes: PendingDelivery[][], endsAt: Date): Promise<void> {
+  async function attemptChains(webhook: Webhook, chains: PendingDelivery[][], endsAt: Date): Promise<void> {
     // While the receiver fails, one event tests whether it works again.
-    const tested = isFailing(webhook.health) ? [lanes[0]!.slice(0, 1)] : lanes
+    const tested = isFailing(webhook.health) ? [chains[0]!.slice(0, 1)] : chains
     const progress = createProgress(webhook)
     const mayStart = () => clock.now() < endsAt && !deps.draining.aborted && progress.isOpen()
     const limit = createFairLimit({ maxRunning: CONCURRENT_ATTEMPTS })
     await allSettledOrThrow(
-      tested.map((lane) =>
+      tested.map((chain) =>
         limit('', async () => {
-          for (const { _id } of lane) {
+          for (const { _id } of chain) {
             if (!mayStart() || !(await attempt(webhook, _id, progress))) return
           }
         }),

@@ -20,7 +20,7 @@ import {
   type PostImport,
 } from '../../domain/imports/imports.ts'
 import { collectMediaKeys } from '../../domain/posts/content.ts'
-import { toBurstDelayMs, warnOfBurst } from '../../domain/posts/due-place.ts'
+import { toBurstDelayMs, warnOfBurst } from '../../domain/posts/due-order.ts'
 import { SCHEDULED_IN_PAST } from '../../domain/posts/preflight.ts'
 import { createDelayForecast, MAX_PLANNED, toLookbackMs } from '../../domain/quotas/publications.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
@@ -72,10 +72,10 @@ export interface PlanImportRequest {
 const BATCH = 250
 /** The problems of a row that are stored. A small row can have thousands. */
 const MAX_PROBLEMS = 20
-/** Rows that are checked before other requests get a turn; a row can have large texts for every platform. */
-const CHECKED_PER_TURN = 10
-/** Posts that are compared before other requests get a turn; each can have an entry for every account. */
-const COMPARED_PER_TURN = 100
+/** Rows that are checked before the event loop serves other requests; a row can have large texts for every platform. */
+const CHECKED_PER_YIELD = 10
+/** Posts that are compared before the event loop serves other requests; each can have an entry for every account. */
+const COMPARED_PER_YIELD = 100
 
 type Target = CheckedPost['targets'][number]
 
@@ -188,7 +188,7 @@ function createRowChecker(deps: PlanImportDeps, context: RowContext, findPostAcc
     async check(batch: readonly ReadRow[]): Promise<ImportRow[]> {
       const checked: ImportRow[] = []
       for (const row of batch) {
-        if (checked.length % CHECKED_PER_TURN === 0) await setImmediate()
+        if (checked.length % CHECKED_PER_YIELD === 0) await setImmediate()
         checked.push(await checkRow(row))
       }
       return checked
@@ -352,7 +352,7 @@ async function forecastRows(
       .toSorted((one, other) => one.at - other.at)
     const times = planned.map(({ at }) => new Date(at))
     let from = 0
-    for await (const [to, { at, fact }] of inTurns([...planned.entries()])) {
+    for await (const [to, { at, fact }] of withYields([...planned.entries()])) {
       if (!fact) continue
       const earliest = Math.max(now.getTime(), at - toLookbackMs(limits))
       while (from < to && (planned[from]!.at <= earliest || to - from > MAX_PLANNED)) from += 1
@@ -369,9 +369,9 @@ async function forecastRows(
 /** Returns the conflicts by row. */
 async function findConflicts(stored: readonly StoredPlacement[], facts: readonly Fact[], gapMs: number) {
   const finder = createConflictFinder(gapMs)
-  for await (const post of inTurns(stored)) finder.add(post)
+  for await (const post of withYields(stored)) finder.add(post)
   const found = new Map<number, Conflict[]>()
-  for await (const fact of inTurns(facts)) found.set(fact.other.row, finder.check(fact))
+  for await (const fact of withYields(facts)) found.set(fact.other.row, finder.check(fact))
   return found
 }
 
@@ -390,7 +390,7 @@ async function findBursts(
   }
   for (const { scheduledAt } of stored) if (scheduledAt) takeRank(scheduledAt)
   const warnings = new Map<number, Problem[]>()
-  for await (const { scheduledAt, other, timezone } of inTurns(facts)) {
+  for await (const { scheduledAt, other, timezone } of withYields(facts)) {
     if (!scheduledAt) continue
     const dueAt = new Date(scheduledAt.getTime() + toBurstDelayMs(takeRank(scheduledAt), burstLimits))
     warnings.set(other.row, warnOfBurst({ scheduledAt, dueAt, timezone }, burstLimits))
@@ -398,9 +398,9 @@ async function findBursts(
   return warnings
 }
 
-/** Yields the items. Other requests get a turn after some of them, because a file can have many rows. */
-async function* inTurns<T>(items: readonly T[]): AsyncGenerator<T> {
-  for (const some of splitIntoChunks(items, COMPARED_PER_TURN)) {
+/** Yields the items. The event loop serves other requests after some of them, because a file can have many rows. */
+async function* withYields<T>(items: readonly T[]): AsyncGenerator<T> {
+  for (const some of splitIntoChunks(items, COMPARED_PER_YIELD)) {
     await setImmediate()
     yield* some
   }

@@ -8,14 +8,14 @@ import type { PostStore } from '../../store/posts/posts.ts'
 import { newId } from '../../store/shared/schema.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import type { Clock } from '../../clock.ts'
-import { findDuePlace, type DuePlaceDeps } from './due-place.ts'
+import { findDueOrder, type DueOrderDeps } from './due-order.ts'
 import { findDelayWarnings, type DelayWarningsDeps } from './forecast-delays.ts'
 import { loadPostAccounts, type PostAccountsDeps } from './post-accounts.ts'
 import type { StartQueue } from './start-queue.ts'
 import type { StorePost } from './store-post.ts'
 import { readWholePost, refuseProblem, refuseProblems, type WholePostInput } from './post-input.ts'
 
-export interface CreatePostDeps extends PostAccountsDeps, DelayWarningsDeps, DuePlaceDeps {
+export interface CreatePostDeps extends PostAccountsDeps, DelayWarningsDeps, DueOrderDeps {
   posts: PostStore
   platforms: PostAccountsDeps['platforms'] & DelayWarningsDeps['platforms']
   storePost: StorePost
@@ -87,9 +87,9 @@ async function buildPost(deps: CreatePostDeps, { userId, input, source, idempote
   refuseProblems(problems)
   const draft = input.status === 'DRAFT'
   const { scheduledAt = null } = value
-  const [accounts, place] = await Promise.all([
+  const [accounts, dueOrder] = await Promise.all([
     loadPostAccounts(deps, userId, value),
-    scheduledAt && !draft ? findDuePlace(deps, userId, scheduledAt) : undefined,
+    scheduledAt && !draft ? findDueOrder(deps, userId, scheduledAt) : undefined,
   ])
   const { chosen } = accounts
   refuseProblems(accounts.problems)
@@ -103,7 +103,7 @@ async function buildPost(deps: CreatePostDeps, { userId, input, source, idempote
       _id: newId(),
       userId,
       scheduledAt,
-      ...(place && { place }),
+      ...(dueOrder && { dueOrder }),
       correlationId: idempotency?.key ?? null,
       requestHash: idempotency?.requestHash ?? null,
       metadata: { source },

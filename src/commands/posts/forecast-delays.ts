@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts'
-import { warnOfBurst, type BurstLimits } from '../../domain/posts/due-place.ts'
+import { warnOfBurst, type BurstLimits } from '../../domain/posts/due-order.ts'
 import type { PreflightTarget } from '../../domain/posts/preflight.ts'
 import {
   describePublicationLimit,
@@ -98,8 +98,8 @@ export function toQuotaWarning(
 ): Problem {
   const message = `${describeDelay(platform, delay, timezone)}. Schedule it for later, or let it wait for its turn.`
   const nextFreeAt = delay.freeAt.toISOString()
-  const place = { platform, ...(target !== undefined && { accountId: target }) }
-  return { path, code: 'QUOTA_LIKELY_EXCEEDED', message, ...place, nextFreeAt }
+  const account = { platform, ...(target !== undefined && { accountId: target }) }
+  return { path, code: 'QUOTA_LIKELY_EXCEEDED', message, ...account, nextFreeAt }
 }
 
 /** @param timezone of the user */

@@ -12,7 +12,7 @@ import { DAY, HOUR } from '../../../src/domain/shared/times.ts'
 import { createMediaSource } from '../../../src/integrations/storage/media-source.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import { startWorkers } from '../../../src/worker/create-workers.ts'
-import type { CleanedFolders, FolderPlace } from '../../../src/workflows/contract/media.ts'
+import type { CleanedFolders, FolderCursor } from '../../../src/workflows/contract/media.ts'
 import { createAccount } from '../../support/api.ts'
 import { poll } from '../../support/delivery-world.ts'
 import { planTestImport } from '../../support/imports.ts'
@@ -50,18 +50,18 @@ async function clean(afterMs: number, parts: Partial<Deps> = {}): Promise<Cleane
     ...parts,
   })
   const totals = { removed: 0, restored: 0, deleted: 0, pages: 0 }
-  let place: FolderPlace | null = null
+  let cursor: FolderCursor | null = null
   do {
     const page: Awaited<ReturnType<typeof cleanUploadsPage>> = await new MockActivityEnvironment().run(
       cleanUploadsPage,
-      place,
+      cursor,
     )
     totals.removed += page.removed
     totals.restored += page.restored
     totals.deleted += page.deleted
     totals.pages += 1
-    place = page.next
-  } while (place)
+    cursor = page.next
+  } while (cursor)
   return totals
 }
 

@@ -101,7 +101,7 @@ it(
     world.processor.advance({ advanceMs: MONTH_MS })
     for (const [index, { finalState }] of stories.entries()) finalState.end(subscribers[index]!)
     const events = await eventsByUser()
-    await inTurns(
+    await runLimited(
       stories.map(({ finalState, order }, index) => async () => {
         const subscriber = subscribers[index]!
         const five = pick(events.get(subscriber.userId)!, finalState)
@@ -158,7 +158,7 @@ function permutations<T>(items: T[]): T[][] {
   return items.flatMap((item, index) => permutations(items.toSpliced(index, 1)).map((rest) => [item, ...rest]))
 }
 
-async function inTurns(works: (() => Promise<void>)[]): Promise<void> {
+async function runLimited(works: (() => Promise<void>)[]): Promise<void> {
   const waiting = works.values()
   await Promise.all(
     Array.from({ length: CONCURRENT }, async () => {

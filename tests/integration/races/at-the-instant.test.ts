@@ -6,7 +6,7 @@ import type { LedgerEntry } from '../../support/platform-control.ts'
 import { unique } from '../../support/servers.ts'
 import { marked, type PostInput } from '../../faults/judge/evidence.ts'
 import type { Answer } from '../../faults/operations.ts'
-import { inTurns, toCreatedId, startRaceWorld, type ApiProcess, type RaceUser, type RaceWorld } from './world.ts'
+import { mapLimited, toCreatedId, startRaceWorld, type ApiProcess, type RaceUser, type RaceWorld } from './world.ts'
 
 /** A post that is changed around its scheduled time. */
 interface Racer {
@@ -42,7 +42,7 @@ let ledger: LedgerEntry[]
 beforeAll(async () => {
   world = await startRaceWorld()
   apis = await Promise.all([world.startApi(), world.startApi()])
-  users = await inTurns(Array.from({ length: USERS }), 3, () => world.user())
+  users = await mapLimited(Array.from({ length: USERS }), 3, () => world.user())
   raced = await race()
   await world.workflowsEnd(Object.values(raced).flatMap((racers) => racers.map(({ postId }) => postId)))
   ledger = await world.control.ledger()
@@ -78,7 +78,7 @@ async function race() {
       2,
       around(({ user, postId, dueAt }) => editTo(user, postId, { scheduledAt: delayedTo(dueAt) })),
     ),
-    inTurns([...twins.entries()], 1, ([index, dueAt]) => createTwins(dueAt, users[index % USERS]!)),
+    mapLimited([...twins.entries()], 1, ([index, dueAt]) => createTwins(dueAt, users[index % USERS]!)),
     enter(
       cancels,
       6,
@@ -95,7 +95,7 @@ async function enter<T>(
   width: number,
   goOn: (racer: Racer, index: number) => Promise<T>,
 ): Promise<T[]> {
-  const racing = await inTurns([...dueAts.entries()], width, async ([index, dueAt]) => ({
+  const racing = await mapLimited([...dueAts.entries()], width, async ([index, dueAt]) => ({
     end: goOn(await create(dueAt), index),
   }))
   return Promise.all(racing.map(({ end }) => end))

@@ -154,7 +154,7 @@ function sendTo(url: string, token: string): Send {
 }
 
 /** Processes the items a few at a time. */
-export async function inTurns<T, R>(items: T[], width: number, work: (item: T) => Promise<R>): Promise<R[]> {
+export async function mapLimited<T, R>(items: T[], width: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   const queue = [...items.entries()]
   const runners = Array.from({ length: width }, async () => {

@@ -91,7 +91,7 @@ describe('the publications of an account', () => {
     expect(quota.ask('c')).toMatchObject({ limit: { limit: 2, windowMs: DAY } })
   })
 
-  it('get a place of their own each, so that they do not all come back together', () => {
+  it('get a turn of their own each, so that they do not all come back together', () => {
     const quota = account()
     for (let index = 0; index < 5; index++) {
       quota.ask(`used ${index}`)
@@ -112,7 +112,7 @@ describe('the publications of an account', () => {
     expect(isGranted(quota.ask('first', 1))).toBe(true)
   })
 
-  it('take the place of one that does not come back', () => {
+  it('take the turn of one that does not come back', () => {
     const quota = account()
     for (let index = 0; index < 5; index++) quota.ask(`used ${index}`)
     const wait = waitOf(quota.ask('lost', 1))
@@ -123,7 +123,7 @@ describe('the publications of an account', () => {
     expect(isGranted(quota.ask('later', 2))).toBe(true)
   })
 
-  it('use a place again that was given back', () => {
+  it('use a token again that was given back', () => {
     const quota = account()
     const turns = ['a', 'b', 'c', 'd', 'e'].map((id) => quota.ask(id))
     quota.report(0)
@@ -223,7 +223,7 @@ describe('the publications of an account', () => {
     )
   })
 
-  it('beyond the stored places are published in due order as well', () => {
+  it('beyond the stored queue are published in due order as well', () => {
     const { published, asks } = publishAll(
       Array.from({ length: 2_500 }, (_, index) => index),
       [{ span: 'hour', limit: 100, windowMs: HOUR }],
