@@ -51,11 +51,12 @@ export function createBillingActivities(deps: BillingDeps) {
       runActivity(async () => {
         const event = await paymentEvents.find(eventId)
         if (event?.state !== 'waiting') return null
-        const isErased = (await erasures.find(userId)) !== null
-        if (isErased) await endOrphanedSubscription(userId, event)
-        const state = isErased ? null : await syncSubscription(userId, { ...event, id: eventId })
-        await paymentEvents.markProcessed(eventId, state ? 'applied' : 'ignored', clock.now())
-        return toSubscriptionState(state)
+        if (await erasures.find(userId)) {
+          await endOrphanedSubscription(userId, event)
+          await paymentEvents.markProcessed(eventId, 'ignored', clock.now())
+          return NO_ACCOUNT
+        }
+        return toSubscriptionState(await syncSubscription(userId, { ...event, id: eventId }))
       }),
 
     syncSubscription: (userId: string): Promise<SubscriptionState> =>
