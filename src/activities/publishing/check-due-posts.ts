@@ -74,7 +74,7 @@ export function createCheckDuePostsActivities(deps: CheckDuePostsDeps) {
     return delay ? failure('QUOTA_EXCEEDED', describeDelay(platform, delay, post.timezone)) : null
   }
 
-  async function findOut(post: Post, entry: PlatformStatus, signal: AbortSignal): Promise<Finding> {
+  async function inspectEntry(post: Post, entry: PlatformStatus, signal: AbortSignal): Promise<Finding> {
     const target = toTarget(entry)
     try {
       return { target, obstacle: await checkEntry(post, entry, signal) }
@@ -91,7 +91,7 @@ export function createCheckDuePostsActivities(deps: CheckDuePostsDeps) {
   async function checkPost(post: Post, signal: AbortSignal): Promise<number> {
     const entries = post.platformStatuses.filter(({ status }) => status === 'pending')
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(CHECK_DEADLINE_MS)])
-    const findings = await Promise.all(entries.map((entry) => findOut(post, entry, deadline)))
+    const findings = await Promise.all(entries.map((entry) => inspectEntry(post, entry, deadline)))
     const before = new Set(post.dueCheck?.warned)
     const warned: string[] = []
     let added = 0

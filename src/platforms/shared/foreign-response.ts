@@ -7,7 +7,7 @@ class ForeignResponse extends Error {
   readonly status: number
   constructor(status: number) {
     super(`status ${status} without the platform's own error body`)
-    this.name = 'ForeignAnswer'
+    this.name = 'ForeignResponse'
     this.status = status
   }
 }

@@ -83,7 +83,7 @@ export const GUARDS: Guard[] = [
   },
   {
     guard: 'The sweeper starts posts that Temporal never received',
-    removed: [{ anchor: 'sweep', change: () => 'const takenUp = 0' }],
+    removed: [{ anchor: 'sweep', change: () => 'const restarted = 0' }],
     scenario: 'Temporal never receives a post',
     violates: 'I2',
   },

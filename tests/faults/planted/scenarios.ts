@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAccept } from '../../../sandbox/platforms/foreign-answers.ts'
+import { afterAccept } from '../../../sandbox/platforms/foreign-responses.ts'
 import { marked } from '../judge/evidence.ts'
 import type { InProcessCluster } from './in-process-cluster.ts'
 

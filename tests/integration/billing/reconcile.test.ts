@@ -98,9 +98,9 @@ describe('an event without a workflow', () => {
 
   it('the sweeper starts an unprocessed event after a minute, and it is then processed', async () => {
     const { userId } = await sendUnacknowledged(({ subscriptionId }) => world.controls.cancel(subscriptionId))
-    expect(await world.sweep(MINUTE / 2)).toEqual({ takenUp: 0 })
+    expect(await world.sweep(MINUTE / 2)).toEqual({ restarted: 0 })
     expect((await world.recordOf(userId)).subscription.cancelAtPeriodEnd).toBe(false)
-    expect(await world.sweep(MINUTE + 1_000)).toEqual({ takenUp: 1 })
+    expect(await world.sweep(MINUTE + 1_000)).toEqual({ restarted: 1 })
     await world.until(userId, ({ subscription }) => subscription.cancelAtPeriodEnd)
     await world.untilSettled()
   })
@@ -110,9 +110,9 @@ describe('an event without a workflow', () => {
       world.controls.cancel(subscriptionId)
       void world.faults.fault({ path: subscriptionId, action: { cut: true } })
     })
-    expect(await world.sweep(MINUTE + 1_000)).toEqual({ takenUp: 1 })
+    expect(await world.sweep(MINUTE + 1_000)).toEqual({ restarted: 1 })
     await poll(waiting, (events) => events.length === 0)
-    expect(await world.sweep(HOUR)).toEqual({ takenUp: 0 })
+    expect(await world.sweep(HOUR)).toEqual({ restarted: 0 })
     await world.faults.clearFaults()
     await world.until(userId, ({ subscription }) => subscription.cancelAtPeriodEnd)
     await world.untilSettled()

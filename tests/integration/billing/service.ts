@@ -70,10 +70,10 @@ export async function startBillingService(overrides: Partial<Config> = {}, parts
       poll(() => recordOf(userId), fits, timeoutMs),
 
     /** Runs the sweeper with a clock that is this far ahead. */
-    sweep(aheadMs: number): Promise<{ takenUp: number }> {
+    sweep(aheadMs: number): Promise<{ restarted: number }> {
       const clock = { ...context.clock, now: () => new Date(Date.now() + aheadMs) }
       const { sweepDeliveries } = createSweepActivities({ ...context, clock })
-      return new MockActivityEnvironment().run<[], { takenUp: number }, typeof sweepDeliveries>(sweepDeliveries)
+      return new MockActivityEnvironment().run<[], { restarted: number }, typeof sweepDeliveries>(sweepDeliveries)
     },
 
     /**

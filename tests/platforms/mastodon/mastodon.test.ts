@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { insteadOf } from '../../../sandbox/platforms/foreign-answers.ts'
+import { insteadOf } from '../../../sandbox/platforms/foreign-responses.ts'
 import type { Published } from '../../../src/domain/posts/post.ts'
 import type {
   Credentials,

@@ -87,8 +87,8 @@ const rateLimit = (retryAfterMs: number) =>
 const transient = () => new PlatformError('transient', 'The server has trouble', { certain: true })
 
 async function countAs<T>(platform: Platform, count: T): Promise<T> {
-  const trouble = countFailures[platform]?.shift()
-  if (trouble) throw trouble
+  const failure = countFailures[platform]?.shift()
+  if (failure) throw failure
   return count
 }
 
