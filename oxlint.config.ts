@@ -18,13 +18,7 @@ interface Fence {
 }
 
 /** Names and shapes that both sides of a workflow need; the only files of `workflows` that the rest may import. */
-const MESSAGES = [
-  'workflows/background-work.ts',
-  'workflows/messages/*.ts',
-  'workflows/schedules.ts',
-  'workflows/search-attributes.ts',
-  'workflows/task-queues.ts',
-]
+const WORKFLOW_CONTRACT = 'workflows/contract/*.ts'
 /** All of `security` but `random.ts`, which needs no set-up. */
 const SECURITY = [
   'connect-states',
@@ -69,11 +63,11 @@ const FENCES: Fence[] = [
     may: ['domain/**'],
     types: ['activities/**'],
     packages: ['@temporalio/workflow', '@temporalio/common'],
-    shared: ['messages'],
+    shared: ['contract'],
   },
   {
     folder: 'activities',
-    may: ['domain/**', 'commands/**', 'platforms/errors.ts', 'store/mongo-errors.ts', ...MESSAGES],
+    may: ['domain/**', 'commands/**', 'platforms/errors.ts', 'store/mongo-errors.ts', WORKFLOW_CONTRACT],
     types: ['store/*/**', 'clock.ts', ...CLIENTS, ...WIRING],
     packages: ['@temporalio/activity', '@temporalio/common', 'cockatiel', 'node:*', 'node:*/*'],
     shared: ['shared'],
@@ -81,7 +75,7 @@ const FENCES: Fence[] = [
   },
   {
     folder: 'commands',
-    may: ['deadlines.ts', 'domain/**', 'store/**', 'platforms/errors.ts', 'security/random.ts', ...MESSAGES],
+    may: ['deadlines.ts', 'domain/**', 'store/**', 'platforms/errors.ts', 'security/random.ts', WORKFLOW_CONTRACT],
     types: ['clock.ts', 'logger.ts', ...CLIENTS],
     packages: ['node:*', 'node:*/*'],
     shared: ['shared'],
@@ -143,7 +137,7 @@ const FENCES: Fence[] = [
   },
   {
     folder: 'integrations',
-    may: ['deadlines.ts', 'domain/**', ...MESSAGES],
+    may: ['deadlines.ts', 'domain/**', WORKFLOW_CONTRACT],
     types: ['clock.ts', 'telemetry/metrics.ts'],
     packages: 'any',
     shared: ['shared'],

@@ -3,7 +3,7 @@ import { Connection, ScheduleClient, WorkflowClient, type ScheduleHandle } from 
 import type { Platform } from '../src/domain/shared/platforms.ts'
 import type { Post } from '../src/domain/posts/post.ts'
 import { DAY } from '../src/domain/shared/times.ts'
-import type { CollectedPosts } from '../src/workflows/messages/analytics.ts'
+import type { CollectedPosts } from '../src/workflows/contract/analytics.ts'
 import { controlOf } from '../tests/support/platform-control.ts'
 import { publishedPost } from '../tests/support/published-post.ts'
 import { closedLoop } from './loops.ts'

@@ -1,7 +1,7 @@
 import { createPost } from '../../src/commands/posts/create-post.ts'
 import { longestArmLeadMs } from '../../src/domain/posts/publish-plan.ts'
 import type { Context } from '../../src/context.ts'
-import { publishPostWorkflowId, type PublishPostResult } from '../../src/workflows/messages/publishing.ts'
+import { publishPostWorkflowId, type PublishPostResult } from '../../src/workflows/contract/publishing.ts'
 import { openWorkflows } from '../clients.ts'
 import { figure, type Aim, type Figure } from '../figure.ts'
 import { openOurs } from '../sides.ts'

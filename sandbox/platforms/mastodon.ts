@@ -28,7 +28,7 @@ export interface MastodonOptions extends SimulatorPlace {
   /** False for servers without the endpoint that returns the application of a token. */
   namesApplication?: boolean
   /** False for servers that do not report which statuses were edited. */
-  tellsEdits?: boolean
+  reportsEdits?: boolean
   /** True for servers that count code points and full links. */
   countsCodePoints?: boolean
   charactersPerUrl?: number
@@ -73,7 +73,7 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
   const {
     honoursKeys = true,
     namesApplication = true,
-    tellsEdits = true,
+    reportsEdits = true,
     countsCodePoints = false,
     crowd = NO_CROWD,
   } = options
@@ -92,7 +92,7 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
       maxCharacters,
       lengthOf: countsCodePoints ? codePointLength : statusLength,
       honoursKeys,
-      tellsEdits,
+      reportsEdits,
       countsQuotes: showsSeveral,
       crowd,
     })

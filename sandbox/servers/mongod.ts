@@ -70,7 +70,7 @@ export async function startMongod(options: MongodOptions): Promise<Mongod> {
     ],
     logFile: options.logFile,
     signal: options.signal,
-    ready: () => answersAsPrimary(port),
+    ready: () => isPrimary(port),
   })
   return {
     ...running,
@@ -83,7 +83,7 @@ export async function startMongod(options: MongodOptions): Promise<Mongod> {
 }
 
 /** Initializes the replica set on the first start, and again after a change of the port. */
-async function answersAsPrimary(port: number): Promise<boolean> {
+async function isPrimary(port: number): Promise<boolean> {
   const client = new mongo.MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`, {
     serverSelectionTimeoutMS: 1_000,
     connectTimeoutMS: 1_000,

@@ -7,7 +7,7 @@ import { findOnPath, run } from '../../scripts/provision.mjs'
 import type { Source } from './find-or-fetch.ts'
 
 /** Without a network, a download must fail quickly. */
-const ANSWER_WITHIN_MS = 5_000
+const RESPONSE_TIMEOUT_MS = 5_000
 const DOWNLOAD_WITHIN_MS = 15 * 60_000
 
 /** Go's name of this CPU architecture, which Temporal's downloads use as well. */
@@ -17,8 +17,8 @@ export const goArch = process.arch === 'x64' ? 'amd64' : process.arch
 async function request(url: string): Promise<Response> {
   const silence = new AbortController()
   const timer = setTimeout(
-    () => silence.abort(new Error(`no response from ${new URL(url).host} in ${ANSWER_WITHIN_MS / 1000} s`)),
-    ANSWER_WITHIN_MS,
+    () => silence.abort(new Error(`no response from ${new URL(url).host} in ${RESPONSE_TIMEOUT_MS / 1000} s`)),
+    RESPONSE_TIMEOUT_MS,
   )
   try {
     const response = await fetch(url, {

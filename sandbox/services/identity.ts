@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { startSimulator, type SimulatorPlace } from '../platforms/shared/simulator.ts'
 import { buildIdentityCallbackUrl } from '../../src/domain/users/identity-login.ts'
-import { createProvider, type Spoil } from './identity/provider.ts'
+import { createProvider, type Tampering } from './identity/provider.ts'
 import { createIdentityServer } from './identity/server.ts'
 import { openState, randomText, type Client, type Person } from './identity/state.ts'
 
@@ -9,7 +9,7 @@ import { openState, randomText, type Client, type Person } from './identity/stat
 export async function startIdentity(place: SimulatorPlace = {}) {
   const { fronts, ...identity } = await startSimulator('identity', place, ({ dir, urlOf }) => {
     const state = openState(join(dir, 'state.jsonl'))
-    const spoils: Spoil[] = []
+    const tamperings: Tampering[] = []
     let provider: ReturnType<typeof createProvider> | undefined
 
     function createPerson(fields: Partial<Omit<Person, 'id'>> = {}): Person {
@@ -21,7 +21,7 @@ export async function startIdentity(place: SimulatorPlace = {}) {
       server: createIdentityServer({
         state,
         // The provider needs the URL of its proxy.
-        provider: () => (provider ??= createProvider(urlOf('identity'), state, () => spoils.shift())),
+        provider: () => (provider ??= createProvider(urlOf('identity'), state, () => tamperings.shift())),
         createPerson,
       }),
       fronts: { identity: { ledger: async () => [] } },
@@ -38,8 +38,8 @@ export async function startIdentity(place: SimulatorPlace = {}) {
         },
 
         /** Alters the next ID token. */
-        spoilNext(spoil: Spoil): void {
-          spoils.push(spoil)
+        tamperNext(tampering: Tampering): void {
+          tamperings.push(tampering)
         },
       },
     }

@@ -1,5 +1,5 @@
 import type { Config } from './schema.ts'
-import type { BurstLimits } from '../domain/posts/due-place.ts'
+import type { BurstLimits } from '../domain/posts/due-order.ts'
 import type { Limits, PlanWeights, SubscriptionPlan } from '../domain/billing/subscription.ts'
 
 /** The number of platform accounts that a user of each plan can connect. */

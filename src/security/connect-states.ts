@@ -43,10 +43,10 @@ export function createConnectStates(secret: string) {
       const [, userId, nonce, expiry, mac] = STATE.exec(state) ?? []
       if (userId === undefined || nonce === undefined || expiry === undefined || mac === undefined) return null
       // Compared as text: another encoding of the same bytes is not a state of ours.
-      const isOurs = timingSafeEqual(Buffer.from(mac), Buffer.from(computeMac(purpose, userId, nonce, expiry)))
+      const isAuthentic = timingSafeEqual(Buffer.from(mac), Buffer.from(computeMac(purpose, userId, nonce, expiry)))
       const isOver = Number(expiry) * SECOND <= now.getTime()
       // guard: state MAC
-      return isOurs && !isOver ? { userId, nonce } : null
+      return isAuthentic && !isOver ? { userId, nonce } : null
     },
   }
 }

@@ -6,7 +6,7 @@ import { PLATFORMS, type Platform } from '../domain/shared/platforms.ts'
 import type { Post } from '../domain/posts/post.ts'
 import { SECOND } from '../domain/shared/times.ts'
 import { DISABLED_REASONS, type DisabledReason } from '../domain/webhooks/webhooks.ts'
-import { BACKGROUND_WORK, type BackgroundWork } from '../workflows/background-work.ts'
+import { BACKGROUND_WORK, type BackgroundWork } from '../workflows/contract/background-work.ts'
 
 const LATENESS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600, 3_600]
 const CALL_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -30,7 +30,7 @@ const LOGIN_LIMITS = ['device', 'account-address', 'address', 'account'] as cons
 const SERVERS = ['mongodb', 'temporal'] as const
 const SOCKET_TRANSPORTS = ['plain', 'websocket', 'polling'] as const
 const SOCKET_ENDINGS = [
-  ...(['unauthorized', 'silent', 'expired', 'disabled', 'changed', 'garbled', 'flooding', 'crowded'] as const),
+  ...(['unauthorized', 'silent', 'expired', 'disabled', 'changed', 'malformed', 'flooding', 'surplus'] as const),
   ...(['slow', 'gap', 'stopping', 'unavailable'] as const),
 ]
 
@@ -78,8 +78,8 @@ export function createMetrics() {
     ['platform', 'timing'],
     LATENESS_SECONDS,
   )
-  const answers = histogram(
-    'answer_lateness_seconds',
+  const acceptances = histogram(
+    'acceptance_lateness_seconds',
     'Delay from the due time of a post to the acceptance of its first visible call',
     ['platform', 'timing'],
     LATENESS_SECONDS,
@@ -115,7 +115,7 @@ export function createMetrics() {
     WAIT_SECONDS,
   )
   const rejectedCalls = counter(
-    'sends_crowded_out_total',
+    'calls_rejected_total',
     'Calls rejected because the queue was full or the server failed repeatedly',
     ['platform', 'reason'],
   )
@@ -208,7 +208,7 @@ export function createMetrics() {
     publishEnded(platform: Platform, outcome: CallOutcome, first: { post: Instants; at: Date } | null): void {
       calls.inc({ platform, outcome })
       if (first && outcome === 'accepted') {
-        answers.observe({ platform, timing: toTiming(first.post) }, secondsSince(first.post, first.at))
+        acceptances.observe({ platform, timing: toTiming(first.post) }, secondsSince(first.post, first.at))
       }
     },
     /** @param code the reason of a failed delivery */

@@ -14,8 +14,8 @@ import { SECOND } from '../domain/shared/times.ts'
 import type { Logger } from '../logger.ts'
 import { installSdkRuntime } from './sdk-runtime.ts'
 import { loadBundle } from './bundle.ts'
-import type { DeliveryResult } from '../workflows/messages/publishing.ts'
-import { TASK_QUEUES, type TaskQueue } from '../workflows/task-queues.ts'
+import type { DeliveryResult } from '../workflows/contract/publishing.ts'
+import { TASK_QUEUES, type TaskQueue } from '../workflows/contract/task-queues.ts'
 
 /** Concurrent workflow tasks, which publish immediate texts. A processor core publishes some 50 of them a second. */
 const WORKFLOW_TASKS = 100

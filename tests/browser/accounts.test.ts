@@ -205,7 +205,7 @@ describe('Google login in a browser', () => {
 })
 
 it('the sandbox shows the performance of posts in charts that all contain data', async () => {
-  const { page, userId } = await world.someone()
+  const { page, userId } = await world.newUser()
   const { context } = world.service
   await giveDemo(context, userId)
   await page.reload()

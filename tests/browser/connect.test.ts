@@ -73,8 +73,8 @@ afterAll(async () => {
 })
 
 /** A user with a separate browser, signed in on the frontend. */
-async function someone() {
-  const { page, userId } = await world.someone('/settings')
+async function newUser() {
+  const { page, userId } = await world.newUser('/settings')
 
   return {
     page,
@@ -102,7 +102,7 @@ const exchanges = async (platform: 'mastodon' | 'tumblr') => {
 
 describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) => {
   it('a platform is connected when the user allows it, and then shows published posts', async () => {
-    const { page, begin, stored } = await someone()
+    const { page, begin, stored } = await newUser()
     const { name } = platforms[platform].newAccount()
     await begin(platform)
     expect(new URL(page.url()).pathname).toBe('/oauth/authorize')
@@ -123,7 +123,7 @@ describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) =>
   })
 
   it('a platform is not connected when the user denies it', async () => {
-    const { page, begin, stored } = await someone()
+    const { page, begin, stored } = await newUser()
     const { name } = platforms[platform].newAccount()
     const before = await exchanges(platform)
     await begin(platform)
@@ -133,7 +133,7 @@ describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) =>
   })
 
   it('a platform is connected only in the browser that started it', async () => {
-    const { page, begin, stored } = await someone()
+    const { page, begin, stored } = await newUser()
     const { name } = platforms[platform].newAccount()
     await begin(platform)
     const before = await exchanges(platform)
@@ -156,7 +156,7 @@ describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) =>
   })
 
   it('a platform is not connected by a link that an API client created', async () => {
-    const { stored, page } = await someone()
+    const { stored, page } = await newUser()
     const { name } = platforms[platform].newAccount()
     const { call: request, userId } = await world.service.logIn()
     const { body } = await request('GET', `/api/platform/${platform}/connect`)
@@ -170,7 +170,7 @@ describe.each(['mastodon', 'tumblr'] as const)('in a browser, %s', (platform) =>
 })
 
 it('in a browser, a user who owns no account on a platform creates one on its page and connects it', async () => {
-  const { page, begin, stored } = await someone()
+  const { page, begin, stored } = await newUser()
   const { name: taken } = platforms.mastodon.newAccount()
   await begin('mastodon')
   const name = unique('p').replace(/\W/g, '')
@@ -180,7 +180,7 @@ it('in a browser, a user who owns no account on a platform creates one on its pa
   expect(await page.textContent('#outcome')).toBe('?success=mastodon_connected')
   expect((await stored('mastodon'))?.profile.handle).toContain(name)
 
-  const other = await someone()
+  const other = await newUser()
   await other.begin('mastodon')
   const offered = await other.page.locator('select[name=account] option').allTextContents()
   expect(offered).toEqual(expect.arrayContaining([taken, `@${name}`]))
@@ -190,7 +190,7 @@ it('in a browser, a user who owns no account on a platform creates one on its pa
 describe('in a browser, several accounts of a platform', () => {
   /** A user with an account on the default Mastodon server and one on another server. */
   async function withTwoAccounts() {
-    const { page, begin } = await someone()
+    const { page, begin } = await newUser()
     const username = unique('p').replace(/\W/g, '')
     for (const server of [mastodon, second]) {
       server.createAccount({ username })

@@ -60,7 +60,7 @@ const notified = (page: Page, words: string) => page.waitForSelector(`#notificat
 
 describe('payments in a browser', () => {
   it('a user switches from Free to Pro and back, and can cancel the checkout', async () => {
-    const { page, userId } = await world.someone()
+    const { page, userId } = await world.newUser()
     await hasPlan(page, 'Free')
     await processorPage(page, '#upgrade', 'Subscribe to Pro')
     await page.click('#back')
@@ -96,7 +96,7 @@ describe('payments in a browser', () => {
   })
 
   it('a user whose card is declined keeps Pro and pays with another card', async () => {
-    const { page } = await world.someone()
+    const { page } = await world.newUser()
     await subscribe(page)
     await inPortal(page, (portal) => portal.click('button[value=fails]'))
     await monthPasses(page)

@@ -36,7 +36,7 @@ export async function startBrowserWorld(settings: (publicUrl: string) => Partial
     },
 
     /** Opens a page in a separate browser for a new user who is signed in. */
-    async someone(path = '/') {
+    async newUser(path = '/') {
       const { userId, secrets } = await service.logIn()
       const page = await this.visit(path)
       await page.fill('#login [name=email]', secrets.email)

@@ -1,6 +1,6 @@
 import type { LoggedRequest } from '../../sandbox/platforms/proxied-platform.ts'
 import type { FaultAction } from '../../sandbox/platforms/faults.ts'
-import { afterAccept, insteadOf } from '../../sandbox/platforms/foreign-answers.ts'
+import { afterAccept, insteadOf } from '../../sandbox/platforms/foreign-responses.ts'
 import { matchesCall, type FaultPlatform } from './platforms.ts'
 import type { Random } from './random.ts'
 import type { Session } from './session.ts'

@@ -4,10 +4,10 @@ import type { Platform } from '../../src/domain/shared/platforms.ts'
 import type { FaultAction } from '../../sandbox/platforms/faults.ts'
 import {
   afterAccept,
-  FOREIGN_ANSWERS,
+  FOREIGN_RESPONSES,
   insteadOf,
-  type ForeignAnswerName,
-} from '../../sandbox/platforms/foreign-answers.ts'
+  type ForeignResponseName,
+} from '../../sandbox/platforms/foreign-responses.ts'
 import type { SandboxAccount } from '../../sandbox/platforms/sandbox-platform.ts'
 import { isAccepted } from './faults.ts'
 import { marked, type PostInput, type StoredPost } from './judge/evidence.ts'
@@ -17,7 +17,7 @@ import { openSession, type Session, type SessionUser } from './session.ts'
 import { waitFor } from './wait-for.ts'
 import { SETTLE_MS, unique, type FaultCluster } from './cluster.ts'
 
-const FOREIGN_ANSWER_NAMES = Object.keys(FOREIGN_ANSWERS) as ForeignAnswerName[]
+const FOREIGN_RESPONSE_NAMES = Object.keys(FOREIGN_RESPONSES) as ForeignResponseName[]
 
 /** The faults of a visible call and its response. `hang` and every fault with `instead` leave the post unpublished. */
 const RESPONSE_FAULTS: Record<string, FaultAction> = {
@@ -28,8 +28,8 @@ const RESPONSE_FAULTS: Record<string, FaultAction> = {
   'hold after accept': { holdAfterAccept: true },
   // By then the client has disconnected, and two reconciliations have found nothing.
   'accept late': { delayMs: SETTLE_MS * (2 / 3) },
-  ...Object.fromEntries(FOREIGN_ANSWER_NAMES.map((name) => [`${name} instead`, insteadOf(name)])),
-  ...Object.fromEntries(FOREIGN_ANSWER_NAMES.map((name) => [`${name} after accept`, afterAccept(name)])),
+  ...Object.fromEntries(FOREIGN_RESPONSE_NAMES.map((name) => [`${name} instead`, insteadOf(name)])),
+  ...Object.fromEntries(FOREIGN_RESPONSE_NAMES.map((name) => [`${name} after accept`, afterAccept(name)])),
 }
 
 const KILLED = 'worker killed after accept'

@@ -59,7 +59,7 @@ export const SIMULATED_GUARDS: SimulatedGuard[] = [
   },
   {
     guard: 'The sweeper starts posts that Temporal never received',
-    removed: [{ anchor: 'sweep', change: () => 'const takenUp = 0' }],
+    removed: [{ anchor: 'sweep', change: () => 'const restarted = 0' }],
     violates: 'I2',
   },
   {

@@ -1,6 +1,6 @@
 import type { PlannedPlatform, PublishPlan } from '../../src/domain/posts/publish-plan.ts'
 import type * as DecisionsModule from '../../src/workflows/publishing/decisions.ts'
-import type { DeliveryInput, DeliveryResult, PostState } from '../../src/workflows/messages/publishing.ts'
+import type { DeliveryInput, DeliveryResult, PostState } from '../../src/workflows/contract/publishing.ts'
 import type { Random } from '../faults/random.ts'
 import type { Process, World } from './world.ts'
 

@@ -24,10 +24,10 @@ const addressOf = async (bytes: Uint8Array, type = 'image/jpeg') => (await store
 
 type Params = Record<string, string>
 
-async function newUser(keptBack = {}) {
+async function newUser(declined = {}) {
   const { person, pages } = world.newPerson()
   const id = pages[0]!.instagramId!
-  const token = await world.logIn(person.id, keptBack)
+  const token = await world.logIn(person.id, declined)
   return {
     id,
     token,

@@ -146,7 +146,7 @@ test('events that a stopped processor did not deliver are sent by the next one',
     expect(first.processor.events().map(({ deliveries }) => deliveries.length)).toEqual([1, 1, 1, 1]),
   )
   first.processor.webhooks({ held: true })
-  const { subscriptionId: unsaid } = first.processor.subscribe(subscriber('silent'))
+  const { subscriptionId: silent } = first.processor.subscribe(subscriber('silent'))
   await first.stop()
   expect(arrived(subscriptionId)).toHaveLength(4)
 
@@ -154,7 +154,7 @@ test('events that a stopped processor did not deliver are sent by the next one',
   second.env(endpoint)
   await eventually(() => expect(arrived(subscriptionId)).toHaveLength(8))
   await second.stop()
-  expect(arrived(unsaid)).toEqual([])
+  expect(arrived(silent)).toEqual([])
   rmSync(dir, { recursive: true, force: true })
 })
 

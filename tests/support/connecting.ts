@@ -20,7 +20,7 @@ export function connecting(platform: Platform, context: Context, app: FastifyIns
     return readOutcome(String(response.headers.location))
   }
 
-  async function someone() {
+  async function newUser() {
     const { user, headers } = await signIn(context)
     const userId = user._id
     const call = async (method: 'GET' | 'DELETE', path: string) => {
@@ -46,5 +46,5 @@ export function connecting(platform: Platform, context: Context, app: FastifyIns
     }
   }
 
-  return { follow, someone }
+  return { follow, newUser }
 }

@@ -8,12 +8,12 @@ import { USER_AGENT } from './user-agent.ts'
 type Stated = Omit<QuotaNews, 'subject'>
 
 /** A response of the server, and what it states about the first subject of the call. */
-export interface QuotaAnswer extends Stated {
+export interface QuotaResponse extends Stated {
   status: number
 }
 
 /** A server that answers as the test says and counts its calls. */
-export async function quotaServer(answer: (call: number) => QuotaAnswer | Promise<QuotaAnswer>) {
+export async function quotaServer(answer: (call: number) => QuotaResponse | Promise<QuotaResponse>) {
   let calls = 0
   const server = createServer((_, response) => {
     calls += 1

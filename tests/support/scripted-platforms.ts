@@ -13,9 +13,9 @@ interface PlatformScript {
   /** The followers of accounts, by the platform's id; of other accounts it is `followers`. */
   followersOf: Map<string, number>
   /** The errors that the next metrics calls throw, in order; `null` lets one call succeed. */
-  troubles: (Error | null)[]
+  failures: (Error | null)[]
   /** The errors that the next follower calls throw, in order. */
-  followerTroubles: Error[]
+  followerFailures: Error[]
   /** Runs between a call and its response. */
   meanwhile?: () => Promise<void>
   /** Runs between a follower call and its response. */
@@ -43,15 +43,15 @@ export function createScriptedPlatforms(
       default: { likes: 1 },
       followers: 100,
       followersOf: new Map(),
-      troubles: [],
-      followerTroubles: [],
+      failures: [],
+      followerFailures: [],
     }
     scripts.set(platform, script)
 
     const throwScripted = async () => {
       await script.meanwhile?.()
-      const trouble = script.troubles.shift()
-      if (trouble) throw trouble
+      const failure = script.failures.shift()
+      if (failure) throw failure
     }
     const read = async (ids: string[], { accessToken, accountId }: Credentials) => {
       calls.push({ platform, ids, token: accessToken, accountId })
@@ -75,8 +75,8 @@ export function createScriptedPlatforms(
         const { accountId } = account
         followerCalls.push(platform)
         await script.followersMeanwhile?.(account)
-        const trouble = script.followerTroubles.shift()
-        if (trouble) throw trouble
+        const failure = script.followerFailures.shift()
+        if (failure) throw failure
         return script.followersOf.get(accountId) ?? script.followers
       },
     })

@@ -139,15 +139,15 @@ const ALLOWED: [file: string, source: string][] = [
   ],
   [
     'src/workflows/fine.ts',
-    `import { sleep } from '@temporalio/workflow'\nimport { rollUp } from '../domain/posts/post-entries.ts'\nimport type { Activities } from '../activities/index.ts'\nimport { TASK_QUEUES } from './task-queues.ts'\nexport const now = () => Date.now()`,
+    `import { sleep } from '@temporalio/workflow'\nimport { rollUp } from '../domain/posts/post-entries.ts'\nimport type { Activities } from '../activities/index.ts'\nimport { TASK_QUEUES } from './contract/task-queues.ts'\nexport const now = () => Date.now()`,
   ],
   [
     'src/activities/fine.ts',
-    `import { heartbeat } from '@temporalio/activity'\nimport type { PostStore } from '../store/posts/posts.ts'\nimport type { Context } from '../context.ts'\nimport { createPost } from '../commands/posts/create-post.ts'\nimport { publishPostWorkflowId } from '../workflows/messages/publishing.ts'\nimport { PlatformError } from '../platforms/errors.ts'`,
+    `import { heartbeat } from '@temporalio/activity'\nimport type { PostStore } from '../store/posts/posts.ts'\nimport type { Context } from '../context.ts'\nimport { createPost } from '../commands/posts/create-post.ts'\nimport { publishPostWorkflowId } from '../workflows/contract/publishing.ts'\nimport { PlatformError } from '../platforms/errors.ts'`,
   ],
   [
     'src/commands/fine.ts',
-    `import { randomBytes } from 'node:crypto'\nimport { newId } from '../store/shared/schema.ts'\nimport type { ObjectStorage } from '../integrations/storage/storage.ts'\nimport type { Logger } from '../logger.ts'\nimport { withDeadline } from '../deadlines.ts'\nimport { publishPostWorkflowId } from '../workflows/messages/publishing.ts'`,
+    `import { randomBytes } from 'node:crypto'\nimport { newId } from '../store/shared/schema.ts'\nimport type { ObjectStorage } from '../integrations/storage/storage.ts'\nimport type { Logger } from '../logger.ts'\nimport { withDeadline } from '../deadlines.ts'\nimport { publishPostWorkflowId } from '../workflows/contract/publishing.ts'`,
   ],
   [
     'src/api/posts/fine.ts',
@@ -168,7 +168,7 @@ const ALLOWED: [file: string, source: string][] = [
   ['src/platforms/registry.ts', `import { createBluesky } from './bluesky/adapter.ts'`],
   [
     'src/integrations/fine.ts',
-    `import { Client } from '@temporalio/client'\nimport { publishPostWorkflowId } from '../workflows/messages/publishing.ts'\nimport type { Post } from '../domain/posts/post.ts'`,
+    `import { Client } from '@temporalio/client'\nimport { publishPostWorkflowId } from '../workflows/contract/publishing.ts'\nimport type { Post } from '../domain/posts/post.ts'`,
   ],
   ['src/store/fine.ts', `import { Schema } from 'mongoose'\nimport type { Post } from '../domain/posts/post.ts'`],
   ['src/server.ts', `import { createContext } from './context.ts'\nimport { buildApp } from './api/app.ts'`],

@@ -17,7 +17,7 @@ import {
   type FollowersPage,
   type FollowersPlace,
   type FollowersPlan,
-} from '../../src/workflows/messages/analytics.ts'
+} from '../../src/workflows/contract/analytics.ts'
 import { startTestServer } from './skipped-time.ts'
 
 let env: TestWorkflowEnvironment

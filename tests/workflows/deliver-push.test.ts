@@ -25,9 +25,9 @@ beforeAll(async () => {
 afterEach(() => stop())
 afterAll(() => env?.teardown())
 
-/** `isTrouble` is false so that the circuit breaker stays closed: its clock cannot be skipped. */
-const down: PushOutcome = { kind: 'later', why: 'answered 503', isTrouble: false }
-const busy = (waitMs: number): PushOutcome => ({ kind: 'later', why: 'answered 429', waitMs, isTrouble: false })
+/** `isUnavailable` is false so that the circuit breaker stays closed: its clock cannot be skipped. */
+const down: PushOutcome = { kind: 'later', why: 'answered 503', isUnavailable: false }
+const busy = (waitMs: number): PushOutcome => ({ kind: 'later', why: 'answered 429', waitMs, isUnavailable: false })
 const sent: PushOutcome = { kind: 'sent' }
 
 /** Runs the real workflow and activity under skipped time with one notification in memory. `respond` is the push service. */

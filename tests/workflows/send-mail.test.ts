@@ -29,7 +29,7 @@ async function send({ lifeMs, outageMs }: { lifeMs: number; outageMs: number }) 
   const start = clock.now().getTime()
   const mailId = `m${++mails}`
   const content = { to: 'ann@example.test', subject: 'Hello', text: 'Hello', html: 'Hello' }
-  const mail = { _id: mailId, sealed: sealMail(cipher, mailId, content), worthUntil: new Date(start + lifeMs) } as Mail
+  const mail = { _id: mailId, sealed: sealMail(cipher, mailId, content), expiresAt: new Date(start + lifeMs) } as Mail
   const calls: number[] = []
   const accepted: number[] = []
   let ended: MailFailure | null | undefined

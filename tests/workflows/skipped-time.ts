@@ -30,7 +30,7 @@ import {
   type DeliveryInput,
   type PublishPostResult,
   type PublishSignal,
-} from '../../src/workflows/messages/publishing.ts'
+} from '../../src/workflows/contract/publishing.ts'
 import type {} from '../support/test-server-setup.ts'
 import { buildPost } from '../support/posts.ts'
 

@@ -5,7 +5,7 @@ import { DAY, HOUR, MINUTE } from '../../src/domain/shared/times.ts'
 import { createOrchestrator, type PublishOrchestrator } from '../../src/integrations/temporal/orchestrator.ts'
 import { newId } from '../../src/store/shared/schema.ts'
 import { loadBundle } from '../../src/worker/bundle.ts'
-import type { SubscriptionState } from '../../src/workflows/messages/billing.ts'
+import type { SubscriptionState } from '../../src/workflows/contract/billing.ts'
 import { startTestServer } from './skipped-time.ts'
 
 /** The results of the activities. The workflow runs alone under skipped time. */

@@ -30,7 +30,7 @@ export interface PdsThreadRequest {
   did: Did
 }
 
-export interface PdsThreadAnswer {
+export interface PdsThreadResponse {
   id: number
   result?: string
   error?: string
@@ -143,12 +143,12 @@ async function main(input: PdsThreadInput): Promise<void> {
   port.on('message', (request: PdsThreadRequest) => {
     if (request.command === 'stop') return void stop()
     operate(pds, request).then(
-      (result) => port.postMessage({ id: request.id, result } satisfies PdsThreadAnswer),
+      (result) => port.postMessage({ id: request.id, result } satisfies PdsThreadResponse),
       (error: unknown) =>
         port.postMessage({
           id: request.id,
           error: String(error),
-        } satisfies PdsThreadAnswer),
+        } satisfies PdsThreadResponse),
     )
   })
   port.postMessage({ pdsUrl, directoryUrl: plc.url } satisfies PdsThreadReady)

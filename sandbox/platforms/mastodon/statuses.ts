@@ -24,14 +24,14 @@ interface StatusesOptions {
   /** False for servers that accept the `Idempotency-Key` and ignore it. */
   honoursKeys: boolean
   /** False for servers that do not report which statuses were edited. */
-  tellsEdits: boolean
+  reportsEdits: boolean
   /** False for servers without quotes. */
   countsQuotes: boolean
   crowd: Crowd
 }
 
 export function createStatuses(options: StatusesOptions) {
-  const { state, media, base, maxCharacters, lengthOf, honoursKeys, tellsEdits, countsQuotes, crowd } = options
+  const { state, media, base, maxCharacters, lengthOf, honoursKeys, reportsEdits, countsQuotes, crowd } = options
   const ofAccount = new Map<string, Status[]>()
   for (const status of state.statuses.values()) listOf(status.accountId).push(status)
 
@@ -144,7 +144,7 @@ export function createStatuses(options: StatusesOptions) {
       reblogs_count: counts['reblogs'] ?? 0,
       favourites_count: counts['favourites'] ?? 0,
       ...(countsQuotes && { quotes_count: counts['quotes'] ?? 0 }),
-      ...(tellsEdits && { edited_at: status.editedAt ?? null }),
+      ...(reportsEdits && { edited_at: status.editedAt ?? null }),
       content: html(status),
       reblog: null,
       application: app ? { name: app.name, website: app.website } : null,

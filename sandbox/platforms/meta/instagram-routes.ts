@@ -41,7 +41,7 @@ export function instagramRoutes({ state, store, postNode, quota }: RoutesDeps): 
   async function create(call: MetaCall): Promise<SandboxResponse> {
     const account = ownAccount(call, 'instagram_content_publish')
     const { params } = call
-    if (store.madeSince(account.id, Date.now() - DAY_MS) >= quota.containers) {
+    if (store.createdSince(account.id, Date.now() - DAY_MS) >= quota.containers) {
       throw refuse(9, 2_207_042, 'Application request limit reached')
     }
     const text = params.get('caption') ?? ''

@@ -82,13 +82,13 @@ export function createInstagram({ state, tokens, base, processingMs, quota, crow
   /** Returns the node with an id that this caller may see. */
   function node(id: string, { caller }: MetaCall): GraphNode | null {
     if (!caller?.token.scopes.includes('instagram_basic')) return null
-    const isTheirs = (accountId: string) => state.instagramAccounts.get(accountId)?.personId === caller.person.id
+    const isOwn = (accountId: string) => state.instagramAccounts.get(accountId)?.personId === caller.person.id
     const account = state.instagramAccounts.get(id)
-    if (account) return isTheirs(id) ? accountNode(account) : null
+    if (account) return isOwn(id) ? accountNode(account) : null
     const post = store.posts.get(id)
-    if (post) return isTheirs(post.accountId) ? postNode(post) : null
+    if (post) return isOwn(post.accountId) ? postNode(post) : null
     const container = store.find(id)
-    if (!container || !isTheirs(container.accountId)) return null
+    if (!container || !isOwn(container.accountId)) return null
     const code = store.statusOf(container)
     const status = code === 'ERROR' ? `Error: Media upload has failed with error code ${container.problem}` : code
     return { type: 'IGContainer', byDefault: ['id'], fields: { id, status_code: code, status } }

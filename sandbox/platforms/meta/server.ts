@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import { errorPage } from '../shared/html.ts'
-import { GRAPH_ANSWERS, graphRoutes } from '../shared/graph/routes.ts'
+import { GRAPH_RESPONSES, graphRoutes } from '../shared/graph/routes.ts'
 import { graphParams } from '../shared/graph/params.ts'
 import { accountPicture } from '../shared/picture.ts'
 import { postsPage, startPage } from '../shared/post-pages.ts'
@@ -94,7 +94,7 @@ export function createMetaServer(deps: ServerDeps): Server {
     base: deps.base,
     routes: [...pages, ...graph],
     enter: () => ({}),
-    ...GRAPH_ANSWERS,
+    ...GRAPH_RESPONSES,
     maxBodyBytes: MAX_BODY_BYTES,
   })
 }

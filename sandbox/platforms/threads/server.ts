@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import type { GraphModule } from '../shared/graph/graph.ts'
 import type { ContainerPost, ContainerStore } from '../shared/graph/container-store.ts'
 import { graphParams } from '../shared/graph/params.ts'
-import { GRAPH_ANSWERS, graphRoutes, tokenIn } from '../shared/graph/routes.ts'
+import { GRAPH_RESPONSES, graphRoutes, tokenIn } from '../shared/graph/routes.ts'
 import { errorPage } from '../shared/html.ts'
 import { accountPicture } from '../shared/picture.ts'
 import { postsPage, startPage, type ShownPost } from '../shared/post-pages.ts'
@@ -78,7 +78,7 @@ export function createThreadsServer({ state, store, tokens, login, modules, base
     base,
     routes,
     enter: () => ({}),
-    ...GRAPH_ANSWERS,
+    ...GRAPH_RESPONSES,
     maxBodyBytes: MAX_BODY_BYTES,
   })
 }

@@ -5,7 +5,7 @@ import { createMemory } from './memory.ts'
 import type { Person, State } from './state.ts'
 
 /** A change to a valid ID token. */
-export interface Spoil {
+export interface Tampering {
   claims?: (claims: Record<string, unknown>) => Record<string, unknown>
   /** Signs the token in place of the provider's own key. */
   key?: JsonWebKey
@@ -14,7 +14,7 @@ export interface Spoil {
 const SCOPES = ['openid', 'email', 'profile']
 
 /** Creates an OpenID Connect provider that behaves like Google where the difference is visible. */
-export function createProvider(issuer: string, state: State, takeSpoil: () => Spoil | undefined): Provider {
+export function createProvider(issuer: string, state: State, takeTampering: () => Tampering | undefined): Provider {
   const policy = interactionPolicy.base()
   policy.add(new interactionPolicy.Prompt({ name: 'select_account', requestable: true }), 0)
   const provider = new Provider(issuer, {
@@ -49,8 +49,9 @@ export function createProvider(issuer: string, state: State, takeSpoil: () => Sp
   provider.use(async (ctx, next) => {
     await next()
     const body = ctx.body as { id_token?: string } | undefined
-    const spoil = ctx.oidc?.route === 'token' && body?.id_token ? takeSpoil() : undefined
-    if (spoil) ctx.body = { ...body, id_token: resign(body!.id_token!, { key: state.secrets.signing, ...spoil }) }
+    const tampering = ctx.oidc?.route === 'token' && body?.id_token ? takeTampering() : undefined
+    if (tampering)
+      ctx.body = { ...body, id_token: resign(body!.id_token!, { key: state.secrets.signing, ...tampering }) }
   })
   return provider
 }
@@ -72,10 +73,10 @@ async function grantEverything({ oidc }: KoaContextWithOIDC) {
   return grant
 }
 
-function resign(token: string, { claims = (same) => same, key }: Spoil & { key: JsonWebKey }): string {
+function resign(token: string, { claims = (same) => same, key }: Tampering & { key: JsonWebKey }): string {
   const [header, payload] = token.split('.') as [string, string, string]
   const original = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>
-  const spoilt = `${header}.${Buffer.from(JSON.stringify(claims(original))).toString('base64url')}`
-  const signature = sign('sha256', Buffer.from(spoilt), createPrivateKey({ key, format: 'jwk' }))
-  return `${spoilt}.${signature.toString('base64url')}`
+  const tampered = `${header}.${Buffer.from(JSON.stringify(claims(original))).toString('base64url')}`
+  const signature = sign('sha256', Buffer.from(tampered), createPrivateKey({ key, format: 'jwk' }))
+  return `${tampered}.${signature.toString('base64url')}`
 }

@@ -19,7 +19,7 @@ const MAX_STORED = 1_000
 /** Stores all mails across restarts. */
 export function createCaughtMails(dir: string) {
   const file = join(dir, 'mails.jsonl')
-  const mails: CaughtMail[] = readKept(file)
+  const mails: CaughtMail[] = readStored(file)
   const waiting = new Set<() => void>()
 
   return {
@@ -61,7 +61,7 @@ export function createCaughtMails(dir: string) {
   }
 }
 
-function readKept(file: string): CaughtMail[] {
+function readStored(file: string): CaughtMail[] {
   if (!existsSync(file)) return []
   const lines = readFileSync(file, 'utf8').split('\n')
   return lines

@@ -2,25 +2,25 @@ import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Table } from '../../platforms/shared/tables.ts'
 import { refused } from './errors.ts'
-import type { KeptAnswer } from './records.ts'
+import type { StoredResponse } from './records.ts'
 
-const KEPT_MS = 24 * 3_600_000
+const KEY_LIFE_MS = 24 * 3_600_000
 const LONGEST_KEY = 255
 
 interface IdempotencyDeps {
-  answers: Table<KeptAnswer>
+  answers: Table<StoredResponse>
   /** How long a call takes, and its key is in use, milliseconds. */
   workMs: number
 }
 
-type Done = Omit<KeptAnswer, 'key' | 'fingerprint' | 'at'>
+type Done = Omit<StoredResponse, 'key' | 'fingerprint' | 'at'>
 
 /** Runs each call once per key and returns the same response for a day. */
 export function createIdempotency({ answers, workMs }: IdempotencyDeps) {
   const inUse = new Set<string>()
 
   function forgetOld(now: number): void {
-    for (const { key, at } of answers.values()) if (now - at >= KEPT_MS) answers.delete(key)
+    for (const { key, at } of answers.values()) if (now - at >= KEY_LIFE_MS) answers.delete(key)
   }
 
   return async function once(key: string, request: unknown, work: () => Done): Promise<Done & { isReplay: boolean }> {

@@ -110,7 +110,7 @@ export interface AccountRecord {
   createdAt: Seconds
 }
 
-export interface KeptAnswer {
+export interface StoredResponse {
   key: string
   fingerprint: string
   status: number

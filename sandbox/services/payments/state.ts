@@ -6,7 +6,7 @@ import type {
   CustomerRecord,
   EventRecord,
   InvoiceRecord,
-  KeptAnswer,
+  StoredResponse,
   PortalRecord,
   SubscriptionRecord,
 } from './records.ts'
@@ -28,7 +28,7 @@ export function openState(file: string) {
     portals: table<PortalRecord>('portals'),
     events: table<EventRecord>('events'),
     /** Stored responses by idempotency key. */
-    answers: table<KeptAnswer>('answers'),
+    answers: table<StoredResponse>('answers'),
   }
 }
 

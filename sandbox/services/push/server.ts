@@ -24,7 +24,7 @@ export function createPushServer({ state, base }: PushServerOptions): Server {
 
   function issueToken({ params }: Call): SandboxResponse {
     const isGood =
-      params.text('grant_type') === GRANT && isOurs(params.text('assertion') ?? '', `${base()}/token`, account)
+      params.text('grant_type') === GRANT && isAuthentic(params.text('assertion') ?? '', `${base()}/token`, account)
     if (!isGood) return { status: 400, body: { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' } }
     const token = `ya29.${randomBytes(24).toString('base64url')}`
     accessTokens.set(token, Date.now() + TOKEN_LIFE_SECONDS * 1_000)
@@ -60,7 +60,7 @@ export function createPushServer({ state, base }: PushServerOptions): Server {
   })
 }
 
-function isOurs(assertion: string, audience: string, { publicKey, clientEmail }: PushState['account']): boolean {
+function isAuthentic(assertion: string, audience: string, { publicKey, clientEmail }: PushState['account']): boolean {
   try {
     createVerifier({
       key: publicKey,

@@ -14,7 +14,7 @@ import {
   type FollowersPlace,
   type FollowersPlan,
   type RefreshInput,
-} from '../../workflows/messages/analytics.ts'
+} from '../../workflows/contract/analytics.ts'
 import { createCallLimiter } from '../shared/call-limiter.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
 import { retryAfter } from '../shared/retry-after.ts'

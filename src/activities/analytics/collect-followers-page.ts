@@ -9,7 +9,7 @@ import {
   type FollowersPage,
   type FollowersPlace,
   type Pauses,
-} from '../../workflows/messages/analytics.ts'
+} from '../../workflows/contract/analytics.ts'
 import type { CollectFollowers } from './collect-followers.ts'
 
 const ACCOUNTS_PER_PAGE = 100

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts'
 import { findDownsampledUntil, selectSuperseded, toPairKey, toWeek } from '../../domain/analytics/snapshots.ts'
 import type { SnapshotCounts, SnapshotStore } from '../../store/analytics/snapshots.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import type { DownsampledPage, DownsamplePlace } from '../../workflows/messages/analytics.ts'
+import type { DownsampledPage, DownsampleCursor } from '../../workflows/contract/analytics.ts'
 
 /** Users per page. */
 const PAGE = 100
@@ -16,7 +16,7 @@ export interface DownsampleDeps {
 
 /** Reduces snapshots that no read needs any more to the last ones of each week (ADR "Metrics are collected when each post is due, by shards of owners"). */
 export function createDownsampleActivities({ snapshots, users, clock }: DownsampleDeps) {
-  async function downsampleUser(userId: string, { from, until }: DownsamplePlace): Promise<number> {
+  async function downsampleUser(userId: string, { from, until }: DownsampleCursor): Promise<number> {
     let removed = 0
     let week: SnapshotCounts[] = []
     const finishWeek = async () => {
@@ -36,25 +36,25 @@ export function createDownsampleActivities({ snapshots, users, clock }: Downsamp
 
   return {
     /** @returns null when no week has become old since the last complete run */
-    async beginDownsampling(): Promise<DownsamplePlace | null> {
+    async beginDownsampling(): Promise<DownsampleCursor | null> {
       const from = (await snapshots.findDownsampledUntil())?.getTime() ?? null
       const until = findDownsampledUntil(clock.now()).getTime()
       return from !== null && from >= until ? null : { from, until, afterUserId: null }
     },
 
-    finishDownsampling: ({ until }: DownsamplePlace): Promise<void> => snapshots.saveDownsampledUntil(new Date(until)),
+    finishDownsampling: ({ until }: DownsampleCursor): Promise<void> => snapshots.saveDownsampledUntil(new Date(until)),
 
     /** Downsamples the snapshots of the next users. It may be repeated. */
-    async downsampleSnapshotsPage(place: DownsamplePlace): Promise<DownsampledPage> {
+    async downsampleSnapshotsPage(cursor: DownsampleCursor): Promise<DownsampledPage> {
       const signal = cancellationSignal()
-      const userIds = await users.listIds({ after: place.afterUserId, limit: PAGE })
+      const userIds = await users.listIds({ after: cursor.afterUserId, limit: PAGE })
       let removed = 0
       for (const userId of userIds) {
         signal.throwIfAborted()
-        removed += await downsampleUser(userId, place)
+        removed += await downsampleUser(userId, cursor)
         heartbeat(removed)
       }
-      return { removed, next: userIds.length < PAGE ? null : { ...place, afterUserId: userIds.at(-1)! } }
+      return { removed, next: userIds.length < PAGE ? null : { ...cursor, afterUserId: userIds.at(-1)! } }
     },
   }
 }

@@ -3,7 +3,7 @@ import { isDue, listDueBounds, type DueBounds } from '../../domain/analytics/col
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { PublishedPost, DueMetricsStore } from '../../store/analytics/due-metrics.ts'
-import { startAgeClass, type DueAccount, type DuePage, type DuePlace } from '../../workflows/messages/analytics.ts'
+import { startAgeClass, type DueAccount, type DuePage, type DuePlace } from '../../workflows/contract/analytics.ts'
 
 /** Posts per page, and of one owner per listing. A page takes more memory than any other part of a collection. */
 const PAGE = 500

@@ -6,7 +6,7 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type { PlatformAdapter } from '../../platforms/contract.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { OwnerSample } from '../../store/shared/owners.ts'
-import type { CollectionPlan, FollowersPlan } from '../../workflows/messages/analytics.ts'
+import type { CollectionPlan, FollowersPlan } from '../../workflows/contract/analytics.ts'
 
 /** Sampled records per shard. More of them make the shards more equal. */
 const SAMPLES_PER_SHARD = 100

@@ -1,7 +1,7 @@
 import { cancellationSignal } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
 import type { DueMetricsStore } from '../../store/analytics/due-metrics.ts'
-import type { CollectedBatch, RefreshInput } from '../../workflows/messages/analytics.ts'
+import type { CollectedBatch, RefreshInput } from '../../workflows/contract/analytics.ts'
 import type { CollectPosts } from './collect-posts.ts'
 
 interface RefreshMetricsDeps {

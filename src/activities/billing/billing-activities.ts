@@ -7,8 +7,8 @@ import type { BillingState, ProcessorSubscription } from '../../domain/billing/b
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { HOUR } from '../../domain/shared/times.ts'
 import type { StoredPaymentEvent } from '../../store/billing/payment-events.ts'
-import { backgroundWorkflowId } from '../../workflows/background-work.ts'
-import { SUBSCRIPTION_SUMMARY, type BilledPlace, type SubscriptionState } from '../../workflows/messages/billing.ts'
+import { backgroundWorkflowId } from '../../workflows/contract/background-work.ts'
+import { SUBSCRIPTION_SUMMARY, type BilledCursor, type SubscriptionState } from '../../workflows/contract/billing.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
 
 const PAGE = 50
@@ -17,7 +17,7 @@ const CONCURRENT_USERS = 5
 const MAX_PAGE_TRIES = 10
 /** Longer than the workflow ever waits before it checks the event again. */
 const LEASE_MS = 2 * HOUR
-const NEXT_LIST: Record<BilledPlace['by'], BilledPlace | null> = {
+const NEXT_LIST: Record<BilledCursor['by'], BilledCursor | null> = {
   subscription: { by: 'checkout', after: '' },
   checkout: null,
 }
@@ -33,9 +33,9 @@ export type BillingDeps = Pick<
   'clock' | 'erasures' | 'orchestrator' | 'paymentEvents' | 'payments' | 'syncSubscription' | 'users'
 >
 
-/** The result of a page. `next` is the place of the next page; null on the last page. */
+/** The result of a page. `next` is the cursor of the next page; null on the last page. */
 interface ReconciledPage {
-  next: BilledPlace | null
+  next: BilledCursor | null
   /** The number of users on the page. */
   checked: number
   failed: number
@@ -51,38 +51,39 @@ export function createBillingActivities(deps: BillingDeps) {
       runActivity(async () => {
         const event = await paymentEvents.find(eventId)
         if (event?.state !== 'waiting') return null
-        const isErased = (await erasures.find(userId)) !== null
-        if (isErased) await endOrphanedSubscription(userId, event)
-        const state = isErased ? null : await syncSubscription(userId, { ...event, id: eventId })
-        await paymentEvents.markProcessed(eventId, state ? 'applied' : 'ignored', clock.now())
-        return toSubscriptionState(state)
+        if (await erasures.find(userId)) {
+          await endOrphanedSubscription(userId, event)
+          await paymentEvents.markProcessed(eventId, 'ignored', clock.now())
+          return NO_ACCOUNT
+        }
+        return toSubscriptionState(await syncSubscription(userId, { ...event, id: eventId }))
       }),
 
     syncSubscription: (userId: string): Promise<SubscriptionState> =>
       runActivity(async () => toSubscriptionState(await syncSubscription(userId))),
 
     /** Finds the user of an event and signals the workflow of that user, which applies it. */
-    routePaymentEvent: (eventId: string): Promise<{ isSettled: boolean }> =>
+    routePaymentEvent: (eventId: string): Promise<{ isProcessed: boolean }> =>
       runActivity(async () => {
         const event = await paymentEvents.lease(eventId, new Date(clock.now().getTime() + LEASE_MS))
-        if (!event) return { isSettled: true }
+        if (!event) return { isProcessed: true }
         const { type } = event
         const userId = (await findPaymentOwner(deps, event)) ?? (await readOwner(event))
         if (userId === null) {
           log.warn('payment event without user', { eventId, type, subscriptionId: event.subscriptionId })
           await paymentEvents.markProcessed(eventId, 'ignored', clock.now())
-          return { isSettled: true }
+          return { isProcessed: true }
         }
         await paymentEvents.setUser(eventId, userId)
         await orchestrator.terminateStuck(backgroundWorkflowId('subscription', userId))
         if (!(await orchestrator.notifySubscription(userId, { eventId, type }))) {
           throw new Error('Temporal did not accept the signal')
         }
-        return { isSettled: false }
+        return { isProcessed: false }
       }),
 
     /** Reconciles one page of users who pay or may have paid. A failure for one user is retried the next day. */
-    reconcileBilled: ({ by, after }: BilledPlace): Promise<ReconciledPage> =>
+    reconcileBilled: ({ by, after }: BilledCursor): Promise<ReconciledPage> =>
       runActivity(async () => {
         const page = await users.listBilled(by, { after, limit: PAGE })
         const unanswered: PaymentsError[] = []

@@ -31,7 +31,7 @@ export function createApplyImportActivities(deps: ApplyImportDeps) {
         )
       } catch (error) {
         if (!(error instanceof QueueFull)) throw error
-        throw retryAfter('Other imports wait for the places of this worker', SECOND * (0.5 + Math.random()))
+        throw retryAfter('Other imports wait for the slots of this worker', SECOND * (0.5 + Math.random()))
       }
     },
   }

@@ -7,7 +7,7 @@ import type { ImportStore } from '../../store/imports/imports.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UploadStore } from '../../store/media/uploads.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import type { CleanedFolders, FolderPlace } from '../../workflows/messages/media.ts'
+import type { CleanedFolders, FolderCursor } from '../../workflows/contract/media.ts'
 
 const PAGE = 500
 const CONCURRENT_FILES = 5
@@ -82,16 +82,16 @@ export function createCleanUploadsActivities({ storage, posts, imports, users, u
     return clock.now().getTime() - storedAt.getTime() > MAX_AGE_MS
   }
 
-  function findNextPlace({ folder }: FolderPlace, listed: { key: string }[]): FolderPlace | null {
+  function findNextCursor({ folder }: FolderCursor, listed: { key: string }[]): FolderCursor | null {
     if (listed.length === PAGE) return { folder, after: listed.at(-1)!.key }
     const next = folders[folders.indexOf(folder) + 1]
     return next === undefined ? null : { folder: next, after: null }
   }
 
   return {
-    /** @param place null at the beginning */
-    async cleanUploadsPage(place: FolderPlace | null): Promise<CleanedFolders & { next: FolderPlace | null }> {
-      const at = place ?? { folder: folders[0]!, after: null }
+    /** @param cursor null at the beginning */
+    async cleanUploadsPage(cursor: FolderCursor | null): Promise<CleanedFolders & { next: FolderCursor | null }> {
+      const at = cursor ?? { folder: folders[0]!, after: null }
       const signal = cancellationSignal()
       const listed = await storage.list(at.folder, { after: at.after, limit: PAGE }, { signal })
       const old = listed.filter(({ storedAt }) => isOld(storedAt)).map(({ key }) => key)
@@ -103,7 +103,7 @@ export function createCleanUploadsActivities({ storage, posts, imports, users, u
         for (const result of results) if (result) done[result] += 1
         heartbeat(done)
       }
-      return { ...done, next: findNextPlace(at, listed) }
+      return { ...done, next: findNextCursor(at, listed) }
     },
   }
 }

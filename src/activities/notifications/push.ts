@@ -44,7 +44,11 @@ export function createPushActivities(deps: PushDeps) {
   const { push, pushes, pushTokens, users, planWeights, cipher, clock, metrics } = deps
   const limiter = createServerLimiter<PushOutcome>(
     { start: MAX_CONCURRENT_CALLS, most: MAX_CONCURRENT_CALLS },
-    (outcome) => ({ isFailure: outcome.kind === 'later' && outcome.isTrouble, isThrottled: false, latencyMs: null }),
+    (outcome) => ({
+      isFailure: outcome.kind === 'later' && outcome.isUnavailable,
+      isThrottled: false,
+      latencyMs: null,
+    }),
   )
 
   const slots = createSlotShares(deps.notificationSlots)
@@ -122,14 +126,14 @@ export function createPushActivities(deps: PushDeps) {
   }
 
   async function send(caller: Caller, device: PushDevice, message: PushMessage): Promise<PushOutcome> {
-    if (!push) return { kind: 'later', why: 'is not set up', isTrouble: false }
+    if (!push) return { kind: 'later', why: 'is not set up', isUnavailable: false }
     const token = openPushToken({ cipher }, device)
     if (token === null) return { kind: 'dead', why: 'was not called: the token can no longer be read' }
     try {
       return await limiter.run(caller, () => push.send(token, message, clock.now()))
     } catch (error) {
       if (error instanceof CapacityExceeded)
-        return { kind: 'later', why: `was not called: ${error.message}`, isTrouble: true }
+        return { kind: 'later', why: `was not called: ${error.message}`, isUnavailable: true }
       throw error
     }
   }

@@ -31,12 +31,12 @@ export type SendMailResult = 'sent' | 'gone' | MailFailure
  */
 export function createSendMailActivities({ mails, mailer, cipher, clock, metrics }: SendMailDeps) {
   async function trySend(mail: Mail): Promise<MailFailure | null> {
-    const leftMs = mail.worthUntil.getTime() - clock.now().getTime()
+    const leftMs = mail.expiresAt.getTime() - clock.now().getTime()
     if (leftMs <= 0) return 'EXPIRED'
     const content = openContent(mail)
     if (!content) return 'UNREADABLE'
     const { to, ...body } = content
-    if (to === null) return 'NOBODY'
+    if (to === null) return 'NO_RECIPIENT'
     const signal = AbortSignal.any([AbortSignal.timeout(leftMs), cancellationSignal()])
     try {
       await mailer.send({ id: mail._id, to, ...body }, { signal })

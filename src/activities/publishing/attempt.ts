@@ -1,6 +1,6 @@
 import type { AttemptRef, PlatformStatus, Post, Published } from '../../domain/posts/post.ts'
 import type { TimelineEvent } from '../../domain/posts/timeline.ts'
-import type { DeliveryInput, DeliveryResult } from '../../workflows/messages/publishing.ts'
+import type { DeliveryInput, DeliveryResult } from '../../workflows/contract/publishing.ts'
 
 /** The parts of an activity that the preparation of a delivery uses. */
 export interface PrepareDeliveryIo {

@@ -2,7 +2,7 @@ import { cancellationSignal, heartbeat, log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
 import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
 import { loadRules } from '../../commands/posts/current-rules.ts'
-import { describeDelay, foreseeDelays, type ForeseeDelaysDeps } from '../../commands/posts/foresee-delays.ts'
+import { describeDelay, forecastDelays, type ForecastDelaysDeps } from '../../commands/posts/forecast-delays.ts'
 import { preparationFailed, toWarningPrefix } from '../../domain/notifications/notifications.ts'
 import { resolveContent } from '../../domain/posts/content.ts'
 import { findObstacle } from '../../domain/posts/due-check.ts'
@@ -16,7 +16,7 @@ import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { AccountStore } from '../../store/accounts/accounts.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
-import type { UncheckedPage, UncheckedPlace } from '../../workflows/messages/publishing.ts'
+import type { UncheckedPage, UncheckedCursor } from '../../workflows/contract/publishing.ts'
 import { chooseForEntry } from './delivery-account.ts'
 import { classifyFailure } from './retry-policy.ts'
 
@@ -26,7 +26,7 @@ const CHECK_DEADLINE_MS = 20 * SECOND
 /** A login has to last until the post was published, with its retries. */
 const LOGIN_MARGIN_MS = 10 * MINUTE
 
-export interface CheckDuePostsDeps extends ForeseeDelaysDeps {
+export interface CheckDuePostsDeps extends ForecastDelaysDeps {
   posts: Pick<PostStore, 'listUnchecked' | 'saveDueCheck' | 'listPlannedTimes'>
   accounts: Pick<AccountStore, 'listConnected'>
   credentials: Pick<AccountCredentials, 'get'>
@@ -70,11 +70,11 @@ export function createCheckDuePostsActivities(deps: CheckDuePostsDeps) {
     if (obstacle) return obstacle
     await Promise.all(content.mediaItems.map((item) => media.assertAvailable(item, { signal })))
     const planned = { userId, postId: post._id, dueAt: dueAt! }
-    const [delay] = (await foreseeDelays(deps, planned, account ? [account] : [])).values()
+    const [delay] = (await forecastDelays(deps, planned, account ? [account] : [])).values()
     return delay ? failure('QUOTA_EXCEEDED', describeDelay(platform, delay, post.timezone)) : null
   }
 
-  async function findOut(post: Post, entry: PlatformStatus, signal: AbortSignal): Promise<Finding> {
+  async function inspectEntry(post: Post, entry: PlatformStatus, signal: AbortSignal): Promise<Finding> {
     const target = toTarget(entry)
     try {
       return { target, obstacle: await checkEntry(post, entry, signal) }
@@ -91,7 +91,7 @@ export function createCheckDuePostsActivities(deps: CheckDuePostsDeps) {
   async function checkPost(post: Post, signal: AbortSignal): Promise<number> {
     const entries = post.platformStatuses.filter(({ status }) => status === 'pending')
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(CHECK_DEADLINE_MS)])
-    const findings = await Promise.all(entries.map((entry) => findOut(post, entry, deadline)))
+    const findings = await Promise.all(entries.map((entry) => inspectEntry(post, entry, deadline)))
     const before = new Set(post.dueCheck?.warned)
     const warned: string[] = []
     let added = 0
@@ -113,13 +113,13 @@ export function createCheckDuePostsActivities(deps: CheckDuePostsDeps) {
 
   return {
     /** Checks one page of posts; their owners take turns. */
-    async checkDuePostsPage(place: UncheckedPlace | null): Promise<UncheckedPage> {
+    async checkDuePostsPage(cursor: UncheckedCursor | null): Promise<UncheckedPage> {
       const signal = cancellationSignal()
       const now = clock.now()
       const page = await posts.listUnchecked({
         dueAfter: now,
         dueUntil: new Date(now.getTime() + preflightLeadMs),
-        after: place && { dueAt: new Date(place.dueAt), postId: place.postId },
+        after: cursor && { dueAt: new Date(cursor.dueAt), postId: cursor.postId },
         limit: PAGE,
       })
       let warned = 0

@@ -6,10 +6,10 @@ import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { longestArmLeadMs } from '../../domain/posts/publish-plan.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { toEntryReference } from '../../domain/posts/timeline.ts'
-import { createPlaces, mayTakePlace } from '../../domain/shared/shares.ts'
+import { createSlotCounter, mayTakeSlot } from '../../domain/shared/shares.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { PlatformAdapter } from '../../platforms/contract.ts'
-import type { DeliveryInput } from '../../workflows/messages/publishing.ts'
+import type { DeliveryInput } from '../../workflows/contract/publishing.ts'
 import { createArmedPosts, PostChanged } from './armed-posts.ts'
 import {
   POST_DELETED,
@@ -58,7 +58,7 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
   const { posts, platforms, clock } = deps
   const armedPosts = createArmedPosts(posts)
   /** The slots of deliveries that began before they were due. */
-  const armedSlots = createPlaces()
+  const armedSlots = createSlotCounter()
   const outcomes = createOutcomeRecorder(deps)
   const preparation = createPrepareDelivery(deps)
   const reconcileDelivery = createReconcileDelivery({ ...deps, outcomes, preparation })
@@ -139,7 +139,7 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
     const shared = deps.activitySlots * SHARED_SLOTS
     const armed = armedSlots.count(userId)
     if (armed.taken < shared) return longestArmLeadMs() + CLOCK_MARGIN_MS
-    return mayTakePlace(shared, armed) ? MAX_CROWDED_ARMED_MS : 0
+    return mayTakeSlot(shared, armed) ? MAX_CROWDED_ARMED_MS : 0
   }
 
   async function prepareAndSend(attempt: Attempt, adapter: PlatformAdapter, dueAt: Date): Promise<AttemptResult> {

@@ -10,7 +10,7 @@ import type { DiscardPrepared } from '../../commands/posts/discard-prepared.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
-import type { DeliveryInput, DeliveryResult, PostState } from '../../workflows/messages/publishing.ts'
+import type { DeliveryInput, DeliveryResult, PostState } from '../../workflows/contract/publishing.ts'
 import { isPostDeleted, toDeliveryResult } from './record-outcome.ts'
 
 export interface PostActivitiesDeps {

@@ -22,7 +22,7 @@ import type { NotificationStore } from '../../store/notifications/notifications.
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import type { DeliveryInput } from '../../workflows/messages/publishing.ts'
+import type { DeliveryInput } from '../../workflows/contract/publishing.ts'
 import { retryIn, type AttemptResult, type DeliveryTarget, type PrepareDeliveryIo } from './attempt.ts'
 import { chooseForEntry } from './delivery-account.ts'
 import { isPostDeleted } from './record-outcome.ts'

@@ -4,7 +4,7 @@ import { toTarget } from '../../domain/posts/targets.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Logger } from '../../logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
-import type { DeliveryInput, DeliveryResult } from '../../workflows/messages/publishing.ts'
+import type { DeliveryInput, DeliveryResult } from '../../workflows/contract/publishing.ts'
 import { createCallLimiter } from '../shared/call-limiter.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
 import { retryAfter } from '../shared/retry-after.ts'
@@ -17,7 +17,7 @@ import { createFanoutGroups } from './fanout-group.ts'
 /** Platforms that are called at the same time mostly answer within this time of each other. */
 const MAX_FANOUT_WAIT_MS = 2 * SECOND
 /** By then the stopping worker's last poll has ended. A task that it took would be lost until its heartbeat times out. */
-const HAND_OVER_MS = SECOND / 4
+const STOPPING_RETRY_MS = SECOND / 4
 
 /** The longest time that a workflow task waits for a delivery. Such tasks are few at a time, and must not wait for a hanging platform. */
 const BRIEF_MS = 2 * SECOND
@@ -83,7 +83,7 @@ export function createPublishActivities(deps: PublishActivitiesDeps) {
   /** Throws the failure that Temporal retries for an expected wait or a stopping worker, and returns for every other error. */
   function throwIfRetried(error: unknown): void {
     if (error instanceof ApplicationFailure) throw error
-    if (deps.draining.aborted) throw retryAfter('This worker is stopping', HAND_OVER_MS)
+    if (deps.draining.aborted) throw retryAfter('This worker is stopping', STOPPING_RETRY_MS)
   }
 
   return {

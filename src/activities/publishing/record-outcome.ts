@@ -12,7 +12,7 @@ import type { Metrics } from '../../telemetry/metrics.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
-import type { DeliveryInput, DeliveryResult } from '../../workflows/messages/publishing.ts'
+import type { DeliveryInput, DeliveryResult } from '../../workflows/contract/publishing.ts'
 import { POST_DELETED, RELOAD, retryIn, type Attempt, type AttemptResult } from './attempt.ts'
 import { classifyFailure } from './retry-policy.ts'
 

@@ -131,7 +131,7 @@ export function createSendPost(deps: SendPostDeps) {
       ...preparation.createCheckpoints({ input, post, activity, entry: { ...entry, delivery } }, account),
       key: delivery.key!,
       startedAt: delivery.startedAt!,
-      isRepeat: entry.delivery.doubted && entry.delivery.key !== null,
+      isRepeat: entry.delivery.hadUnknownOutcome && entry.delivery.key !== null,
     }
     if (isFirstCall(claimed)) metrics.publishStarted(platform, post, clock.now())
     const outgoing = toOutgoingPost({ post, entry })

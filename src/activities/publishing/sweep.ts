@@ -12,8 +12,8 @@ import type { NotificationStore } from '../../store/notifications/notifications.
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import { allSettledOrThrow } from '../shared/all-settled.ts'
-import { backgroundWorkflowId, type BackgroundWork } from '../../workflows/background-work.ts'
-import { publishPostWorkflowId } from '../../workflows/messages/publishing.ts'
+import { backgroundWorkflowId, type BackgroundWork } from '../../workflows/contract/background-work.ts'
+import { publishPostWorkflowId } from '../../workflows/contract/publishing.ts'
 
 const OVERDUE_AFTER_MS = 30 * SECOND
 const STALLED_AFTER_MS = 5 * MINUTE
@@ -89,13 +89,13 @@ export function createSweepActivities(deps: SweepDeps) {
   async function claimBacklog({ work, summary, listUnstarted }: BackgroundBacklog): Promise<number> {
     const before = new Date(clock.now().getTime() - OVERDUE_AFTER_MS)
     const unstarted = await listUnstarted(before, MAX_PER_RUN)
-    const takenUp = await startInTurns(unstarted, async ({ id, userId }) => {
+    const restarted = await startInTurns(unstarted, async ({ id, userId }) => {
       await orchestrator.terminateStuck(backgroundWorkflowId(work, id))
       return orchestrator.startWork(work, id, { summary, fairnessKey: userId })
     })
-    metrics.backlogClaimed(work, takenUp)
-    if (takenUp > 0) log.info('backlog claimed', { work, takenUp })
-    return takenUp
+    metrics.backlogClaimed(work, restarted)
+    if (restarted > 0) log.info('backlog claimed', { work, restarted })
+    return restarted
   }
 
   async function claimStrandedPosts(): Promise<number> {
@@ -107,7 +107,7 @@ export function createSweepActivities(deps: SweepDeps) {
       limit: MAX_PER_RUN,
     })
     // guard: sweep
-    const takenUp = await startInTurns(stranded, async (post) => {
+    const restarted = await startInTurns(stranded, async (post) => {
       // The process died while it published a draft, so its owner was not notified either.
       if (post.startPending) {
         for (const created of await buildCreatedNotifications(deps, [post])) await notifications.insertOnce(created)
@@ -119,8 +119,8 @@ export function createSweepActivities(deps: SweepDeps) {
       return acknowledged
     })
     metrics.sweepEnded(stranded.map(toFinding))
-    if (takenUp > 0) log.info('stranded deliveries claimed', { takenUp })
-    return takenUp
+    if (restarted > 0) log.info('stranded deliveries claimed', { restarted })
+    return restarted
   }
 
   /** A process that was killed has left events with their posts. */
@@ -140,13 +140,13 @@ export function createSweepActivities(deps: SweepDeps) {
 
   return {
     /** Posts come first, because no other backlog has a due time. */
-    async sweepDeliveries(): Promise<{ takenUp: number }> {
-      let takenUp = await claimStrandedPosts()
-      for (const backlog of backlogs) takenUp += await claimBacklog(backlog)
+    async sweepDeliveries(): Promise<{ restarted: number }> {
+      let restarted = await claimStrandedPosts()
+      for (const backlog of backlogs) restarted += await claimBacklog(backlog)
       await relayEvents().catch((error: unknown) => log.warn('relay of events failed', { error }))
       await terminateLeftovers()
       await checkUploads(deps, UPLOADS_PER_RUN).catch((error: unknown) => log.warn('upload check failed', { error }))
-      return { takenUp }
+      return { restarted }
     },
   }
 }

@@ -1,4 +1,4 @@
-import { createPlaces, mayTakePlace } from '../../domain/shared/shares.ts'
+import { createSlotCounter, mayTakeSlot } from '../../domain/shared/shares.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { retryAfter } from './retry-after.ts'
 
@@ -12,7 +12,7 @@ const LONGEST_RETRY_MS = 30 * SECOND
  * the slow activities of one user fill them all.
  */
 export function createSlotShares(slots: number) {
-  const places = createPlaces()
+  const counter = createSlotCounter()
   const shared = Math.ceil(slots * SHARED)
 
   return {
@@ -22,11 +22,11 @@ export function createSlotShares(slots: number) {
      * @throws `retryAfter` before `work` started, when the user has an equal share of the slots
      */
     async run<T>(userId: string, attempt: number, work: () => Promise<T>): Promise<T> {
-      if (!mayTakePlace(shared, places.count(userId))) {
+      if (!mayTakeSlot(shared, counter.count(userId))) {
         const waitMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10))
         throw retryAfter('The user has an equal share of the activity slots', waitMs * (0.5 + Math.random() / 2))
       }
-      const free = places.take(userId)
+      const free = counter.take(userId)
       try {
         return await work()
       } finally {

@@ -8,8 +8,8 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { listUserFolders } from '../../domain/media/storage-keys.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
-import { backgroundWorkflowId } from '../../workflows/background-work.ts'
-import { publishPostWorkflowId } from '../../workflows/messages/publishing.ts'
+import { backgroundWorkflowId } from '../../workflows/contract/background-work.ts'
+import { publishPostWorkflowId } from '../../workflows/contract/publishing.ts'
 import { retryAfter } from '../shared/retry-after.ts'
 
 /** Longer than an upload URL is valid, and longer than a login or a call to a platform can be in progress. */

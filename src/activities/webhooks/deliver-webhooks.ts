@@ -21,7 +21,7 @@ import {
   noteSuccess,
   type Webhook,
 } from '../../domain/webhooks/webhooks.ts'
-import type { Answer, WebhookSender } from '../../integrations/webhooks/webhook-sender.ts'
+import type { WebhookResult, WebhookSender } from '../../integrations/webhooks/webhook-sender.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { EventStore } from '../../store/events/events.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
@@ -30,7 +30,7 @@ import type { UserStore } from '../../store/users/users.ts'
 import type { AttemptResult, WebhookDeliveryStore } from '../../store/webhooks/deliveries.ts'
 import type { WebhookStore } from '../../store/webhooks/webhooks.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
-import type { RoundResult } from '../../workflows/messages/webhooks.ts'
+import type { RoundResult } from '../../workflows/contract/webhooks.ts'
 import { allSettledOrThrow } from '../shared/all-settled.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
 import { createSlotShares } from '../shared/slot-shares.ts'
@@ -109,10 +109,10 @@ export function createDeliverWebhooksActivities(deps: DeliverWebhooksDeps) {
       if (isPaused(webhook.health, clock.now())) return webhook.health.pausedUntil
       const pending = await collect(webhook)
       const now = clock.now()
-      const { lanes, nextAt } = planRound(pending, now)
-      if (lanes.length === 0) return nextAt
+      const { chains, nextAt } = planRound(pending, now)
+      if (chains.length === 0) return nextAt
       if (now >= endsAt || deps.draining.aborted) return now
-      await attemptLanes(webhook, lanes, endsAt)
+      await attemptChains(webhook, chains, endsAt)
     }
   }
 
@@ -135,16 +135,16 @@ export function createDeliverWebhooksActivities(deps: DeliverWebhooksDeps) {
     }
   }
 
-  async function attemptLanes(webhook: Webhook, lanes: PendingDelivery[][], endsAt: Date): Promise<void> {
+  async function attemptChains(webhook: Webhook, chains: PendingDelivery[][], endsAt: Date): Promise<void> {
     // While the receiver fails, one event tests whether it works again.
-    const tested = isFailing(webhook.health) ? [lanes[0]!.slice(0, 1)] : lanes
+    const tested = isFailing(webhook.health) ? [chains[0]!.slice(0, 1)] : chains
     const progress = createProgress(webhook)
     const mayStart = () => clock.now() < endsAt && !deps.draining.aborted && progress.isOpen()
     const limit = createFairLimit({ maxRunning: CONCURRENT_ATTEMPTS })
     await allSettledOrThrow(
-      tested.map((lane) =>
+      tested.map((chain) =>
         limit('', async () => {
-          for (const { _id } of lane) {
+          for (const { _id } of chain) {
             if (!mayStart() || !(await attempt(webhook, _id, progress))) return
           }
         }),
@@ -202,9 +202,9 @@ export function createDeliverWebhooksActivities(deps: DeliverWebhooksDeps) {
     const delivery = await webhookDeliveries.find(webhook, deliveryId)
     if (delivery?.state !== 'pending') return true
     const at = clock.now()
-    const answer = await send(webhook, delivery, at)
+    const result = await send(webhook, delivery, at)
     const durationMs = clock.now().getTime() - at.getTime()
-    const { status, error, excerpt: response } = answer
+    const { status, error, excerpt: response } = result
     const verdict = judgeStatus(status)
     const shared = {
       attempt: { at, durationMs, status, error, response },
@@ -222,7 +222,7 @@ export function createDeliverWebhooksActivities(deps: DeliverWebhooksDeps) {
       await progress.disable('gone')
       return false
     }
-    const pausedUntil = await progress.noteFailure(answer.retryAfterMs)
+    const pausedUntil = await progress.noteFailure(result.retryAfterMs)
     await webhookDeliveries.recordAttempt(delivery, {
       ...shared,
       ...planNext(delivery, shared.firstAttemptAt, pausedUntil),
@@ -241,7 +241,7 @@ export function createDeliverWebhooksActivities(deps: DeliverWebhooksDeps) {
     return { state: 'pending', nextAttemptAt: pausedUntil !== null && pausedUntil > next ? pausedUntil : next }
   }
 
-  async function send(webhook: Webhook, { event }: WebhookDelivery, sentAt: Date): Promise<Answer> {
+  async function send(webhook: Webhook, { event }: WebhookDelivery, sentAt: Date): Promise<WebhookResult> {
     const secrets = openWebhookSecrets(deps.cipher, webhook, sentAt)
     if (secrets === null) {
       const error = 'was not called, because the signing secret can no longer be read. Rotate it'

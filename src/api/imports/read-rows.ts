@@ -80,16 +80,16 @@ function assertHeader(header: string[]): string[] {
 
 /** The parser reads ahead, so only the error knows its row. */
 function describeCsvError({ code, lines, records }: CsvError): string {
-  const place = `Row ${Number(records) + 1}, at line ${String(lines)} of the file,`
+  const location = `Row ${Number(records) + 1}, at line ${String(lines)} of the file,`
   switch (code) {
     case 'CSV_RECORD_INCONSISTENT_COLUMNS':
-      return `${place} has another number of cells than the header. Quote cells that contain commas.`
+      return `${location} has another number of cells than the header. Quote cells that contain commas.`
     case 'CSV_MAX_RECORD_SIZE':
-      return `${place} is larger than ${MAX_ROW_BYTES} characters, or a quote is not closed. Correct it.`
+      return `${location} is larger than ${MAX_ROW_BYTES} characters, or a quote is not closed. Correct it.`
     case 'CSV_QUOTE_NOT_CLOSED':
-      return `${place} has a quote that is not closed. Close it, or double quotes inside of a cell.`
+      return `${location} has a quote that is not closed. Close it, or double quotes inside of a cell.`
     default:
-      return `${place} is not valid CSV. Put cells with quotes in quotes, and double the quotes inside.`
+      return `${location} is not valid CSV. Put cells with quotes in quotes, and double the quotes inside.`
   }
 }
 

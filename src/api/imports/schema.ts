@@ -21,7 +21,7 @@ import { Instant, nullable, PlatformName, stringEnum } from '../shared/schemas/c
 import { ProblemSchema } from '../shared/schemas/envelope.ts'
 
 /**
- * A row has the fields of a whole post. Its idempotency key is that of its place in the import, and the time zone of the import replaces
+ * A row has the fields of a whole post. Its idempotency key is that of its position in the import, and the time zone of the import replaces
  * the default one.
  */
 export const ImportRowInput = Type.Object(

@@ -18,7 +18,7 @@ interface ConcurrencyOptions {
 
 /**
  * Limits expensive requests to a single one per user and `perProcess` in total. A request waits a few seconds for a slot, while its body is
- * not read. A second request of a user does not wait, so no user has two places in the queue.
+ * not read. A second request of a user does not wait, so no user is in the queue twice.
  */
 export function createConcurrencyLimit({ perProcess, busyMessage, waitMs = LONGEST_WAIT_MS }: ConcurrencyOptions) {
   const takeTurn = createFairLimit({ maxRunning: perProcess, waiting: MAX_WAITING })

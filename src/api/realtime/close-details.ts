@@ -35,9 +35,9 @@ export const CLOSE_DETAILS: Record<SocketEndReason, CloseDetails> = {
   expired: UNAUTHORIZED,
   disabled: finalClose('ACCOUNT_DISABLED', 'Account is disabled'),
   changed: retryableClose(SERVICE_RESTART, 'The rights of the account have changed. Connect again.'),
-  garbled: finalClose('BAD_REQUEST', 'The message is not valid. Correct it and connect again.'),
+  malformed: finalClose('BAD_REQUEST', 'The message is not valid. Correct it and connect again.'),
   flooding: finalClose('RATE_LIMITED', 'Too many messages. Connect again and send fewer.'),
-  crowded: finalClose('RATE_LIMITED', 'Too many open connections. Close another tab or device and try again.'),
+  surplus: finalClose('RATE_LIMITED', 'Too many open connections. Close another tab or device and try again.'),
   slow: retryableClose(TRY_AGAIN_LATER, 'The client does not read its messages. Connect again.'),
   gap: retryableClose(SERVICE_RESTART, 'Notifications may have been missed. Connect again and reload the list.'),
   stopping: retryableClose(SERVICE_RESTART, 'The service is restarting. Connect again.'),
@@ -48,6 +48,6 @@ export const CLOSE_DETAILS: Record<SocketEndReason, CloseDetails> = {
 export function toSocketEnding(error: unknown): SocketEndReason {
   if (!(error instanceof ServiceError)) return 'unavailable'
   if (error.code === 'ACCOUNT_DISABLED') return 'disabled'
-  if (error.code === 'RATE_LIMITED') return 'crowded'
+  if (error.code === 'RATE_LIMITED') return 'surplus'
   return error.code === 'UNAUTHORIZED' ? 'unauthorized' : 'unavailable'
 }

@@ -112,7 +112,7 @@ export function createConnections(
       markAuthenticated(entry, false)
       metrics.socketOpened(transport)
       // Concurrent requests may all have passed `assertCapacity`.
-      if (!hasCapacity) end(entry, 'crowded')
+      if (!hasCapacity) end(entry, 'surplus')
 
       return {
         setAuthenticated(isAuthenticated) {

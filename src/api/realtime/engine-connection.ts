@@ -65,7 +65,7 @@ export function openConnection(
   conn.on('flush', () => void (queued = 0))
   conn.on('packet', ({ type, data }: Packet) => {
     if (!connection.countMessage()) return
-    if (type === 'message' && typeof data !== 'string') connection.end('garbled')
+    if (type === 'message' && typeof data !== 'string') connection.end('malformed')
   })
   conn.on('upgrade', () => connection.updateTransport())
   conn.once('close', (reason: string) => {

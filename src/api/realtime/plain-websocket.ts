@@ -125,7 +125,7 @@ function serveSocket(
     heartbeat.markAlive()
     if (!open.countMessage()) return
     const presented = isBinary ? null : parseToken(data.toString())
-    if (presented === null) open.end('garbled')
+    if (presented === null) open.end('malformed')
     else queueAuthentication(presented)
   })
   socket.on('ping', () => open.countMessage())

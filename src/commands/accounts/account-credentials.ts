@@ -207,7 +207,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     }
     const statedMs = error instanceof PlatformError ? (error.retryAfterMs ?? 0) : 0
     const pauseMs = Math.min(Math.max(statedMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS)
-    await accounts.pauseLease(account, holder, fromNow(pauseMs))
+    await accounts.pauseRenewal(account, holder, fromNow(pauseMs))
   }
 
   async function saveRenewed(

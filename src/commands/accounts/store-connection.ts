@@ -5,7 +5,7 @@ import type { AuthorizedAccount, PlatformAdapter, RedirectResult } from '../../p
 import type { AccountStore, ConnectedAccount, Seal } from '../../store/accounts/accounts.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import { toConnectionId } from '../../workflows/messages/analytics.ts'
+import { toConnectionId } from '../../workflows/contract/analytics.ts'
 import { endUnusedSession, openSecretsIfReadable, sealSecrets } from './account-secrets.ts'
 
 export interface StoreConnectionDeps {

@@ -10,7 +10,7 @@ import type { PostStore } from '../../store/posts/posts.ts'
 import type { RateLimits } from '../../store/shared/rate-limits.ts'
 import { findFetchTime } from '../../domain/analytics/snapshots.ts'
 import type { PostSnapshot, SnapshotStore } from '../../store/analytics/snapshots.ts'
-import { REFRESH_TIMEOUT_MS } from '../../workflows/messages/analytics.ts'
+import { REFRESH_TIMEOUT_MS } from '../../workflows/contract/analytics.ts'
 
 /** The longest time that a client waits for fresh metrics. */
 const LONGEST_WAIT_MS = 5 * SECOND

@@ -5,7 +5,7 @@ import type { PublishOrchestrator } from '../../integrations/temporal/orchestrat
 import type { AuditLog } from '../../store/users/audit.ts'
 import type { Database } from '../../store/shared/database.ts'
 import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
-import { backgroundWorkflowId } from '../../workflows/background-work.ts'
+import { backgroundWorkflowId } from '../../workflows/contract/background-work.ts'
 import { newAuditEntry } from '../shared/audit-entry.ts'
 
 export interface ReplayDeadLetterDeps {

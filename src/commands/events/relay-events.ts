@@ -30,7 +30,7 @@ export function createEventRelay({ database, posts, events, logger }: EventRelay
   let isClosed = false
 
   async function drain(): Promise<void> {
-    // Changes of the same event loop turn share the first batch.
+    // Changes of the same event loop tick share the first batch.
     await new Promise(setImmediate)
     while (queued.size > 0 && !isClosed) {
       await relayBatch(takeBatch())

@@ -10,7 +10,7 @@ import {
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { ImportStore } from '../../store/imports/imports.ts'
-import { IMPORT_SUMMARY } from '../../workflows/messages/imports.ts'
+import { IMPORT_SUMMARY } from '../../workflows/contract/imports.ts'
 
 export interface ChangeImportDeps {
   imports: Pick<ImportStore, 'findOwned' | 'changeIf'>

@@ -20,9 +20,9 @@ import {
   type PostImport,
 } from '../../domain/imports/imports.ts'
 import { collectMediaKeys } from '../../domain/posts/content.ts'
-import { toBurstDelayMs, warnOfBurst } from '../../domain/posts/due-place.ts'
+import { toBurstDelayMs, warnOfBurst } from '../../domain/posts/due-order.ts'
 import { SCHEDULED_IN_PAST } from '../../domain/posts/preflight.ts'
-import { createForesight, MAX_PLANNED, toLookbackMs } from '../../domain/quotas/publications.ts'
+import { createDelayForecast, MAX_PLANNED, toLookbackMs } from '../../domain/quotas/publications.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
 import { findTimezoneProblem } from '../../domain/shared/timezones.ts'
@@ -36,7 +36,7 @@ import type { Database } from '../../store/shared/database.ts'
 import { newId } from '../../store/shared/schema.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import { findPublicationQuota } from '../accounts/publication-quota.ts'
-import { toQuotaWarning, type DelayWarningsDeps } from '../posts/foresee-delays.ts'
+import { toQuotaWarning, type DelayWarningsDeps } from '../posts/forecast-delays.ts'
 import { loadUserAccounts, type FindPostAccounts } from '../posts/post-accounts.ts'
 import type { WholePostInput } from '../posts/post-input.ts'
 import { checkPost, type CheckedPost, type ValidatePostDeps } from '../posts/validate-post.ts'
@@ -72,10 +72,10 @@ export interface PlanImportRequest {
 const BATCH = 250
 /** The problems of a row that are stored. A small row can have thousands. */
 const MAX_PROBLEMS = 20
-/** Rows that are checked before other requests get a turn; a row can have large texts for every platform. */
-const CHECKED_PER_TURN = 10
-/** Posts that are compared before other requests get a turn; each can have an entry for every account. */
-const COMPARED_PER_TURN = 100
+/** Rows that are checked before the event loop serves other requests; a row can have large texts for every platform. */
+const CHECKED_PER_YIELD = 10
+/** Posts that are compared before the event loop serves other requests; each can have an entry for every account. */
+const COMPARED_PER_YIELD = 100
 
 type Target = CheckedPost['targets'][number]
 
@@ -188,7 +188,7 @@ function createRowChecker(deps: PlanImportDeps, context: RowContext, findPostAcc
     async check(batch: readonly ReadRow[]): Promise<ImportRow[]> {
       const checked: ImportRow[] = []
       for (const row of batch) {
-        if (checked.length % CHECKED_PER_TURN === 0) await setImmediate()
+        if (checked.length % CHECKED_PER_YIELD === 0) await setImmediate()
         checked.push(await checkRow(row))
       }
       return checked
@@ -274,7 +274,7 @@ async function compareRows(
   if (facts.length === 0) return []
   const stored = await readPlacedPosts(deps, userId, comparison)
   const conflicts = await findConflicts(stored, facts, gapMinutes * MINUTE)
-  const delays = await foreseeRows(deps, stored, comparison)
+  const delays = await forecastRows(deps, stored, comparison)
   const bursts = await findBursts(deps, stored, facts)
   return facts.flatMap(({ other: { row }, warnings: count }): RowFindings[] => {
     const found = {
@@ -330,7 +330,7 @@ function toPlacedPost(
 }
 
 /** Returns the rows that publication quotas would delay, with the warnings of `POST /api/posts/validate`. */
-async function foreseeRows(
+async function forecastRows(
   deps: PlanImportDeps,
   stored: readonly StoredPlacement[],
   { facts, connected, now }: Comparison,
@@ -344,7 +344,7 @@ async function foreseeRows(
   const states = await deps.publicationLedger.read(limited.map(({ key }) => key))
   for (const { account, key, limits } of limited) {
     const { record, now: readAt } = states.get(key)!
-    const foresee = createForesight(record, limits, readAt)
+    const forecast = createDelayForecast(record, limits, readAt)
     const isHere = ({ placements }: PlacedPost) => placements.some((one) => one.account === account._id)
     const rowsHere = facts.filter((fact) => fact.isTimed && isHere(fact))
     const planned = [...stored.filter((post) => post.scheduledAt && isHere(post)), ...rowsHere]
@@ -352,11 +352,11 @@ async function foreseeRows(
       .toSorted((one, other) => one.at - other.at)
     const times = planned.map(({ at }) => new Date(at))
     let from = 0
-    for await (const [to, { at, fact }] of inTurns([...planned.entries()])) {
+    for await (const [to, { at, fact }] of withYields([...planned.entries()])) {
       if (!fact) continue
       const earliest = Math.max(now.getTime(), at - toLookbackMs(limits))
       while (from < to && (planned[from]!.at <= earliest || to - from > MAX_PLANNED)) from += 1
-      const delay = foresee(times, times[to]!, { from, to })
+      const delay = forecast(times, times[to]!, { from, to })
       const target = fact.targets.find((one) => one.account?._id === account._id)
       if (!delay || !target) continue
       const { row } = fact.other
@@ -369,9 +369,9 @@ async function foreseeRows(
 /** Returns the conflicts by row. */
 async function findConflicts(stored: readonly StoredPlacement[], facts: readonly Fact[], gapMs: number) {
   const finder = createConflictFinder(gapMs)
-  for await (const post of inTurns(stored)) finder.add(post)
+  for await (const post of withYields(stored)) finder.add(post)
   const found = new Map<number, Conflict[]>()
-  for await (const fact of inTurns(facts)) found.set(fact.other.row, finder.check(fact))
+  for await (const fact of withYields(facts)) found.set(fact.other.row, finder.check(fact))
   return found
 }
 
@@ -390,7 +390,7 @@ async function findBursts(
   }
   for (const { scheduledAt } of stored) if (scheduledAt) takeRank(scheduledAt)
   const warnings = new Map<number, Problem[]>()
-  for await (const { scheduledAt, other, timezone } of inTurns(facts)) {
+  for await (const { scheduledAt, other, timezone } of withYields(facts)) {
     if (!scheduledAt) continue
     const dueAt = new Date(scheduledAt.getTime() + toBurstDelayMs(takeRank(scheduledAt), burstLimits))
     warnings.set(other.row, warnOfBurst({ scheduledAt, dueAt, timezone }, burstLimits))
@@ -398,9 +398,9 @@ async function findBursts(
   return warnings
 }
 
-/** Yields the items. Other requests get a turn after some of them, because a file can have many rows. */
-async function* inTurns<T>(items: readonly T[]): AsyncGenerator<T> {
-  for (const some of splitIntoChunks(items, COMPARED_PER_TURN)) {
+/** Yields the items. The event loop serves other requests after some of them, because a file can have many rows. */
+async function* withYields<T>(items: readonly T[]): AsyncGenerator<T> {
+  for (const some of splitIntoChunks(items, COMPARED_PER_YIELD)) {
     await setImmediate()
     yield* some
   }

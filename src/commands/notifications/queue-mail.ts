@@ -10,7 +10,7 @@ import { sealMail, type MailContent } from './mail-secrets.ts'
 /** How long the outcome of a mail is stored. */
 const RETENTION_MS = 7 * DAY
 /** One key for all recipients without an account, so that a flood of registrations delays no user. */
-const NO_ACCOUNT_KEY = 'nobody'
+const NO_ACCOUNT_KEY = 'no-account'
 
 export interface QueueMailDeps {
   mails: Pick<MailStore, 'insert'>
@@ -37,7 +37,7 @@ export async function queueMail(deps: QueueMailDeps, { kind, userId, lifeMs, ...
     sealed: sealMail(deps.cipher, mailId, content),
     state: 'waiting',
     failure: null,
-    worthUntil: new Date(now.getTime() + lifeMs),
+    expiresAt: new Date(now.getTime() + lifeMs),
     leasedUntil: now,
     createdAt: now,
     endedAt: null,

@@ -1,6 +1,6 @@
 import type { SubscriptionPlan } from '../../domain/billing/subscription.ts'
 import { newPost } from '../../domain/posts/post-moves.ts'
-import type { FirstAnswer, Post } from '../../domain/posts/post.ts'
+import type { FirstResponse, Post } from '../../domain/posts/post.ts'
 import { preflight, findSchedulingProblem } from '../../domain/posts/preflight.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
@@ -8,14 +8,14 @@ import type { PostStore } from '../../store/posts/posts.ts'
 import { newId } from '../../store/shared/schema.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import type { Clock } from '../../clock.ts'
-import { findDuePlace, type DuePlaceDeps } from './due-place.ts'
-import { findDelayWarnings, type DelayWarningsDeps } from './foresee-delays.ts'
+import { findDueOrder, type DueOrderDeps } from './due-order.ts'
+import { findDelayWarnings, type DelayWarningsDeps } from './forecast-delays.ts'
 import { loadPostAccounts, type PostAccountsDeps } from './post-accounts.ts'
 import type { StartQueue } from './start-queue.ts'
 import type { StorePost } from './store-post.ts'
 import { readWholePost, refuseProblem, refuseProblems, type WholePostInput } from './post-input.ts'
 
-export interface CreatePostDeps extends PostAccountsDeps, DelayWarningsDeps, DuePlaceDeps {
+export interface CreatePostDeps extends PostAccountsDeps, DelayWarningsDeps, DueOrderDeps {
   posts: PostStore
   platforms: PostAccountsDeps['platforms'] & DelayWarningsDeps['platforms']
   storePost: StorePost
@@ -39,7 +39,7 @@ export interface CreatePostRequest {
   idempotency: Idempotency | null
 }
 
-export type CreatedPost = FirstAnswer & { postId: string }
+export type CreatedPost = FirstResponse & { postId: string }
 
 /**
  * Returns the response to the first request with this key; null when the key is new.
@@ -55,7 +55,7 @@ export async function findIdempotentResult(
   if (post.requestHash !== requestHash) {
     throw new ServiceError('IDEMPOTENCY_MISMATCH', 'Idempotency key was used with a different request')
   }
-  return toCreatedPost(post, post.firstAnswer!)
+  return toCreatedPost(post, post.firstResponse!)
 }
 
 /**
@@ -87,9 +87,9 @@ async function buildPost(deps: CreatePostDeps, { userId, input, source, idempote
   refuseProblems(problems)
   const draft = input.status === 'DRAFT'
   const { scheduledAt = null } = value
-  const [accounts, place] = await Promise.all([
+  const [accounts, dueOrder] = await Promise.all([
     loadPostAccounts(deps, userId, value),
-    scheduledAt && !draft ? findDuePlace(deps, userId, scheduledAt) : undefined,
+    scheduledAt && !draft ? findDueOrder(deps, userId, scheduledAt) : undefined,
   ])
   const { chosen } = accounts
   refuseProblems(accounts.problems)
@@ -103,7 +103,7 @@ async function buildPost(deps: CreatePostDeps, { userId, input, source, idempote
       _id: newId(),
       userId,
       scheduledAt,
-      ...(place && { place }),
+      ...(dueOrder && { dueOrder }),
       correlationId: idempotency?.key ?? null,
       requestHash: idempotency?.requestHash ?? null,
       metadata: { source },
@@ -113,14 +113,14 @@ async function buildPost(deps: CreatePostDeps, { userId, input, source, idempote
   )
   refuseProblem(findSchedulingProblem(input.status, post, warnings))
   const delays = post.dueAt ? await findDelayWarnings(deps, { ...post, dueAt: post.dueAt }, targets) : []
-  const response: FirstAnswer = {
+  const response: FirstResponse = {
     status: post.status,
     scheduledAt: post.scheduledAt,
     warnings: [...warnings, ...checked.warnings, ...delays],
   }
-  return { response, post: idempotency ? { ...post, firstAnswer: response } : post }
+  return { response, post: idempotency ? { ...post, firstResponse: response } : post }
 }
 
-function toCreatedPost(post: Post, { status, scheduledAt, warnings }: FirstAnswer): CreatedPost {
+function toCreatedPost(post: Post, { status, scheduledAt, warnings }: FirstResponse): CreatedPost {
   return { postId: post._id, status, scheduledAt, warnings }
 }

@@ -69,21 +69,18 @@ export function readWholePost(
   input: WholePostInput,
   context: InputContext,
 ): Read<Fields & { scheduledAt?: Date | null }> {
-  const { value, ...findings } = readChange({ timezone: DEFAULT_TIMEZONE, ...input }, DEFAULT_TIMEZONE, context)
-  const { content, platformSpecificContent = {}, accountSpecificContent, timezone = DEFAULT_TIMEZONE, ...rest } = value
-  return {
-    ...findings,
-    problems: [...findings.problems, ...findSelectionProblems(input), ...findSizeProblems(value)],
-    value: {
-      ...('scheduledAt' in rest ? { scheduledAt: rest.scheduledAt ?? null } : {}),
-      content: { text: input.content.text, mediaItems: content?.mediaItems ?? [] },
-      selectedPlatforms: input.selectedPlatforms,
-      ...(input.selectedAccounts?.length && { selectedAccounts: input.selectedAccounts }),
-      platformSpecificContent,
-      ...(accountSpecificContent && { accountSpecificContent }),
-      timezone,
-    },
+  const { value, problems, warnings } = readChange(input, DEFAULT_TIMEZONE, context)
+  problems.push(...findSelectionProblems(input), ...findSizeProblems(value))
+  const { selectedAccounts, ...given } = value
+  const whole = {
+    platformSpecificContent: {},
+    timezone: DEFAULT_TIMEZONE,
+    ...given,
+    content: { text: input.content.text, mediaItems: [], ...given.content },
+    selectedPlatforms: input.selectedPlatforms,
+    ...(selectedAccounts?.length && { selectedAccounts }),
   }
+  return { value: whole, problems, warnings }
 }
 
 /** The fields that a client wants to change: `content` in parts, the others whole. */

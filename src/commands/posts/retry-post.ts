@@ -47,7 +47,7 @@ export async function retryPost(
   // A new round prepares again, unless an earlier call may have been accepted.
   void deps.discardPrepared(
     post,
-    retrying.filter(({ delivery }) => !delivery.doubted),
+    retrying.filter(({ delivery }) => !delivery.hadUnknownOutcome),
   )
   await notifyWorkflow(deps, post, 'retry')
   return [...new Set(retrying.map(({ platform }) => platform))]

@@ -52,14 +52,14 @@ export function createStorePost({ database, eventRelay, posts, notifications, us
     await Promise.all(group.map(async (ofUser, index) => settle(index, await storeOfUser(ofUser))))
   }, LARGEST_GROUP)
 
-  const storeInTurn = keyedBatcher<void, Waiting>(async (_userId, share, settle) => {
+  const storeQueued = keyedBatcher<void, Waiting>(async (_userId, share, settle) => {
     // A locked user record uses up one deadline, and not one for every share.
     const isLate = Date.now() >= share[0]!.waitsUntil
     const results = isLate ? share.map(() => databaseBusy()) : await storeOfUsers(share.map(({ post }) => post))
     share.forEach((_, index) => settle(index, results[index]))
   }, LARGEST_SHARE)
 
-  return (post) => storeInTurn(post.userId, { post, waitsUntil: Date.now() + TRANSACTION_DEADLINE_MS })
+  return (post) => storeQueued(post.userId, { post, waitsUntil: Date.now() + TRANSACTION_DEADLINE_MS })
 
   async function storeOfUser(ofUser: Post[]): Promise<Results> {
     try {

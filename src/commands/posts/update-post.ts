@@ -13,8 +13,8 @@ import type { NotificationStore } from '../../store/notifications/notifications.
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UploadStore } from '../../store/media/uploads.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import { findDuePlace, type DuePlaceDeps } from './due-place.ts'
-import { findDelayWarnings, type DelayWarningsDeps } from './foresee-delays.ts'
+import { findDueOrder, type DueOrderDeps } from './due-order.ts'
+import { findDelayWarnings, type DelayWarningsDeps } from './forecast-delays.ts'
 import { loadPostAccounts, type PostAccountsDeps } from './post-accounts.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
 import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
@@ -30,10 +30,10 @@ import {
   type WholePostInput,
 } from './post-input.ts'
 
-export interface UpdatePostDeps extends NotifyWorkflowDeps, PostAccountsDeps, DelayWarningsDeps, DuePlaceDeps {
+export interface UpdatePostDeps extends NotifyWorkflowDeps, PostAccountsDeps, DelayWarningsDeps, DueOrderDeps {
   posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart'> &
     DelayWarningsDeps['posts'] &
-    DuePlaceDeps['posts']
+    DueOrderDeps['posts']
   platforms: PostAccountsDeps['platforms'] & DelayWarningsDeps['platforms']
   notifications: Pick<NotificationStore, 'insertOnce'>
   users: Pick<UserStore, 'findTimezones'>
@@ -69,9 +69,9 @@ export async function updatePost(
     selectedPlatforms: selectedPlatforms ?? stored.selectedPlatforms,
     selectedAccounts: selectedAccounts ?? stored.selectedAccounts,
   }
-  const [accounts, place] = await Promise.all([
+  const [accounts, dueOrder] = await Promise.all([
     loadPostAccounts(deps, userId, selection),
-    scheduledAt ? findDuePlace(deps, userId, scheduledAt) : undefined,
+    scheduledAt ? findDueOrder(deps, userId, scheduledAt) : undefined,
   ])
   // An account may have been disconnected since it was selected, which is only a warning.
   const isSelected = selectedPlatforms !== undefined || selectedAccounts !== undefined
@@ -88,7 +88,7 @@ export async function updatePost(
     const change = {
       ...toChange(current),
       ...(isSelected && { chosen: accounts.chosen }),
-      ...(place && { place }),
+      ...(dueOrder && { dueOrder }),
     }
     const edited = edit(change)(current, now)
     if (edited.status !== 'DRAFT') assertMayPublish()

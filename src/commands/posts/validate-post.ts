@@ -3,13 +3,13 @@ import { toSchedule } from '../../domain/posts/post-moves.ts'
 import { preflight, findSchedulingProblem, type Preflight } from '../../domain/posts/preflight.ts'
 import type { Problem } from '../../domain/shared/service-error.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
-import { findDuePlace, type DuePlaceDeps } from './due-place.ts'
-import { findDelayWarnings, type DelayWarningsDeps } from './foresee-delays.ts'
+import { findDueOrder, type DueOrderDeps } from './due-order.ts'
+import { findDelayWarnings, type DelayWarningsDeps } from './forecast-delays.ts'
 import { loadUserAccounts, type FindPostAccounts, type PostAccounts, type PostAccountsDeps } from './post-accounts.ts'
 import { readWholePost, type InputContext, type WholePostInput } from './post-input.ts'
 
-export interface ValidatePostDeps extends PostAccountsDeps, DelayWarningsDeps, DuePlaceDeps {
-  posts: DelayWarningsDeps['posts'] & DuePlaceDeps['posts']
+export interface ValidatePostDeps extends PostAccountsDeps, DelayWarningsDeps, DueOrderDeps {
+  posts: DelayWarningsDeps['posts'] & DueOrderDeps['posts']
   platforms: PostAccountsDeps['platforms'] & DelayWarningsDeps['platforms']
   storage: Pick<ObjectStorage, 'publicUrl'>
   clock: Clock
@@ -33,8 +33,8 @@ export async function validatePost(
   const inputContext = { userId, publicUrl: deps.storage.publicUrl, now }
   const { value, targets, draftErrors: _, ...checked } = await checkPost(input, inputContext, findPostAccounts)
   const { scheduledAt = null, timezone } = value
-  const place = scheduledAt ? await findDuePlace(deps, userId, scheduledAt) : undefined
-  const { dueAt } = toSchedule(scheduledAt, now, place)
+  const dueOrder = scheduledAt ? await findDueOrder(deps, userId, scheduledAt) : undefined
+  const { dueAt } = toSchedule(scheduledAt, now, dueOrder)
   const delays = await findDelayWarnings(deps, { userId, scheduledAt, dueAt, timezone }, targets)
   return { ...checked, warnings: [...checked.warnings, ...delays], valid: checked.errors.length === 0 }
 }

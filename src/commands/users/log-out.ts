@@ -33,9 +33,9 @@ async function findSessionByCookie(deps: LogOutDeps, cookie: string | undefined)
   const session = presented && (await deps.sessions.find(presented.sessionId))
   if (!presented || !session) return null
   const { refreshTokens } = deps
-  const isOurs =
+  const isOwnDevice =
     refreshTokens.hash(presented.token) === session.tokenHash || refreshTokens.wasIssued(session._id, presented.token)
-  return isOurs ? session._id : null
+  return isOwnDevice ? session._id : null
 }
 
 async function findSessionByToken(deps: LogOutDeps, accessToken: string | null): Promise<string | null> {

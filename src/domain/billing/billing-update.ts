@@ -46,10 +46,10 @@ export function decideBillingUpdate(
   const ended = resolved.filter(({ effectiveStatus }) => effectiveStatus === 'cancelled')
   const running = resolved.filter(({ effectiveStatus }) => effectiveStatus !== 'cancelled')
   const record = running.find(
-    ({ id, effectiveStatus }) => effectiveStatus !== 'unsettled' || isRecordSubscription(user, id),
+    ({ id, effectiveStatus }) => effectiveStatus !== 'undetermined' || isRecordSubscription(user, id),
   )
   const customerIds = resolved.map(({ customerId }) => customerId)
-  const secondSubscriptions = running.filter((one) => one !== record && one.effectiveStatus !== 'unsettled')
+  const secondSubscriptions = running.filter((one) => one !== record && one.effectiveStatus !== 'undetermined')
 
   // An incomplete subscription was never paid for and granted nothing that could be revoked.
   const revocable = ended.filter(({ id, state }) => isRecordSubscription(user, id) || state !== 'incomplete_expired')
@@ -96,7 +96,7 @@ export function describeBillingUpdate(
 /** Sets plan and status when the state differs from the last applied one. Until then an admin's override stays. */
 function applyRecordState(user: BillingRecord, applied: Billing['applied'], record: ResolvedSubscription): Move {
   const { id, state, effectiveStatus, reported } = record
-  if (!reported || effectiveStatus === 'unsettled') return { subscription: {}, applied }
+  if (!reported || effectiveStatus === 'undetermined') return { subscription: {}, applied }
   // Fields that a payload omits keep their values.
   const before = isRecordSubscription(user, id) ? user.subscription : UNKNOWN_PERIOD
   const subscription = {
@@ -138,9 +138,9 @@ function countInvoices(before: string[], { invoice }: ProcessorSnapshot, record:
   const own = invoice && invoice.subscriptionId === record?.id ? invoice : null
   const newestPaid = [latest, own].find((one) => one?.isPaid)
   const renewals = [latest, invoice].map((one) => (one?.isPaid && !one.isFirst ? one.id : null))
-  const isSettled = record?.reported !== null && record?.effectiveStatus !== 'unsettled'
+  const isProcessed = record?.reported !== null && record?.effectiveStatus !== 'undetermined'
   return {
-    resetsUsage: isSettled && newestPaid?.isFirst === false && !before.includes(newestPaid.id),
+    resetsUsage: isProcessed && newestPaid?.isFirst === false && !before.includes(newestPaid.id),
     counted: mergeIds(before, renewals).slice(-MAX_COUNTED_INVOICES),
   }
 }
@@ -149,7 +149,7 @@ function countInvoices(before: string[], { invoice }: ProcessorSnapshot, record:
 function isPendingCheckout(checkout: ProcessorSnapshot['checkout'], running: ResolvedSubscription[]): boolean {
   if (!checkout || checkout.status === 'expired') return false
   if (checkout.status === 'open') return true
-  return running.some(({ id, effectiveStatus }) => id === checkout.subscriptionId && effectiveStatus === 'unsettled')
+  return running.some(({ id, effectiveStatus }) => id === checkout.subscriptionId && effectiveStatus === 'undetermined')
 }
 
 function findEvents(before: Subscription, set: Partial<Subscription>): BillingEvent[] {

@@ -28,8 +28,8 @@ export const STATUS_BY_STATE = {
   paused: 'pastDue',
   canceled: 'cancelled',
   incomplete_expired: 'cancelled',
-  incomplete: 'unsettled',
-  unknown: 'unsettled',
+  incomplete: 'undetermined',
+  unknown: 'undetermined',
 } as const satisfies Record<ProcessorState, ResolvedSubscription['effectiveStatus']>
 
 type NewestEvent = KnownSubscription['newestEvent']
@@ -40,8 +40,8 @@ export interface ResolvedSubscription {
   customerId: string | null
   createdAt: Date
   state: ProcessorState
-  /** The user's status that follows from `state`. `unsettled` changes nothing in the record. */
-  effectiveStatus: Subscription['status'] | 'unsettled'
+  /** The user's status that follows from `state`. `undetermined` changes nothing in the record. */
+  effectiveStatus: Subscription['status'] | 'undetermined'
   /** The state to apply; null when there is nothing new. */
   reported: ProcessorSubscription | null
   newestEvent: NewestEvent
@@ -69,7 +69,7 @@ export function listSubscriptionIds(
 /**
  * Resolves the current state of a subscription. The processor's response overrides events. If the processor does not know the
  * subscription, the signed payload of the event counts unless a newer event was recorded. Without either, the subscription is
- * `unsettled`: the processor forgets no subscription, so the service probably uses the wrong processor account.
+ * `undetermined`: the processor forgets no subscription, so the service probably uses the wrong processor account.
  */
 export function resolveSubscription(
   id: string,
@@ -88,13 +88,13 @@ export function resolveSubscription(
     newestEvent: selectNewest(known?.newestEvent, event),
     isFlagged: known?.isFlagged ?? false,
   }
-  if (!reported) return { ...base, state: 'incomplete', effectiveStatus: 'unsettled', reported: null }
+  if (!reported) return { ...base, state: 'incomplete', effectiveStatus: 'undetermined', reported: null }
   const effectiveStatus = STATUS_BY_STATE[reported.state]
   const isOutdated = !fetched && effectiveStatus !== 'cancelled' && base.newestEvent?.eventId !== event?.id
   return {
     ...base,
     state: reported.state,
-    effectiveStatus: isOutdated ? 'unsettled' : effectiveStatus,
+    effectiveStatus: isOutdated ? 'undetermined' : effectiveStatus,
     reported: isOutdated ? null : reported,
   }
 }

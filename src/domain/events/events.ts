@@ -33,7 +33,7 @@ export interface NewEvent {
 /** An event of the feed. */
 export interface UserEvent extends NewEvent {
   userId: string
-  /** The place in the user's feed, from 1 without gaps. */
+  /** The position in the user's feed, from 1 without gaps. */
   sequence: number
 }
 

@@ -111,17 +111,17 @@ function toConflict(code: Conflict['code'], placement: Placement, entry: Entry, 
 function insert(lists: Map<string, Entry[]>, key: string, entry: Entry): void {
   const list = lists.get(key)
   if (!list) lists.set(key, [entry])
-  else list.splice(findPlace(list, entry.at), 0, entry)
+  else list.splice(findIndexAt(list, entry.at), 0, entry)
 }
 
 /** Returns the index of the first entry that is not before the instant. */
-function findPlace(list: readonly Entry[], instant: number): number {
+function findIndexAt(list: readonly Entry[], instant: number): number {
   return bisect(list, ({ at }) => at >= instant)
 }
 
 function findNearest(list: readonly Entry[] = [], at: number): Entry | null {
-  const place = findPlace(list, at)
-  const [before, after] = [list[place - 1], list[place]]
+  const index = findIndexAt(list, at)
+  const [before, after] = [list[index - 1], list[index]]
   if (!before || !after) return before ?? after ?? null
   return distance(before, at) <= distance(after, at) ? before : after
 }

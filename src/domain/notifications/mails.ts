@@ -13,7 +13,7 @@ export const RESET_LIFE_MS = 10 * MINUTE
 export const MAIL_LIFE_MS = DAY
 
 /** Reasons why a mail was abandoned. */
-export const MAIL_FAILURES = ['EXPIRED', 'REFUSED', 'NOBODY', 'UNREADABLE'] as const
+export const MAIL_FAILURES = ['EXPIRED', 'REFUSED', 'NO_RECIPIENT', 'UNREADABLE'] as const
 export type MailFailure = (typeof MAIL_FAILURES)[number]
 
 /** Subject and text of a mail, in both formats. */

@@ -87,7 +87,7 @@ export function postFailed(post: Post, entry: PlatformStatus, reason: Failure): 
   return createPostNotification(post._id, post.userId, {
     dedupeKey: `post-failed:${post._id}:${toTarget(entry)}:${entry.delivery.round}`,
     type: 'error',
-    message: `Posting${quoteExcerpt(post, entry)} on ${describePlace(post, entry)} failed: ${describeCause(reason)}. ${stepAfterFailure(reason)}.`,
+    message: `Posting${quoteExcerpt(post, entry)} on ${describeTarget(post, entry)} failed: ${describeCause(reason)}. ${stepAfterFailure(reason)}.`,
     options: pickImage(post, entry),
   })
 }
@@ -102,7 +102,7 @@ export function preparationFailed(post: Post, entry: PlatformStatus, reason: Fai
   return createPostNotification(post._id, post.userId, {
     dedupeKey: `${toWarningPrefix(post._id, toTarget(entry))}${entry.delivery.round}:${post.contentVersion}`,
     type: 'warning',
-    message: `Your scheduled post${quoteExcerpt(post, entry)} may ${reason.code === 'QUOTA_EXCEEDED' ? 'be late' : 'fail'} on ${describePlace(post, entry)}: ${describeCause(reason)}. ${stepBeforeDue(reason)}.`,
+    message: `Your scheduled post${quoteExcerpt(post, entry)} may ${reason.code === 'QUOTA_EXCEEDED' ? 'be late' : 'fail'} on ${describeTarget(post, entry)}: ${describeCause(reason)}. ${stepBeforeDue(reason)}.`,
     options: pickImage(post, entry),
   })
 }
@@ -125,23 +125,23 @@ export function postEnded(post: Post): NewNotification | null {
 function describeEnding(post: Post): Pick<NewNotification, 'type' | 'message'> | null {
   const { status, platformStatuses: entries } = post
   const failed = entries.filter((entry) => entry.status === 'failed')
-  const labels = failed.map((entry) => describePlace(post, entry)).join(', ')
-  const places = entries.some(({ target }) => target !== undefined) ? 'accounts' : 'platforms'
+  const labels = failed.map((entry) => describeTarget(post, entry)).join(', ')
+  const noun = entries.some(({ target }) => target !== undefined) ? 'accounts' : 'platforms'
   switch (status) {
     case 'COMPLETED':
       return {
         type: 'success',
-        message: `Your post${quoteExcerpt(post)} was published on all ${entries.length} ${places}.`,
+        message: `Your post${quoteExcerpt(post)} was published on all ${entries.length} ${noun}.`,
       }
     case 'PARTIAL_SUCCESS': {
-      const count = `${entries.length - failed.length} of ${entries.length} ${places}`
+      const count = `${entries.length - failed.length} of ${entries.length} ${noun}`
       const message = `Your post${quoteExcerpt(post)} was published on ${count} and failed on ${labels}. Open the post to see why.`
       return { type: 'warning', message }
     }
     case 'FAILED':
       return {
         type: 'error',
-        message: `Your post${quoteExcerpt(post)} failed on all ${entries.length} ${places}. Open the post to see why.`,
+        message: `Your post${quoteExcerpt(post)} failed on all ${entries.length} ${noun}. Open the post to see why.`,
       }
     default:
       return null
@@ -341,7 +341,7 @@ function nameAccount({ platformStatuses = [] }: Partial<Post>, { platform, targe
   return name === '' ? '' : ` (${name})`
 }
 
-function describePlace(post: Post, entry: Entry): string {
+function describeTarget(post: Post, entry: Entry): string {
   return `${platformLabel(entry.platform)}${nameAccount(post, entry)}`
 }
 

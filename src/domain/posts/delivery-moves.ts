@@ -174,7 +174,7 @@ export function markUnknown(target: Target, reason: Failure, from: AttemptRef, a
       delivery: {
         ...entry.delivery,
         outcome: 'unknown',
-        doubted: true,
+        hadUnknownOutcome: true,
         answered: answered ?? entry.delivery.answered ?? false,
         leaseUntil: null,
         reconcileTries: entry.delivery.reconcileTries + 1,
@@ -210,7 +210,7 @@ function endReconciliation(target: Target, from: AttemptRef, change: Partial<Del
         ...(!isAnswered && { unansweredAt: entry.lastAttemptAt! }),
         ...change,
         outcome: 'deferred',
-        doubted: true,
+        hadUnknownOutcome: true,
         leaseUntil: null,
         nextAttemptAt: null,
       },
@@ -264,7 +264,7 @@ export function saveCheckpoint(
     if (delivery.attempt !== prepared.attempt) throw new ClaimRefused('leased')
     const isOpen = delivery.outcome === 'unknown' || delivery.leaseUntil !== null
     if (isOpen && delivery.accountId !== prepared.accountId) throw new ClaimRefused('in-doubt')
-    const kept = selectHandles(delivery, prepared.accountId, prepared.contentVersion)
+    const current = selectHandles(delivery, prepared.accountId, prepared.contentVersion)
     const platformStatuses = post.platformStatuses.map((status) =>
       status !== entry
         ? status
@@ -274,7 +274,7 @@ export function saveCheckpoint(
               ...delivery,
               accountId: prepared.accountId,
               contentVersion: prepared.contentVersion,
-              handles: { ...kept, [prepared.name]: prepared.value },
+              handles: { ...current, [prepared.name]: prepared.value },
             },
           },
     )
@@ -301,7 +301,7 @@ function failEntry(
     delivery: {
       ...entry.delivery,
       outcome,
-      doubted: entry.delivery.doubted || outcome === 'unknown',
+      hadUnknownOutcome: entry.delivery.hadUnknownOutcome || outcome === 'unknown',
       leaseUntil: null,
       nextAttemptAt: null,
     },

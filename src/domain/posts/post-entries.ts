@@ -33,7 +33,7 @@ export function createDelivery(): Delivery {
     attempt: 0,
     leaseUntil: null,
     outcome: 'none',
-    doubted: false,
+    hadUnknownOutcome: false,
     tries: 0,
     reconcileTries: 0,
     nextAttemptAt: null,
@@ -102,7 +102,7 @@ export function hasReachedAnyPlatform({ publishedKeys, platformStatuses }: Post)
   if (publishedKeys !== undefined) return true
   return platformStatuses.some(({ status, delivery }) => {
     const isOpen = status === 'processing' || delivery.leaseUntil !== null || delivery.outcome === 'unknown'
-    return isOpen || delivery.doubted || status === 'completed' || status === 'deleted'
+    return isOpen || delivery.hadUnknownOutcome || status === 'completed' || status === 'deleted'
   })
 }
 

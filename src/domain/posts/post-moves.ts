@@ -7,7 +7,7 @@ import {
   UNCLAIMED,
   rollUpPost,
 } from './post-entries.ts'
-import type { DuePlace } from './due-place.ts'
+import type { DueOrder } from './due-order.ts'
 import type { Content, ContentOverride, Delivery, Move, PlatformStatus, Post } from './post.ts'
 import { toTarget, type ChosenAccount } from './targets.ts'
 import { ServiceError } from '../shared/service-error.ts'
@@ -29,16 +29,16 @@ export type NewPost = Pick<
 > & {
   /** The accounts that are selected; by default, the platforms. */
   chosen?: ChosenAccount[]
-  place?: DuePlace
+  dueOrder?: DueOrder
   draft: boolean
 }
 
 /** Creates a post. `scheduledAt` determines its status; a past one means now and is stored as null. */
 export function newPost(input: NewPost, now: Date): Post {
-  const { draft, place, chosen = toDefaults(input.selectedPlatforms), ...fields } = input
+  const { draft, dueOrder, chosen = toDefaults(input.selectedPlatforms), ...fields } = input
   const due = draft
     ? { scheduledAt: input.scheduledAt, dueAt: null, status: 'DRAFT' as const }
-    : toSchedule(input.scheduledAt, now, place)
+    : toSchedule(input.scheduledAt, now, dueOrder)
   return {
     ...fields,
     ...due,
@@ -60,11 +60,11 @@ const createEntry = ({ platform, ...account }: ChosenAccount): PlatformStatus =>
 export function toSchedule(
   scheduledAt: Date | null,
   now: Date,
-  place: DuePlace | undefined,
+  dueOrder: DueOrder | undefined,
 ): Pick<Post, 'scheduledAt' | 'dueRank' | 'status'> & { dueAt: Date } {
   if (scheduledAt && scheduledAt > now) {
-    const dueAt = place?.delayMs ? new Date(scheduledAt.getTime() + place.delayMs) : scheduledAt
-    return { scheduledAt, dueAt, ...(place && { dueRank: place.dueRank }), status: 'SCHEDULED' }
+    const dueAt = dueOrder?.delayMs ? new Date(scheduledAt.getTime() + dueOrder.delayMs) : scheduledAt
+    return { scheduledAt, dueAt, ...(dueOrder && { dueRank: dueOrder.dueRank }), status: 'SCHEDULED' }
   }
   return { scheduledAt: null, dueAt: now, status: 'PENDING' }
 }
@@ -109,8 +109,8 @@ export interface PostChange {
   timezone?: string
   /** Undefined keeps the time, null means now. */
   scheduledAt?: Date | null
-  /** The place at the new time. */
-  place?: DuePlace
+  /** The order at the new time. */
+  dueOrder?: DueOrder
   /** `DRAFT` keeps a draft; the others publish it. `scheduledAt` determines whether it becomes PENDING or SCHEDULED. */
   status?: 'DRAFT' | 'PENDING' | 'SCHEDULED'
 }
@@ -126,7 +126,7 @@ export function edit(change: PostChange): Move {
     if (!isDraft && !(isWaiting && change.status !== 'DRAFT')) {
       throw new ServiceError('POST_NOT_EDITABLE', 'Post can no longer be edited')
     }
-    const { status, scheduledAt: newTime, place, chosen = findChosen(post, change), ...fields } = change
+    const { status, scheduledAt: newTime, dueOrder, chosen = findChosen(post, change), ...fields } = change
     const scheduledAt = newTime === undefined ? post.scheduledAt : newTime
     const edited: Post = {
       ...post,
@@ -144,7 +144,7 @@ export function edit(change: PostChange): Move {
     if (isDraft && (status === undefined || status === 'DRAFT')) return { ...edited, scheduledAt }
     const publishing = isDraft ? { createdAt: now } : {}
     const keepsTime = isWaiting && (newTime === undefined || newTime?.getTime() === post.scheduledAt?.getTime())
-    const time = keepsTime ? {} : toSchedule(scheduledAt, now, place)
+    const time = keepsTime ? {} : toSchedule(scheduledAt, now, dueOrder)
     return { ...edited, ...publishing, ...time, startPending: true }
   }
 }
@@ -210,7 +210,7 @@ export function isRetried({ status, accountId }: PlatformStatus, accountIds?: re
 function startNextRound(entry: PlatformStatus): PlatformStatus {
   const { delivery } = entry
   // A call with an unknown outcome may have been accepted whatever later calls returned, so each round starts by reconciling it.
-  const fresh: Partial<Delivery> = delivery.doubted
+  const fresh: Partial<Delivery> = delivery.hadUnknownOutcome
     ? { outcome: 'unknown', repeatAllowed: true }
     : { ...UNCLAIMED, outcome: 'none' }
   return {

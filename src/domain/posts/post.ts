@@ -76,7 +76,7 @@ export interface Delivery {
   leaseUntil: Date | null
   outcome: Outcome
   /** True once a visible call's outcome was unknown. Such a delivery keeps its key when the user retries. */
-  doubted: boolean
+  hadUnknownOutcome: boolean
   /** True when the call with the unknown outcome got a response, so that no server is still processing it; absent: not known. */
   answered?: boolean
   /** When the last call began that got no response and was repeated nevertheless; absent: there is none. It may still take effect. */
@@ -124,7 +124,7 @@ export interface DueCheck {
   warned: string[]
 }
 
-export interface FirstAnswer {
+export interface FirstResponse {
   status: PostStatus
   scheduledAt: Date | null
   warnings: Problem[]
@@ -159,7 +159,7 @@ export interface Post {
   /** Hash of the parsed body of the request with `correlationId`. */
   requestHash: string | null
   /** Response to the creating request. Repeats with the same `correlationId` get the same response. */
-  firstAnswer?: FirstAnswer
+  firstResponse?: FirstResponse
   metadata: { source: 'web' | 'api' }
   /**
    * Id of the draft that took over this post's share of the plan's allowance; absent while the post has its own.

@@ -81,7 +81,7 @@ export function preflight(post: PreflightInput, targets: readonly PreflightTarge
     if (!isConnected) {
       const what = target === undefined ? platformLabel(platform) : `This ${platformLabel(platform)} account`
       const message = `${what} is not connected. Connect it before the post is due.`
-      result.warnings.push({ path, code: 'PLATFORM_NOT_CONNECTED', message, ...toPlace(chosen) })
+      result.warnings.push({ path, code: 'PLATFORM_NOT_CONNECTED', message, ...toAccountFields(chosen) })
     }
     const [main] = rules.text
     const report = {
@@ -96,7 +96,7 @@ export function preflight(post: PreflightInput, targets: readonly PreflightTarge
 }
 
 /** The fields of a problem that name the platform, and the account if the user chose it. */
-function toPlace({ platform, target }: ChosenAccount): Pick<Problem, 'platform' | 'accountId'> {
+function toAccountFields({ platform, target }: ChosenAccount): Pick<Problem, 'platform' | 'accountId'> {
   return { platform, ...(target !== undefined && { accountId: target }) }
 }
 
@@ -111,7 +111,7 @@ function findContentProblems(post: PreflightInput, chosen: PreflightTarget, cont
     path: toPath(post, chosen, part),
     code,
     message,
-    ...toPlace(chosen),
+    ...toAccountFields(chosen),
   })
   return [
     ...checkText(platform, content, rules).map(({ code, message }) => problem('text', code, message)),
@@ -211,7 +211,7 @@ function findWarnings(post: PreflightInput, chosen: PreflightTarget, content: Co
     if (max === null || countText(altText, 'codePoints') <= max) return []
     const message = `The description is cut to ${max} characters on ${platformLabel(chosen.platform)}`
     const path = `${toPath(post, chosen, 'mediaItems')}.${index}.altText`
-    return [{ path, code: 'ALT_TEXT_CUT', message, ...toPlace(chosen) }]
+    return [{ path, code: 'ALT_TEXT_CUT', message, ...toAccountFields(chosen) }]
   })
 }
 

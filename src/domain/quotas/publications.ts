@@ -22,7 +22,7 @@ export interface WaitingPublication {
   /** Identifies the delivery. */
   id: string
   dueAt: Date
-  /** When it loses its place unless it has asked again. */
+  /** When it leaves the queue unless it has asked again. */
   until: Date
 }
 
@@ -82,15 +82,15 @@ export interface PublicationState {
   now: Date
 }
 
-/** A delivery that does not come back this long after its turn loses its place. */
+/** A delivery that does not come back this long after its turn leaves the queue. */
 const GRACE_MS = 2 * MINUTE
-/** Deliveries beyond these have no place yet. They ask again when the last of these has its turn. */
+/** Deliveries beyond these are not queued. They ask again when the last of these has its turn. */
 const MAX_WAITING = 1_000
 /** A bounded number of counters covers any window. */
 const COUNTERS_PER_WINDOW = 144
 
 /**
- * Grants publications in due order, unless earlier due ones need the free places. A publication that is not granted gets a place in due
+ * Grants publications in due order, unless earlier due ones need the free tokens. A publication that is not granted is queued in due
  * order. A grant counts until a whole window has passed since the last instant at which the publication can arrive, so no sliding window
  * has more of them than its limit.
  * @returns the turns in the order of the requests
@@ -104,17 +104,17 @@ export function requestPublications(
   const others = record.waiting.filter(({ id, until }) => !asking.has(id) && until > now)
   const turns = new Map<string, PublicationTurn>()
   const waiting: WaitingPublication[] = []
-  let places = createPlaces(dropExpired(record.spans, now), now)
+  let freeTokens = createFreeTokens(dropExpired(record.spans, now), now)
   for (const one of [...others, ...requests].toSorted(compareDue)) {
     if ('until' in one) {
       waiting.push(one)
       continue
     }
     const { id, dueAt, limits, arrivalMs } = one
-    const { at: turnAt, limit } = places.findTurn(limits, Math.min(waiting.length, MAX_WAITING))
+    const { at: turnAt, limit } = freeTokens.findTurn(limits, Math.min(waiting.length, MAX_WAITING))
     if (turnAt <= now) {
       const grant = Object.fromEntries(limits.map((limit) => [limit.span, toCounterEnd(limit, arrivalMs, now)]))
-      places = createPlaces(changeTokens(places.spans, grant, 1), now)
+      freeTokens = createFreeTokens(changeTokens(freeTokens.spans, grant, 1), now)
       turns.set(id, { grant })
     } else {
       waiting.push({ id, dueAt, until: new Date(turnAt.getTime() + GRACE_MS) })
@@ -122,7 +122,7 @@ export function requestPublications(
     }
   }
   return {
-    record: { spans: places.spans, waiting: waiting.slice(0, MAX_WAITING) },
+    record: { spans: freeTokens.spans, waiting: waiting.slice(0, MAX_WAITING) },
     turns: requests.map(({ id }) => turns.get(id)!),
   }
 }
@@ -164,7 +164,7 @@ export function describeUse(
   const current = waiting.filter(({ until }) => until > now).length
   return limits.map((limit) => {
     const { limit: inForce, free } = computeFree(limit, spans[limit.span], now)
-    const { at: turnAt } = createPlaces(spans, now).findTurn([limit], current)
+    const { at: turnAt } = createFreeTokens(spans, now).findTurn([limit], current)
     const resetsAt = listEnds(spans[limit.span], now).at(-1) ?? null
     return {
       limit: inForce,
@@ -183,10 +183,10 @@ export interface ExpectedDelay extends PublicationLimit {
   freeAt: Date
 }
 
-/** The planned posts that are read to foresee a delay. Limits that are not below cannot be foreseen. */
+/** The planned posts that are read to forecast a delay. Limits that are not below cannot be forecast. */
 export const MAX_PLANNED = 2_000
 
-/** Returns how far before a post others can take its place, milliseconds. */
+/** Returns how far before a post others can delay it, milliseconds. */
 export function toLookbackMs(limits: QuotaSubject['limits']): number {
   return Math.max(...limits.map(({ windowMs }) => 4 * windowMs))
 }
@@ -194,17 +194,17 @@ export function toLookbackMs(limits: QuotaSubject['limits']): number {
 /** A delay that is not longer is not worth a warning. */
 const SHORTEST_DELAY_MS = 10 * SECOND
 
-/** The planned posts of an account that come before a post, by their place in the list. */
+/** The planned posts of an account that come before a post, by their index in the list. */
 interface PlannedRange {
   from: number
   to: number
 }
 
 /**
- * Foresees the delays of posts: the posts before each are published at their times, or when their account may publish again. The record is
+ * Forecasts the delays of posts: the posts before each are published at their times, or when their account may publish again. The record is
  * examined once, and each post costs a step per window.
  */
-export function createForesight(record: PublicationRecord, limits: QuotaSubject['limits'], now: Date) {
+export function createDelayForecast(record: PublicationRecord, limits: QuotaSubject['limits'], now: Date) {
   const known = limits.map((limit) => {
     const { limit: inForce } = computeFree(limit, record.spans[limit.span], now)
     const waiting = record.waiting.filter(({ until }) => until > now).map(() => now)
@@ -216,7 +216,7 @@ export function createForesight(record: PublicationRecord, limits: QuotaSubject[
   })
 
   /** @param planned the due times of posts of the account, in order; by default all of them come first */
-  return function foreseeDelay(
+  return function forecastDelay(
     planned: readonly Date[],
     dueAt: Date,
     range: PlannedRange = { from: 0, to: planned.length },
@@ -240,8 +240,8 @@ function findFreeTime(
   const count = uses.length + range.to - range.from
   let freeAt = dueAt.getTime()
   for (let windows = 1; count - windows * limit >= 0; windows++) {
-    const place = count - windows * limit
-    const earlier = place < uses.length ? uses[place]! : planned[range.from + place - uses.length]!
+    const index = count - windows * limit
+    const earlier = index < uses.length ? uses[index]! : planned[range.from + index - uses.length]!
     freeAt = Math.max(freeAt, earlier.getTime() + windows * windowMs)
   }
   return new Date(freeAt)
@@ -267,8 +267,8 @@ function compareDue(
   return one.dueAt.getTime() - other.dueAt.getTime() || (one.id < other.id ? -1 : 1)
 }
 
-/** The free places of spans as they are now. */
-function createPlaces(spans: PublicationRecord['spans'], now: Date) {
+/** The free tokens of spans as they are now. */
+function createFreeTokens(spans: PublicationRecord['spans'], now: Date) {
   const endsBySpan = new Map<string, Date[]>()
 
   function findSpanTurn(limit: CallLimit, inForce: number, ahead: number): number {
@@ -284,7 +284,7 @@ function createPlaces(spans: PublicationRecord['spans'], now: Date) {
   return {
     spans,
 
-    /** Returns when more places than `ahead` are free in every span, and the limit of the last one. */
+    /** Returns when more tokens than `ahead` are free in every span, and the limit of the last one. */
     findTurn(limits: QuotaSubject['limits'], ahead: number): { at: Date; limit: PublicationLimit } {
       const turns = limits.map((limit) => {
         const { limit: inForce } = computeFree(limit, spans[limit.span], now)

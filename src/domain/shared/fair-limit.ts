@@ -23,11 +23,11 @@ interface Job {
 }
 
 /** The jobs of one key: a user, an account or an address. */
-interface Lane {
+interface KeyQueue {
   jobs: Fifo<Job>
   waiting: number
   running: number
-  /** True while the lane has the turn or is in the queue of lanes that get one. */
+  /** True while the key has the turn or is in line for one. */
   isReady: boolean
   /** Jobs per turn. */
   weight: number
@@ -48,91 +48,91 @@ export interface TurnOptions {
  */
 export function createFairLimit(options: FairLimitOptions) {
   const { maxRunning, perKey, waiting: maxWaiting = Infinity, waitingPerKey = Infinity } = options
-  const places = typeof maxRunning === 'number' ? () => maxRunning : maxRunning
-  const placesPerKey = () => perKey ?? places()
-  const lanes = new Map<string, Lane>()
-  const ready = createFifo<Lane>()
-  /** The lane that has the turn. */
-  let current: Lane | undefined
+  const slots = typeof maxRunning === 'number' ? () => maxRunning : maxRunning
+  const slotsPerKey = () => perKey ?? slots()
+  const queues = new Map<string, KeyQueue>()
+  const ready = createFifo<KeyQueue>()
+  /** The queue that has the turn. */
+  let current: KeyQueue | undefined
   let running = 0
   let waiting = 0
   let waitingKeys = 0
 
-  function findLane(key: string): Lane {
-    const lane = lanes.get(key) ?? {
+  function findQueue(key: string): KeyQueue {
+    const queue = queues.get(key) ?? {
       jobs: createFifo(),
       ...{ waiting: 0, running: 0, isReady: false, weight: 1, credit: 0 },
     }
-    lanes.set(key, lane)
-    return lane
+    queues.set(key, queue)
+    return queue
   }
 
-  function addWaiting(lane: Lane, change: 1 | -1): void {
-    if (lane.waiting === 0) waitingKeys += 1
-    lane.waiting += change
+  function addWaiting(queue: KeyQueue, change: 1 | -1): void {
+    if (queue.waiting === 0) waitingKeys += 1
+    queue.waiting += change
     waiting += change
-    if (lane.waiting === 0) waitingKeys -= 1
+    if (queue.waiting === 0) waitingKeys -= 1
   }
 
-  function deleteIfIdle(key: string, lane: Lane): void {
-    if (lane.running === 0 && lane.waiting === 0 && lanes.get(key) === lane) lanes.delete(key)
+  function deleteIfIdle(key: string, queue: KeyQueue): void {
+    if (queue.running === 0 && queue.waiting === 0 && queues.get(key) === queue) queues.delete(key)
   }
 
-  function makeReady(lane: Lane): void {
-    if (lane.isReady || lane.waiting === 0 || lane.running >= placesPerKey()) return
-    lane.isReady = true
-    ready.push(lane)
+  function makeReady(queue: KeyQueue): void {
+    if (queue.isReady || queue.waiting === 0 || queue.running >= slotsPerKey()) return
+    queue.isReady = true
+    ready.push(queue)
   }
 
-  function occupy(lane: Lane): void {
+  function occupy(queue: KeyQueue): void {
     running += 1
-    lane.running += 1
+    queue.running += 1
   }
 
-  /** Returns the lane that may start a job; undefined when none waits. */
-  function findTurn(): Lane | undefined {
+  /** Returns the queue that may start a job; undefined when none waits. */
+  function findTurn(): KeyQueue | undefined {
     if (current) return current
     current = ready.shift()
     if (current) current.credit += current.weight
     return current
   }
 
-  function endTurn(lane: Lane): void {
+  function endTurn(queue: KeyQueue): void {
     current = undefined
-    lane.isReady = false
-    // Only the fraction of a job is carried over, and only while the lane waits.
-    lane.credit = lane.waiting === 0 ? 0 : lane.credit % 1
-    makeReady(lane)
+    queue.isReady = false
+    // Only the fraction of a job is carried over, and only while the key waits.
+    queue.credit = queue.waiting === 0 ? 0 : queue.credit % 1
+    makeReady(queue)
   }
 
-  /** Starts waiting jobs until all places are taken. */
+  /** Starts waiting jobs until all slots are taken. */
   function startNext(): void {
-    while (running < places()) {
-      const lane = findTurn()
-      if (!lane) return
-      const job = lane.running < placesPerKey() ? nextJob(lane) : undefined
+    while (running < slots()) {
+      const queue = findTurn()
+      if (!queue) return
+      const job = queue.running < slotsPerKey() ? nextJob(queue) : undefined
       if (job) {
-        addWaiting(lane, -1)
-        occupy(lane)
-        lane.credit -= 1
+        addWaiting(queue, -1)
+        occupy(queue)
+        queue.credit -= 1
       }
-      if (!job || lane.credit < 1 || lane.waiting === 0) endTurn(lane)
+      if (!job || queue.credit < 1 || queue.waiting === 0) endTurn(queue)
       job?.start()
     }
   }
 
-  /** @throws QueueFull when the lane has more than its share of the waiting jobs; above twice the limit for every lane */
-  function assertRoom(lane: Lane): void {
-    const isOverShare = waiting >= maxWaiting && lane.waiting * waitingKeys >= maxWaiting
-    if (isOverShare || waiting >= 2 * maxWaiting || lane.waiting >= waitingPerKey) throw new QueueFull()
+  /** @throws QueueFull when the key has more than its share of the waiting jobs; above twice the limit for every key */
+  function assertRoom(queue: KeyQueue): void {
+    const isOverShare = waiting >= maxWaiting && queue.waiting * waitingKeys >= maxWaiting
+    if (isOverShare || waiting >= 2 * maxWaiting || queue.waiting >= waitingPerKey) throw new QueueFull()
   }
 
-  function waitForTurn(key: string, lane: Lane, signal: AbortSignal | undefined): Promise<void> {
+  function waitForTurn(key: string, queue: KeyQueue, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const cancel = () => {
         job.isCancelled = true
-        addWaiting(lane, -1)
-        deleteIfIdle(key, lane)
+        addWaiting(queue, -1)
+        deleteIfIdle(key, queue)
         reject(signal!.reason as Error)
       }
       const job: Job = {
@@ -143,9 +143,9 @@ export function createFairLimit(options: FairLimitOptions) {
         },
       }
       signal?.addEventListener('abort', cancel, { once: true })
-      lane.jobs.push(job)
-      addWaiting(lane, 1)
-      makeReady(lane)
+      queue.jobs.push(job)
+      addWaiting(queue, 1)
+      makeReady(queue)
     })
   }
 
@@ -159,26 +159,26 @@ export function createFairLimit(options: FairLimitOptions) {
     { signal, weight = 1 }: TurnOptions = {},
   ): Promise<T> {
     signal?.throwIfAborted()
-    const lane = findLane(key)
-    lane.weight = Math.max(1, weight)
-    if (running < places() && lane.running < placesPerKey()) occupy(lane)
+    const queue = findQueue(key)
+    queue.weight = Math.max(1, weight)
+    if (running < slots() && queue.running < slotsPerKey()) occupy(queue)
     else {
-      assertRoom(lane)
-      await waitForTurn(key, lane, signal)
+      assertRoom(queue)
+      await waitForTurn(key, queue, signal)
     }
     try {
       return await work()
     } finally {
       running -= 1
-      lane.running -= 1
-      makeReady(lane)
-      deleteIfIdle(key, lane)
+      queue.running -= 1
+      makeReady(queue)
+      deleteIfIdle(key, queue)
       startNext()
     }
   }
 }
 
-function nextJob({ jobs }: Lane): Job | undefined {
+function nextJob({ jobs }: KeyQueue): Job | undefined {
   let job = jobs.shift()
   while (job?.isCancelled) job = jobs.shift()
   return job

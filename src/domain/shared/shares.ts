@@ -1,28 +1,28 @@
-/** How many places are taken, by the user who asks and by all of them. */
-export interface Places {
+/** How many slots are taken, by the user who asks and by all of them. */
+export interface SlotUse {
   taken: number
-  /** Users with at least one place. */
+  /** Users with at least one slot. */
   users: number
   takenByUser: number
 }
 
 /**
- * Returns whether a user may take one more of `shared` places. The places are first come, first served. Once all are taken, a user with
+ * Returns whether a user may take one more of `shared` slots. The slots are first come, first served. Once all are taken, a user with
  * less than an equal share may still take one from the reserve beyond them, and a user with a larger share waits until one is free.
  */
-export function mayTakePlace(shared: number, { taken, users, takenByUser }: Places): boolean {
+export function mayTakeSlot(shared: number, { taken, users, takenByUser }: SlotUse): boolean {
   return taken < shared || takenByUser * Math.max(1, users) < shared
 }
 
-/** Counts the places that users have taken. Every operation takes constant time. */
-export function createPlaces() {
+/** Counts the slots that users have taken. Every operation takes constant time. */
+export function createSlotCounter() {
   const byUser = new Map<string, number>()
   let taken = 0
 
   return {
-    count: (userId: string): Places => ({ taken, users: byUser.size, takenByUser: byUser.get(userId) ?? 0 }),
+    count: (userId: string): SlotUse => ({ taken, users: byUser.size, takenByUser: byUser.get(userId) ?? 0 }),
 
-    /** Takes a place. Returns a function that frees it. */
+    /** Takes a slot. Returns a function that frees it. */
     take(userId: string): () => void {
       taken += 1
       byUser.set(userId, (byUser.get(userId) ?? 0) + 1)

@@ -9,7 +9,7 @@ export interface MailedCode {
   expiresAt: Date
   /** Keys of the networks that requested it. No other sender can use up their tries. */
   senders: { key: string; triesLeft: number }[]
-  strangerTriesLeft: number
+  sharedTriesLeft: number
 }
 
 interface Guess {
@@ -24,8 +24,8 @@ export function addCode(
   { codeHash, expiresAt, sender, now }: Guess & { expiresAt: Date },
 ): MailedCode[] {
   const isReplaced = ({ senders }: MailedCode) => senders.length === 1 && senders[0]!.key === sender
-  const kept = codes.filter((code) => code.expiresAt > now && !isReplaced(code))
-  return [...kept, { codeHash, expiresAt, senders: [{ key: sender, triesLeft: TRIES }], strangerTriesLeft: TRIES }]
+  const remaining = codes.filter((code) => code.expiresAt > now && !isReplaced(code))
+  return [...remaining, { codeHash, expiresAt, senders: [{ key: sender, triesLeft: TRIES }], sharedTriesLeft: TRIES }]
 }
 
 /** Gives the sender tries of its own on the newest code instead of sending another mail. Returns null when there is no valid code. */
@@ -46,10 +46,10 @@ export function tryCode(
   let isRight = false
   const left = codes.map((code) => {
     const own = code.senders.find(({ key }) => key === sender)
-    const triesLeft = own ? own.triesLeft : code.strangerTriesLeft
+    const triesLeft = own ? own.triesLeft : code.sharedTriesLeft
     if (triesLeft <= 0 || code.expiresAt <= now) return code
     isRight ||= code.codeHash === codeHash
-    if (!own) return { ...code, strangerTriesLeft: triesLeft - 1 }
+    if (!own) return { ...code, sharedTriesLeft: triesLeft - 1 }
     const senders = code.senders.map((one) => (one === own ? { ...own, triesLeft: triesLeft - 1 } : one))
     return { ...code, senders }
   })

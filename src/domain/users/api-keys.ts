@@ -105,7 +105,7 @@ function toChecksum(text: string): string {
 
 function toDigits(number: bigint, count: number): string {
   let [digits, rest] = ['', number]
-  for (let place = 0; place < count; place += 1) {
+  for (let index = 0; index < count; index += 1) {
     digits = `${DIGITS[Number(rest % 62n)]}${digits}`
     rest /= 62n
   }

@@ -39,7 +39,7 @@ export function countAttempt(state: FailureLevel | null, now: Date, free: number
 }
 
 /** Reverts the count of an attempt whose password was correct. */
-export function uncountAttempt(state: FailureLevel, now: Date): FailureLevel {
+export function refundAttempt(state: FailureLevel, now: Date): FailureLevel {
   return { level: Math.max(0, computeLevel(state, now) - 1), at: now, notBefore: now }
 }
 

@@ -86,9 +86,9 @@ export function planRetry({ firstAttemptAt, attemptCount, now, random }: Failed)
 }
 
 export interface Round<T> {
-  /** Deliveries that are due. Those of a lane are sent one after the other; a failure ends the lane. */
-  lanes: T[][]
-  /** When the next delivery that is not in a lane becomes due; null when there is none. */
+  /** Deliveries that are due. Those of a chain are sent one after the other; a failure ends the chain. */
+  chains: T[][]
+  /** When the next delivery that is not in a chain becomes due; null when there is none. */
   nextAt: Date | null
 }
 
@@ -97,7 +97,7 @@ export interface Round<T> {
  * @param pending in the order of their sequences
  */
 export function planRound<T extends PendingDelivery>(pending: readonly T[], now: Date): Round<T> {
-  const lanes = new Map<string, T[]>()
+  const chains = new Map<string, T[]>()
   /** The keys whose next delivery has to wait, with the end of the wait. */
   const held = new Map<string, Date>()
   const waits: Date[] = []
@@ -110,12 +110,12 @@ export function planRound<T extends PendingDelivery>(pending: readonly T[], now:
       const holdsUntil = toHoldEnd(delivery)
       if (holdsUntil > now) held.set(orderKey, earlier(nextAttemptAt, holdsUntil))
     } else {
-      const lane = lanes.get(orderKey)
-      if (lane) lane.push(delivery)
-      else lanes.set(orderKey, [delivery])
+      const chain = chains.get(orderKey)
+      if (chain) chain.push(delivery)
+      else chains.set(orderKey, [delivery])
     }
   }
-  return { lanes: [...lanes.values()], nextAt: waits.length > 0 ? waits.reduce(earlier) : null }
+  return { chains: [...chains.values()], nextAt: waits.length > 0 ? waits.reduce(earlier) : null }
 }
 
 function toHoldEnd({ firstAttemptAt, nextAttemptAt }: PendingDelivery): Date {

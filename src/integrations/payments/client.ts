@@ -59,10 +59,10 @@ export function createPaymentsClient({ secretKey, url, userAgent, timeoutMs, onC
     const deadline = AbortSignal.timeout(timeoutMs)
     try {
       const pending = deadlines.run(deadline, () => retryWhileBusy(() => request(client), deadline))
-      const answer = await raceAbort(pending, deadline)
-      assertSuccess(answer)
+      const response = await raceAbort(pending, deadline)
+      assertSuccess(response)
       onCall('answered')
-      return answer
+      return response
     } catch (error) {
       const failure = toPaymentsError(aim, error as Failure, deadline.aborted)
       onCall(failure.isRefused ? 'refused' : 'failed')
@@ -115,9 +115,9 @@ function toPaymentsError(aim: string, { statusCode, code, detail }: Failure, isL
 }
 
 /** Resolves to null when the processor does not know the object. */
-export async function nullIfMissing<T>(answer: Promise<T>): Promise<T | null> {
+export async function nullIfMissing<T>(response: Promise<T>): Promise<T | null> {
   try {
-    return await answer
+    return await response
   } catch (error) {
     if (error instanceof PaymentsError && error.reason === 'resource_missing') return null
     throw error

@@ -25,14 +25,14 @@ export interface PushOptions {
 
 /**
  * The outcome of a message to one device. `dead`: the device no longer exists. `refused`: this message will never be accepted.
- * `later`: it may be accepted after `waitMs`, if the service stated one. `isTrouble` is true when the service is down, and false when
+ * `later`: it may be accepted after `waitMs`, if the service stated one. `isUnavailable` is true when the service is down, and false when
  * it refuses the call for now or is not set up.
  */
 export type PushOutcome =
   | { kind: 'sent' }
   | { kind: 'dead'; why: string }
   | { kind: 'refused'; why: string }
-  | { kind: 'later'; why: string; waitMs?: number; isTrouble: boolean }
+  | { kind: 'later'; why: string; waitMs?: number; isUnavailable: boolean }
 
 /** Sends push messages through Firebase Cloud Messaging. Loads the library with the first message. */
 export function createPush(options: PushOptions) {
@@ -134,8 +134,8 @@ function toOutcome({ code, httpResponse }: Failure, now: Date): PushOutcome {
   return { ...later(why, status >= 500), ...parseRetryAfter([headers['retry-after']].flat()[0], now) }
 }
 
-function later(why: string, isTrouble: boolean): PushOutcome & { kind: 'later' } {
-  return { kind: 'later', why, isTrouble }
+function later(why: string, isUnavailable: boolean): PushOutcome & { kind: 'later' } {
+  return { kind: 'later', why, isUnavailable }
 }
 
 /** Parses seconds or a date (RFC 9110 section 10.2.3). */

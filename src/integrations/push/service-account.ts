@@ -33,7 +33,7 @@ export function createServiceAccount(options: ServiceAccountOptions) {
   return {
     /** The shape that firebase-admin expects; `expires_in` is in seconds. */
     async getAccessToken(): Promise<{ access_token: string; expires_in: number }> {
-      const answer = await fetch(tokenUrl, {
+      const response = await fetch(tokenUrl, {
         method: 'POST',
         headers: { 'user-agent': userAgent },
         body: new URLSearchParams({
@@ -43,10 +43,10 @@ export function createServiceAccount(options: ServiceAccountOptions) {
         redirect: 'error',
         signal: AbortSignal.timeout(timeoutMs),
       })
-      const body = (await answer.json()) as { access_token?: unknown; expires_in?: unknown }
+      const body = (await response.json()) as { access_token?: unknown; expires_in?: unknown }
       const { access_token: token, expires_in: seconds } = body
-      if (!answer.ok || typeof token !== 'string' || typeof seconds !== 'number') {
-        throw new Error(`the token endpoint answered ${answer.status}`)
+      if (!response.ok || typeof token !== 'string' || typeof seconds !== 'number') {
+        throw new Error(`the token endpoint answered ${response.status}`)
       }
       return { access_token: token, expires_in: Math.min(seconds, HOUR / SECOND) }
     },

@@ -176,11 +176,11 @@ export function createObjectStorage(options: ObjectStorageOptions) {
     /** Opens an object; null when it does not exist. The signal also aborts the reading. */
     async open(key: string, { signal }: CallOptions = {}): Promise<StoredObject | null> {
       try {
-        const answer = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }), toHttpOptions(signal))
+        const response = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }), toHttpOptions(signal))
         return {
-          stream: answer.Body!.transformToWebStream() as ReadableStream<Uint8Array>,
-          sizeBytes: answer.ContentLength ?? 0,
-          contentType: answer.ContentType ?? UNKNOWN_TYPE,
+          stream: response.Body!.transformToWebStream() as ReadableStream<Uint8Array>,
+          sizeBytes: response.ContentLength ?? 0,
+          contentType: response.ContentType ?? UNKNOWN_TYPE,
         }
       } catch (error) {
         if (isNamed(error, 'NoSuchKey', 'NotFound')) return null
@@ -191,13 +191,13 @@ export function createObjectStorage(options: ObjectStorageOptions) {
     /** Reads up to `bytes` of an object's beginning; null when it does not exist. */
     async readHead(key: string, bytes: number, { signal }: CallOptions = {}): Promise<ObjectHead | null> {
       try {
-        const answer = await client.send(
+        const response = await client.send(
           new GetObjectCommand({ Bucket: bucket, Key: key, Range: `bytes=0-${bytes - 1}` }),
           toHttpOptions(signal),
         )
-        const head = await answer.Body!.transformToByteArray()
-        const sizeBytes = Number(answer.ContentRange?.split('/')[1] ?? answer.ContentLength ?? 0)
-        return { head, sizeBytes, contentType: answer.ContentType ?? UNKNOWN_TYPE }
+        const head = await response.Body!.transformToByteArray()
+        const sizeBytes = Number(response.ContentRange?.split('/')[1] ?? response.ContentLength ?? 0)
+        return { head, sizeBytes, contentType: response.ContentType ?? UNKNOWN_TYPE }
       } catch (error) {
         if (isNamed(error, 'NoSuchKey', 'NotFound')) return null
         // An empty object has no first byte.

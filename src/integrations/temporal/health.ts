@@ -1,5 +1,5 @@
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import { TASK_QUEUES, TASKS_BY_QUEUE, type TaskKind, type TaskQueue } from '../../workflows/task-queues.ts'
+import { TASK_QUEUES, TASKS_BY_QUEUE, type TaskKind, type TaskQueue } from '../../workflows/contract/task-queues.ts'
 import type { TemporalClient } from './client.ts'
 import { describeSweep } from './schedules.ts'
 

@@ -6,7 +6,7 @@ import {
   type ScheduleDescription,
 } from '@temporalio/client'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import { listScheduledWorkflows, SWEEP, type ScheduledWorkflow } from '../../workflows/schedules.ts'
+import { listScheduledWorkflows, SWEEP, type ScheduledWorkflow } from '../../workflows/contract/schedules.ts'
 import type { TemporalClient } from './client.ts'
 import { createSearchAttributes } from './search-attributes.ts'
 

@@ -6,7 +6,13 @@ import {
 import type { Post } from '../../domain/posts/post.ts'
 import type { PublishPlan } from '../../domain/posts/publish-plan.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
-import { DUE_AT, PLATFORM_NAMES, POST_STATUS, SEARCH_ATTRIBUTES, USER_ID } from '../../workflows/search-attributes.ts'
+import {
+  DUE_AT,
+  PLATFORM_NAMES,
+  POST_STATUS,
+  SEARCH_ATTRIBUTES,
+  USER_ID,
+} from '../../workflows/contract/search-attributes.ts'
 
 /** How long workflows start without the attributes after Temporal did not know them. */
 const RETRY_AFTER_MS = 5 * MINUTE

@@ -2,17 +2,17 @@ import { WorkflowFailedError, WorkflowNotFoundError, type WorkflowSignalWithStar
 import { toPublishPlan } from '../../domain/posts/publish-plan.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { platformLabel } from '../../domain/shared/platforms.ts'
-import { BACKGROUND_WORK, type BackgroundWork } from '../../workflows/background-work.ts'
+import { BACKGROUND_WORK, type BackgroundWork } from '../../workflows/contract/background-work.ts'
 import {
   REFRESH_TIMEOUT_MS,
   refreshWorkflowId,
   type RefreshInput,
   type RefreshOutcome,
-} from '../../workflows/messages/analytics.ts'
-import { paymentEventSignal, SUBSCRIPTION_SUMMARY, type PaymentEventRef } from '../../workflows/messages/billing.ts'
-import { IMPORT_SUMMARY, wakeImportSignal } from '../../workflows/messages/imports.ts'
-import { PUBLISH_SIGNALS, publishPostWorkflowId, type PublishSignal } from '../../workflows/messages/publishing.ts'
-import type { TaskQueue } from '../../workflows/task-queues.ts'
+} from '../../workflows/contract/analytics.ts'
+import { paymentEventSignal, SUBSCRIPTION_SUMMARY, type PaymentEventRef } from '../../workflows/contract/billing.ts'
+import { IMPORT_SUMMARY, wakeImportSignal } from '../../workflows/contract/imports.ts'
+import { PUBLISH_SIGNALS, publishPostWorkflowId, type PublishSignal } from '../../workflows/contract/publishing.ts'
+import type { TaskQueue } from '../../workflows/contract/task-queues.ts'
 import { CALL_DEADLINE_MS, type TemporalClient } from './client.ts'
 import { createAttributedStart, toAttributes } from './search-attributes.ts'
 import { toStartOptions, toWorkOptions, type WorkOptions } from './workflow-options.ts'

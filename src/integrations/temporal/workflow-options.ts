@@ -1,9 +1,9 @@
 import { platformLabel } from '../../domain/shared/platforms.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import type { PublishPlan } from '../../domain/posts/publish-plan.ts'
-import { BACKGROUND_WORK, backgroundWorkflowId, type BackgroundWork } from '../../workflows/background-work.ts'
-import { publishPostWorkflowId } from '../../workflows/messages/publishing.ts'
-import type { TaskQueue } from '../../workflows/task-queues.ts'
+import { BACKGROUND_WORK, backgroundWorkflowId, type BackgroundWork } from '../../workflows/contract/background-work.ts'
+import { publishPostWorkflowId } from '../../workflows/contract/publishing.ts'
+import type { TaskQueue } from '../../workflows/contract/task-queues.ts'
 
 export interface WorkOptions {
   /** Shown to operators; contains no personal data. */

@@ -43,7 +43,7 @@ interface Message {
 }
 
 /** The response of a receiver, or why there is none. */
-export interface Answer {
+export interface WebhookResult {
   status: number | null
   /** Completes a sentence about the receiver; null with a response. */
   error: string | null
@@ -66,7 +66,7 @@ export function createWebhookSender({ http, isAllowedOrigin, timeoutMs }: Sender
     isAllowed,
 
     /** @throws the reason of `signal` when it aborts */
-    async send({ url, id, body, secrets, sentAt }: Message, signal: AbortSignal): Promise<Answer> {
+    async send({ url, id, body, secrets, sentAt }: Message, signal: AbortSignal): Promise<WebhookResult> {
       if (!isAllowed(url)) return failed('is not at an allowed address')
       const headers = {
         'content-type': 'application/json',
@@ -91,7 +91,7 @@ export function createWebhookSender({ http, isAllowedOrigin, timeoutMs }: Sender
 
 export type WebhookSender = ReturnType<typeof createWebhookSender>
 
-function failed(error: string): Answer {
+function failed(error: string): WebhookResult {
   return { status: null, error, excerpt: null, retryAfterMs: undefined }
 }
 

@@ -80,19 +80,19 @@ export function isOwnError({ text }: HttpResponse): boolean {
  * Converts a response other than 2xx. A 4xx is a definite refusal; a 5xx or a redirect leaves open whether anything was
  * done.
  */
-export function toError(answer: HttpResponse): PlatformError {
-  const body = readXrpcError(answer.text)
+export function toError(response: HttpResponse): PlatformError {
+  const body = readXrpcError(response.text)
   const code = (body?.error ?? '').slice(0, LONGEST_CODE)
-  const isRefusal = answer.status >= 400 && answer.status < 500
+  const isRefusal = response.status >= 400 && response.status < 500
   const meaning = isRefusal
-    ? (BY_CODE[code] ?? BY_STATUS[answer.status] ?? toInvalidMeaning(body?.message ?? ''))
-    : toTroubleMeaning(answer.status)
-  const wait = meaning.class === 'rate_limited' || meaning.class === 'transient' ? retryAfterMs(answer) : undefined
+    ? (BY_CODE[code] ?? BY_STATUS[response.status] ?? toInvalidMeaning(body?.message ?? ''))
+    : toTemporaryMeaning(response.status)
+  const wait = meaning.class === 'rate_limited' || meaning.class === 'transient' ? retryAfterMs(response) : undefined
   return new PlatformError(meaning.class, meaning.message, {
     certain: meaning.certain ?? isRefusal,
     ...(wait !== undefined && { retryAfterMs: wait }),
     reason: { code, text: body?.message },
-    cause: new XrpcRefusal(answer.status, code, readKnownJob(answer.text)?.jobId),
+    cause: new XrpcRefusal(response.status, code, readKnownJob(response.text)?.jobId),
   })
 }
 
@@ -105,7 +105,7 @@ function toInvalidMeaning(message: string): Meaning {
   }
 }
 
-function toTroubleMeaning(status: number): Meaning {
+function toTemporaryMeaning(status: number): Meaning {
   const message = status >= 500 ? 'Bluesky has a temporary problem' : 'Bluesky sent an unexpected response'
   return { class: 'transient', message, certain: false }
 }

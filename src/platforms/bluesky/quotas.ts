@@ -29,20 +29,20 @@ export function publicationQuota({
   return isDocumented ? toPublicationQuota('bluesky', accountId) : null
 }
 
-export function readNews(call: Call, answer: Pick<HttpResponse, 'status' | 'header'>): QuotaNews[] {
-  if (!isAboutServer(call, answer)) return []
+export function readNews(call: Call, response: Pick<HttpResponse, 'status' | 'header'>): QuotaNews[] {
+  if (!isAboutServer(call, response)) return []
   const subject = toSubject(call)
-  const readHeader = (name: string) => Number(answer.header(`ratelimit-${name}`) ?? NaN)
+  const readHeader = (name: string) => Number(response.header(`ratelimit-${name}`) ?? NaN)
   const resetsInMs = readHeader('reset') * SECOND - Date.now()
   const reported = [
     { span: subject.limits[0]!.span, limit: readHeader('limit'), remaining: readHeader('remaining'), resetsInMs },
   ]
-  if (answer.status !== 429) return [{ subject, reported }]
-  return [{ subject, reported, pauseMs: retryAfterMs(answer) ?? UNSTATED_PAUSE_MS }]
+  if (response.status !== 429) return [{ subject, reported }]
+  return [{ subject, reported, pauseMs: retryAfterMs(response) ?? UNSTATED_PAUSE_MS }]
 }
 
 /** Logins and records also have limits per account, and a response reports the one that is nearest. */
-function isAboutServer({ method, url }: Call, answer: Pick<HttpResponse, 'header'>): boolean {
+function isAboutServer({ method, url }: Call, response: Pick<HttpResponse, 'header'>): boolean {
   if (method === 'GET') return true
-  return !url.pathname.includes('com.atproto.server.') && SERVER_POLICY.test(answer.header('ratelimit-policy') ?? '')
+  return !url.pathname.includes('com.atproto.server.') && SERVER_POLICY.test(response.header('ratelimit-policy') ?? '')
 }

@@ -13,7 +13,7 @@ export function toTid(microseconds: bigint, clockId: bigint): string {
 
 function encode(value: bigint): string {
   let text = ''
-  for (let place = LENGTH - 1; place >= 0; place--) text += ALPHABET[Number((value >> BigInt(place * 5)) & 31n)]
+  for (let index = LENGTH - 1; index >= 0; index--) text += ALPHABET[Number((value >> BigInt(index * 5)) & 31n)]
   return text
 }
 

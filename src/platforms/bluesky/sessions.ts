@@ -134,12 +134,12 @@ function assertSameAccount({ did }: Session, expected: string): void {
 }
 
 /** Problems of the account itself have their own messages; every other refusal concerns the typed-in credentials. */
-const ACCOUNT_TROUBLE = ['AccountTakedown', 'AccountDeactivated', 'AuthFactorTokenRequired']
+const ACCOUNT_PROBLEMS = ['AccountTakedown', 'AccountDeactivated', 'AuthFactorTokenRequired']
 
 function rethrowAsWrongCredentials(error: unknown): never {
   const isRefused = error instanceof PlatformError && (error.class === 'unauthorized' || error.class === 'validation')
   if (!isRefused) throw error
-  if (ACCOUNT_TROUBLE.some((code) => isRefusedAs(error, code))) {
+  if (ACCOUNT_PROBLEMS.some((code) => isRefusedAs(error, code))) {
     throw new PlatformError('blocked_by_platform', error.message, { certain: true, cause: error.cause })
   }
   throw new PlatformError('unauthorized', 'Bluesky does not accept this handle and app password', {

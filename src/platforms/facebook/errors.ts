@@ -20,7 +20,7 @@ const NO_PREVIEW = {
 } as const
 const BAD_IMAGE = { class: 'validation', message: 'refused an image: it is too large or of another type' } as const
 const NOT_FETCHED = { class: 'media_fetch_failed', message: 'could not fetch an image or video' } as const
-const TROUBLE = { class: 'transient', message: 'has a temporary problem' } as const
+const TEMPORARY_PROBLEM = { class: 'transient', message: 'has a temporary problem' } as const
 
 /** https://developers.facebook.com/docs/graph-api/guides/error-handling; checked before the codes of all hosts. */
 export const FACEBOOK_ERRORS: readonly GraphRule[] = [
@@ -65,8 +65,8 @@ export const FACEBOOK_ERRORS: readonly GraphRule[] = [
   { code: 324, ...NOT_FETCHED },
   { code: 389, ...NOT_FETCHED },
   { code: 352, class: 'validation', message: 'does not support the format of a video' },
-  { subcode: 1_363_047, ...TROUBLE },
-  { subcode: 1_609_010, ...TROUBLE },
+  { subcode: 1_363_047, ...TEMPORARY_PROBLEM },
+  { subcode: 1_609_010, ...TEMPORARY_PROBLEM },
   { subcode: 1_346_003, ...BLOCKED, message: 'refused the post by its community standards' },
   { subcode: 1_404_102, ...BLOCKED, message: 'refused the post by its community standards' },
   {

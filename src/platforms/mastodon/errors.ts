@@ -108,14 +108,14 @@ export function isOwnError({ text }: HttpResponse): boolean {
 }
 
 /** Converts a response other than 2xx. */
-export function toError(answer: HttpResponse): PlatformError {
-  const { status } = answer
-  const { error: text = '', error_description: description } = readError(answer.text) ?? {}
+export function toError(response: HttpResponse): PlatformError {
+  const { status } = response
+  const { error: text = '', error_description: description } = readError(response.text) ?? {}
   const rule = RULES.find((one) => one.status === status && (!one.text || one.text.test(text)))
   const meaning = rule ?? classifyStatus(status, 'Mastodon')
   // OAuth errors have a name and a description; all others are a sentence.
   const reason = description ? { code: text, text: description } : { text }
-  return toRefusalError(status, meaning, { retryAfterMs: toRetryAfterMs(meaning.class, answer), reason })
+  return toRefusalError(status, meaning, { retryAfterMs: toRetryAfterMs(meaning.class, response), reason })
 }
 
 /** Returns whether the server, or a proxy before it, gave a definite refusal that a repeat would not change. */
@@ -125,7 +125,7 @@ export function isFinalRefusal(error: unknown): boolean {
 }
 
 /** Every response states when the rate limit resets. Waiting for that helps only when the limit was the reason. */
-function toRetryAfterMs(errorClass: PlatformErrorClass, answer: HttpResponse): number | undefined {
-  if (errorClass === 'transient') return retryAfterMs(answer)
-  return errorClass === 'rate_limited' ? (retryAfterMs(answer) ?? parseResetMs(answer)) : undefined
+function toRetryAfterMs(errorClass: PlatformErrorClass, response: HttpResponse): number | undefined {
+  if (errorClass === 'transient') return retryAfterMs(response)
+  return errorClass === 'rate_limited' ? (retryAfterMs(response) ?? parseResetMs(response)) : undefined
 }

@@ -38,12 +38,12 @@ export function createInstanceLimits(api: Api, storage: Storage = null) {
     honoursKeys: false,
   }
   let refreshAt = 0
-  let hasAnswered = false
+  let isLoaded = false
   let refreshing: Promise<void> | null = null
 
   async function refresh(): Promise<void> {
     try {
-      if (!hasAnswered) await load()
+      if (!isLoaded) await load()
       if (Date.now() < refreshAt) return
       const read = { statements: toStatements(await fetchInstance(api)), readAt: Date.now() }
       apply(read)
@@ -64,7 +64,7 @@ export function createInstanceLimits(api: Api, storage: Storage = null) {
   function apply({ statements, readAt }: { statements: InstanceStatements; readAt: number }): void {
     known = toInstanceLimits(statements)
     refreshAt = Math.min(readAt, Date.now()) + lifeMs
-    hasAnswered = true
+    isLoaded = true
   }
 
   return async function current({ signal }: CallOptions): Promise<InstanceLimits> {
@@ -72,7 +72,7 @@ export function createInstanceLimits(api: Api, storage: Storage = null) {
     if (Date.now() < refreshAt) return known
     refreshing ??= refresh()
     // An abort ends the wait; the caller then gets the default limits.
-    if (!hasAnswered) await raceAbort(refreshing, signal).catch(() => undefined)
+    if (!isLoaded) await raceAbort(refreshing, signal).catch(() => undefined)
     return known
   }
 }

@@ -29,18 +29,18 @@ export function toStatusQuota(server: URL, accountId: string): QuotaSubject {
 }
 
 /** A response reports only the narrowest limit that its call used. */
-export function readNews(call: Call, answer: Pick<HttpResponse, 'status' | 'header'>): QuotaNews[] {
-  const readHeader = (name: string) => Number(answer.header(`x-ratelimit-${name}`) ?? NaN)
-  const resetsInMs = parseResetMs(answer) ?? NaN
+export function readNews(call: Call, response: Pick<HttpResponse, 'status' | 'header'>): QuotaNews[] {
+  const readHeader = (name: string) => Number(response.header(`x-ratelimit-${name}`) ?? NaN)
+  const resetsInMs = parseResetMs(response) ?? NaN
   const limit = readHeader('limit')
   const [calls, uploads] = toSubjects(call)
   const statuses = call.publisher === undefined ? undefined : toStatusQuota(call.url, call.publisher)
   const subject = findReported(calls, uploads ?? statuses, limit)
   const isPublication = subject === statuses
   const reported = [{ span: subject.limits[0]!.span, limit, remaining: readHeader('remaining'), resetsInMs }]
-  if (answer.status !== 429) return [{ subject, isPublication, reported }]
+  if (response.status !== 429) return [{ subject, isPublication, reported }]
   const stated = Number.isNaN(resetsInMs) ? UNSTATED_PAUSE_MS : resetsInMs
-  return [{ subject, isPublication, reported, pauseMs: retryAfterMs(answer) ?? stated }]
+  return [{ subject, isPublication, reported, pauseMs: retryAfterMs(response) ?? stated }]
 }
 
 /** Without another sign, the narrowest subject. */
@@ -53,8 +53,8 @@ function findReported(calls: QuotaSubject, narrow = calls, limit: number): Quota
  * Returns the time until `X-RateLimit-Reset` by the server's clock, milliseconds: ISO 8601, or unix seconds from some compatible
  * servers. Undefined when it cannot be parsed.
  */
-export function parseResetMs(answer: Pick<HttpResponse, 'header'>): number | undefined {
-  const reset = answer.header('x-ratelimit-reset')?.trim() ?? ''
+export function parseResetMs(response: Pick<HttpResponse, 'header'>): number | undefined {
+  const reset = response.header('x-ratelimit-reset')?.trim() ?? ''
   const at = /^\d+$/.test(reset) ? Number(reset) * SECOND : Date.parse(reset)
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now())
 }

@@ -51,9 +51,9 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
     )
     let isUnclear = unlike!.length > MAX_UNLIKE
     for (const candidate of [...alike!, ...unlike!.slice(0, MAX_UNLIKE)]) {
-      const resemblance = await compare(candidate, { post, account, delivery }, options)
-      if (resemblance === 'same') return candidate
-      isUnclear ||= resemblance === 'unclear'
+      const similarity = await compare(candidate, { post, account, delivery }, options)
+      if (similarity === 'same') return candidate
+      isUnclear ||= similarity === 'unclear'
     }
     const { honoursKeys } = await limits(options)
     if (!isNoLongerInFlight(options, honoursKeys, times)) return 'in-flight'

@@ -9,7 +9,7 @@ import { createPublicationReporter } from './publication-reporter.ts'
 import { createQuotaLots, type QuotaObserver, type ReportedLimit } from './quota-lots.ts'
 
 type Call = Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body' | 'publisher'>
-type Answer = Pick<HttpResponse, 'status' | 'header' | 'text'>
+type QuotaResponse = Pick<HttpResponse, 'status' | 'header' | 'text'>
 
 /** The quotas that all processes share. */
 export interface CallQuotas {
@@ -35,7 +35,7 @@ interface CallQuotaOptions {
   quotas: CallQuotas | undefined
   /** Returns the subjects whose quotas a call uses. */
   toSubjects(call: Call): QuotaSubject[]
-  readNews(call: Call, answer: Answer): QuotaNews[]
+  readNews(call: Call, response: QuotaResponse): QuotaNews[]
   /** The deadline of a call that states none, milliseconds. */
   deadlineMs?: number
 }
@@ -81,9 +81,9 @@ export function createCallQuota(options: CallQuotaOptions) {
         const subjects = toSubjects(call)
         await takeAll(subjects, purpose, call)
         try {
-          const answer = await http.send(call)
-          for (const news of readNews(call, answer)) record(news)
-          return answer
+          const response = await http.send(call)
+          for (const news of readNews(call, response)) record(news)
+          return response
         } finally {
           for (const subject of subjects) lots.finish(subject)
         }

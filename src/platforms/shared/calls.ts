@@ -8,11 +8,11 @@ interface ErrorDialect {
   /** The platform's name in sentences for people. */
   label: string
   /** Converts a response other than 2xx. */
-  toError(answer: HttpResponse): PlatformError
+  toError(response: HttpResponse): PlatformError
   /**
    * Returns whether an error response has the platform's own error body, unlike a proxy's page or another server's JSON.
    */
-  isPlatformError(answer: HttpResponse): boolean
+  isPlatformError(response: HttpResponse): boolean
 }
 
 interface Body {
@@ -29,20 +29,20 @@ export function createSender(http: HttpClient, { label, toError, isPlatformError
     call: HttpRequest,
     read: (text: string) => T | null,
   ): Promise<{ status: number; body: T }> {
-    const answer = await http.send(call).catch((error: unknown) => {
+    const response = await http.send(call).catch((error: unknown) => {
       throw error instanceof HttpFailure ? toLostCallError(label, error) : error
     })
-    if (answer.status < 200 || answer.status >= 300) {
-      const isOwn = isPlatformError(answer)
+    if (response.status < 200 || response.status >= 300) {
+      const isOwn = isPlatformError(response)
       // guard: foreign response
-      if (!isOwn && isPlatformOnlyStatus(answer.status)) throw toForeignResponseError(label, answer)
-      const refusal = redactSecrets(toError(answer), call)
-      refusal.answered = isOwn || answer.status < 500
+      if (!isOwn && isPlatformOnlyStatus(response.status)) throw toForeignResponseError(label, response)
+      const refusal = redactSecrets(toError(response), call)
+      refusal.answered = isOwn || response.status < 500
       throw refusal
     }
-    const body = read(answer.text)
+    const body = read(response.text)
     if (body === null) throw toUnreadableError(label)
-    return { status: answer.status, body }
+    return { status: response.status, body }
   }
 }
 

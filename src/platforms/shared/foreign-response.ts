@@ -7,7 +7,7 @@ class ForeignResponse extends Error {
   readonly status: number
   constructor(status: number) {
     super(`status ${status} without the platform's own error body`)
-    this.name = 'ForeignAnswer'
+    this.name = 'ForeignResponse'
     this.status = status
   }
 }
@@ -16,13 +16,13 @@ class ForeignResponse extends Error {
  * Returns the error for a 4xx that the platform did not send. It says nothing about the post, the account or the login,
  * and leaves open whether the platform received the request.
  */
-export function toForeignResponseError(label: string, answer: HttpResponse): PlatformError {
-  const wait = retryAfterMs(answer)
+export function toForeignResponseError(label: string, response: HttpResponse): PlatformError {
+  const wait = retryAfterMs(response)
   return new PlatformError('transient', `${label} could not be reached: another server answered in its place`, {
     certain: false,
     answered: true,
     ...(wait !== undefined && { retryAfterMs: wait }),
-    cause: new ForeignResponse(answer.status),
+    cause: new ForeignResponse(response.status),
   })
 }
 

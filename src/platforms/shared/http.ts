@@ -94,8 +94,8 @@ export function createHttpClient(options: HttpClientOptions) {
           signal,
         })
         // undici checks the signal of a queued request only when its turn comes.
-        const answer = await Promise.race([pending, rejectOnAbort(signal, () => !sent)])
-        return await read(answer, maxResponseBytes)
+        const response = await Promise.race([pending, rejectOnAbort(signal, () => !sent)])
+        return await read(response, maxResponseBytes)
       } catch (error) {
         throw new HttpFailure(describeFailure(error, signal), { sent, cause: error })
       }

@@ -111,9 +111,9 @@ function isLoginPageError({ text }: HttpResponse): boolean {
 }
 
 /** The OAuth calls have their own errors; there a refusal concerns the authorization and not an earlier login. */
-function toLoginRefusal(answer: HttpResponse): PlatformError {
-  const { status } = answer
-  const refusal = toError(answer)
+function toLoginRefusal(response: HttpResponse): PlatformError {
+  const { status } = response
+  const refusal = toError(response)
   if (refusal.class === 'transient' || (status !== 400 && status !== 401)) return refusal
   return new PlatformError('permission', 'Tumblr does not accept this login', {
     certain: true,

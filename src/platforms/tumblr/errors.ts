@@ -60,15 +60,15 @@ export function hasReachedDayLimit({ text }: Pick<HttpResponse, 'text'>): boolea
 }
 
 /** Converts a response other than 2xx. */
-export function toError(answer: HttpResponse): PlatformError {
-  const { status } = answer
-  const errors = readErrors(answer.text)?.errors ?? []
+export function toError(response: HttpResponse): PlatformError {
+  const { status } = response
+  const errors = readErrors(response.text)?.errors ?? []
   const named = errors.find((error) => BY_CODE[error.code ?? 0])
   const code = named?.code
-  const known = isSkewed(answer) ? SKEWED : (BY_CODE[code ?? 0] ?? BY_STATUS[status])
+  const known = isSkewed(response) ? SKEWED : (BY_CODE[code ?? 0] ?? BY_STATUS[status])
   const row: Row = known ?? classifyStatus(status, 'Tumblr')
   const reason = toReason(named ?? errors[0] ?? {})
-  return toRefusalError(status, row, { retryAfterMs: row.retryAfterMs ?? toRetryAfterMs(row.class, answer), reason })
+  return toRefusalError(status, row, { retryAfterMs: row.retryAfterMs ?? toRetryAfterMs(row.class, response), reason })
 }
 
 function toReason({ code, title, detail }: { code?: number | null; title?: unknown; detail?: unknown }) {
@@ -78,20 +78,20 @@ function toReason({ code, title, detail }: { code?: number | null; title?: unkno
 
 const SKEWED: Row = { class: 'transient', message: 'The clocks of Tumblr and of this service differ too much' }
 
-function isSkewed(answer: HttpResponse): boolean {
-  const theirs = Date.parse(answer.header('date') ?? '')
-  return answer.status === 401 && Math.abs(theirs - Date.now()) > MAX_SKEW_MS
+function isSkewed(response: HttpResponse): boolean {
+  const theirs = Date.parse(response.header('date') ?? '')
+  return response.status === 401 && Math.abs(theirs - Date.now()) > MAX_SKEW_MS
 }
 
 /** Every response states when the hour and the day start over. Waiting for that helps only when no calls remain. */
-function toRetryAfterMs(errorClass: PlatformErrorClass, answer: HttpResponse): number | undefined {
-  if (errorClass === 'transient') return retryAfterMs(answer)
+function toRetryAfterMs(errorClass: PlatformErrorClass, response: HttpResponse): number | undefined {
+  if (errorClass === 'transient') return retryAfterMs(response)
   if (errorClass !== 'rate_limited') return undefined
   const waits = ['perhour', 'perday']
-    .filter((span) => answer.header(`x-ratelimit-${span}-remaining`) === '0')
-    .map((span) => Number(answer.header(`x-ratelimit-${span}-reset`) ?? NaN) * SECOND)
+    .filter((span) => response.header(`x-ratelimit-${span}-remaining`) === '0')
+    .map((span) => Number(response.header(`x-ratelimit-${span}-reset`) ?? NaN) * SECOND)
     .filter((wait) => !Number.isNaN(wait))
-  return waits.length > 0 ? Math.max(...waits) : retryAfterMs(answer)
+  return waits.length > 0 ? Math.max(...waits) : retryAfterMs(response)
 }
 
 /** The error for a daily limit of an account and its remaining time. Without a stated time, the post is retried after an hour. */

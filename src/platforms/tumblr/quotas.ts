@@ -16,9 +16,9 @@ export function createTumblrQuota(consumerKey: string) {
   return {
     toSubjects: () => [subject],
 
-    readNews(_: unknown, answer: Pick<HttpResponse, 'status' | 'header' | 'text'>): QuotaNews[] {
+    readNews(_: unknown, response: Pick<HttpResponse, 'status' | 'header' | 'text'>): QuotaNews[] {
       const reported = CALL_LIMITS.tumblrApplication.map(({ span }) => {
-        const readHeader = (name: string) => Number(answer.header(`x-ratelimit-per${span}-${name}`) ?? NaN)
+        const readHeader = (name: string) => Number(response.header(`x-ratelimit-per${span}-${name}`) ?? NaN)
         return {
           span,
           limit: readHeader('limit'),
@@ -26,9 +26,9 @@ export function createTumblrQuota(consumerKey: string) {
           resetsInMs: readHeader('reset') * SECOND,
         }
       })
-      if (answer.status !== 429 || hasReachedDayLimit(answer)) return [{ subject, reported }]
+      if (response.status !== 429 || hasReachedDayLimit(response)) return [{ subject, reported }]
       const waits = reported.filter(({ remaining }) => remaining === 0).map(({ resetsInMs }) => resetsInMs)
-      const pauseMs = waits.length > 0 ? Math.max(...waits) : (retryAfterMs(answer) ?? UNSTATED_PAUSE_MS)
+      const pauseMs = waits.length > 0 ? Math.max(...waits) : (retryAfterMs(response) ?? UNSTATED_PAUSE_MS)
       return [{ subject, reported, pauseMs }]
     },
   }

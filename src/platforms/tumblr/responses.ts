@@ -80,8 +80,8 @@ export const readErrors = responseReader(
 )
 
 /** Parses the response of an OAuth call: a form (RFC 5849 sections 2.1 and 2.3). */
-export function readTokenPair(answer: string) {
-  const fields = new URLSearchParams(answer)
+export function readTokenPair(response: string) {
+  const fields = new URLSearchParams(response)
   const [token, secret] = [fields.get('oauth_token'), fields.get('oauth_token_secret')]
   return token && secret ? { token, secret, isConfirmed: fields.get('oauth_callback_confirmed') === 'true' } : null
 }

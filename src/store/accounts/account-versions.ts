@@ -85,7 +85,7 @@ export function createAccountVersions({ model, now }: AccountVersionsDeps) {
     },
 
     /** Releases the lease after a renewal that could not be made. No process takes it again before `until`. */
-    pauseLease: (account: AccountVersion, holder: string, until: Date): Promise<boolean> =>
+    pauseRenewal: (account: AccountVersion, holder: string, until: Date): Promise<boolean> =>
       update(
         account,
         { refreshLease: { version: account.version, holder: null, until } },

@@ -14,7 +14,7 @@ export interface Mail {
   state: 'waiting' | 'sent' | 'failed'
   failure: MailFailure | null
   /** Not sent after this instant. */
-  worthUntil: Date
+  expiresAt: Date
   /** The workflow's lease ends then; the sweeper starts the mail again afterwards. */
   leasedUntil: Date
   createdAt: Date
@@ -30,7 +30,7 @@ const mailSchema = new Schema<Mail>(
     sealed: nullable(String),
     state: { type: String, enum: ['waiting', 'sent', 'failed'], required: true },
     failure: { type: String, enum: [...MAIL_FAILURES, null], default: null },
-    worthUntil: required(Date),
+    expiresAt: required(Date),
     leasedUntil: required(Date),
     createdAt: required(Date),
     endedAt: nullable(Date),

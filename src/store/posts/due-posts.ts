@@ -41,7 +41,7 @@ interface PlannedBounds {
 
 const toSecondBefore = (instant: Date) => ({ $gt: new Date(instant.getTime() - SECOND), $lte: instant })
 
-/** Reads of posts with open deliveries by their times: for the place of a further post, for checks before they are due, and for the sweeper. */
+/** Reads of posts with open deliveries by their times: for the order of a further post, for checks before they are due, and for the sweeper. */
 export function createDuePosts(collection: PostCollection) {
   return {
     /** Counts the posts that are scheduled for the second before an instant, up to the rank from which on the number changes nothing. */

@@ -48,7 +48,7 @@ const deliverySchema = new Schema(
     handles: { type: Schema.Types.Mixed, default: {} },
     leaseUntil: nullable(Date),
     outcome: { type: String, enum: ['none', 'accepted', 'refused', 'deferred', 'unknown'], required: true },
-    doubted: required(Boolean),
+    hadUnknownOutcome: required(Boolean),
     answered: Boolean,
     unansweredAt: Date,
     repeatAllowed: Boolean,
@@ -89,7 +89,7 @@ const warningSchema = new Schema(
   subdocumentOptions,
 )
 
-const firstAnswerSchema = new Schema(
+const firstResponseSchema = new Schema(
   {
     status: { type: String, enum: POST_STATUSES, required: true },
     scheduledAt: nullable(Date),
@@ -151,7 +151,7 @@ export const postSchema = new Schema<StoredPost>(
     platformStatuses: { type: [platformStatusSchema], required: true },
     correlationId: nullable(String),
     requestHash: nullable(String),
-    firstAnswer: { type: firstAnswerSchema, default: undefined },
+    firstResponse: { type: firstResponseSchema, default: undefined },
     metadata: { source: { type: String, enum: ['web', 'api'], required: true } },
     allowanceMovedTo: { type: String, default: undefined },
     dueCheck: { type: new Schema({ at: nullable(Date), warned: [String] }, subdocumentOptions), default: undefined },

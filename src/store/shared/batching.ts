@@ -57,7 +57,7 @@ export function keyedBatcher<Result, Item>(
       }
       const newQueue = [waiting]
       queues.set(key, newQueue)
-      // Items of the same event loop turn share the first batch.
+      // Items of the same event loop tick share the first batch.
       setImmediate(() => void drain(key, newQueue))
     })
 }
@@ -74,10 +74,10 @@ function withBatchDeadline<T>(work: Promise<T>): Promise<T> {
 }
 
 /** A slow batch, caused by one connection or one contended record, delays the next batch by at most this time. */
-const LONGEST_TURN_MS = 50
+const MAX_BATCH_WAIT_MS = 50
 
 /**
- * Batches items without a key: items that arrive while a batch is written share the next one, after at most `LONGEST_TURN_MS`.
+ * Batches items without a key: items that arrive while a batch is written share the next one, after at most `MAX_BATCH_WAIT_MS`.
  */
 export function batcher<Result, Item>(
   applyBatch: (items: Item[], settle: (index: number, result: Result | Error) => void) => Promise<void>,
@@ -86,7 +86,7 @@ export function batcher<Result, Item>(
   const queue = keyedBatcher<Result, Item>((_, items, settle) => {
     const applied = withBatchDeadline(applyBatch(items, settle))
     const settled = applied.catch((error: Error) => items.forEach((_, index) => settle(index, error)))
-    return waitAtMost(LONGEST_TURN_MS, settled)
+    return waitAtMost(MAX_BATCH_WAIT_MS, settled)
   }, largestBatch)
   return (item) => queue('', item)
 }

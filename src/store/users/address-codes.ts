@@ -31,7 +31,7 @@ const mailedCodeSchema = new Schema<MailedCode>(
     codeHash: required(String),
     expiresAt: required(Date),
     senders: [new Schema({ key: required(String), triesLeft: required(Number) }, subdocumentOptions)],
-    strangerTriesLeft: required(Number),
+    sharedTriesLeft: required(Number),
   },
   subdocumentOptions,
 )

@@ -3,7 +3,7 @@ import { toNetwork } from '../../domain/shared/client-address.ts'
 import {
   countAttempt,
   computeResetTime,
-  uncountAttempt,
+  refundAttempt,
   computeWait,
   type FailureLevel,
 } from '../../domain/users/login-throttle.ts'
@@ -137,16 +137,16 @@ export function createLoginThrottle(
       if (wait > 0) throw tooManyFailures(wait)
       return countAttempt(level, now(), limits.beforeDelay)
     })
-    const uncount = () => change(account, (level) => level && uncountAttempt(level, now()))
+    const refund = () => change(account, (level) => level && refundAttempt(level, now()))
     let result: T | null
     try {
       result = await check()
     } catch (error) {
-      await uncount()
+      await refund()
       throw error
     }
     const wait = computeWait(counted, now())
-    if (result !== null) await uncount()
+    if (result !== null) await refund()
     else if (wait > 0) onLimit(attempt, 'account', wait)
     return result
   }

@@ -1,6 +1,6 @@
 import { executeChild, proxyActivities } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
-import type { CollectedFollowers } from '../messages/analytics.ts'
+import type { CollectedFollowers } from '../contract/analytics.ts'
 import { collectFollowersShard, FIRST_ROUND, FOLLOWERS_OPTIONS, NO_FOLLOWERS } from './collect-followers-shard.ts'
 import { runShards } from './run-shards.ts'
 

@@ -1,7 +1,7 @@
 import { continueAsNew, proxyActivities, sleep, workflowInfo, type ActivityOptions } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { CollectedFollowers, FollowersPlace } from '../messages/analytics.ts'
+import type { CollectedFollowers, FollowersPlace } from '../contract/analytics.ts'
 
 /** Plans and pages are retried until they succeed. An account that has a count of today is not read again. */
 export const FOLLOWERS_OPTIONS: ActivityOptions = {

@@ -18,7 +18,7 @@ import {
   type DuePage,
   type DuePlace,
   type Pauses,
-} from '../messages/analytics.ts'
+} from '../contract/analytics.ts'
 
 /** After this many pages the workflow continues as new, which keeps its history short. */
 const PAGES_PER_RUN = 5

@@ -1,7 +1,7 @@
 import { executeChild, proxyActivities } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import { startAgeClass, type CollectedPosts } from '../messages/analytics.ts'
+import { startAgeClass, type CollectedPosts } from '../contract/analytics.ts'
 import { collectMetricsShard, FIRST_LISTING, NO_POSTS } from './collect-metrics-shard.ts'
 import { runShards } from './run-shards.ts'
 

@@ -1,7 +1,7 @@
 import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { Downsampled, DownsamplePlace } from '../messages/analytics.ts'
+import type { Downsampled, DownsampleCursor } from '../contract/analytics.ts'
 
 const maintenance = proxyActivities<Activities>({
   startToCloseTimeout: 15 * MINUTE,
@@ -9,23 +9,23 @@ const maintenance = proxyActivities<Activities>({
   retry: { initialInterval: 10 * SECOND, maximumAttempts: 5 },
 })
 
-/** `place` is null at the beginning. */
+/** `cursor` is null at the beginning. */
 interface Progress {
-  place: DownsamplePlace | null
+  cursor: DownsampleCursor | null
   removed: number
 }
 
 /** Downsamples the snapshots of all users, from the week where the last complete run ended. */
-export async function downsampleSnapshots(from: Progress = { place: null, removed: 0 }): Promise<Downsampled> {
-  let place = from.place ?? (await maintenance.beginDownsampling())
+export async function downsampleSnapshots(from: Progress = { cursor: null, removed: 0 }): Promise<Downsampled> {
+  let cursor = from.cursor ?? (await maintenance.beginDownsampling())
   let { removed } = from
-  while (place) {
-    const page = await maintenance.downsampleSnapshotsPage(place)
+  while (cursor) {
+    const page = await maintenance.downsampleSnapshotsPage(cursor)
     removed += page.removed
-    if (page.next === null) await maintenance.finishDownsampling(place)
-    place = page.next
-    if (place && workflowInfo().continueAsNewSuggested) {
-      await continueAsNew<typeof downsampleSnapshots>({ place, removed })
+    if (page.next === null) await maintenance.finishDownsampling(cursor)
+    cursor = page.next
+    if (cursor && workflowInfo().continueAsNewSuggested) {
+      await continueAsNew<typeof downsampleSnapshots>({ cursor, removed })
     }
   }
   return { removed }

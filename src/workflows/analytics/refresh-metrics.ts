@@ -1,7 +1,7 @@
 import { proxyActivities } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { RefreshInput } from '../messages/analytics.ts'
+import type { RefreshInput } from '../contract/analytics.ts'
 
 /** A user waits for the result, so it ends after a minute. */
 const analytics = proxyActivities<Activities>({

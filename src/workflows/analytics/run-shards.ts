@@ -1,5 +1,5 @@
 import { ApplicationFailure, isCancellation, workflowInfo } from '@temporalio/workflow'
-import type { CollectionShard } from '../messages/analytics.ts'
+import type { CollectionShard } from '../contract/analytics.ts'
 
 type Totals<Name extends string> = Record<Name, number>
 

@@ -8,8 +8,8 @@ import { billing } from './billing-activities.ts'
  */
 export async function routePaymentEvent(eventId: string): Promise<void> {
   for (let waitMs = MINUTE; ; waitMs = Math.min(2 * waitMs, HOUR)) {
-    const { isSettled } = await billing.routePaymentEvent(eventId)
-    if (isSettled) return
+    const { isProcessed } = await billing.routePaymentEvent(eventId)
+    if (isProcessed) return
     await sleep(waitMs, { summary: 'Wait, then check that the event was applied' })
   }
 }

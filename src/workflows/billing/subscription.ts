@@ -1,7 +1,7 @@
 import { condition, continueAsNew, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 import { DAY, HOUR, MINUTE } from '../../domain/shared/times.ts'
 import { billing } from './billing-activities.ts'
-import { paymentEventSignal, type PaymentEventRef, type SubscriptionState } from '../messages/billing.ts'
+import { paymentEventSignal, type PaymentEventRef, type SubscriptionState } from '../contract/billing.ts'
 
 /** After this many calls to the processor the workflow continues as new, which keeps its hicallLog short. */
 const MAX_CALLS_PER_RUN = 200

@@ -1,7 +1,7 @@
 import { continueAsNew, proxyActivities, setHandler } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import { wakeImportSignal } from '../messages/imports.ts'
+import { wakeImportSignal } from '../contract/imports.ts'
 
 /** Retried until it succeeds: an outage pauses an import and does not end it. */
 const imports = proxyActivities<Activities>({

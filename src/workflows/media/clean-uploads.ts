@@ -1,7 +1,7 @@
 import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { CleanedFolders, FolderPlace } from '../messages/media.ts'
+import type { CleanedFolders, FolderCursor } from '../contract/media.ts'
 
 const maintenance = proxyActivities<Activities>({
   startToCloseTimeout: 15 * MINUTE,
@@ -11,21 +11,21 @@ const maintenance = proxyActivities<Activities>({
 
 interface Totals extends CleanedFolders {
   /** The next folder and key; null at the beginning. */
-  place: FolderPlace | null
+  cursor: FolderCursor | null
 }
 
 /** Removes uploads that no post used within a day, and copies that were stored for a platform to fetch. */
 export async function cleanUploads(
-  from: Totals = { place: null, removed: 0, restored: 0, deleted: 0 },
+  from: Totals = { cursor: null, removed: 0, restored: 0, deleted: 0 },
 ): Promise<CleanedFolders> {
-  const { place, ...totals } = from
-  for (let at = place; ;) {
+  const { cursor, ...totals } = from
+  for (let at = cursor; ;) {
     const page = await maintenance.cleanUploadsPage(at)
     totals.removed += page.removed
     totals.restored += page.restored
     totals.deleted += page.deleted
     if (page.next === null) return totals
     at = page.next
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof cleanUploads>({ place: at, ...totals })
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof cleanUploads>({ cursor: at, ...totals })
   }
 }

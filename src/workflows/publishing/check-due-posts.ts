@@ -1,7 +1,7 @@
 import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { CheckedPosts, UncheckedPlace } from '../messages/publishing.ts'
+import type { CheckedPosts, UncheckedCursor } from '../contract/publishing.ts'
 
 const maintenance = proxyActivities<Activities>({
   startToCloseTimeout: 5 * MINUTE,
@@ -11,19 +11,19 @@ const maintenance = proxyActivities<Activities>({
 
 interface Progress extends CheckedPosts {
   /** Null at the beginning. */
-  place: UncheckedPlace | null
+  cursor: UncheckedCursor | null
 }
 
 /** Checks scheduled posts once more shortly before they are due, and warns their owners. */
 export async function checkDuePosts(
-  { place, ...totals }: Progress = { place: null, checked: 0, warned: 0 },
+  { cursor, ...totals }: Progress = { cursor: null, checked: 0, warned: 0 },
 ): Promise<CheckedPosts> {
-  for (let at = place; ;) {
+  for (let at = cursor; ;) {
     const page = await maintenance.checkDuePostsPage(at)
     totals.checked += page.checked
     totals.warned += page.warned
     if (page.next === null) return totals
     at = page.next
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof checkDuePosts>({ place: at, ...totals })
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof checkDuePosts>({ cursor: at, ...totals })
   }
 }

@@ -1,8 +1,8 @@
 import type { PlannedPlatform, PublishPlan } from '../../domain/posts/publish-plan.ts'
 import { toTarget, type Target } from '../../domain/posts/targets.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { DeliveryInput, DeliveryResult, PlatformResult, PostState } from '../messages/publishing.ts'
-import type { TaskQueue } from '../task-queues.ts'
+import type { DeliveryInput, DeliveryResult, PlatformResult, PostState } from '../contract/publishing.ts'
+import type { TaskQueue } from '../contract/task-queues.ts'
 
 /**
  * What a PublishPost workflow decides, free of Temporal. The workflow calls these functions, and so does the simulation (tests/simulation).

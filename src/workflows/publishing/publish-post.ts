@@ -25,8 +25,8 @@ import {
   type PostState,
   type PublishPostInput,
   type PublishPostResult,
-} from '../messages/publishing.ts'
-import { DUE_AT, POST_STATUS } from '../search-attributes.ts'
+} from '../contract/publishing.ts'
+import { DUE_AT, POST_STATUS } from '../contract/search-attributes.ts'
 import {
   afterDeliveries,
   afterRead,

@@ -9,6 +9,6 @@ const maintenance = proxyActivities<Activities>({
 })
 
 /** Restarts posts and background work without a running workflow, after a lost start or a terminated workflow. */
-export async function sweep(): Promise<{ takenUp: number }> {
+export async function sweep(): Promise<{ restarted: number }> {
   return maintenance.sweepDeliveries()
 }

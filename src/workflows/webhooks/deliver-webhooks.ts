@@ -1,7 +1,7 @@
 import { condition, continueAsNew, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import { wakeSignal } from '../messages/webhooks.ts'
+import { wakeSignal } from '../contract/webhooks.ts'
 
 /** A round ends within a minute, whatever receivers do. It is retried until the database answers. */
 const webhooks = proxyActivities<Activities>({

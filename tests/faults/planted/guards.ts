@@ -104,7 +104,7 @@ export const GUARDS: Guard[] = [
   {
     guard: 'The MAC of a state is checked',
     platform: 'mastodon',
-    removed: [{ anchor: 'state MAC', change: (code) => code.replace(/isOurs\s*&&/, '') }],
+    removed: [{ anchor: 'state MAC', change: (code) => code.replace(/isAuthentic\s*&&/, '') }],
     scenario: 'a callback comes with another MAC',
     violates: 'connect',
   },

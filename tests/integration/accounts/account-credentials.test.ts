@@ -228,10 +228,10 @@ describe('renewing credentials', () => {
     ['a 5xx', () => new PlatformError('transient', 'Bluesky is down', { certain: false }), 'transient'],
     ['a 429', () => new PlatformError('rate_limited', 'Wait', { certain: true, retryAfterMs: 1 }), 'rate_limited'],
     ['missing rights', () => new PlatformError('permission', 'Not allowed', { certain: true }), 'permission'],
-  ])('a renewal leaves health unchanged on %s', async (_case, trouble, errorClass) => {
+  ])('a renewal leaves health unchanged on %s', async (_case, failure, errorClass) => {
     const { platform, here, userId, current, health } = await connected()
     platform.answerBy(() => {
-      throw trouble()
+      throw failure()
     })
     const before = await health()
     await expect(here.credentials.renew(userId, 'bluesky', await current(), { signal })).rejects.toMatchObject({

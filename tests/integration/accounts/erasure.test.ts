@@ -7,7 +7,7 @@ import { createContext, type Context } from '../../../src/context.ts'
 import { CLI_ACTOR } from '../../../src/domain/users/audit.ts'
 import { DAY, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
 import type { User } from '../../../src/domain/users/user.ts'
-import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/contract/publishing.ts'
 import { apiWorld, createAccount, PASSWORD, type ApiWorld, type SignedIn } from '../../support/api.ts'
 import { INACTIVE_ORCHESTRATOR } from '../../support/inactive-orchestrator.ts'
 import { newNotification } from '../../support/notifications.ts'
@@ -336,9 +336,9 @@ describe('an erasure killed after any of its calls and repeated', () => {
       expect((await context.erasures.find(userId))?.erasedAt, `killed after call ${at}`).toBeInstanceOf(Date)
       return calls() >= at
     }
-    const AT_ONCE = 6
-    for (let first = 1; ; first += AT_ONCE) {
-      const killed = await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => kill(first + index)))
+    const CONCURRENT = 6
+    for (let first = 1; ; first += CONCURRENT) {
+      const killed = await Promise.all(Array.from({ length: CONCURRENT }, (_, index) => kill(first + index)))
       if (killed.every(Boolean)) continue
       expect(first).toBeGreaterThan(20)
       break

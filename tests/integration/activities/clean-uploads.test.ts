@@ -12,7 +12,7 @@ import { DAY, HOUR } from '../../../src/domain/shared/times.ts'
 import { createMediaSource } from '../../../src/integrations/storage/media-source.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import { startWorkers } from '../../../src/worker/create-workers.ts'
-import type { CleanedFolders, FolderPlace } from '../../../src/workflows/messages/media.ts'
+import type { CleanedFolders, FolderCursor } from '../../../src/workflows/contract/media.ts'
 import { createAccount } from '../../support/api.ts'
 import { poll } from '../../support/delivery-world.ts'
 import { planTestImport } from '../../support/imports.ts'
@@ -50,18 +50,18 @@ async function clean(afterMs: number, parts: Partial<Deps> = {}): Promise<Cleane
     ...parts,
   })
   const totals = { removed: 0, restored: 0, deleted: 0, pages: 0 }
-  let place: FolderPlace | null = null
+  let cursor: FolderCursor | null = null
   do {
     const page: Awaited<ReturnType<typeof cleanUploadsPage>> = await new MockActivityEnvironment().run(
       cleanUploadsPage,
-      place,
+      cursor,
     )
     totals.removed += page.removed
     totals.restored += page.restored
     totals.deleted += page.deleted
     totals.pages += 1
-    place = page.next
-  } while (place)
+    cursor = page.next
+  } while (cursor)
   return totals
 }
 
@@ -87,7 +87,7 @@ async function postWith(key: string, fields: Partial<Parameters<typeof buildPost
 describe('cleaning uploads', () => {
   it('a clean-up removes only uploads that no post used within a day', async () => {
     const userId = newId()
-    const [untaken, taken, overriding, drafted] = await Promise.all([1, 2, 3, 4].map(() => newUpload(userId)))
+    const [unused, taken, overriding, drafted] = await Promise.all([1, 2, 3, 4].map(() => newUpload(userId)))
     await postWith(taken!)
     await postWith(drafted!, { draft: true })
     await postWith(taken!, {
@@ -95,9 +95,9 @@ describe('cleaning uploads', () => {
       platformSpecificContent: { mastodon: { mediaItems: [mediaItem(overriding!)] } },
     })
     expect(await clean(23 * HOUR)).toMatchObject({ removed: 0 })
-    expect(await isPublic(untaken!)).toBe(true)
+    expect(await isPublic(unused!)).toBe(true)
     expect(await clean(TOMORROW)).toMatchObject({ removed: 1, deleted: 0 })
-    expect(await Promise.all([untaken, taken, overriding, drafted].map((key) => isPublic(key!)))).toEqual([
+    expect(await Promise.all([unused, taken, overriding, drafted].map((key) => isPublic(key!)))).toEqual([
       false,
       true,
       true,
@@ -130,15 +130,15 @@ describe('cleaning uploads', () => {
   it('a clean-up removes unused avatars, and restores one that a user took meanwhile', async () => {
     const { _id: userId } = await createAccount(context)
     const newAvatar = (owner = userId) => stored(`avatars/${owner}/${randomUUID()}.png`)
-    const [worn, untaken, ownerless] = await Promise.all([newAvatar(), newAvatar(), newAvatar(newId())])
+    const [current, unused, ownerless] = await Promise.all([newAvatar(), newAvatar(), newAvatar(newId())])
     const setAvatar = (key: string) => context.users.replaceAvatar(userId, context.storage.publicUrl(key))
-    await setAvatar(worn)
+    await setAvatar(current)
     expect(await clean(23 * HOUR)).toMatchObject({ removed: 0 })
     await clean(TOMORROW)
-    expect(await Promise.all([worn, untaken, ownerless].map(isPublic))).toEqual([true, false, false])
-    await setAvatar(untaken)
+    expect(await Promise.all([current, unused, ownerless].map(isPublic))).toEqual([true, false, false])
+    await setAvatar(unused)
     expect(await clean(TOMORROW)).toMatchObject({ restored: 1, removed: 1 })
-    expect(await Promise.all([worn, untaken].map(isPublic))).toEqual([false, true])
+    expect(await Promise.all([current, unused].map(isPublic))).toEqual([false, true])
   })
 
   it('a clean-up removes the media of a deleted post', async () => {

@@ -3,7 +3,7 @@ import { createAnalyticsReader } from '../../../src/api/analytics/analytics-read
 import { MINUTE } from '../../../src/domain/shared/times.ts'
 import { alsoPublishedOn } from '../../support/published-post.ts'
 import { accountIdOf, addAccount, connectedUser, publishedPost, storePosts } from '../../support/published.ts'
-import { later, startScriptedCollection, trouble } from './scripted-collection.ts'
+import { later, startScriptedCollection, failure } from './scripted-collection.ts'
 
 /** A user with two accounts on a platform, and a post that was published on both. */
 
@@ -79,7 +79,7 @@ describe('metrics of a post that was published on two accounts of a platform', (
     const { batches } = await listRun()
     const ofChosen = batches.find(({ publishedBy }) => publishedBy === second.platformId)!
     bluesky.followersOf.clear()
-    bluesky.troubles.push(trouble('unauthorized'))
+    bluesky.failures.push(failure('unauthorized'))
     expect(await run(activities().collectBatch, ofChosen)).toMatchObject({ saved: 0, skipped: 1, end: 'account' })
     await collectRun()
     expect(await context.snapshots.latest({ ...post, postId: post._id }, 'bluesky')).toMatchObject({ likes: 3 })
@@ -92,7 +92,7 @@ describe('metrics of a post that was published on two accounts of a platform', (
   it('a failed collection makes a dead letter that names the account, and its replay reads that account', async () => {
     const { post, userId, second } = await publishedOnBoth()
     const ofChosen = (await listRun()).batches.find(({ publishedBy }) => publishedBy === second.platformId)!
-    bluesky.troubles.push(trouble('transient'))
+    bluesky.failures.push(failure('transient'))
     await run(activities().collectBatch, ofChosen)
     expect(await lettersOf(userId)).toMatchObject([{ postId: post._id, platform: 'bluesky', accountId: second._id }])
     platforms.calls.length = 0

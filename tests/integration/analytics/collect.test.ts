@@ -6,9 +6,9 @@ import type { Post } from '../../../src/domain/posts/post.ts'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
-import { startAgeClass } from '../../../src/workflows/messages/analytics.ts'
+import { startAgeClass } from '../../../src/workflows/contract/analytics.ts'
 import { connectedUser, disconnectDefault, publishedPost, storePosts } from '../../support/published.ts'
-import { idOn, later, startScriptedCollection, trouble } from './scripted-collection.ts'
+import { idOn, later, startScriptedCollection, failure } from './scripted-collection.ts'
 
 const { context, platforms, lines, activities, run, listRun, collectRun, published, ...collection } =
   await startScriptedCollection()
@@ -295,7 +295,7 @@ describe('a post', () => {
   it('a post that its owner deletes during a failing platform call leaves no dead letter', async () => {
     const { userId, post, posts } = await published(['bluesky'], 2)
     const script = platforms.scriptFor('bluesky')
-    script.troubles.push(trouble('transient'))
+    script.failures.push(failure('transient'))
     script.meanwhile = () => deletePost(context, userId, post._id)
     await collectRun()
     expect(await lettersOf(userId)).toMatchObject([{ postId: posts[1]!._id }])

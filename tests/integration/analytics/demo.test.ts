@@ -14,7 +14,7 @@ import {
   type CollectedBatch,
   type DuePage,
   type DuePlace,
-} from '../../../src/workflows/messages/analytics.ts'
+} from '../../../src/workflows/contract/analytics.ts'
 import { ALL_QUEUES } from '../../support/delivery-world.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 

@@ -5,7 +5,7 @@ import { deriveMetrics, NO_COUNTS } from '../../../src/domain/analytics/analytic
 import { findDownsampledUntil } from '../../../src/domain/analytics/snapshots.ts'
 import { DAY, HOUR } from '../../../src/domain/shared/times.ts'
 import { startWorkers } from '../../../src/worker/create-workers.ts'
-import type { Downsampled } from '../../../src/workflows/messages/analytics.ts'
+import type { Downsampled } from '../../../src/workflows/contract/analytics.ts'
 import { createAccount } from '../../support/api.ts'
 import { poll } from '../../support/delivery-world.ts'
 import { testContext } from '../../support/servers.ts'

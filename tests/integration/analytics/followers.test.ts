@@ -4,7 +4,7 @@ import { toSlot } from '../../../src/domain/analytics/collection.ts'
 import { divideOwners } from '../../../src/domain/analytics/shards.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
 import { addAccount, connectedUser } from '../../support/published.ts'
-import { later as laterToday, startScriptedCollection, trouble, type FollowersRound } from './scripted-collection.ts'
+import { later as laterToday, startScriptedCollection, failure, type FollowersRound } from './scripted-collection.ts'
 
 const scripted = await startScriptedCollection()
 const { context, platforms, activities, run, collectRun, published, versionOf, lettersOf, clear } = scripted
@@ -58,7 +58,7 @@ it('an account that was connected after the daily run gets its own follower coun
 
 it('followers are not requested while the platform is rate limited, and once per account afterwards', async () => {
   for (let user = 0; user < 12; user++) await connectedUser(context, ['bluesky', 'threads'])
-  platforms.scriptFor('bluesky').followerTroubles.push(trouble('rate_limited', 10 * MINUTE))
+  platforms.scriptFor('bluesky').followerFailures.push(failure('rate_limited', 10 * MINUTE))
   const first = await collectFollowers()
   expect(first).toMatchObject({ taken: 12 + 12 - first.paused, skipped: 0, failed: 0 })
   expect(first.paused).toBeGreaterThan(6)
@@ -76,7 +76,7 @@ it('followers are not requested while the platform is rate limited, and once per
 
 it('an account whose server has no capacity is read in the next round, and the others immediately', async () => {
   for (let user = 0; user < 12; user++) await connectedUser(context, ['mastodon'])
-  platforms.scriptFor('mastodon').followerTroubles.push(new CapacityExceeded('full'))
+  platforms.scriptFor('mastodon').followerFailures.push(new CapacityExceeded('full'))
   expect(await collectFollowers()).toMatchObject({ taken: 11, paused: 1, pauses: { mastodon: expect.any(Number) } })
   expect(await collectFollowers({ servers: ['mastodon'] })).toMatchObject({ taken: 1, skipped: 11, paused: 0 })
 })
@@ -146,8 +146,8 @@ it('the pages of all ranges have each connected account of the platform once', a
 
 it('followers of an expired login are not requested again, and other failures make one dead letter with a count', async () => {
   const { _id: userId } = await connectedUser(context, ['bluesky', 'threads'])
-  platforms.scriptFor('bluesky').followerTroubles.push(trouble('unauthorized'))
-  platforms.scriptFor('threads').followerTroubles.push(trouble('transient'), trouble('transient'))
+  platforms.scriptFor('bluesky').followerFailures.push(failure('unauthorized'))
+  platforms.scriptFor('threads').followerFailures.push(failure('transient'), failure('transient'))
   expect(await collectFollowers()).toMatchObject({ taken: 0, skipped: 1, failed: 1 })
   expect(await collectFollowers()).toMatchObject({ taken: 0, skipped: 0, failed: 1 })
   expect(await lettersOf(userId)).toMatchObject([{ type: 'account', postId: null, platform: 'threads', count: 2 }])

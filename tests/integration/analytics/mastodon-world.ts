@@ -24,7 +24,7 @@ export async function startMastodonWorld(overrides: Partial<Config> = {}) {
   })
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = context.config
   const temporal = await Connection.connect({ address })
-  const { someone } = connecting('mastodon', context, app)
+  const { newUser } = connecting('mastodon', context, app)
 
   return {
     context,
@@ -37,7 +37,7 @@ export async function startMastodonWorld(overrides: Partial<Config> = {}) {
       count: number,
       completedAt = new Date(),
     ): Promise<{ userId: string; accountId: string; posts: Post[] }> {
-      const { userId, connect } = await someone()
+      const { userId, connect } = await newUser()
       const account = mastodon.createAccount({ username: unique('u').replace(/\W/g, '') })
       await connect(account.id)
       const posts = Array.from({ length: count }, (_, index) => {

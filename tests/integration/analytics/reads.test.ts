@@ -21,7 +21,7 @@ import {
   topPairs,
   type Aggregation,
 } from '../../../src/store/analytics/analytics-pipelines.ts'
-import type { DownsampledPage } from '../../../src/workflows/messages/analytics.ts'
+import type { DownsampledPage } from '../../../src/workflows/contract/analytics.ts'
 import { POST_SNAPSHOTS } from '../../../src/store/analytics/collections.ts'
 import {
   expectedGrowth,
@@ -105,9 +105,9 @@ function recordContents({ posts, postSnapshots, connected, endings }: UserHistor
 
 /** Downsamples the snapshots of one user as the Schedule does at the end of the history. */
 async function downsample({ userId }: UserHistory, { end }: End): Promise<void> {
-  const place = { from: null, until: findDownsampledUntil(end).getTime(), afterUserId: null }
+  const cursor = { from: null, until: findDownsampledUntil(end).getTime(), afterUserId: null }
   const one = createDownsampleActivities({ ...world.context, users: { listIds: async () => [userId] } })
-  const { removed }: DownsampledPage = await new MockActivityEnvironment().run(one.downsampleSnapshotsPage, place)
+  const { removed }: DownsampledPage = await new MockActivityEnvironment().run(one.downsampleSnapshotsPage, cursor)
   found.downsampled += removed
 }
 

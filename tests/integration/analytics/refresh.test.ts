@@ -3,7 +3,7 @@ import { refreshMetrics } from '../../../src/commands/analytics/refresh-metrics.
 import { HOUR } from '../../../src/domain/shared/times.ts'
 import { createOrchestrator, type PublishOrchestrator } from '../../../src/integrations/temporal/orchestrator.ts'
 import { startWorkers } from '../../../src/worker/create-workers.ts'
-import type { RefreshOutcome } from '../../../src/workflows/messages/analytics.ts'
+import type { RefreshOutcome } from '../../../src/workflows/contract/analytics.ts'
 import { disconnectDefault, publishedPost, storePosts } from '../../support/published.ts'
 import { snapshotsIn, startMastodonWorld, type MastodonWorld } from './mastodon-world.ts'
 

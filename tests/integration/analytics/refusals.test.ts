@@ -2,7 +2,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
 import { publishedPost, storePosts } from '../../support/published.ts'
-import { later, startScriptedCollection, trouble } from './scripted-collection.ts'
+import { later, startScriptedCollection, failure } from './scripted-collection.ts'
 
 const { context, platforms, lines, activities, run, listRun, collectRun, published, ...collection } =
   await startScriptedCollection()
@@ -18,7 +18,7 @@ describe('a refusal by a platform', () => {
 
   it('an expired token is renewed, and the counts are read with the new one', async () => {
     const { userId, post } = await published(['mastodon'])
-    platforms.scriptFor('mastodon').troubles.push(trouble('unauthorized'))
+    platforms.scriptFor('mastodon').failures.push(failure('unauthorized'))
     expect(await collectRun()).toMatchObject([{ saved: 1 }])
     expect(platforms.calls.map(({ token }) => token)).toEqual(['token', 'renewed token'])
     expect(await health(userId, 'mastodon')).toBe('active')
@@ -29,7 +29,7 @@ describe('a refusal by a platform', () => {
     const { userId, posts } = await published([on], 60)
     const more = publishedPost({ userId, on: [on], completedAt: new Date(Date.now() - 3 * DAY) })
     await storePosts(context, [more])
-    platforms.scriptFor(on).troubles.push(...Array.from({ length: 20 }, () => trouble('unauthorized')))
+    platforms.scriptFor(on).failures.push(...Array.from({ length: 20 }, () => failure('unauthorized')))
     const { batches } = await listRun()
     expect(batches.length).toBeGreaterThan(2)
     for (const batch of batches) await run(activities().collectBatch, batch)
@@ -45,8 +45,8 @@ describe('a refusal by a platform', () => {
     const { userId } = await published(['mastodon'], 60)
     const script = platforms.scriptFor('mastodon')
     script.meanwhile = () => new Promise((resolve) => setTimeout(resolve, 20))
-    script.troubles.push(...Array.from({ length: 20 }, () => trouble('unauthorized')))
-    script.followerTroubles.push(...Array.from({ length: 20 }, () => trouble('unauthorized')))
+    script.failures.push(...Array.from({ length: 20 }, () => failure('unauthorized')))
+    script.followerFailures.push(...Array.from({ length: 20 }, () => failure('unauthorized')))
     const { batches } = await listRun()
     const range = { afterUserId: null, untilUserId: null }
     const firstPage = { platform: 'mastodon' as const, range, after: null, pauses: {} }
@@ -66,7 +66,7 @@ describe('a refusal by a platform', () => {
   it('a missing permission is logged once per account and run, and has no other effect', async () => {
     const { userId } = await published(['threads'], 5)
     await storePosts(context, [publishedPost({ userId, on: ['threads'], completedAt: new Date(Date.now() - 3 * DAY) })])
-    platforms.scriptFor('threads').troubles.push(...Array.from({ length: 20 }, () => trouble('permission')))
+    platforms.scriptFor('threads').failures.push(...Array.from({ length: 20 }, () => failure('permission')))
     lines.length = 0
     expect(await collectRun()).toMatchObject([{ end: 'account', skipped: 1 }, { skipped: 0 }])
     expect(lines.filter(({ message }) => message.includes('permission missing'))).toHaveLength(1)
@@ -80,7 +80,7 @@ describe('a refusal by a platform', () => {
 
   it('a rate limit pauses the platform for the stated time, and the posts are collected afterwards', async () => {
     const { userId, post } = await published(['bluesky'])
-    platforms.scriptFor('bluesky').troubles.push(trouble('rate_limited', 90_000))
+    platforms.scriptFor('bluesky').failures.push(failure('rate_limited', 90_000))
     expect(await collectRun()).toMatchObject([{ end: 'platform', pauseMs: 90_000, saved: 0, failed: 0 }])
     expect(await lettersOf(userId)).toEqual([])
     expect(await collectRun()).toMatchObject([{ saved: 1 }])
@@ -89,14 +89,14 @@ describe('a refusal by a platform', () => {
 
   it('a server that keeps failing ends the turn of its account, and the next run collects the rest', async () => {
     const { posts } = await published(['threads'], 11)
-    platforms.scriptFor('threads').troubles.push(...Array.from({ length: 10 }, () => trouble('transient')))
+    platforms.scriptFor('threads').failures.push(...Array.from({ length: 10 }, () => failure('transient')))
     expect(await collectRun()).toMatchObject([{ saved: 0, deleted: 0, skipped: 1, failed: 10, end: 'account' }])
     expect(await collectRun()).toMatchObject([{ postIds: [posts[10]!._id], saved: 1 }])
   })
 
   it('a failed call makes dead letters of its own posts, and the rest of the batch is collected', async () => {
     const { userId, posts } = await published(['threads'], 4)
-    platforms.scriptFor('threads').troubles.push(null, trouble('validation'), null, trouble('rate_limited', 60_000))
+    platforms.scriptFor('threads').failures.push(null, failure('validation'), null, failure('rate_limited', 60_000))
     expect(await collectRun()).toMatchObject([{ saved: 2, failed: 1, skipped: 1, end: 'platform', pauseMs: 60_000 }])
     expect(platforms.calls.map(({ ids }) => ids.length)).toEqual([1, 1, 1, 1])
     expect(await lettersOf(userId)).toMatchObject([{ postId: posts[1]!._id }])
@@ -105,7 +105,7 @@ describe('a refusal by a platform', () => {
 
   it('other failures make one dead letter per post and platform, with a count', async () => {
     const { userId, posts } = await published(['bluesky', 'mastodon'], 2)
-    platforms.scriptFor('bluesky').troubles.push(trouble('transient'), trouble('validation'))
+    platforms.scriptFor('bluesky').failures.push(failure('transient'), failure('validation'))
     await collectRun()
     expect(await collectRun()).toEqual([])
     const letters = await lettersOf(userId)
@@ -123,7 +123,7 @@ describe('a refusal by a platform', () => {
 
   it('an unexpected error becomes a dead letter, and its message is only in the log', async () => {
     const { userId } = await published(['bluesky'])
-    platforms.scriptFor('bluesky').troubles.push(new Error('with a secret in it'))
+    platforms.scriptFor('bluesky').failures.push(new Error('with a secret in it'))
     await collectRun()
     expect(await lettersOf(userId)).toMatchObject([{ reason: 'INTERNAL: Something went wrong inside the service' }])
   })
@@ -132,7 +132,7 @@ describe('a refusal by a platform', () => {
 describe('a replayed dead letter', () => {
   it('a replayed dead letter is deleted when it succeeds and counted when it fails', async () => {
     const { userId, post } = await published(['bluesky'])
-    platforms.scriptFor('bluesky').troubles.push(trouble('transient'), trouble('transient'))
+    platforms.scriptFor('bluesky').failures.push(failure('transient'), failure('transient'))
     await collectRun()
     const [letter] = await lettersOf(userId)
     expect(await run(activities().replayDeadLetter, letter!._id)).toBe('failed')

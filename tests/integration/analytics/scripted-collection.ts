@@ -14,7 +14,7 @@ import {
   type DuePlace,
   type FollowersPage,
   type Pauses,
-} from '../../../src/workflows/messages/analytics.ts'
+} from '../../../src/workflows/contract/analytics.ts'
 import { connectedUser, publishedPost, storePosts } from '../../support/published.ts'
 import { testContext } from '../../support/servers.ts'
 import { createScriptedPlatforms } from '../../support/scripted-platforms.ts'
@@ -149,8 +149,8 @@ export async function startScriptedCollection() {
       for (const records of [platforms.calls, platforms.followerCalls, lines]) records.length = 0
       for (const platform of ON) {
         const script = platforms.scriptFor(platform)
-        Object.assign(script, { counts: new Map(), default: { likes: 1 }, followers: 100, troubles: [] })
-        script.followerTroubles = []
+        Object.assign(script, { counts: new Map(), default: { likes: 1 }, followers: 100, failures: [] })
+        script.followerFailures = []
         script.followersOf.clear()
         delete script.meanwhile
         delete script.followersMeanwhile
@@ -162,5 +162,5 @@ export async function startScriptedCollection() {
 export const idOn = (post: Post, platform: Platform) =>
   post.platformStatuses.find((one) => one.platform === platform)!.platformPostId!
 
-export const trouble = (name: PlatformError['class'], retryAfterMs?: number) =>
+export const failure = (name: PlatformError['class'], retryAfterMs?: number) =>
   new PlatformError(name, `It was ${name}`, { certain: true, ...(retryAfterMs && { retryAfterMs }) })

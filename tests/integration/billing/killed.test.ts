@@ -103,10 +103,10 @@ describe('a hundred events of as many users, while workers are killed', () => {
     world.controls.advance({ advanceMs: 32 * DAY })
     await users().updateMany({}, { $set: { 'usage.postsCreated': 5 } })
     const { orchestrator, clock } = world.context
-    const { notifySubscription: tellOfPayment } = orchestrator
+    const { notifySubscription } = orchestrator
     orchestrator.notifySubscription = async () => false
     const renewals = await deliver('invoice.payment_succeeded').finally(() => {
-      orchestrator.notifySubscription = tellOfPayment
+      orchestrator.notifySubscription = notifySubscription
     })
     expect(await waiting()).toBe(2 * PAYERS)
     const later = { ...clock, now: () => new Date(Date.now() + MINUTE + 1_000) }

@@ -6,7 +6,7 @@ import { LIMITS } from '../../support/billing.ts'
 import { billingWorld, UNUSED, USED, type BillingWorld } from './world.ts'
 
 const MONTH_MS = 32 * DAY
-const AT_ONCE = 12
+const CONCURRENT = 12
 
 let world: BillingWorld
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => world?.close())
 
 /** The final state at the processor and the expected record. All begin with one paid and one unpaid month. */
-interface Truth {
+interface FinalState {
   name: string
   /** Runs every nth of the 120 orders; where it matters most, every one. */
   every: number
@@ -32,7 +32,7 @@ interface Subscriber {
   subscriptionId: string
 }
 
-const TRUTHS: Truth[] = [
+const FINAL_STATES: FinalState[] = [
   {
     name: 'ended',
     every: 1,
@@ -93,18 +93,18 @@ it(
   async () => {
     const orders = permutations([0, 1, 2, 3, 4])
     expect(new Set(orders.map(String))).toHaveLength(120)
-    const stories = TRUTHS.flatMap((truth) =>
-      orders.filter((_, index) => index % truth.every === 0).map((order) => ({ truth, order })),
+    const stories = FINAL_STATES.flatMap((finalState) =>
+      orders.filter((_, index) => index % finalState.every === 0).map((order) => ({ finalState, order })),
     )
     const subscribers = await Promise.all(stories.map(subscribe))
     for (const { customerId } of subscribers) world.processor.setCard(customerId, 'fails')
     world.processor.advance({ advanceMs: MONTH_MS })
-    for (const [index, { truth }] of stories.entries()) truth.end(subscribers[index]!)
+    for (const [index, { finalState }] of stories.entries()) finalState.end(subscribers[index]!)
     const events = await eventsByUser()
-    await inTurns(
-      stories.map(({ truth, order }, index) => async () => {
+    await runLimited(
+      stories.map(({ finalState, order }, index) => async () => {
         const subscriber = subscribers[index]!
-        const five = pick(events.get(subscriber.userId)!, truth)
+        const five = pick(events.get(subscriber.userId)!, finalState)
         const inOrder = order.map((place) => five[place]!)
         for (const event of withRepeats(inOrder, index)) await world.apply(subscriber.userId, event)
       }),
@@ -119,12 +119,12 @@ it(
         return { ...story, subscription, limits, usage, atProcessor }
       }),
     )
-    for (const { truth, order, subscription, limits, usage, atProcessor } of ends) {
-      const about = `${truth.name}, in the order ${order.join()}`
-      expect(subscription, about).toMatchObject(truth.expected)
+    for (const { finalState, order, subscription, limits, usage, atProcessor } of ends) {
+      const about = `${finalState.name}, in the order ${order.join()}`
+      expect(subscription, about).toMatchObject(finalState.expected)
       expect(limits, about).toEqual(LIMITS[subscription.plan])
       expect(subscription.processorCustomerId, about).toMatch(/^cus_/)
-      expect(usage, about).toEqual(truth.isUsed ? USED : UNUSED)
+      expect(usage, about).toEqual(finalState.isUsed ? USED : UNUSED)
       if (atProcessor) expect(atProcessor, about).toMatchObject({ currentPeriodEnd: subscription.currentPeriodEnd })
     }
   },
@@ -141,7 +141,7 @@ async function eventsByUser(): Promise<Map<string, PaymentEvent[]>> {
 }
 
 /** The newest event of each type. */
-function pick(events: PaymentEvent[], { last }: Truth): PaymentEvent[] {
+function pick(events: PaymentEvent[], { last }: FinalState): PaymentEvent[] {
   const found = TYPES.map((type) => events.findLast((event) => event.type === type)!)
   const fifth = events.findLast((event) => event.type === last && !found.includes(event))!
   return [...found, fifth]
@@ -158,10 +158,10 @@ function permutations<T>(items: T[]): T[][] {
   return items.flatMap((item, index) => permutations(items.toSpliced(index, 1)).map((rest) => [item, ...rest]))
 }
 
-async function inTurns(works: (() => Promise<void>)[]): Promise<void> {
+async function runLimited(works: (() => Promise<void>)[]): Promise<void> {
   const waiting = works.values()
   await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
+    Array.from({ length: CONCURRENT }, async () => {
       for (const work of waiting) await work()
     }),
   )

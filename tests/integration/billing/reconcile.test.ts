@@ -83,7 +83,7 @@ describe('an event without a workflow', () => {
     const who = await world.customer()
     await world.untilSettled()
     const { orchestrator } = world.context
-    const { notifySubscription: tellOfPayment } = orchestrator
+    const { notifySubscription } = orchestrator
     try {
       orchestrator.notifySubscription = async () => false
       trigger(who)
@@ -91,16 +91,16 @@ describe('an event without a workflow', () => {
       // The route waits for Temporal at most this long.
       await delay(700)
     } finally {
-      orchestrator.notifySubscription = tellOfPayment
+      orchestrator.notifySubscription = notifySubscription
     }
     return who
   }
 
   it('the sweeper starts an unprocessed event after a minute, and it is then processed', async () => {
     const { userId } = await sendUnacknowledged(({ subscriptionId }) => world.controls.cancel(subscriptionId))
-    expect(await world.sweep(MINUTE / 2)).toEqual({ takenUp: 0 })
+    expect(await world.sweep(MINUTE / 2)).toEqual({ restarted: 0 })
     expect((await world.recordOf(userId)).subscription.cancelAtPeriodEnd).toBe(false)
-    expect(await world.sweep(MINUTE + 1_000)).toEqual({ takenUp: 1 })
+    expect(await world.sweep(MINUTE + 1_000)).toEqual({ restarted: 1 })
     await world.until(userId, ({ subscription }) => subscription.cancelAtPeriodEnd)
     await world.untilSettled()
   })
@@ -110,9 +110,9 @@ describe('an event without a workflow', () => {
       world.controls.cancel(subscriptionId)
       void world.faults.fault({ path: subscriptionId, action: { cut: true } })
     })
-    expect(await world.sweep(MINUTE + 1_000)).toEqual({ takenUp: 1 })
+    expect(await world.sweep(MINUTE + 1_000)).toEqual({ restarted: 1 })
     await poll(waiting, (events) => events.length === 0)
-    expect(await world.sweep(HOUR)).toEqual({ takenUp: 0 })
+    expect(await world.sweep(HOUR)).toEqual({ restarted: 0 })
     await world.faults.clearFaults()
     await world.until(userId, ({ subscription }) => subscription.cancelAtPeriodEnd)
     await world.untilSettled()
@@ -126,10 +126,10 @@ describe('the owner of an event', () => {
     const { subscriptionId } = world.controls.subscribe({ userId: who.user._id, email: who.user.email })
     const event = { ...NO_EVENT, id: `evt_asked_${subscriptionId}`, subscriptionId }
     await world.context.paymentEvents.insertOrRead(event, new Date())
-    expect(await run(activities().routePaymentEvent, event.id)).toEqual({ isSettled: false })
+    expect(await run(activities().routePaymentEvent, event.id)).toEqual({ isProcessed: false })
     await world.until(who.user._id, ({ subscription }) => subscription.plan === 'pro')
     await world.untilSettled()
-    expect(await run(activities().routePaymentEvent, event.id)).toEqual({ isSettled: true })
+    expect(await run(activities().routePaymentEvent, event.id)).toEqual({ isProcessed: true })
     expect(await world.context.paymentEvents.find(event.id)).toMatchObject({ userId: who.user._id, state: 'applied' })
   })
 

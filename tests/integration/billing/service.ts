@@ -6,7 +6,7 @@ import type { Config } from '../../../src/config/schema.ts'
 import { HOUR } from '../../../src/domain/shared/times.ts'
 import type { User } from '../../../src/domain/users/user.ts'
 import { startWorkers } from '../../../src/worker/create-workers.ts'
-import { backgroundWorkflowId } from '../../../src/workflows/background-work.ts'
+import { backgroundWorkflowId } from '../../../src/workflows/contract/background-work.ts'
 import { apiWorld, signIn, type SignedIn } from '../../support/api.ts'
 import { controlOf } from '../../support/platform-control.ts'
 import { poll } from '../../support/service-in-process.ts'
@@ -70,10 +70,10 @@ export async function startBillingService(overrides: Partial<Config> = {}, parts
       poll(() => recordOf(userId), fits, timeoutMs),
 
     /** Runs the sweeper with a clock that is this far ahead. */
-    sweep(aheadMs: number): Promise<{ takenUp: number }> {
+    sweep(aheadMs: number): Promise<{ restarted: number }> {
       const clock = { ...context.clock, now: () => new Date(Date.now() + aheadMs) }
       const { sweepDeliveries } = createSweepActivities({ ...context, clock })
-      return new MockActivityEnvironment().run<[], { takenUp: number }, typeof sweepDeliveries>(sweepDeliveries)
+      return new MockActivityEnvironment().run<[], { restarted: number }, typeof sweepDeliveries>(sweepDeliveries)
     },
 
     /**

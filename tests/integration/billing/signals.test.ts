@@ -6,8 +6,8 @@ import { createOrchestrator, type PublishOrchestrator } from '../../../src/integ
 import { newId } from '../../../src/store/shared/schema.ts'
 import { loadBundle } from '../../../src/worker/bundle.ts'
 import { CONNECTION_OPTIONS, toWorkerOptions } from '../../../src/worker/create-workers.ts'
-import { backgroundWorkflowId } from '../../../src/workflows/background-work.ts'
-import type { SubscriptionState } from '../../../src/workflows/messages/billing.ts'
+import { backgroundWorkflowId } from '../../../src/workflows/contract/background-work.ts'
+import type { SubscriptionState } from '../../../src/workflows/contract/billing.ts'
 import { registerNamespace, testConfig } from '../../support/servers.ts'
 
 /** Uses the real workflow and server; the activities return prepared results. */
@@ -19,8 +19,8 @@ let running: Promise<void>
 let orchestrator: PublishOrchestrator
 let apply: (eventId: string) => Promise<SubscriptionState> = async () => ended
 const applied: string[] = []
-let atOnce = 0
-let mostAtOnce = 0
+let concurrent = 0
+let maxConcurrent = 0
 
 beforeAll(async () => {
   const config = testConfig()
@@ -37,11 +37,11 @@ beforeAll(async () => {
     activities: {
       async applyPaymentEvent(_userId: string, eventId: string) {
         applied.push(eventId)
-        mostAtOnce = Math.max(mostAtOnce, ++atOnce)
+        maxConcurrent = Math.max(maxConcurrent, ++concurrent)
         try {
           return await apply(eventId)
         } finally {
-          atOnce -= 1
+          concurrent -= 1
         }
       },
       syncSubscription: async () => ended,
@@ -52,7 +52,7 @@ beforeAll(async () => {
 })
 afterEach(() => {
   applied.length = 0
-  mostAtOnce = 0
+  maxConcurrent = 0
 })
 afterAll(async () => {
   worker?.shutdown()
@@ -71,16 +71,17 @@ const activeSubscription = (): SubscriptionState => ({
 })
 /** Repeats until acknowledged, like the webhook: on a busy server a second may be too short. */
 const notify = async (userId: string, eventId: string) => {
-  let isTold = false
-  while (!isTold) isTold = await orchestrator.notifySubscription(userId, { eventId, type: 'invoice.payment_succeeded' })
+  let isNotified = false
+  while (!isNotified)
+    isNotified = await orchestrator.notifySubscription(userId, { eventId, type: 'invoice.payment_succeeded' })
 }
 const handleOf = (userId: string) => client.workflow.getHandle(backgroundWorkflowId('subscription', userId))
 
 it('five hundred concurrent signals process each event once, one at a time, over short histories', async () => {
   const userId = newId()
   const ids = Array.from({ length: 250 }, (_, index) => `evt_${index}`)
-  let letGo = () => {}
-  const held = new Promise<void>((resolve) => (letGo = resolve))
+  let release = () => {}
+  const held = new Promise<void>((resolve) => (release = resolve))
   apply = async (eventId) => {
     if (eventId === 'evt_0') await held
     return eventId === 'evt_249' ? ended : activeSubscription()
@@ -89,7 +90,7 @@ it('five hundred concurrent signals process each event once, one at a time, over
   const first = await handleOf(userId).describe()
   // Some while it waits and some while it works, across a continue-as-new, each of them twice.
   for (let next = 1; next < 249; next += 10) {
-    if (next > 120) letGo()
+    if (next > 120) release()
     const some = ids.slice(next, Math.min(next + 10, 249))
     await Promise.all([...some, ...some].map((eventId) => notify(userId, eventId)))
   }
@@ -98,7 +99,7 @@ it('five hundred concurrent signals process each event once, one at a time, over
   await client.workflow.getHandle(first.workflowId, first.runId, { followRuns: true }).result()
   expect(applied).toHaveLength(250)
   expect(new Set(applied)).toEqual(new Set(ids))
-  expect(mostAtOnce).toBe(1)
+  expect(maxConcurrent).toBe(1)
   const last = await handleOf(userId).describe()
   expect(last.runId).not.toBe(first.runId)
   for (const { historyLength } of [await client.workflow.getHandle(first.workflowId, first.runId).describe(), last]) {

@@ -59,7 +59,7 @@ interface ConnectedAccount {
   published(): Promise<LedgerEntry[]>
 }
 
-async function someone() {
+async function newUser() {
   const user = await world.user()
   const list = async () => (await user.call('GET', '/api/platform/accounts')).body.data as Listed[]
   const find = async (handle: string) => (await list()).find(({ profile }) => profile.handle === handle)!
@@ -130,7 +130,7 @@ const inOneMinute = () => new Date(Date.now() + 60_000).toISOString()
 
 describe('a post for several accounts', () => {
   it('each account has its own content, outcome and address', async () => {
-    const user = await someone()
+    const user = await newUser()
     const [brand, home, other] = [
       await user.addBluesky(),
       await user.addMastodon(servers[0]!),
@@ -174,7 +174,7 @@ describe('a post for several accounts', () => {
       async (user: Someone) => [await user.addMastodon(servers[2]!), await user.addMastodon(servers[2]!)],
     ],
   ])('equal texts to two accounts on %s stay two posts when both answers are lost', async (_, add) => {
-    const user = await someone()
+    const user = await newUser()
     const accounts = await add(user)
     const control = controlFor(accounts[0]!)
     for (const call of [PUT_RECORD, STATUSES])
@@ -190,7 +190,7 @@ describe('a post for several accounts', () => {
   })
 
   it('a post may have five accounts of a platform', async () => {
-    const user = await someone()
+    const user = await newUser()
     const accounts = [user.first]
     while (accounts.length < 5) accounts.push(await user.addBluesky())
     const { status } = await user.until(await user.post({ selectedAccounts: accounts.map(({ id }) => id) }))
@@ -199,7 +199,7 @@ describe('a post for several accounts', () => {
   })
 
   it('an account whose login ended fails alone, and a retry may name the accounts', async () => {
-    const user = await someone()
+    const user = await newUser()
     const [brand, other, third] = [
       await user.addBluesky(),
       await user.addMastodon(servers[0]!),
@@ -249,7 +249,7 @@ describe('a post for several accounts', () => {
     ['Bluesky', (user: Someone) => user.addBluesky()],
     ['Mastodon', (user: Someone) => user.addMastodon(servers[0]!)],
   ])('an account that has used up its allowance on %s waits alone', async (_, add) => {
-    const user = await someone()
+    const user = await newUser()
     const [limited, other] = [await add(user), await add(user)]
     const control = controlFor(limited)
     const body = JSON.stringify({ error: 'RateLimitExceeded' })
@@ -267,7 +267,7 @@ describe('a post for several accounts', () => {
   })
 
   it('an account that is disconnected while the post waits fails alone', async () => {
-    const user = await someone()
+    const user = await newUser()
     const brand = await user.addBluesky()
     const scheduledAt = new Date(Date.now() + 15_000).toISOString()
     const postId = await user.post({ selectedPlatforms: ['bluesky'], selectedAccounts: [brand.id], scheduledAt })
@@ -281,7 +281,7 @@ describe('a post for several accounts', () => {
   })
 
   it('a waiting post stays on its account when another one becomes the default', async () => {
-    const user = await someone()
+    const user = await newUser()
     const brand = await user.addBluesky()
     const scheduledAt = new Date(Date.now() + 15_000).toISOString()
     const postId = await user.post({ selectedPlatforms: ['bluesky'], scheduledAt })
@@ -293,7 +293,7 @@ describe('a post for several accounts', () => {
   })
 
   it('a server that is gone delays its account alone, and a slow one is awaited', async () => {
-    const user = await someone()
+    const user = await newUser()
     const [slow, gone] = [await user.addMastodon(servers[0]!), await user.addMastodon(servers[2]!)]
     const control = controlOf(servers[2]!.control)
     await controlOf(servers[0]!.control).fault({ ...STATUSES, times: 1, action: { delayMs: 1_000 } })
@@ -333,7 +333,7 @@ it('the commands of the guide connect three brands and publish on all of them', 
 
 describe('choosing accounts', () => {
   it('a scheduled post can be changed to other accounts', async () => {
-    const user = await someone()
+    const user = await newUser()
     const [brand, other] = [await user.addBluesky(), await user.addBluesky()]
     const postId = await user.post({ selectedAccounts: [brand.id], scheduledAt: inOneMinute() })
     const edit = (body: object) => user.call('PATCH', `/api/posts/${postId}`, body)
@@ -345,7 +345,7 @@ describe('choosing accounts', () => {
   })
 
   it('accounts of other users, unknown ones and a default that is selected twice are refused', async () => {
-    const [user, other] = [await someone(), await someone()]
+    const [user, other] = [await newUser(), await newUser()]
     const create = (body: object) =>
       user.call('POST', '/api/posts', { content: { text: 'News' }, selectedPlatforms: ['bluesky'], ...body })
     for (const id of [other.first.id, 'f'.repeat(24), 'x']) {
@@ -363,7 +363,7 @@ describe('choosing accounts', () => {
   })
 
   it('a text is measured with the limits of the server of each account', async () => {
-    const user = await someone()
+    const user = await newUser()
     const [home, large] = [await user.addMastodon(servers[0]!), await user.addMastodon(servers[1]!)]
     const { body } = await user.call('POST', '/api/posts/validate', {
       content: { text: 'a'.repeat(700) },
@@ -380,4 +380,4 @@ describe('choosing accounts', () => {
   })
 })
 
-type Someone = Awaited<ReturnType<typeof someone>>
+type Someone = Awaited<ReturnType<typeof newUser>>

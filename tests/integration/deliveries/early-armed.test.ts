@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createPost } from '../../../src/commands/posts/create-post.ts'
 import { HIGHEST_DUE_RANK } from '../../../src/domain/posts/publish-plan.ts'
 import { HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
-import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/contract/publishing.ts'
 import { createProcesses, waitForLogEntry } from '../../support/processes.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 

@@ -167,8 +167,8 @@ it('a post that a person may have edited is not sent again', async () => {
   }
   const timeline = async (): Promise<Event[]> =>
     (await user.call('GET', `/api/posts/${postId}/timeline`)).body.data.events
-  const looked = await poll(timeline, (events) => events.some(({ type }) => type === 'reconcile'))
-  expect(looked.find(({ type }) => type === 'reconcile')).toMatchObject({ result: 'unknown' })
+  const reconciled = await poll(timeline, (events) => events.some(({ type }) => type === 'reconcile'))
+  expect(reconciled.find(({ type }) => type === 'reconcile')).toMatchObject({ result: 'unknown' })
   expect(await user.status(postId)).toMatchObject({ status: 'PROCESSING' })
   expect(await user.requests('POST', FEED)).toHaveLength(1)
 })

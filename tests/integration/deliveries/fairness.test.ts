@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createPost } from '../../../src/commands/posts/create-post.ts'
 import { HIGHEST_DUE_RANK } from '../../../src/domain/posts/publish-plan.ts'
 import { HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
-import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/contract/publishing.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 
 // One user with more work than a worker has slots, and another user with a single post.

@@ -1,7 +1,7 @@
 import { Connection, WorkflowClient } from '@temporalio/client'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
-import { DUE_AT, PLATFORM_NAMES } from '../../../src/workflows/search-attributes.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/contract/publishing.ts'
+import { DUE_AT, PLATFORM_NAMES } from '../../../src/workflows/contract/search-attributes.ts'
 import { unique } from '../../support/servers.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 
@@ -47,7 +47,7 @@ it('the metrics count a post from the request to the platform', async () => {
   const created = { method: 'POST', route: '/api/posts', status: '2xx' }
   expect(await readMetric('http_request_duration_seconds_count', created)).toBe(1)
   expect(await readMetric('publish_lateness_seconds_count', { ...bluesky, timing: 'immediate' })).toBe(1)
-  expect(await readMetric('answer_lateness_seconds_count', { ...bluesky, timing: 'immediate' })).toBe(1)
+  expect(await readMetric('acceptance_lateness_seconds_count', { ...bluesky, timing: 'immediate' })).toBe(1)
   expect(await readMetric('publish_calls_total', { ...bluesky, outcome: 'accepted' })).toBe(1)
   expect(await readMetric('deliveries_total', { ...bluesky, outcome: 'accepted' })).toBe(1)
   expect(await readMetric('platform_step_seconds_count', { ...bluesky, step: 'publish' })).toBe(1)
@@ -66,7 +66,7 @@ it('the metrics count deliveries that wait until they are due', async () => {
   await waitForDeliveries()
   expect(await readMetric('deliveries_armed')).toBe(0)
   expect(await readMetric('queue_wait_seconds_count', { activity: 'publishToPlatform' })).toBe(1)
-  expect(await readMetric('answer_lateness_seconds_count', { ...bluesky, timing: 'scheduled' })).toBe(1)
+  expect(await readMetric('acceptance_lateness_seconds_count', { ...bluesky, timing: 'scheduled' })).toBe(1)
 })
 
 it('the metrics count a lost answer as unknown, and the result of its reconcile', async () => {

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { HOUR, SECOND } from '../../../src/domain/shared/times.ts'
-import { PUBLISH_SIGNALS, publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
+import { PUBLISH_SIGNALS, publishPostWorkflowId } from '../../../src/workflows/contract/publishing.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 
 /** History length at which Temporal suggests continue-as-new. It terminates the workflow at 50 thousand events. */

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { insteadOf } from '../../../sandbox/platforms/foreign-answers.ts'
+import { insteadOf } from '../../../sandbox/platforms/foreign-responses.ts'
 import { startMastodon, type Mastodon } from '../../../sandbox/platforms/mastodon.ts'
 import { consent } from '../../../sandbox/platforms/shared/consent.ts'
 import { buildCallbackUrl } from '../../../src/domain/accounts/platform-connect.ts'

@@ -70,7 +70,7 @@ it('renewTokens renews an expiring Bluesky session', async () => {
 
 /** Creates a user whose Threads connection expires in five days. */
 async function expiringThreadsUser() {
-  const user = await connecting('threads', world.context, world.app).someone()
+  const user = await connecting('threads', world.context, world.app).newUser()
   const { id } = threads.createAccount({ username: unique('t').replace(/\W/g, '') })
   await user.connect(id)
   const accounts = world.context.database.connection.collection('accounts')

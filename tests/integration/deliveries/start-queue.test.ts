@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createPost } from '../../../src/commands/posts/create-post.ts'
 import { createStartQueue } from '../../../src/commands/posts/start-queue.ts'
 import { HOUR } from '../../../src/domain/shared/times.ts'
-import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/contract/publishing.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 
 let world: DeliveryWorld

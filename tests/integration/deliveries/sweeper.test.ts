@@ -11,8 +11,12 @@ import { updatePost } from '../../../src/commands/posts/update-post.ts'
 import { codeMail } from '../../../src/domain/notifications/mail-texts.ts'
 import type { Post } from '../../../src/domain/posts/post.ts'
 import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
-import { BACKGROUND_WORK, backgroundWorkflowId, type BackgroundWork } from '../../../src/workflows/background-work.ts'
-import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
+import {
+  BACKGROUND_WORK,
+  backgroundWorkflowId,
+  type BackgroundWork,
+} from '../../../src/workflows/contract/background-work.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/contract/publishing.ts'
 import { ALL_QUEUES, poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { unique } from '../../support/servers.ts'
 
@@ -42,10 +46,10 @@ async function sweepIn(
   ms: number,
   backlogs: BackgroundBacklog[] = [],
   parts: Partial<typeof world.context> = {},
-): Promise<{ takenUp: number }> {
+): Promise<{ restarted: number }> {
   const clock = { ...world.context.clock, now: () => new Date(Date.now() + ms) }
   const { sweepDeliveries } = createSweepActivities({ ...world.context, ...parts, backlogs, clock })
-  return new MockActivityEnvironment().run<[], { takenUp: number }, typeof sweepDeliveries>(sweepDeliveries)
+  return new MockActivityEnvironment().run<[], { restarted: number }, typeof sweepDeliveries>(sweepDeliveries)
 }
 
 /** An orchestrator whose Temporal server acknowledges nothing. */
@@ -70,8 +74,8 @@ describe('the sweeper', () => {
         idempotency: null,
       },
     )
-    expect((await sweepIn(0)).takenUp).toBe(0)
-    expect((await sweepIn(MINUTE)).takenUp).toBe(1)
+    expect((await sweepIn(0)).restarted).toBe(0)
+    expect((await sweepIn(MINUTE)).restarted).toBe(1)
     expect(await user.until(data.postId)).toMatchObject({ status: 'COMPLETED' })
     expect(await user.published()).toHaveLength(1)
     expect((await world.context.posts.find(data.postId))!.startPending).toBe(false)
@@ -119,7 +123,7 @@ describe('the sweeper', () => {
     // On a slow machine Temporal may not acknowledge the signal in time, and the next sweep sends it again.
     await poll(
       () => sweepIn(MINUTE),
-      ({ takenUp }) => takenUp === 1,
+      ({ restarted }) => restarted === 1,
     )
     expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
     expect(await user.published()).toHaveLength(1)

@@ -2,8 +2,8 @@ import { Client, Connection, WorkflowClient, WorkflowNotFoundError } from '@temp
 import { expect, it } from 'vitest'
 import type { Post } from '../../../src/domain/posts/post.ts'
 import { createOrchestrator } from '../../../src/integrations/temporal/orchestrator.ts'
-import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
-import { POST_STATUS } from '../../../src/workflows/search-attributes.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/contract/publishing.ts'
+import { POST_STATUS } from '../../../src/workflows/contract/search-attributes.ts'
 import { buildPost } from '../../support/posts.ts'
 import { registerNamespace, testConfig, testContext } from '../../support/servers.ts'
 

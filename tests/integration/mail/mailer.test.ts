@@ -99,7 +99,7 @@ describe('an accepted mail', () => {
     const mail = {
       _id: 'm1',
       sealed: sealMail(cipher, 'm1', { to: 'ann@example.test', ...words }),
-      worthUntil: new Date(Date.now() + MINUTE),
+      expiresAt: new Date(Date.now() + MINUTE),
     } as Mail
     let sent = 0
     let ended: unknown[] = []

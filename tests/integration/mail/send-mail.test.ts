@@ -87,7 +87,7 @@ describe('a mail', () => {
   })
 
   it('a mail without a recipient is not sent', async () => {
-    expect(await world.outcomeOf(await queue(null))).toBe('NOBODY')
+    expect(await world.outcomeOf(await queue(null))).toBe('NO_RECIPIENT')
   })
 
   it('a mail sealed for another record is not sent', async () => {
@@ -127,21 +127,21 @@ it('the metrics count the outcomes of mails', async () => {
 })
 
 describe('the sweeper', () => {
-  async function sweepIn(ms: number): Promise<{ takenUp: number }> {
+  async function sweepIn(ms: number): Promise<{ restarted: number }> {
     const { context } = world
     const clock = { ...context.clock, now: () => new Date(Date.now() + ms) }
     const { sweepDeliveries } = createSweepActivities({ ...context, clock, backlogs: [mailBacklog(context)] })
-    return new MockActivityEnvironment().run<[], { takenUp: number }, typeof sweepDeliveries>(sweepDeliveries)
+    return new MockActivityEnvironment().run<[], { restarted: number }, typeof sweepDeliveries>(sweepDeliveries)
   }
 
   it('the sweeper sends a mail that Temporal never received', async () => {
     const to = newAddress()
     const mailId = await queue(to, { deps: { orchestrator: { startWork: async () => false } } })
-    expect(await sweepIn(0)).toEqual({ takenUp: 0 })
-    expect(await sweepIn(MINUTE)).toEqual({ takenUp: 1 })
+    expect(await sweepIn(0)).toEqual({ restarted: 0 })
+    expect(await sweepIn(MINUTE)).toEqual({ restarted: 1 })
     expect(await world.outcomeOf(mailId)).toBe('sent')
     expect(world.catcher.mails.list(to)).toHaveLength(1)
-    expect(await sweepIn(10 * MINUTE)).toEqual({ takenUp: 0 })
+    expect(await sweepIn(10 * MINUTE)).toEqual({ restarted: 0 })
     expect(await world.context.metrics.text()).toContain('postonce_sweep_work_total{work="sendMail"} 1')
   })
 
@@ -153,7 +153,7 @@ describe('the sweeper', () => {
       async () => world.catcher.faults.list(),
       (faults) => faults.length === 0,
     )
-    expect(await sweepIn(MINUTE)).toEqual({ takenUp: 0 })
+    expect(await sweepIn(MINUTE)).toEqual({ restarted: 0 })
     expect(await world.outcomeOf(mailId)).toBe('sent')
   })
 })

@@ -118,7 +118,7 @@ describe('detecting a dead device', () => {
 
   it('a wrong project or key of ours does not make a device dead', async () => {
     const wrongProject = pushWith({ projectId: 'another' })
-    expect(await sendTo(device(), wrongProject)).toMatchObject({ kind: 'later', isTrouble: false })
+    expect(await sendTo(device(), wrongProject)).toMatchObject({ kind: 'later', isUnavailable: false })
     const { privateKey } = generateKeyPairSync('rsa', {
       modulusLength: 2_048,
       publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -135,16 +135,16 @@ describe('a message causes one call', () => {
     [{ status: 503, headers: { 'retry-after': '0' } }, {}],
     [
       { status: 503, headers: { 'retry-after': '7' } },
-      { waitMs: 7_000, isTrouble: true },
+      { waitMs: 7_000, isUnavailable: true },
     ],
     [
       { status: 429, headers: { 'retry-after': '90' } },
-      { waitMs: 90_000, isTrouble: false },
+      { waitMs: 90_000, isUnavailable: false },
     ],
-    [{ status: 500, body: 'no JSON' }, { isTrouble: true }],
-    [{ cut: true }, { isTrouble: true }],
-    [{ hang: true }, { isTrouble: true }],
-    [{ status: 200, body: { name: 'x' }, trickleBytesPerSecond: 2 }, { isTrouble: true }],
+    [{ status: 500, body: 'no JSON' }, { isUnavailable: true }],
+    [{ cut: true }, { isUnavailable: true }],
+    [{ hang: true }, { isUnavailable: true }],
+    [{ status: 200, body: { name: 'x' }, trickleBytesPerSecond: 2 }, { isUnavailable: true }],
   ])('a message answered with %j causes one call', async (action, expected) => {
     const before = (await sends()).length
     await control.fault({ path: 'messages:send', action })
@@ -166,6 +166,6 @@ it('an invalid private key is rejected at startup with the name of its variable'
 
 it('an unreachable token service is retried later', async () => {
   const nowhere = pushWith({ url: 'http://127.0.0.1:9' })
-  expect(await sendTo(device(), nowhere)).toMatchObject({ kind: 'later', isTrouble: true })
+  expect(await sendTo(device(), nowhere)).toMatchObject({ kind: 'later', isUnavailable: true })
   await nowhere.close()
 })

@@ -52,7 +52,7 @@ export async function killWorker(world: DeliveryWorld, push: PushReceiver) {
     const scheduledAt = new Date(Date.now() + DUE_IN_MS).toISOString()
     const postId = await user.create({ content: { text: 'Good morning' }, scheduledAt })
     await untilPushed(1)
-    const letGo = await hold(user.userId, `post-published:${postId}:bluesky`)
+    const release = await hold(user.userId, `post-published:${postId}:bluesky`)
     await user.until(postId)
     const sends = (await push.sends()).length
     await push.control.fault({ path: 'messages:send', times: 1, action: { hang: true } })
@@ -76,7 +76,7 @@ export async function killWorker(world: DeliveryWorld, push: PushReceiver) {
     worker.kill('SIGKILL')
     await once(worker, 'exit')
     const storedWhenKilled = (await world.notificationsOf(user.userId)).length
-    const heldWhenKilled = await letGo()
+    const heldWhenKilled = await release()
     await startWorker()
     await untilPushed(3)
     const news = await world.notificationsOf(user.userId)

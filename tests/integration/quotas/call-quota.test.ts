@@ -8,7 +8,7 @@ import { createQuotaLedger } from '../../../src/store/quotas/quota-ledger.ts'
 import { openDatabase } from '../../../src/store/shared/database.ts'
 import { collectCommands } from '../../support/driver-commands.ts'
 import { quotaDatabase } from '../../support/quota-databases.ts'
-import { quotaProcess, quotaServer, type QuotaAnswer } from '../../support/quota-server.ts'
+import { quotaProcess, quotaServer, type QuotaResponse } from '../../support/quota-server.ts'
 import { unique } from '../../support/servers.ts'
 
 let database: Awaited<ReturnType<typeof quotaDatabase>>
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-const OK: QuotaAnswer = { status: 200 }
+const OK: QuotaResponse = { status: 200 }
 const MINUTE_MS = 60_000
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {
@@ -204,7 +204,7 @@ describe('a pause', () => {
   })
 
   it('that begins while a call waits for its lease stops the call', async () => {
-    const { promise: answered, resolve: answer } = Promise.withResolvers<QuotaAnswer>()
+    const { promise: answered, resolve: answer } = Promise.withResolvers<QuotaResponse>()
     const server = await startServer(() => answered)
     const { call, leases, holdLeases } = startProcess(server.url)
     const subject = newSubject(10)

@@ -64,7 +64,7 @@ it('deliveries wait for the documented limit while the platform does not answer'
   await expect(take()).rejects.toThrow('Threads accepts one post of an account in 24 hours')
 })
 
-it('a place that was given back is used by the next delivery', async () => {
+it('a token that was given back is used by the next delivery', async () => {
   const { take } = turnsOf(async () => [])
   const turn = await take()
   await turn.giveBack()

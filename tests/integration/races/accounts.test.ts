@@ -6,7 +6,7 @@ import { armLeadMs } from '../../../src/domain/posts/publish-plan.ts'
 import type { PostInput } from '../../faults/judge/evidence.ts'
 import type { LedgerEntry } from '../../support/platform-control.ts'
 import { unique } from '../../support/servers.ts'
-import { inTurns, madePost, startRaceWorld, type ApiProcess, type RaceUser, type RaceWorld } from './world.ts'
+import { mapLimited, toCreatedId, startRaceWorld, type ApiProcess, type RaceUser, type RaceWorld } from './world.ts'
 
 let world: RaceWorld
 let api: ApiProcess
@@ -55,9 +55,9 @@ beforeAll(async () => {
   const casts = (Object.keys(CHANGES) as Change[]).flatMap((change) =>
     (Object.keys(MOMENTS) as Moment[]).flatMap((moment) => Array.from({ length: SAME }, () => ({ change, moment }))),
   )
-  const users = await inTurns(casts, 3, async (cast) => ({ ...cast, ...(await addUsers()) }))
+  const users = await mapLimited(casts, 3, async (cast) => ({ ...cast, ...(await addUsers()) }))
   const start = Date.now() + LEAD_MS
-  const set = await inTurns(users, 9, async (one) => ({ ...one, ...(await schedule(one.user, start)) }))
+  const set = await mapLimited(users, 9, async (one) => ({ ...one, ...(await schedule(one.user, start)) }))
   scenes = await Promise.all(set.map(playScene))
   await world.workflowsEnd(scenes.map(({ postId }) => postId))
   ledger = await world.control.ledger()
@@ -72,8 +72,8 @@ async function addUsers(): Promise<Pick<Scene, 'user' | 'other'>> {
 
 async function schedule(user: RaceUser, start: number) {
   const dueAt = start + Math.floor(Math.random() * 5_000)
-  const wish: PostInput = { text: unique('scene'), platforms: ['bluesky'], scheduledAt: dueAt }
-  return { dueAt, text: wish.text!, postId: madePost(await api.as(user).create(wish)) }
+  const input: PostInput = { text: unique('scene'), platforms: ['bluesky'], scheduledAt: dueAt }
+  return { dueAt, text: input.text!, postId: toCreatedId(await api.as(user).create(input)) }
 }
 
 async function playScene(scene: Omit<Scene, 'changedAt'>): Promise<Scene> {

@@ -6,7 +6,7 @@ import type { LedgerEntry } from '../../support/platform-control.ts'
 import { unique } from '../../support/servers.ts'
 import { marked, type PostInput } from '../../faults/judge/evidence.ts'
 import type { Answer } from '../../faults/operations.ts'
-import { inTurns, madePost, startRaceWorld, type ApiProcess, type RaceUser, type RaceWorld } from './world.ts'
+import { mapLimited, toCreatedId, startRaceWorld, type ApiProcess, type RaceUser, type RaceWorld } from './world.ts'
 
 /** A post that is changed around its scheduled time. */
 interface Racer {
@@ -42,7 +42,7 @@ let ledger: LedgerEntry[]
 beforeAll(async () => {
   world = await startRaceWorld()
   apis = await Promise.all([world.startApi(), world.startApi()])
-  users = await inTurns(Array.from({ length: USERS }), 3, () => world.user())
+  users = await mapLimited(Array.from({ length: USERS }), 3, () => world.user())
   raced = await race()
   await world.workflowsEnd(Object.values(raced).flatMap((racers) => racers.map(({ postId }) => postId)))
   ledger = await world.control.ledger()
@@ -78,7 +78,7 @@ async function race() {
       2,
       around(({ user, postId, dueAt }) => editTo(user, postId, { scheduledAt: delayedTo(dueAt) })),
     ),
-    inTurns([...twins.entries()], 1, ([index, dueAt]) => createTwins(dueAt, users[index % USERS]!)),
+    mapLimited([...twins.entries()], 1, ([index, dueAt]) => createTwins(dueAt, users[index % USERS]!)),
     enter(
       cancels,
       6,
@@ -95,22 +95,22 @@ async function enter<T>(
   width: number,
   goOn: (racer: Racer, index: number) => Promise<T>,
 ): Promise<T[]> {
-  const racing = await inTurns([...dueAts.entries()], width, async ([index, dueAt]) => ({
+  const racing = await mapLimited([...dueAts.entries()], width, async ([index, dueAt]) => ({
     end: goOn(await create(dueAt), index),
   }))
   return Promise.all(racing.map(({ end }) => end))
 }
 
 const delayedTo = (dueAt: Date) => dueAt.getTime() + 2_000
-const editTo = (user: RaceUser, postId: string, wish: PostInput) => api().as(user).edit(postId, wish)
+const editTo = (user: RaceUser, postId: string, input: PostInput) => api().as(user).edit(postId, input)
 
 async function create(
   dueAt: Date,
   user = users[turn % USERS]!,
   text = marked(unique('race'), 'hello'),
 ): Promise<Racer> {
-  const wish = { text, platforms: ['bluesky' as const], scheduledAt: dueAt.getTime() }
-  return { user, postId: madePost(await api().as(user).create(wish)), text, dueAt }
+  const input = { text, platforms: ['bluesky' as const], scheduledAt: dueAt.getTime() }
+  return { user, postId: toCreatedId(await api().as(user).create(input)), text, dueAt }
 }
 
 async function createTwins(dueAt: Date, user: RaceUser): Promise<Racer[]> {
@@ -138,8 +138,8 @@ async function move(racer: Racer, where: 'later' | 'earlier' | 'now') {
     earlier: new Date((now + dueAt.getTime()) / 2),
     now: null,
   }[where]
-  const wish = { text: `${text} moved`, scheduledAt: movedTo?.getTime() ?? null }
-  const answer = await editTo(user, postId, wish)
+  const input = { text: `${text} moved`, scheduledAt: movedTo?.getTime() ?? null }
+  const answer = await editTo(user, postId, input)
   return { ...racer, status: answer?.status, answeredAt: new Date(), where, movedTo: movedTo ?? new Date(now) }
 }
 

@@ -6,7 +6,7 @@ import type { Running } from '../../../sandbox/servers/process.ts'
 import type { PostInput } from '../../faults/judge/evidence.ts'
 import { poll } from '../../support/delivery-world.ts'
 import { unique } from '../../support/servers.ts'
-import { madePost, startRaceWorld, type ApiProcess, type RaceUser, type RaceWorld } from './world.ts'
+import { toCreatedId, startRaceWorld, type ApiProcess, type RaceUser, type RaceWorld } from './world.ts'
 
 /** Far less than the platform offers to send, far more than a busy process needs. */
 const MOST_MEMORY_GROWTH_BYTES = 300 * 1_048_576
@@ -36,8 +36,8 @@ function mostMemory({ pid }: Running): number {
   return Number(kilobytes) * 1_024
 }
 
-const wishFor = (text: string): PostInput => ({ text: unique(text), platforms: ['bluesky'] })
-const publish = async (user: RaceUser, wish = wishFor('hello')) => madePost(await api.as(user).create(wish))
+const inputFor = (text: string): PostInput => ({ text: unique(text), platforms: ['bluesky'] })
+const publish = async (user: RaceUser, input = inputFor('hello')) => toCreatedId(await api.as(user).create(input))
 
 const HANG = { hang: true }
 const TRICKLE = { trickleBytesPerSecond: 1 }
@@ -48,7 +48,7 @@ const HEADERS = { flood: 'headers' } as const
 /** Triggers a delivery that makes the call and returns its post. */
 const SCENES = {
   putRecord: (user: RaceUser) => publish(user),
-  resolveHandle: (user: RaceUser) => publish(user, wishFor(`@${user.account.handle} hello`)),
+  resolveHandle: (user: RaceUser) => publish(user, inputFor(`@${user.account.handle} hello`)),
   uploadBlob: publishImage,
   async refreshSession(user: RaceUser) {
     const accounts = world.context.database.connection.collection('accounts')
@@ -70,11 +70,11 @@ async function publishImage(user: RaceUser): Promise<string> {
     .toBuffer()
   await fetch(uploadUrl, { method: 'PUT', body, headers: { 'content-type': 'image/png' } })
   const mediaItems = [{ storageKey, mimeType: 'image/png' }]
-  const wish = wishFor('image')
-  const answer = await world.log.record({ kind: 'create', userId: user.userId, input: wish }, () =>
-    user.call('POST', '/api/posts', { content: { text: wish.text, mediaItems }, selectedPlatforms: wish.platforms }),
+  const input = inputFor('image')
+  const answer = await world.log.record({ kind: 'create', userId: user.userId, input }, () =>
+    user.call('POST', '/api/posts', { content: { text: input.text, mediaItems }, selectedPlatforms: input.platforms }),
   )
-  return madePost(answer)
+  return toCreatedId(answer)
 }
 
 describe.concurrent('a delivery to a hostile platform', { timeout: 120_000 }, () => {

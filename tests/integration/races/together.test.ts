@@ -4,7 +4,7 @@ import type { Client } from '../../faults/client.ts'
 import type { PostInput } from '../../faults/judge/evidence.ts'
 import type { Answer } from '../../faults/operations.ts'
 import { unique } from '../../support/servers.ts'
-import { madePost, startRaceWorld, type ApiProcess, type RaceUser, type RaceWorld } from './world.ts'
+import { toCreatedId, startRaceWorld, type ApiProcess, type RaceUser, type RaceWorld } from './world.ts'
 
 interface Body {
   code?: string
@@ -31,7 +31,7 @@ async function sendConcurrently(
   return answers.filter((answer) => answer !== null)
 }
 
-const wishFor = (text: string): PostInput & { text: string } => ({ text: unique(text), platforms: ['bluesky'] })
+const inputFor = (text: string): PostInput & { text: string } => ({ text: unique(text), platforms: ['bluesky'] })
 const collection = (name: string) => world.context.database.connection.collection(name)
 const usageOf = async ({ userId }: RaceUser) => (await world.context.users.findById(userId))!.usage.postsCreated
 const postsOf = async ({ userId }: RaceUser) =>
@@ -53,7 +53,7 @@ describe('20 concurrent retries of a failed post', () => {
     const user = await world.user()
     const refusal = { status: 400, headers: {}, body: JSON.stringify({ error: 'InvalidRequest', message: 'no' }) }
     await world.control.fault({ account: user.account.did, path: 'putRecord', times: 1, action: refusal })
-    const postId = madePost(await user.posts.create(wishFor('Again')))
+    const postId = toCreatedId(await user.posts.create(inputFor('Again')))
     expect(await user.until(postId)).toMatchObject({ status: 'FAILED' })
 
     const answers = await sendConcurrently(20, user, (posts) => posts.retry(postId))
@@ -74,8 +74,8 @@ describe('20 concurrent retries of a failed post', () => {
 describe('50 concurrent creates', () => {
   it('creates with the same idempotency key make a single post and delivery and return the same data', async () => {
     const user = await world.user()
-    const wish = { ...wishFor('Only one'), idempotencyKey: randomUUID() }
-    const answers = await sendConcurrently(50, user, (posts) => posts.create(wish))
+    const input = { ...inputFor('Only one'), idempotencyKey: randomUUID() }
+    const answers = await sendConcurrently(50, user, (posts) => posts.create(input))
     expect(tally(answers)).toEqual({ 200: 49, 201: 1 })
     expect(new Set(answers.map(({ body }) => JSON.stringify((body as Body).data)))).toHaveLength(1)
 
@@ -83,13 +83,13 @@ describe('50 concurrent creates', () => {
     expect(await user.until(postId!)).toMatchObject({ status: 'COMPLETED' })
     await world.workflowsEnd([postId!])
     expect([await postsOf(user), await usageOf(user)]).toEqual([[postId], 1])
-    expect(await textsOf(user)).toEqual([wish.text])
+    expect(await textsOf(user)).toEqual([input.text])
   })
 
   it('creates at one below the plan limit make exactly one post', async () => {
     const user = await world.user()
-    const [before, last] = [wishFor('The last but one'), wishFor('The last')]
-    const firstId = madePost(await user.posts.create(before))
+    const [before, last] = [inputFor('The last but one'), inputFor('The last')]
+    const firstId = toCreatedId(await user.posts.create(before))
     await allow(user, 2)
     const answers = await sendConcurrently(50, user, (posts) => posts.create(last))
     expect(tally(answers)).toEqual({ 201: 1, 403: 49 })
@@ -97,7 +97,7 @@ describe('50 concurrent creates', () => {
       expect(body).toMatchObject({ code: 'POST_LIMIT_REACHED', usage: 2, limit: 2 })
     }
 
-    const lastId = madePost(answers.find(({ status }) => status === 201)!)
+    const lastId = toCreatedId(answers.find(({ status }) => status === 201)!)
     expect([(await postsOf(user)).toSorted(), await usageOf(user)]).toEqual([[firstId, lastId].toSorted(), 2])
     for (const postId of [firstId, lastId]) expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
     await world.workflowsEnd([firstId, lastId])
@@ -107,7 +107,7 @@ describe('50 concurrent creates', () => {
   it('creates within the plan limit make 50 posts', async () => {
     const user = await world.user()
     await allow(user, 50)
-    const answers = await sendConcurrently(50, user, (posts) => posts.create({ ...wishFor('Room'), status: 'DRAFT' }))
+    const answers = await sendConcurrently(50, user, (posts) => posts.create({ ...inputFor('Room'), status: 'DRAFT' }))
     expect(tally(answers)).toEqual({ 201: 50 })
     expect([(await postsOf(user)).length, await usageOf(user)]).toEqual([50, 50])
   })
@@ -131,12 +131,12 @@ describe.concurrent('20 posts due at the same time', () => {
       // Long enough for others to find the same token while the first renewal is in progress.
       await world.control.fault({ account: user.account.did, path: 'refreshSession', action: { delayMs: 2_500 } })
       const scheduledAt = Date.now() + 10_000
-      const wishes = Array.from({ length: 20 }, () => ({ ...wishFor('Due'), scheduledAt }))
-      const postIds = (await Promise.all(wishes.map((wish) => user.posts.create(wish)))).map(madePost)
+      const inputs = Array.from({ length: 20 }, () => ({ ...inputFor('Due'), scheduledAt }))
+      const postIds = (await Promise.all(inputs.map((input) => user.posts.create(input)))).map(toCreatedId)
       await endToken(user)
       await world.workflowsEnd(postIds)
 
-      expect(await textsOf(user)).toEqual(wishes.map(({ text }) => text).toSorted())
+      expect(await textsOf(user)).toEqual(inputs.map(({ text }) => text).toSorted())
       for (const postId of postIds) expect(await user.status(postId)).toMatchObject({ status: 'COMPLETED' })
       expect(await statusesOf(user, 'refreshSession')).toEqual([200])
       expect(await world.workersOf(postIds)).toHaveLength(2)

@@ -6,7 +6,7 @@ import { Client as TemporalClient, Connection, WorkflowNotFoundError, type Workf
 import { freePort, type Running } from '../../../sandbox/servers/process.ts'
 import { startApi, startWorker } from '../../../sandbox/service.ts'
 import type { Config } from '../../../src/config/schema.ts'
-import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/contract/publishing.ts'
 import { createClient, type Client, type Send } from '../../faults/client.ts'
 import type { ProcessExit } from '../../faults/judge/evidence.ts'
 import { ALL_QUEUES, poll, startDeliveryWorld } from '../../support/delivery-world.ts'
@@ -154,7 +154,7 @@ function sendTo(url: string, token: string): Send {
 }
 
 /** Processes the items a few at a time. */
-export async function inTurns<T, R>(items: T[], width: number, work: (item: T) => Promise<R>): Promise<R[]> {
+export async function mapLimited<T, R>(items: T[], width: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   const queue = [...items.entries()]
   const runners = Array.from({ length: width }, async () => {
@@ -165,7 +165,7 @@ export async function inTurns<T, R>(items: T[], width: number, work: (item: T) =
 }
 
 /** Returns the post that a create made. */
-export function madePost(answer: { status: number; body: unknown } | null): string {
+export function toCreatedId(answer: { status: number; body: unknown } | null): string {
   if (answer?.status !== 201) throw new Error(`creating failed: ${JSON.stringify(answer)}`)
   return (answer.body as { data: { postId: string } }).data.postId
 }

@@ -67,13 +67,13 @@ describe.each(TRANSPORTS)('a connection over %s', (transport) => {
     laptop.close()
   })
 
-  it.each(['garbled', 'of another user', 'of an ended session'])(
+  it.each(['malformed', 'of another user', 'of an ended session'])(
     'a connection is closed by a new token that is %s',
     async (kind) => {
       const ann = await signIn(world.context)
       const client = await listen(ann.accessToken)
       const token = {
-        garbled: async () => 'x',
+        malformed: async () => 'x',
         'of another user': async () => (await signIn(world.context)).accessToken,
         'of an ended session': async () => {
           const ended = await logInAgain(ann)

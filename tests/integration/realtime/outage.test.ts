@@ -122,7 +122,7 @@ async function startCuttableProxy(to: number) {
       isCut = true
       for (const socket of sockets) socket.destroy()
     },
-    mend: (): void => void (isCut = false),
+    reconnect: (): void => void (isCut = false),
     close: () => void server.close(),
   }
 }
@@ -145,7 +145,7 @@ it('a process that was cut off from the database sends all missed notifications 
     (warnings) => warnings > 0,
   )
   for (let nth = 0; nth < 5; nth++) await elsewhere.notifications.insertOnce(newNotification(bob.user._id))
-  proxy.mend()
+  proxy.reconnect()
   const stored = await elsewhere.notifications.listOf(bob.user._id, 10)
   await poll(
     async () => his.received.length,

@@ -67,9 +67,9 @@ describe('the origin of a real-time request', () => {
     ['', false],
   ]
 
-  it.each(ORIGINS)('every transport accepts or refuses the origin: %s', async (origin, isLetIn) => {
+  it.each(ORIGINS)('every transport accepts or refuses the origin: %s', async (origin, isAllowed) => {
     const headers = origin === undefined ? {} : { origin }
-    const wanted = isLetIn ? [101, 101, 200] : [403, 403, 403]
+    const wanted = isAllowed ? [101, 101, 200] : [403, 403, 403]
     expect(
       await Promise.all([
         statusOf(openPlain(world.address, { headers })),

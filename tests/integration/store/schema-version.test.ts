@@ -57,13 +57,13 @@ describe('the schema version of a database', () => {
   ])('a database of %s is refused and stays unchanged, with and without records', async (_name, version, message) => {
     const { database, url } = await openNew()
     await storeVersion(database, version)
-    for (const kept of [['meta'], ['drafts', 'meta']]) {
-      if (kept.includes('drafts')) await records(database, 'drafts').insertOne({ _id: 'draft' })
+    for (const names of [['meta'], ['drafts', 'meta']]) {
+      if (names.includes('drafts')) await records(database, 'drafts').insertOne({ _id: 'draft' })
       const refused = await database.createSchema().catch((error: unknown) => error)
       expect(refused).toBeInstanceOf(SchemaVersionError)
       expect((refused as Error).message).toMatch(message)
       await expect(claimDatabase(url)).rejects.toThrow('npm run dev -- --fresh')
-      expect((await namesOf(database)).toSorted()).toEqual(kept)
+      expect((await namesOf(database)).toSorted()).toEqual(names)
       expect(await database.readSchemaVersion()).toBe(version)
     }
   })

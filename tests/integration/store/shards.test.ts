@@ -9,8 +9,8 @@ import {
   type CollectionPlan,
   type DuePage,
   type FollowersPlan,
-} from '../../../src/workflows/messages/analytics.ts'
-import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
+} from '../../../src/workflows/contract/analytics.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/contract/publishing.ts'
 import { ALL_QUEUES, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { collectCommands } from '../../support/driver-commands.ts'
 import { beginsWithUser, findShardProblem, SHARDED } from '../../support/shard-rules.ts'

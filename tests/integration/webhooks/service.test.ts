@@ -41,7 +41,7 @@ async function createWebhook(user: User) {
   return { path, id: body.data.id as string, secret: body.data.secret as string }
 }
 
-const sweep = (): Promise<{ takenUp: number }> =>
+const sweep = (): Promise<{ restarted: number }> =>
   new MockActivityEnvironment().run(createSweepActivities(service.context).sweepDeliveries)
 const untilState = (user: User, id: string, state: string, count = 1) =>
   poll(

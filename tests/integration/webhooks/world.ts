@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import { createDeliverWebhooksActivities } from '../../../src/activities/webhooks/deliver-webhooks.ts'
 import type { Context } from '../../../src/context.ts'
 import type { NewEvent } from '../../../src/domain/events/events.ts'
-import type { RoundResult } from '../../../src/workflows/messages/webhooks.ts'
+import type { RoundResult } from '../../../src/workflows/contract/webhooks.ts'
 import { unique } from '../../support/servers.ts'
 
 /** An event of a post. */

@@ -24,7 +24,7 @@ async function publish(as = account): Promise<string> {
   return (await adapter.publish(post, as, delivery, options())).platformPostId
 }
 
-async function tell(path: string, body?: object): Promise<void> {
+async function postControl(path: string, body?: object): Promise<void> {
   const answer = await fetch(`${bluesky.control}${path}`, { method: 'POST', body: JSON.stringify(body ?? {}) })
   expect(answer.status).toBe(200)
 }
@@ -43,7 +43,7 @@ afterAll(() => world?.stop())
 
 beforeEach(async () => {
   await control.clearFaults()
-  await tell('/app-view', { lagMs: 0 })
+  await postControl('/app-view', { lagMs: 0 })
 })
 
 describe('the counts of posts', () => {
@@ -93,12 +93,12 @@ describe('the counts of posts', () => {
   it('counts follow new activity after the lag', async () => {
     const uri = await publish()
     await read([uri])
-    await tell('/app-view', { lagMs: 60_000 })
+    await postControl('/app-view', { lagMs: 60_000 })
     await control.setMetrics(uri, { likes: 9 })
     await control.deletePost(uri)
     const other = await publish()
     expect(await read([uri, other])).toEqual(new Map([[uri, NOTHING_YET]]))
-    await tell('/app-view', { lagMs: 0 })
+    await postControl('/app-view', { lagMs: 0 })
     expect(await read([uri, other])).toEqual(
       new Map<string, unknown>([
         [uri, 'deleted'],
@@ -111,7 +111,7 @@ describe('the counts of posts', () => {
 describe('a post that the network does not show', () => {
   it("a post is left out while its account's own server has it", async () => {
     const [hidden, shown] = [await publish(), await publish()]
-    await tell(`/posts/${encodeURIComponent(hidden)}/hide`)
+    await postControl(`/posts/${encodeURIComponent(hidden)}/hide`)
     expect([...(await read([hidden, shown])).keys()]).toEqual([shown])
   })
 

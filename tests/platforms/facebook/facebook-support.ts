@@ -1,7 +1,7 @@
 import type { MetaOptions } from '../../../sandbox/platforms/meta.ts'
 import type { Credentials, MediaSource, PlatformAdapter } from '../../../src/platforms/contract.ts'
 import { createFacebook, type FacebookOptions } from '../../../src/platforms/facebook/adapter.ts'
-import { decide, metaWorld, REDIRECT_URI, VERSION, type KeptBack } from '../shared/meta-support.ts'
+import { decide, metaWorld, REDIRECT_URI, VERSION, type DeclinedGrants } from '../shared/meta-support.ts'
 import { controlOf, withVersion } from '../shared/support.ts'
 import { USER_AGENT } from '../../support/user-agent.ts'
 
@@ -28,10 +28,10 @@ export async function facebookWorld(
   })
 
   /** Connects an account like a user, over the login page. */
-  async function connection(personId: string, keptBack?: KeptBack, decision?: 'allow' | 'deny') {
+  async function connection(personId: string, declined?: DeclinedGrants, decision?: 'allow' | 'deny') {
     const options = { signal: AbortSignal.timeout(20_000) }
     const { url, secrets } = await redirect.begin({ state: 'state-1', redirectUri: REDIRECT_URI }, options)
-    const query = Object.fromEntries(new URL(await decide(url, personId, keptBack, decision)).searchParams)
+    const query = Object.fromEntries(new URL(await decide(url, personId, declined, decision)).searchParams)
     return redirect.complete({ query, redirectUri: REDIRECT_URI, secrets }, options)
   }
 

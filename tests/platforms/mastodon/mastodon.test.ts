@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { insteadOf } from '../../../sandbox/platforms/foreign-answers.ts'
+import { insteadOf } from '../../../sandbox/platforms/foreign-responses.ts'
 import type { Published } from '../../../src/domain/posts/post.ts'
 import type {
   Credentials,
@@ -417,7 +417,7 @@ describe('the search for a published status', () => {
   })
 
   it('every status may be ours if the server reports neither the application nor edits', async () => {
-    const other = await mastodonWorld(media, { tellsEdits: false })
+    const other = await mastodonWorld(media, { reportsEdits: false })
     try {
       const as = await other.newAccount()
       await other.control.addFault({ path: 'apps/verify_credentials', action: { status: 403, body: { error: 'no' } } })
@@ -433,7 +433,7 @@ describe('the search for a published status', () => {
 
   it("the application's name is learnt from an accepted post and survives a restart", async () => {
     const facts = memoryFacts()
-    const server = { namesApplication: false, honoursKeys: false, tellsEdits: false }
+    const server = { namesApplication: false, honoursKeys: false, reportsEdits: false }
     const other = await mastodonWorld(media, server, { facts })
     const { clientId, clientSecret } = other.app
     const restarted = createMastodon({

@@ -19,7 +19,7 @@ export const SCOPES = [
 export const uniqueName = (prefix: string) => `${prefix}${randomBytes(6).toString('hex')}`
 
 /** The check boxes of the dialog that are ticked, besides the account. */
-export interface KeptBack {
+export interface DeclinedGrants {
   decline?: string[]
   hide?: string[]
 }
@@ -28,7 +28,7 @@ export interface KeptBack {
 export async function decide(
   url: string,
   accountId: string,
-  { decline = [], hide = [] }: KeptBack = {},
+  { decline = [], hide = [] }: DeclinedGrants = {},
   decision: 'allow' | 'deny' = 'allow',
 ): Promise<string> {
   const form = new URLSearchParams({ account: accountId, decision })
@@ -83,9 +83,9 @@ export async function metaWorld(options: MetaOptions = {}) {
   const client = { client_id: app.id, client_secret: app.secret }
 
   /** A long-lived user token, obtained like an application does. */
-  async function logIn(personId: string, keptBack?: KeptBack, scopes = SCOPES): Promise<string> {
+  async function logIn(personId: string, declined?: DeclinedGrants, scopes = SCOPES): Promise<string> {
     const url = dialogUrl({ scope: scopes.join(',') })
-    const code = new URL(await decide(url, personId, keptBack)).searchParams.get('code')!
+    const code = new URL(await decide(url, personId, declined)).searchParams.get('code')!
     const exchange = { ...client, redirect_uri: REDIRECT_URI, code }
     const short = await graph<{ access_token: string }>('GET', '/oauth/access_token', exchange)
     const long = await graph<{ access_token: string }>('GET', '/oauth/access_token', {
@@ -106,9 +106,9 @@ export async function metaWorld(options: MetaOptions = {}) {
   }
 
   /** A page with its token, obtained like an application does. */
-  async function newPage(scopes = SCOPES, keptBack?: KeptBack) {
+  async function newPage(scopes = SCOPES, declined?: DeclinedGrants) {
     const { person, pages } = newPerson()
-    const userToken = await logIn(person.id, keptBack, scopes)
+    const userToken = await logIn(person.id, declined, scopes)
     const { body } = await graph<{ data: { access_token: string }[] }>(
       'GET',
       '/me/accounts',

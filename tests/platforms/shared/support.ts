@@ -6,10 +6,10 @@ import type { LedgerEntry, LoggedRequest } from '../../../sandbox/platforms/prox
 import type { Fault } from '../../../sandbox/platforms/faults.ts'
 import {
   afterAccept,
-  FOREIGN_ANSWERS,
+  FOREIGN_RESPONSES,
   insteadOf,
-  type ForeignAnswerName,
-} from '../../../sandbox/platforms/foreign-answers.ts'
+  type ForeignResponseName,
+} from '../../../sandbox/platforms/foreign-responses.ts'
 import type { MediaItem } from '../../../src/domain/posts/post.ts'
 import { createMediaSource } from '../../../src/integrations/storage/media-source.ts'
 import { createObjectStorage } from '../../../src/integrations/storage/storage.ts'
@@ -160,10 +160,10 @@ export function film(sizeBytes: number): Uint8Array<ArrayBuffer> {
   return bytes
 }
 
-const FOREIGN = Object.keys(FOREIGN_ANSWERS) as ForeignAnswerName[]
+const FOREIGN = Object.keys(FOREIGN_RESPONSES) as ForeignResponseName[]
 
 /** Faults that lose the response of a processed call. */
-export const LOST_ANSWERS: [string, Fault['action']][] = [
+export const LOST_RESPONSES: [string, Fault['action']][] = [
   ['the connection breaks', { dropAfterAccept: true }],
   ['the answer is cut off', { truncate: true }],
   ['the answer has no end of waiting', { holdAfterAccept: true }],

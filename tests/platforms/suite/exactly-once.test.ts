@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import type { Published } from '../../../src/domain/posts/post.ts'
 import { PlatformError } from '../../../src/platforms/errors.ts'
-import { LOST_ANSWERS, LOST_CALLS, newDelivery, platformErrorOf } from '../shared/support.ts'
+import { LOST_RESPONSES, LOST_CALLS, newDelivery, platformErrorOf } from '../shared/support.ts'
 import { onEveryPlatform } from './each-platform.ts'
 
 onEveryPlatform((subject) => {
   const { world, post, prepare, commit, publish, reconcile, failPublish, visible } = subject
 
-  it.each(LOST_ANSWERS)('one post results when the platform published it and %s', async (name, action) => {
+  it.each(LOST_RESPONSES)('one post results when the platform published it and %s', async (name, action) => {
     const [account, delivery] = [await world().newAccount(), newDelivery()]
     const outgoing = await post(`published, and ${name}`)
     await prepare(outgoing, account, delivery)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { FOREIGN_ANSWERS, insteadOf, type ForeignAnswerName } from '../../../sandbox/platforms/foreign-answers.ts'
+import { FOREIGN_RESPONSES, insteadOf, type ForeignResponseName } from '../../../sandbox/platforms/foreign-responses.ts'
 import type { Credentials, OutgoingPost, PlatformAdapter } from '../../../src/platforms/contract.ts'
 import { PlatformError } from '../../../src/platforms/errors.ts'
 import { newDelivery, searchOptions, type controlOf } from '../shared/support.ts'
@@ -14,7 +14,7 @@ interface Subject {
   connect?(): Promise<unknown>
 }
 
-const NAMES = Object.keys(FOREIGN_ANSWERS) as ForeignAnswerName[]
+const NAMES = Object.keys(FOREIGN_RESPONSES) as ForeignResponseName[]
 const options = () => ({ signal: AbortSignal.timeout(20_000) })
 
 /** The operations of a platform, by name. Each prepares its input and returns the call that another server answers. */

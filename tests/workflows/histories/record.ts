@@ -44,11 +44,11 @@ import {
   type DueBatch,
   type DuePage,
   type DuePlace,
-} from '../../../src/workflows/messages/analytics.ts'
-import { backgroundWorkflowId } from '../../../src/workflows/background-work.ts'
-import { SUBSCRIPTION_SUMMARY, type SubscriptionState } from '../../../src/workflows/messages/billing.ts'
-import { publishPostWorkflowId } from '../../../src/workflows/messages/publishing.ts'
-import type { TaskQueue } from '../../../src/workflows/task-queues.ts'
+} from '../../../src/workflows/contract/analytics.ts'
+import { backgroundWorkflowId } from '../../../src/workflows/contract/background-work.ts'
+import { SUBSCRIPTION_SUMMARY, type SubscriptionState } from '../../../src/workflows/contract/billing.ts'
+import { publishPostWorkflowId } from '../../../src/workflows/contract/publishing.ts'
+import type { TaskQueue } from '../../../src/workflows/contract/task-queues.ts'
 import { planTestImport } from '../../support/imports.ts'
 import { startReceiver, status } from '../../support/webhook-receiver.ts'
 import { signatureOf } from '../../support/webhooks.ts'
@@ -76,9 +76,9 @@ const RECORDED_ADDRESS = 'recorded@example.test'
 const RECORDED_TOKEN = 'recorded-token-of-a-device'
 const STORAGE_KEYS = { accessKeyId: 'recorder', secretAccessKey: 'recorder-secret' }
 /** How the next posts on Threads fail or are delayed. */
-const publishTroubles: (() => Promise<void>)[] = []
+const publishFailures: (() => Promise<void>)[] = []
 /** How the next calls for metrics or followers fail, by platform; null lets one through. */
-const countTroubles: Partial<Record<Platform, (Error | null)[]>> = {}
+const countFailures: Partial<Record<Platform, (Error | null)[]>> = {}
 /** Posts whose preparation fails until an instant, epoch milliseconds. */
 const unpreparedUntil = new Map<string, number>()
 
@@ -87,8 +87,8 @@ const rateLimit = (retryAfterMs: number) =>
 const transient = () => new PlatformError('transient', 'The server has trouble', { certain: true })
 
 async function countAs<T>(platform: Platform, count: T): Promise<T> {
-  const trouble = countTroubles[platform]?.shift()
-  if (trouble) throw trouble
+  const failure = countFailures[platform]?.shift()
+  if (failure) throw failure
   return count
 }
 
@@ -98,7 +98,7 @@ const buildAdapter = (platform: Platform): PlatformAdapter => ({
     if (Date.now() < (unpreparedUntil.get(postId) ?? 0)) throw new Error('It cannot be prepared yet')
   },
   async publish({ postId }) {
-    if (platform === 'threads') await publishTroubles.shift()?.()
+    if (platform === 'threads') await publishFailures.shift()?.()
     return { platformPostId: `${platform}-${postId}`, platformPostUrl: `https://${platform}.example/${postId}` }
   },
   reconcile: async () => 'absent',
@@ -175,9 +175,9 @@ async function recordPosts(userId: string): Promise<void> {
   }
 
   await record('immediate', await create(null))
-  publishTroubles.push(() => delay(4 * SECOND))
+  publishFailures.push(() => delay(4 * SECOND))
   await record('immediate-slow', await create(null))
-  publishTroubles.push(() => Promise.reject(transient()))
+  publishFailures.push(() => Promise.reject(transient()))
   await record('immediate-repeated', await create(null))
   await record('scheduled', await create(14))
 
@@ -210,7 +210,7 @@ async function recordPosts(userId: string): Promise<void> {
   await record('deleted-while-waiting', deleted)
 
   const partial = await create(13)
-  publishTroubles.push(() => Promise.reject(new PlatformError('validation', 'The text is refused', { certain: true })))
+  publishFailures.push(() => Promise.reject(new PlatformError('validation', 'The text is refused', { certain: true })))
   await record('one-platform-refused', partial)
   await retryPost(context, { userId, postId: partial })
   await record('retried', partial)
@@ -270,7 +270,7 @@ async function recordAnalytics(userId: string): Promise<void> {
   /** Returns the id of a platform's only shard. The plan has the shards of all platforms in this order. */
   const toShardId = (run: string, platform: Platform) => `${run}/${PLATFORMS.indexOf(platform)}`
 
-  countTroubles.threads = [rateLimit(4 * SECOND)]
+  countFailures.threads = [rateLimit(4 * SECOND)]
   await recordScheduled('followers-in-shards', 'collectAccountMetrics', 'analytics')
   await recordHistory('followers-shard-after-a-pause', toShardId('collectAccountMetrics', 'threads'))
   const connectionId = toConnectionId((await context.accounts.findDefault(userId, 'mastodon'))!)
@@ -280,8 +280,8 @@ async function recordAnalytics(userId: string): Promise<void> {
 
   const first = await publish(HOUR)
   for (const ageMs of [HOUR, 26 * HOUR]) await publish(ageMs)
-  countTroubles.mastodon = [transient()]
-  countTroubles.threads = [null, rateLimit(HOUR)]
+  countFailures.mastodon = [transient()]
+  countFailures.threads = [null, rateLimit(HOUR)]
   await records.updateMany({ userId }, { $set: { 'platformStatuses.$[].metricsDueAt': new Date(0) } })
   await recordScheduled('metrics-in-shards', 'collectPostMetrics', 'analytics')
   await recordHistory('metrics-shard-paused', toShardId('collectPostMetrics', 'threads'))

@@ -104,7 +104,7 @@ export function createContainerStore(options: ContainerStoreOptions) {
 
     find: (id: string): Container | null => containers.get(id) ?? null,
 
-    madeSince: (accountId: string, since: number): number =>
+    createdSince: (accountId: string, since: number): number =>
       containers.values().filter((one) => one.accountId === accountId && one.createdAt >= since).length,
 
     statusOf({ isPublished, createdAt, readyAt, problem }: Container): ContainerStatus {

@@ -8,7 +8,7 @@ export interface PulledFile {
 }
 
 const TIMEOUT_MS = 60_000
-const KEPT_BYTES = 33_554_432
+const MAX_CACHED_BYTES = 33_554_432
 
 /**
  * Fetches the file at a client's URL, as the platform does, without following redirects. The bytes decide its type.
@@ -25,7 +25,7 @@ export async function pullFile(url: string): Promise<PulledFile | null> {
     const pieces: Uint8Array[] = []
     let sizeBytes = 0
     for await (const piece of answer.body) {
-      if (sizeBytes < KEPT_BYTES) pieces.push(piece)
+      if (sizeBytes < MAX_CACHED_BYTES) pieces.push(piece)
       sizeBytes += piece.length
     }
     const bytes = Buffer.concat(pieces)

@@ -67,7 +67,7 @@ export function graphRoutes<Caller>(deps: GraphDeps<Caller>): Route[] {
 }
 
 /** The responses of a Graph API host to unknown paths and internal errors. */
-export const GRAPH_ANSWERS = {
+export const GRAPH_RESPONSES = {
   notFound: () => new GraphRefusal({ code: 2_500, status: 404, message: 'Unknown path components' }).answer,
   failed: () => new GraphRefusal({ code: 1, status: 500, message: 'An unknown error has occurred.' }).answer,
 }

@@ -26,10 +26,10 @@ export function createPermissionFallback<R>(requests: readonly R[]) {
     const from = known && Date.now() < known.until ? known.from : 0
     for (let at = from; ; at++) {
       try {
-        const answer = await work(requests[at]!)
+        const response = await work(requests[at]!)
         // A login that is refused every request may just have a temporary problem.
         if (at > from) remember(login, at)
-        return answer
+        return response
       } catch (error) {
         if (at === requests.length - 1 || !isErrorClass(error, 'permission')) throw error
       }

@@ -83,7 +83,7 @@ const NOT_ALLOWED = {
   class: 'permission',
   message: 'did not grant all permissions: connect it again and allow all of them',
 } as const
-const TROUBLE = { class: 'transient', message: 'has a temporary problem' } as const
+const TEMPORARY_PROBLEM = { class: 'transient', message: 'has a temporary problem' } as const
 
 /** The object is deleted, or this login may not see it: the Graph API does not distinguish them. */
 export const NO_SUCH_OBJECT = 'no-such-object'
@@ -102,8 +102,8 @@ const COMMON: readonly GraphRule[] = [
   { code: 341, ...RATE_LIMITED, pauses: 'application' },
   { code: 613, ...RATE_LIMITED },
   { code: [80_000, 80_999], ...RATE_LIMITED },
-  { code: 1, ...TROUBLE, certain: false },
-  { code: 2, ...TROUBLE, certain: false },
+  { code: 1, ...TEMPORARY_PROBLEM, certain: false },
+  { code: 2, ...TEMPORARY_PROBLEM, certain: false },
   { code: 100, class: 'validation', message: 'refused the post as invalid' },
 ]
 
@@ -146,7 +146,7 @@ function createClassify(ownRules: readonly GraphRule[]) {
     const meaning: Meaning =
       exact.find(matches) ??
       byCode.find(matches) ??
-      (isTransient ? { ...TROUBLE, certain: false } : classifyStatus(status))
+      (isTransient ? { ...TEMPORARY_PROBLEM, certain: false } : classifyStatus(status))
     const reason = {
       code: code !== undefined && subcode !== undefined ? `${code}/${subcode}` : code,
       text: typeof userMessage === 'string' && userMessage !== '' ? userMessage : message,
@@ -155,18 +155,18 @@ function createClassify(ownRules: readonly GraphRule[]) {
   }
 }
 
-function toWaitMs(answer: Pick<HttpResponse, 'header'>, { waitMs }: Meaning): number | undefined {
-  return retryAfterMs(answer) ?? toRegainAccessMs(answer) ?? waitMs
+function toWaitMs(response: Pick<HttpResponse, 'header'>, { waitMs }: Meaning): number | undefined {
+  return retryAfterMs(response) ?? toRegainAccessMs(response) ?? waitMs
 }
 
 /** Creates a function that returns whose calls a refusal pauses, and for how long; `null` for other responses. */
 export function createPauseReader(ownRules: readonly GraphRule[]) {
   const classify = createClassify(ownRules)
 
-  return function readPause(answer: Pick<HttpResponse, 'status' | 'header' | 'text'>) {
-    if (answer.status < 400) return null
-    const { meaning } = classify(answer)
-    return meaning.pauses ? { scope: meaning.pauses, ms: toWaitMs(answer, meaning) ?? LIMIT_WAIT_MS } : null
+  return function readPause(response: Pick<HttpResponse, 'status' | 'header' | 'text'>) {
+    if (response.status < 400) return null
+    const { meaning } = classify(response)
+    return meaning.pauses ? { scope: meaning.pauses, ms: toWaitMs(response, meaning) ?? LIMIT_WAIT_MS } : null
   }
 }
 
@@ -181,10 +181,10 @@ export function createErrorClassifier(label: string, ownRules: readonly GraphRul
    * Converts a response other than 2xx. The code of a refusal decides the class even with a 5xx status, but only a 4xx
    * makes it certain that nothing was done.
    */
-  return function toError(answer: HttpResponse): PlatformError {
-    const { meaning, reason, cause } = classify(answer)
-    const isRefusal = answer.status >= 400 && answer.status < 500
-    const wait = toWaitMs(answer, meaning)
+  return function toError(response: HttpResponse): PlatformError {
+    const { meaning, reason, cause } = classify(response)
+    const isRefusal = response.status >= 400 && response.status < 500
+    const wait = toWaitMs(response, meaning)
     return new PlatformError(meaning.class, `${label} ${meaning.message}`, {
       certain: isRefusal && meaning.certain !== false,
       ...(RETRIED_CLASSES.includes(meaning.class) && wait !== undefined && { retryAfterMs: wait }),
@@ -225,7 +225,7 @@ function isWithin(code: number | undefined, expected: NonNullable<GraphRule['cod
 }
 
 function classifyStatus(status: number): Meaning {
-  if (status >= 500) return TROUBLE
+  if (status >= 500) return TEMPORARY_PROBLEM
   if (status < 400) return { class: 'transient', message: 'sent an unexpected response', certain: false }
   return BY_STATUS[status] ?? { class: 'validation', message: 'refused the post as invalid' }
 }

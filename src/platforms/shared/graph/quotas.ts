@@ -34,10 +34,10 @@ export function createGraphQuota({ platform, quotas, rules, appId, host }: Graph
     quotas,
     toSubjects: (call) => [application, toAccount(call)],
 
-    readNews(call: Call, answer: Pick<HttpResponse, 'status' | 'header' | 'text'>): QuotaNews[] {
-      const pause = readPause(answer)
+    readNews(call: Call, response: Pick<HttpResponse, 'status' | 'header' | 'text'>): QuotaNews[] {
+      const pause = readPause(response)
       if (pause) return [{ subject: pause.scope === 'account' ? toAccount(call) : application, pauseMs: pause.ms }]
-      const regainMs = toRegainAccessMs(answer)
+      const regainMs = toRegainAccessMs(response)
       return regainMs === undefined ? [] : [{ subject: toAccount(call), pauseMs: regainMs }]
     },
   })

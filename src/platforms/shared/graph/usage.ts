@@ -12,8 +12,8 @@ const readBusinessUsage = responseReader(
 )
 
 /** Returns when the platform accepts calls again, in milliseconds from now; undefined without a limit. */
-export function toRegainAccessMs(answer: Pick<HttpResponse, 'header'>): number | undefined {
-  const usage = readBusinessUsage(answer.header('x-business-use-case-usage') ?? '')
+export function toRegainAccessMs(response: Pick<HttpResponse, 'header'>): number | undefined {
+  const usage = readBusinessUsage(response.header('x-business-use-case-usage') ?? '')
   const waits = Object.values(usage ?? {}).flatMap((uses) =>
     uses.map(({ estimated_time_to_regain_access: minutes = 0 }) => minutes),
   )

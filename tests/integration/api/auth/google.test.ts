@@ -308,16 +308,16 @@ describe('a refused Google login', () => {
     ['another issuer', (claims) => ({ ...claims, iss: 'https://issuer.example.test' })],
     ['an expiry in the past', (claims) => ({ ...claims, iat: seconds() - 7_200, exp: seconds() - 3_600 })],
     ['no subject', ({ sub: _, ...claims }) => claims],
-  ])('a login is refused when the ID token has %s', async (_, spoil) => {
+  ])('a login is refused when the ID token has %s', async (_, change) => {
     const email = newAddress()
-    google.spoilNext({ claims: spoil })
+    google.tamperNext({ claims: change })
     expect(await logIn({ name: 'Ann', email })).toMatchObject(refused('google_auth_failed'))
     expect(await world.context.users.findByEmail(email)).toBeNull()
     expect((await logIn({ name: 'Ann', email })).cookie).not.toBeNull()
   })
 
   it('a login is refused when another key signed the ID token', async () => {
-    google.spoilNext({ key: newSigningKey() })
+    google.tamperNext({ key: newSigningKey() })
     expect(await logIn({ name: 'Ann', email: newAddress() })).toMatchObject(refused('google_auth_failed'))
   })
 

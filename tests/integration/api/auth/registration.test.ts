@@ -50,7 +50,7 @@ describe('request-otp', () => {
     expect(mail).toMatchObject({ kind: 'code', userId: null, subject: 'Your code for postonce' })
     const code = await codeFor(world, email)
     expect(mail!.html).toContain(`<b>${code}</b>`)
-    expect(mail!.worthUntil.getTime() - mail!.createdAt.getTime()).toBe(300 * SECOND)
+    expect(mail!.expiresAt.getTime() - mail!.createdAt.getTime()).toBe(300 * SECOND)
   })
 
   it('request-otp responds the same for an address with an account, and mails its owner that it has one', async () => {

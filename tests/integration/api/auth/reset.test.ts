@@ -46,7 +46,7 @@ describe('send-reset-email', () => {
     })
     const [mail] = await world.mailsTo(email)
     expect(mail).toMatchObject({ kind: 'reset', userId: _id, subject: 'Reset your postonce password' })
-    expect(mail!.worthUntil.getTime() - mail!.createdAt.getTime()).toBe(10 * MINUTE)
+    expect(mail!.expiresAt.getTime() - mail!.createdAt.getTime()).toBe(10 * MINUTE)
     const [link] = await linksTo(email)
     expect(link!.href).toMatch(/^http:\/\/localhost:3000\/reset-password\?token=[\w-]{43}&email=/)
     expect(link!.searchParams.get('email')).toBe(email)

@@ -206,11 +206,11 @@ describe('a request with a key', () => {
         world.context.database.transaction((session) => world.context.users.remove(who.user._id, session)),
     ],
   ]
-  it.each(unusable)('a key %s is refused like a bad token', async (_, spoil) => {
+  it.each(unusable)('a key %s is refused like a bad token', async (_, revoke) => {
     const who = await signIn(world.context, { auth: { provider: 'google', subject: crypto.randomUUID() } })
     const key = await createTestKey(world.context, who)
     expect((await readPosts(key)).statusCode).toBe(200)
-    const secret = (await spoil(key, who)) ?? key.secret
+    const secret = (await revoke(key, who)) ?? key.secret
     const refused = await readPosts({ headers: { authorization: `Bearer ${secret}` } })
     const bad = await readPosts({ headers: { authorization: 'Bearer a.b.c' } })
     const { requestId: _id, ...body } = refused.json()

@@ -41,7 +41,7 @@ afterAll(async () => {
   await Promise.all([bluesky?.reset(), home?.stop(), other?.stop()])
 })
 
-async function someone() {
+async function newUser() {
   const { user, headers } = await signIn(world.context)
 
   async function call(method: NonNullable<InjectOptions['method']>, path: string, payload?: object) {
@@ -86,7 +86,7 @@ const ADD = '?replace=false'
 
 describe('several accounts of a user', () => {
   it('the default comes first, and is the one that a frontend for one account per platform sees', async () => {
-    const { connect, list, find, call } = await someone()
+    const { connect, list, find, call } = await newUser()
     const [first, second] = [await connect(), await connect(ADD)]
     expect((await list()).map(({ platformId, isDefault }) => [platformId, isDefault])).toEqual([
       [first.did, true],
@@ -105,14 +105,14 @@ describe('several accounts of a user', () => {
   })
 
   it('a connect without replace=false takes the place of the default account alone', async () => {
-    const { connect, list } = await someone()
+    const { connect, list } = await newUser()
     await connect()
     const [second, third] = [await connect(ADD), await connect()]
     expect((await list()).map(({ platformId }) => platformId)).toEqual([third.did, second.did])
   })
 
   it('connecting a connected account again changes no other account', async () => {
-    const { connect, log, list } = await someone()
+    const { connect, log, list } = await newUser()
     await connect()
     const second = await connect(ADD)
     const before = await list()
@@ -123,7 +123,7 @@ describe('several accounts of a user', () => {
   })
 
   it('an account that its platform logged out is refreshed in vain, and the other one with success', async () => {
-    const { connect, list, call } = await someone()
+    const { connect, list, call } = await newUser()
     const [first] = [await connect(), await connect(ADD)]
     await fetch(`${bluesky.control}/accounts/${encodeURIComponent(first.did)}/revoke`, { method: 'POST' })
     const [one, two] = await list()
@@ -139,7 +139,7 @@ describe('several accounts of a user', () => {
   })
 
   it('disconnecting the default account makes the other one the default, whose login still works', async () => {
-    const { connect, list, call } = await someone()
+    const { connect, list, call } = await newUser()
     await connect()
     const second = await connect(ADD)
     const [{ _id } = { _id: '' }] = await list()
@@ -153,7 +153,7 @@ describe('several accounts of a user', () => {
   })
 
   it('accounts on two Mastodon servers have their own server and limits', async () => {
-    const { connectOn, call, list } = await someone()
+    const { connectOn, call, list } = await newUser()
     expect(await connectOn(home, call('GET', '/mastodon/connect'))).toBe('?success=mastodon_connected')
     const begun = call('POST', `/mastodon/connect${ADD}`, { instance: other.url })
     expect(await connectOn(other, begun)).toBe('?success=mastodon_connected')
@@ -168,11 +168,11 @@ describe('several accounts of a user', () => {
     expect([await lengthOn(), await lengthOn(`?account=${second}`)]).toEqual([500, 5_000])
     await call('PATCH', `/accounts/${second}`, { isDefault: true })
     expect([await lengthOn(), await lengthOn(`?account=${first}`)]).toEqual([5_000, 500])
-    expect((await (await someone()).call('GET', `/limits?account=${first}`)).status).toBe(404)
+    expect((await (await newUser()).call('GET', `/limits?account=${first}`)).status).toBe(404)
   })
 
   it('more accounts than the plan allows are refused, also when they are connected concurrently', async () => {
-    const { connect, log, list, connectOn, call } = await someone()
+    const { connect, log, list, connectOn, call } = await newUser()
     for (let count = 2; count < LIMIT; count++) await connect(ADD)
     const accounts = await Promise.all(
       Array.from({ length: 4 }, () => bluesky.createAccount({ handle: `${unique('a').replace('-', '')}.test` })),

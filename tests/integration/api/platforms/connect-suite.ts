@@ -79,7 +79,7 @@ export function connectSuite<Account extends NewAccount>(description: Descriptio
   let controls: Control[]
   let context: Context
   let app: FastifyInstance
-  let { follow, someone } = {} as ReturnType<typeof connecting>
+  let { follow, newUser } = {} as ReturnType<typeof connecting>
 
   beforeAll(async () => {
     simulator = await description.start()
@@ -104,7 +104,7 @@ export function connectSuite<Account extends NewAccount>(description: Descriptio
   async function startService(): Promise<void> {
     context = await testContext(simulator.register(callbackUrl()))
     app = await buildApp(context)
-    ;({ follow, someone } = connecting(platform, context, app))
+    ;({ follow, newUser } = connecting(platform, context, app))
   }
 
   async function stopService(): Promise<void> {
@@ -117,7 +117,7 @@ export function connectSuite<Account extends NewAccount>(description: Descriptio
 
   /** Creates a user with a connected account. */
   async function connected() {
-    const [user, account] = [await someone(), simulator.newAccount()]
+    const [user, account] = [await newUser(), simulator.newAccount()]
     expect(await user.connect(account.login)).toBe(CONNECTED)
     const credentials = async () => (await context.credentials.get(user.userId, platform, { signal: signal() }))!
     return { ...user, account, credentials }
@@ -128,7 +128,7 @@ export function connectSuite<Account extends NewAccount>(description: Descriptio
 
   describe(`connecting ${platform}`, () => {
     it("the connect URL opens the platform's own page, and its callback carries the user's state", async () => {
-      const user = await someone()
+      const user = await newUser()
       const url = await user.authUrl()
       const { origin, pathname, searchParams } = new URL(url)
       const { address, parameters } = page(callbackUrl(), context.config)
@@ -175,7 +175,7 @@ export function connectSuite<Account extends NewAccount>(description: Descriptio
       ['the last call', lastPath, { status: 503, body: {} }, 'connect_failed'],
       ...description.failures,
     ])('nothing is stored when connecting fails at %s, and the attempt is used up', async (_, path, action, end) => {
-      const user = await someone()
+      const user = await newUser()
       const callback = await consent(await user.authUrl(), simulator.newAccount().login)
       await control().fault({ path, action })
       expect(await follow(callback)).toBe(`?error=${platform}_${end}`)
@@ -185,7 +185,7 @@ export function connectSuite<Account extends NewAccount>(description: Descriptio
     })
 
     it('nothing is stored when the platform asks to slow down, and the attempt is used up', async () => {
-      const user = await someone()
+      const user = await newUser()
       const callback = await consent(await user.authUrl(), simulator.newAccount().login)
       await control().fault({ path: exchangePath, action: rateLimit })
       expect(await follow(callback)).toBe(CONNECT_FAILED)
@@ -196,7 +196,7 @@ export function connectSuite<Account extends NewAccount>(description: Descriptio
     })
 
     it("another user's account cannot be connected, and its owner's connection stays valid", async () => {
-      const [owner, other] = [await connected(), await someone()]
+      const [owner, other] = [await connected(), await newUser()]
       const platforms = await platformsOf(owner.userId)
       expect(await other.connect(owner.account.login)).toBe(CONNECT_FAILED)
       expect(await platformsOf(other.userId)).toEqual([])
@@ -262,7 +262,7 @@ export function connectSuite<Account extends NewAccount>(description: Descriptio
     })
 
     it('another user can connect a disconnected account', async () => {
-      const [user, other] = [await connected(), await someone()]
+      const [user, other] = [await connected(), await newUser()]
       const platforms = await platformsOf(user.userId)
       await user.disconnect()
       expect(await other.connect(user.account.login)).toBe(CONNECTED)
@@ -275,7 +275,7 @@ export function connectSuite<Account extends NewAccount>(description: Descriptio
     simulator: () => simulator,
     context: () => context,
     control,
-    someone: () => someone(),
+    newUser: () => newUser(),
     follow: (location: string) => follow(location),
     connected,
     platformsOf,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FaultAction } from '../../../../sandbox/platforms/faults.ts'
 import { startMeta, type Meta } from '../../../../sandbox/platforms/meta.ts'
-import { decide, SCOPES, uniqueName, type KeptBack } from '../../../platforms/shared/meta-support.ts'
+import { decide, SCOPES, uniqueName, type DeclinedGrants } from '../../../platforms/shared/meta-support.ts'
 import { controlOf, type Control } from '../../../support/platform-control.ts'
 import { connectSuite } from './connect-suite.ts'
 
@@ -86,7 +86,7 @@ const suite = connectSuite({
 const { control, follow } = suite
 
 /** Adds to a user of the suite what only tests of pages need. */
-function withPages<User extends Awaited<ReturnType<typeof suite.someone>>>(user: User) {
+function withPages<User extends Awaited<ReturnType<typeof suite.newUser>>>(user: User) {
   return {
     ...user,
     tokenOf: async (platform: 'facebook' | 'instagram') =>
@@ -96,12 +96,12 @@ function withPages<User extends Awaited<ReturnType<typeof suite.someone>>>(user:
       return [platforms.includes('facebook'), platforms.includes('instagram')]
     },
     /** Opens the login page and allows without some permissions or pages. */
-    connect: async (personId: string, keptBack?: KeptBack) =>
-      follow(await decide(await user.authUrl(), personId, keptBack)),
+    connect: async (personId: string, declined?: DeclinedGrants) =>
+      follow(await decide(await user.authUrl(), personId, declined)),
   }
 }
 
-const someone = async () => withPages(await suite.someone())
+const newUser = async () => withPages(await suite.newUser())
 
 async function connected() {
   const { account, ...user } = await suite.connected()
@@ -128,28 +128,28 @@ describe('Facebook with Instagram', () => {
   it.each(['pages_manage_posts', 'pages_show_list', 'instagram_basic', 'instagram_content_publish'])(
     'connect stores nothing when %s is not granted',
     async (scope) => {
-      const [user, { person }] = [await someone(), newPerson()]
+      const [user, { person }] = [await newUser(), newPerson()]
       expect(await user.connect(person.id, { decline: [scope] })).toBe(AUTH_FAILED)
       expect(await user.stored()).toEqual(NOTHING)
     },
   )
 
   it('connect stores nothing without a page or with none chosen', async () => {
-    const [user, { person, page }] = [await someone(), newPerson()]
+    const [user, { person, page }] = [await newUser(), newPerson()]
     expect(await user.connect(person.id, { hide: [page.id] })).toBe(AUTH_FAILED)
     expect(await user.connect(meta.createPerson({ name: uniqueName('Nobody ') }).person.id)).toBe(AUTH_FAILED)
     expect(await user.stored()).toEqual(NOTHING)
   })
 
   it('connect stores only the page without a linked Instagram account', async () => {
-    const [user, { person }] = [await someone(), newPerson({ instagram: false })]
+    const [user, { person }] = [await newUser(), newPerson({ instagram: false })]
     expect(await user.connect(person.id)).toBe(CONNECTED)
     expect(await user.stored()).toEqual([true, false])
     expect((await user.find()).body.data.instagram).toEqual({ connected: false })
   })
 
   it('a used code is refused in another attempt', async () => {
-    const [user, { person }] = [await someone(), newPerson()]
+    const [user, { person }] = [await newUser(), newPerson()]
     const [first, second] = [new URL(await decide(await user.authUrl(), person.id)), new URL(await user.authUrl())]
     const code = first.searchParams.get('code')!
     expect(await follow(first.href)).toBe(CONNECTED)
@@ -159,7 +159,7 @@ describe('Facebook with Instagram', () => {
   })
 
   it('an Instagram account of another user stores nothing', async () => {
-    const [owner, other, { person, page }] = [await connected(), await someone(), newPerson()]
+    const [owner, other, { person, page }] = [await connected(), await newUser(), newPerson()]
     const { profile } = (await owner.find()).body.data.instagram
     meta.linkInstagram(page.id, { username: profile.handle })
     expect(await other.connect(person.id)).toBe(CONNECT_FAILED)
@@ -199,7 +199,7 @@ describe('a connected page', () => {
       name: uniqueName('Ann '),
       pages: [{ name: uniqueName('Page ') }, { name: uniqueName('Page ') }],
     })
-    const [first, second] = [await someone(), await someone()]
+    const [first, second] = [await newUser(), await newUser()]
     expect(await first.connect(person.id, { hide: [pages[1]!.id] })).toBe(CONNECTED)
     expect(await second.connect(person.id, { hide: [pages[0]!.id] })).toBe(CONNECTED)
     await first.disconnect()

@@ -9,7 +9,7 @@ const PROFILE = '/api/v1/accounts/verify_credentials'
 
 let mastodon: Mastodon
 
-const { someone, follow, connected, platformsOf, simulator, context, signal } = connectSuite({
+const { newUser, follow, connected, platformsOf, simulator, context, signal } = connectSuite({
   platform: 'mastodon',
   async start() {
     mastodon = await startMastodon()
@@ -67,7 +67,7 @@ const { someone, follow, connected, platformsOf, simulator, context, signal } = 
 
 describe('Mastodon alone', () => {
   it('a code is refused with the verifier of another attempt', async () => {
-    const user = await someone()
+    const user = await newUser()
     const first = await consent(await user.authUrl(), simulator().newAccount().login)
     const second = new URL(await user.authUrl())
     const mixed = new URL(first)

@@ -68,7 +68,7 @@ interface Query {
 }
 
 /** A user who starts attempts, and the result of each callback. */
-async function someone(platform: Platform) {
+async function newUser(platform: Platform) {
   const who = await signIn(context)
   const userId = who.user._id
   const control = controls.get(platform)!
@@ -141,17 +141,17 @@ function apiOf(headers: Record<string, string>): UserApi {
 }
 
 describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
-  let owner: Awaited<ReturnType<typeof someone>>
+  let owner: Awaited<ReturnType<typeof newUser>>
 
   const stateInvalid = `?error=${platform}_state_invalid`
 
   beforeAll(async () => {
-    owner = await someone(platform)
+    owner = await newUser(platform)
     const server = running.find(({ fronts }) => fronts[platform])!
     await server.connect(`u${randomBytes(4).toString('hex')}`, apiOf(owner.who.headers))
   })
 
-  type Someone = Awaited<ReturnType<typeof someone>>
+  type Someone = Awaited<ReturnType<typeof newUser>>
   const refused: [string, (user: Someone) => Promise<string>][] = [
     [
       'nothing that names the attempt',
@@ -171,7 +171,7 @@ describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
       "another user's state",
       async (user) => {
         const { query } = await user.granted()
-        const other = await (await someone(platform)).granted()
+        const other = await (await newUser(platform)).granted()
         return user.callBack({ ...query, state: other.query['state']!.replace(/^[^.]+/, user.userId) })
       },
     ],
@@ -181,7 +181,7 @@ describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
         const { query } = await user.granted()
         const elsewhere = REDIRECT_PLATFORMS.find((one) => one.platform !== platform)
         if (!elsewhere) return user.callBack({ ...query, state: 'x' })
-        const { page } = await (await someone(elsewhere.platform)).begin()
+        const { page } = await (await newUser(elsewhere.platform)).begin()
         const foreign = new URL(page).searchParams.get('state') ?? 'x'
         return user.callBack({ ...query, state: foreign })
       },
@@ -234,7 +234,7 @@ describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
   ]
 
   it.each(refused)('a callback with %s calls nothing and stores nothing', async (_, attempt) => {
-    const user = await someone(platform)
+    const user = await newUser(platform)
     const before = await user.tokenCalls()
     expect(await attempt(user)).toBe(stateInvalid)
     expect(await user.tokenCalls()).toBe(before)
@@ -254,7 +254,7 @@ describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
   })
 
   it('a denied login is reported without a token call', async () => {
-    const user = await someone(platform)
+    const user = await newUser(platform)
     const before = await user.tokenCalls()
     expect(await user.callBack((await user.granted('deny')).query)).toBe(`?error=${platform}_auth_failed`)
     expect(await user.tokenCalls()).toBe(before)
@@ -294,7 +294,7 @@ it.each<[Platform, object, object]>([
     { platformCode: '100', platformText: 'Invalid authorization code' },
   ],
 ])('the log names the error with which %s refuses a code exchange: %j', async (platform, body, words) => {
-  const user = await someone(platform)
+  const user = await newUser(platform)
   const { query } = await user.granted()
   const status = JSON.stringify(body).includes('invalid_client') ? 401 : 400
   for (const path of ['access_token', 'oauth/token'])
@@ -313,7 +313,7 @@ it('a callback stores nothing and uses up its attempt when platforms do not resp
 })
 
 async function expectNothingSaved(platform: Platform, action: FaultAction): Promise<void> {
-  const user = await someone(platform)
+  const user = await newUser(platform)
   const { query } = await user.granted()
   for (const path of ['access_token', 'oauth/token']) await controls.get(platform)!.fault({ path, action })
   expect(await user.callBack(query)).toBe(`?error=${platform}_connect_failed`)

@@ -67,7 +67,7 @@ async function callBack(query: Query, { cookie, headers = {}, app = world.app }:
 }
 
 /** A user of `app`, whose access token has the issuer of the app's own configuration. */
-async function someone(app = world.app, config = world.context.config) {
+async function newUser(app = world.app, config = world.context.config) {
   const who = await signIn({ ...world.context, config })
   const userId = who.user._id
   const call = (method: 'GET' | 'DELETE', path: string, headers = {}) =>
@@ -106,7 +106,7 @@ const nonceOf = (state: string) => state.split('.')[1]!
 
 /** Expects that the service called no platform and stored nothing. */
 async function expectUntouched(
-  user: Awaited<ReturnType<typeof someone>>,
+  user: Awaited<ReturnType<typeof newUser>>,
   callback: () => Promise<string>,
   outcome = STATE_INVALID,
 ): Promise<void> {
@@ -118,7 +118,7 @@ async function expectUntouched(
 
 describe('GET /api/platform/mastodon/connect', () => {
   it('connect returns the page of the platform with a state that starts with the user id', async () => {
-    const user = await someone()
+    const user = await newUser()
     const response = await user.call('GET', '/mastodon/connect')
     expect(response.json()).toEqual({
       success: true,
@@ -132,7 +132,7 @@ describe('GET /api/platform/mastodon/connect', () => {
   })
 
   it('an attempt is stored hashed or encrypted for ten minutes', async () => {
-    const user = await someone()
+    const user = await newUser()
     const { page, cookie } = await user.begin(FROM_FRONTEND)
     const row = (await attempts().findOne({ userId: user.userId }))!
     const text = JSON.stringify(row)
@@ -149,7 +149,7 @@ describe('GET /api/platform/mastodon/connect', () => {
     ['Origin', { origin: FROM_FRONTEND.origin }],
     ['Sec-Fetch-Site', { 'sec-fetch-site': 'same-origin' }],
   ])('a browser attempt, detected by %s, is bound with a cookie for the callback only', async (_, headers) => {
-    const user = await someone()
+    const user = await newUser()
     const response = await user.call('GET', '/mastodon/connect', headers)
     expect(response.cookies).toMatchObject([
       {
@@ -168,7 +168,7 @@ describe('GET /api/platform/mastodon/connect', () => {
     const config = { ...world.context.config, PUBLIC_URL: 'https://api.test/postonce' }
     const app = await buildApp({ ...world.context, config })
     try {
-      const response = await (await someone(app, config)).call('GET', '/mastodon/connect', FROM_FRONTEND)
+      const response = await (await newUser(app, config)).call('GET', '/mastodon/connect', FROM_FRONTEND)
       expect(response.cookies).toMatchObject([{ secure: true, path: '/postonce/api/platform/mastodon/callback' }])
     } finally {
       await app.close()
@@ -176,7 +176,7 @@ describe('GET /api/platform/mastodon/connect', () => {
   })
 
   it('an API client gets no binding cookie', async () => {
-    const response = await (await someone()).call('GET', '/mastodon/connect')
+    const response = await (await newUser()).call('GET', '/mastodon/connect')
     expect(response.headers).not.toHaveProperty('set-cookie')
   })
 
@@ -184,7 +184,7 @@ describe('GET /api/platform/mastodon/connect', () => {
     const nowhere = { ...platform.registry, redirect: () => null }
     const app = await buildApp({ ...world.context, platforms: nowhere })
     try {
-      const response = await (await someone(app)).call('GET', '/mastodon/connect')
+      const response = await (await newUser(app)).call('GET', '/mastodon/connect')
       expect(response.statusCode).toBe(400)
       expect(response.json()).toMatchObject({
         code: 'PLATFORM_NOT_SUPPORTED',
@@ -199,7 +199,7 @@ describe('GET /api/platform/mastodon/connect', () => {
 
 describe('GET /api/platform/mastodon/callback', () => {
   it('the callback connects the account of the user who started the attempt', async () => {
-    const user = await someone()
+    const user = await newUser()
     const accountId = await user.connect()
     expect(await user.found()).toEqual({
       connected: true,
@@ -225,7 +225,7 @@ describe('GET /api/platform/mastodon/callback', () => {
   })
 
   it('the callback connects in the browser that started the attempt and clears the cookie', async () => {
-    const user = await someone()
+    const user = await newUser()
     const { page, cookie } = await user.begin(FROM_FRONTEND)
     const response = await world.app.inject({
       url: '/api/platform/mastodon/callback',
@@ -238,7 +238,7 @@ describe('GET /api/platform/mastodon/callback', () => {
   })
 
   it('a used attempt leaves no secrets behind', async () => {
-    const user = await someone()
+    const user = await newUser()
     await user.connect()
     expect(await attempts().findOne({ userId: user.userId })).toMatchObject({
       secrets: null,
@@ -247,7 +247,7 @@ describe('GET /api/platform/mastodon/callback', () => {
   })
 
   it('codes and states never appear in the log', async () => {
-    const user = await someone()
+    const user = await newUser()
     const canaries: string[] = []
     for (const behaviour of ['correct', 401, 500] as const) {
       platform.behave(behaviour)
@@ -263,7 +263,7 @@ describe('GET /api/platform/mastodon/callback', () => {
 
   describe('the reason of a failed connection', () => {
     async function reasonOf(change: object, answer?: Parameters<OAuthPlatform['behave']>[0]): Promise<string | null> {
-      const { page, cookie } = await (await someone()).begin(FROM_FRONTEND)
+      const { page, cookie } = await (await newUser()).begin(FROM_FRONTEND)
       if (answer !== undefined) platform.behave(answer)
       const query = { ...queryOf(platform.consent(page)), ...change }
       const response = await world.app.inject({
@@ -310,8 +310,8 @@ describe('GET /api/platform/mastodon/callback', () => {
     })
 
     it('an account that another user has connected is named as the reason', async () => {
-      const accountId = await (await someone()).connect()
-      const { page } = await (await someone()).begin()
+      const accountId = await (await newUser()).connect()
+      const { page } = await (await newUser()).begin()
       const { state, code } = platform.consent(page, accountId)
       const query = new URLSearchParams({ state, code }).toString()
       const response = await world.app.inject({ url: `/api/platform/mastodon/callback?${query}` })
@@ -321,7 +321,7 @@ describe('GET /api/platform/mastodon/callback', () => {
 
   describe('callbacks that change nothing', () => {
     it('a callback without a state changes nothing', async () => {
-      const user = await someone()
+      const user = await newUser()
       const { code } = platform.consent((await user.begin()).page)
       await expectUntouched(user, () => callBack({ code }))
       await expectUntouched(user, () => callBack({ code, state: '' }))
@@ -336,13 +336,13 @@ describe('GET /api/platform/mastodon/callback', () => {
       ['that is the user id alone', (state) => state.slice(0, 24)],
       ['with a NUL character', (state) => `${state}\0`],
     ])('a callback with a state %s changes nothing', async (_, change) => {
-      const user = await someone()
+      const user = await newUser()
       const { code, state } = platform.consent((await user.begin()).page)
       await expectUntouched(user, () => callBack({ code, state: change(state) }))
     })
 
     it.each(['state', 'code', 'error'])('a callback with %s twice changes nothing', async (name) => {
-      const user = await someone()
+      const user = await newUser()
       const query = new URLSearchParams({ error: '', ...queryOf(platform.consent((await user.begin()).page)) })
       query.append(name, query.get(name)!)
       await expectUntouched(user, () => callBack(query.toString()))
@@ -354,7 +354,7 @@ describe('GET /api/platform/mastodon/callback', () => {
       ['another redirect URI', { redirectUri: 'https://elsewhere.test/callback' }],
       ['an attempt that there never was', {}],
     ])('a callback with a foreign state, created for %s, changes nothing', async (_, { secret, ...change }) => {
-      const user = await someone()
+      const user = await newUser()
       const { code } = platform.consent((await user.begin()).page)
       const purpose = {
         platform: 'mastodon' as const,
@@ -367,21 +367,21 @@ describe('GET /api/platform/mastodon/callback', () => {
     })
 
     it('a callback for an attempt on another platform changes nothing, whatever its state', async () => {
-      const user = await someone()
+      const user = await newUser()
       const { code, state } = platform.consent((await user.begin()).page)
       await attempts().updateOne({ userId: user.userId }, { $set: { platform: 'threads' } })
       await expectUntouched(user, () => callBack({ code, state }))
     })
 
     it('a callback after ten minutes changes nothing', async () => {
-      const user = await someone()
+      const user = await newUser()
       const { code, state } = platform.consent((await user.begin()).page)
       clock.forward(10 * MINUTE + SECOND)
       await expectUntouched(user, () => callBack({ code, state }))
     })
 
     it('a callback with a used state changes nothing', async () => {
-      const user = await someone()
+      const user = await newUser()
       const { page } = await user.begin()
       const first = platform.consent(page)
       expect(await callBack(queryOf(first))).toBe(CONNECTED)
@@ -400,7 +400,7 @@ describe('GET /api/platform/mastodon/callback', () => {
     ])(
       'a callback in a browser with %s changes nothing and leaves the attempt to the right browser',
       async (_, callbackOf) => {
-        const [user, attacker] = [await someone(), await someone()]
+        const [user, attacker] = [await newUser(), await newUser()]
         const { page, cookie } = await user.begin(FROM_FRONTEND)
         const other = await attacker.begin(FROM_FRONTEND)
         const query = queryOf(platform.consent(page))
@@ -410,7 +410,7 @@ describe('GET /api/platform/mastodon/callback', () => {
     )
 
     it('a browser cannot finish the attempt of an API client, whatever its cookie', async () => {
-      const [attacker, victim] = [await someone(), await someone()]
+      const [attacker, victim] = [await newUser(), await newUser()]
       const query = queryOf(platform.consent((await attacker.begin()).page))
       const { cookie } = await victim.begin(FROM_FRONTEND)
       await expectUntouched(attacker, () => callBack(query, { headers: NAVIGATION }))
@@ -421,13 +421,13 @@ describe('GET /api/platform/mastodon/callback', () => {
       const config = { ...world.context.config, CONNECT_COOKIE: 'always' as const }
       const app = await buildApp({ ...world.context, config })
       try {
-        const user = await someone(app)
+        const user = await newUser(app)
         const { page, cookie } = await user.begin()
         const query = queryOf(platform.consent(page))
         await expectUntouched(user, () => callBack(query, { app }))
         expect(await callBack(query, { app, cookie })).toBe(CONNECTED)
 
-        const begunBefore = await someone()
+        const begunBefore = await newUser()
         const unbound = queryOf(platform.consent((await begunBefore.begin()).page))
         await expectUntouched(begunBefore, () => callBack(unbound, { app }))
       } finally {
@@ -435,7 +435,7 @@ describe('GET /api/platform/mastodon/callback', () => {
       }
     })
 
-    it.each<[string, (user: Awaited<ReturnType<typeof someone>>) => Promise<unknown>]>([
+    it.each<[string, (user: Awaited<ReturnType<typeof newUser>>) => Promise<unknown>]>([
       [
         'the user logged out',
         ({ who }) => world.app.inject({ method: 'DELETE', url: '/api/auth/logout', headers: who.headers }),
@@ -448,14 +448,14 @@ describe('GET /api/platform/mastodon/callback', () => {
             .updateOne({ _id: userId }, { $set: { isDisabled: true } }),
       ],
     ])('a callback after %s changes nothing', async (_, change) => {
-      const user = await someone()
+      const user = await newUser()
       const query = queryOf(platform.consent((await user.begin()).page))
       await change(user)
       await expectUntouched(user, () => callBack(query))
     })
 
     it('a denied login changes nothing and requires a new attempt', async () => {
-      const user = await someone()
+      const user = await newUser()
       const { page } = await user.begin()
       const { code, state } = platform.consent(page)
       await expectUntouched(user, () => callBack({ error: 'access_denied', state }), AUTH_FAILED)
@@ -463,19 +463,19 @@ describe('GET /api/platform/mastodon/callback', () => {
     })
 
     it('a callback with both an error and a code changes nothing', async () => {
-      const user = await someone()
+      const user = await newUser()
       const query = queryOf(platform.consent((await user.begin()).page))
       await expectUntouched(user, () => callBack({ ...query, error: 'access_denied' }), AUTH_FAILED)
     })
 
     it('a callback without a code changes nothing', async () => {
-      const user = await someone()
+      const user = await newUser()
       const { state } = platform.consent((await user.begin()).page)
       await expectUntouched(user, () => callBack({ state }), AUTH_FAILED)
     })
 
     it('a HEAD request changes nothing and leaves the attempt open', async () => {
-      const user = await someone()
+      const user = await newUser()
       const query = queryOf(platform.consent((await user.begin()).page))
       const before = platform.tokenCalls()
       const url = `/api/platform/mastodon/callback?${new URLSearchParams(query).toString()}`
@@ -494,7 +494,7 @@ describe('GET /api/platform/mastodon/callback', () => {
   ] as const)(
     'a callback stores nothing when the platform %s, and the state is used up',
     async (_, behaviour, outcome) => {
-      const user = await someone()
+      const user = await newUser()
       const query = queryOf(platform.consent((await user.begin()).page))
       platform.behave(behaviour)
       expect(await callBack(query)).toBe(outcome)
@@ -504,7 +504,7 @@ describe('GET /api/platform/mastodon/callback', () => {
   )
 
   it('a callback ends within its deadline when the platform hangs, and stores nothing', async () => {
-    const user = await someone()
+    const user = await newUser()
     const query = queryOf(platform.consent((await user.begin()).page))
     platform.behave('hang')
     expect(await callBack(query)).toBe(CONNECT_FAILED)
@@ -522,7 +522,7 @@ describe('GET /api/platform/mastodon/callback', () => {
   })
 
   it('a callback redirects when the database fails midway', async () => {
-    const user = await someone()
+    const user = await newUser()
     const query = queryOf(platform.consent((await user.begin()).page))
     const accounts = { ...world.context.accounts, connect: () => Promise.reject(new Error('no database')) }
     const app = await buildApp({ ...world.context, accounts })
@@ -537,7 +537,7 @@ describe('GET /api/platform/mastodon/callback', () => {
 
 describe('connecting an account', () => {
   it('another account replaces the first, ends its session and invalidates prepared posts', async () => {
-    const user = await someone()
+    const user = await newUser()
     await user.connect()
     const signal = AbortSignal.timeout(MINUTE)
     const first = await world.context.credentials.get(user.userId, 'mastodon', { signal })
@@ -556,7 +556,7 @@ describe('connecting an account', () => {
 
   it('reconnecting the same account does not revoke its only token', async () => {
     platform.reuseTokens(true)
-    const user = await someone()
+    const user = await newUser()
     const accountId = await user.connect()
     await user.connect(accountId)
     expect((await user.stored())?.version).toBe(2)
@@ -564,7 +564,7 @@ describe('connecting an account', () => {
   })
 
   it("an account of another user fails, ends the new session and keeps the owner's", async () => {
-    const [owner, other] = [await someone(), await someone()]
+    const [owner, other] = [await newUser(), await newUser()]
     const accountId = await owner.connect()
     const ended = platform.revoked.length
     expect(await callBack(queryOf(platform.consent((await other.begin()).page, accountId)))).toBe(CONNECT_FAILED)
@@ -572,13 +572,13 @@ describe('connecting an account', () => {
     expect(await owner.stored()).toMatchObject({ platformId: accountId, version: 1 })
     expect(platform.revoked).toHaveLength(ended + 1)
     const signal = AbortSignal.timeout(MINUTE)
-    const kept = await world.context.credentials.get(owner.userId, 'mastodon', { signal })
-    expect(platform.revoked).not.toContain(kept!.accessToken)
+    const stored = await world.context.credentials.get(owner.userId, 'mastodon', { signal })
+    expect(platform.revoked).not.toContain(stored!.accessToken)
   })
 
   it('an account of another user does not revoke the token that it shares with its owner', async () => {
     platform.reuseTokens(true)
-    const [owner, other] = [await someone(), await someone()]
+    const [owner, other] = [await newUser(), await newUser()]
     const accountId = await owner.connect()
     expect(await callBack(queryOf(platform.consent((await other.begin()).page, accountId)))).toBe(CONNECT_FAILED)
     expect(platform.revoked).not.toContain(`token-of-${accountId}`)
@@ -588,7 +588,7 @@ describe('connecting an account', () => {
   })
 
   it('a connected account can be refreshed and disconnected', async () => {
-    const user = await someone()
+    const user = await newUser()
     const accountId = await user.connect()
     const refreshed = await user.call('GET', '/mastodon/refresh')
     expect(refreshed.json()).toMatchObject({
@@ -605,7 +605,7 @@ describe('connecting an account', () => {
 })
 
 describe('a platform with its own attempt ids', () => {
-  async function attemptOf(user: Awaited<ReturnType<typeof someone>>) {
+  async function attemptOf(user: Awaited<ReturnType<typeof newUser>>) {
     platform.nameAttemptsBy('oauth_token')
     const { page } = await user.begin()
     return { ...queryOf(platform.consent(page)), oauth_token: new URL(page).searchParams.get('lookup')! }
@@ -615,13 +615,13 @@ describe('a platform with its own attempt ids', () => {
     ['without a state', ({ code, oauth_token }: Record<string, string>) => ({ code, oauth_token })],
     ['with the state as well', (query: Record<string, string>) => query],
   ])('an attempt is found by its id %s', async (_, pick) => {
-    const user = await someone()
+    const user = await newUser()
     expect(await callBack(pick(await attemptOf(user)) as Query)).toBe(CONNECTED)
     expect(await user.stored()).not.toBeNull()
   })
 
   it('an attempt is not found by its id after ten minutes', async () => {
-    const user = await someone()
+    const user = await newUser()
     const { code, oauth_token } = await attemptOf(user)
     clock.forward(10 * MINUTE + SECOND)
     await expectUntouched(user, () => callBack({ code, oauth_token }))
@@ -634,7 +634,7 @@ describe('a platform with its own attempt ids', () => {
     ['the state of another attempt', (query, { state }) => ({ ...query, state })],
     ['a malformed state', (query) => ({ ...query, state: 'x' })],
   ])('an attempt is not found with %s', async (_, change) => {
-    const [user, other] = [await someone(), await someone()]
+    const [user, other] = [await newUser(), await newUser()]
     const query = change(await attemptOf(user), await attemptOf(other)) as Query
     await expectUntouched(user, () => callBack(query))
   })

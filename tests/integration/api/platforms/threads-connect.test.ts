@@ -14,7 +14,7 @@ const refusal = (code: number) => ({
 
 let threads: Threads
 
-const { someone, follow, connected, platformsOf, simulator, control } = connectSuite({
+const { newUser, follow, connected, platformsOf, simulator, control } = connectSuite({
   platform: 'threads',
   async start() {
     threads = await startThreads()
@@ -62,7 +62,7 @@ describe('Threads alone', () => {
   })
 
   it('nothing is stored without the permission to publish on Threads', async () => {
-    const user = await someone()
+    const user = await newUser()
     const url = await user.authUrl()
     const callback = await consent(url, simulator().newAccount().login, 'allow', ['threads_content_publish'])
     expect(await follow(callback)).toBe('?error=threads_auth_failed')

@@ -13,7 +13,7 @@ const USER_INFO = '/v2/user/info'
 
 let tumblr: Tumblr
 
-const { someone, follow, platformsOf, simulator, context, control } = connectSuite({
+const { newUser, follow, platformsOf, simulator, context, control } = connectSuite({
   platform: 'tumblr',
   async start() {
     tumblr = await startTumblr()
@@ -73,18 +73,18 @@ describe('Tumblr alone', () => {
   }
 
   it('connect works when Tumblr does not return the state', async () => {
-    const user = await someone()
+    const user = await newUser()
     expect(await follow(await callbackOf(user, (query) => query.delete('state')))).toBe('?success=tumblr_connected')
   })
 
   it.each<[string, (query: URLSearchParams) => void, string]>([
     ['a forged token', (query) => query.set('oauth_token', 'forged'), STATE_INVALID],
     ['no token', (query) => query.delete('oauth_token'), STATE_INVALID],
-    ['a garbled state', (query) => query.set('state', 'garbled'), STATE_INVALID],
+    ['a malformed state', (query) => query.set('state', 'malformed'), STATE_INVALID],
     ['a token that came twice', (query) => query.append('oauth_token', 'another'), STATE_INVALID],
     ['no verifier', (query) => query.delete('oauth_verifier'), AUTH_FAILED],
   ])('a callback from Tumblr with %s is refused without a call', async (_, change, outcome) => {
-    const user = await someone()
+    const user = await newUser()
     const before = await exchanges()
     expect(await follow(await callbackOf(user, change))).toBe(outcome)
     expect(await exchanges()).toBe(before)
@@ -92,7 +92,7 @@ describe('Tumblr alone', () => {
   })
 
   it("an attempt's request token works only with the state of that attempt", async () => {
-    const [user, other] = [await someone(), await someone()]
+    const [user, other] = [await newUser(), await newUser()]
     const foreign = new URL(await callbackOf(other)).searchParams.get('state')!
     const before = await exchanges()
     expect(await follow(await callbackOf(user, (query) => query.set('state', foreign)))).toBe(STATE_INVALID)
@@ -100,7 +100,7 @@ describe('Tumblr alone', () => {
   })
 
   it('an invented verifier is refused and uses up the attempt', async () => {
-    const user = await someone()
+    const user = await newUser()
     const callback = await callbackOf(user)
     const forged = new URL(callback)
     forged.searchParams.set('oauth_verifier', 'invented')
@@ -120,7 +120,7 @@ describe('Tumblr alone', () => {
     ],
     ['confirms nothing', { status: 200, body: 'oauth_token=a&oauth_token_secret=b' }],
   ])('connect does not start when Tumblr %s', async (_, action) => {
-    const user = await someone()
+    const user = await newUser()
     await control().fault({ path: REQUEST_TOKEN, times: 1, action })
     expect(await user.begin()).toMatchObject({ status: 502, body: { code: 'PLATFORM_UNAVAILABLE' } })
     const attempts = context().database.connection.collection('connectAttempts')

@@ -3,7 +3,7 @@ import { Connection, WorkflowClient } from '@temporalio/client'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { NewConnection } from '../../../../src/store/accounts/accounts.ts'
 import { createOrchestrator } from '../../../../src/integrations/temporal/orchestrator.ts'
-import { publishPostWorkflowId } from '../../../../src/workflows/messages/publishing.ts'
+import { publishPostWorkflowId } from '../../../../src/workflows/contract/publishing.ts'
 import { createUserStore } from '../../../../src/store/users/users.ts'
 import { inAnHour, postBody, postsWorld, withCallers, type PostsWorld } from '../../../support/posts-api.ts'
 import { shared } from '../../../support/shared-worlds.ts'
@@ -333,7 +333,7 @@ describe('protected fields of a post', () => {
       usage: { postsCreated: -9 },
       subscription: { plan: 'pro' },
       requestHash: 'x',
-      firstAnswer: {},
+      firstResponse: {},
     }
     const payload = JSON.stringify({
       ...postBody({ ...forbidden, content: { text: 'x', mediaItems: [], userId: 'y' } }),

@@ -130,7 +130,7 @@ describe('update-avatar', () => {
   })
 
   /** URLs that look like an avatar of the user, derived from a real one. */
-  const LOOK_ALIKES: [name: string, make: (url: string, around: { userId: string; base: string }) => string][] = [
+  const SIMILAR_URLS: [name: string, make: (url: string, around: { userId: string; base: string }) => string][] = [
     ['an external address', () => 'https://example.test/avatar.png'],
     ['no address', () => 'avatar.png'],
     ['nothing', () => ''],
@@ -179,7 +179,7 @@ describe('update-avatar', () => {
     const who = await signIn(world.context)
     const url = await uploaded(who)
     const base = world.context.config.S3_PUBLIC_URL
-    for (const [name, make] of LOOK_ALIKES) {
+    for (const [name, make] of SIMILAR_URLS) {
       const imageUrl = make(url, { userId: who.user._id, base })
       expect(imageUrl, name).not.toBe(url)
       const { status, body } = await setAvatar(who, imageUrl)

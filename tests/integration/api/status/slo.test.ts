@@ -10,7 +10,7 @@ import { after, buildPost } from '../../../support/posts.ts'
 /** The end of the measured window. Tests set the clock of the service, which only moves forward. */
 const NOW = new Date()
 const MISS_AFTER_MS = 60 * SECOND
-const ANSWER_LASTS_MS = 5 * SECOND
+const CACHE_LIFE_MS = 5 * SECOND
 const ENDED = ['completed', 'failed', 'deleted'] as const
 let now = after(NOW, -MINUTE)
 let world: ApiWorld
@@ -62,13 +62,13 @@ function randomPost({ below, of }: ReturnType<typeof dice>): Post {
     const round = isRetried ? below(2) : 0
     // Only a completed post can be retried.
     const status = isRetried && round === 0 ? of(ENDED) : of(DELIVERY_STATUSES)
-    const isOut = status === 'completed' || status === 'deleted'
+    const isPublished = status === 'completed' || status === 'deleted'
     return {
       ...entry,
       status,
       errorCode: status === 'failed' ? of(FAILURE_CODES) : null,
       // Most deliveries are on time, some are very late.
-      completedAt: isOut ? after(instant, below(5) === 0 ? below(3 * MINUTE) : below(200)) : null,
+      completedAt: isPublished ? after(instant, below(5) === 0 ? below(3 * MINUTE) : below(200)) : null,
       delivery: { ...entry.delivery, round },
     }
   })
@@ -96,8 +96,8 @@ function recompute(posts: Post[]) {
 
   function judge(some: typeof entries) {
     const first = some.filter(({ delivery }) => delivery.round === 0)
-    const out = first.filter(({ completedAt }) => completedAt !== null)
-    const latenesses = out.map(({ completedAt, instant }) => completedAt!.getTime() - instant.getTime())
+    const published = first.filter(({ completedAt }) => completedAt !== null)
+    const latenesses = published.map(({ completedAt, instant }) => completedAt!.getTime() - instant.getTime())
     latenesses.sort((a, b) => a - b)
     const percentile = (p: number) => latenesses[Math.ceil((latenesses.length * p) / 100) - 1] ?? null
     const failed = first.filter(({ status }) => status === 'failed')
@@ -184,17 +184,17 @@ describe('GET /api/status/slo', () => {
       const completed = { ...entry!, status: 'completed' as const, completedAt: after(scheduledAt, latenessMs) }
       await collection().insertOne({ ...post, status: 'COMPLETED', platformStatuses: [completed] })
     }
-    now = after(now, ANSWER_LASTS_MS)
+    now = after(now, CACHE_LIFE_MS)
     expect((await figures()).platforms.facebook).toMatchObject({ total: 2, onTime: 1, late: 1, misses: 1 })
   })
 
   it('requests within seconds share a single database read', async () => {
     const read = vi.spyOn(world.context.slo, 'read')
-    now = after(now, ANSWER_LASTS_MS)
+    now = after(now, CACHE_LIFE_MS)
     const answers = await Promise.all(Array.from({ length: 20 }, () => figures()))
     expect(read).toHaveBeenCalledTimes(1)
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
-    now = after(now, ANSWER_LASTS_MS)
+    now = after(now, CACHE_LIFE_MS)
     await figures()
     expect(read).toHaveBeenCalledTimes(2)
     read.mockRestore()
@@ -202,7 +202,7 @@ describe('GET /api/status/slo', () => {
 
   it('a failed read is not cached', async () => {
     const read = vi.spyOn(world.context.slo, 'read').mockRejectedValueOnce(new Error('no'))
-    now = after(now, ANSWER_LASTS_MS)
+    now = after(now, CACHE_LIFE_MS)
     const failed = await world.app.inject({ url: '/api/status/slo', headers: admin.headers })
     expect(failed.statusCode).toBe(500)
     await figures()

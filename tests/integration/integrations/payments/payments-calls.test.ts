@@ -5,7 +5,7 @@ import { createPayments, type Payments } from '../../../../src/integrations/paym
 import { USER_AGENT } from '../../../support/user-agent.ts'
 
 const ADDRESS = 'someone@example.com'
-const WISH = {
+const CHECKOUT = {
   userId: 'user-1',
   email: ADDRESS,
   customerId: null,
@@ -58,8 +58,8 @@ const hanging: Answer = () => {}
 describe('a call to the processor', () => {
   it('a call uses the pinned version and its idempotency key, and sends no telemetry', async () => {
     answers = [OPENED, OPENED]
-    await payments.openCheckout(WISH)
-    await payments.openCheckout({ ...WISH, idempotencyKey: 'checkout/user-1/2' })
+    await payments.openCheckout(CHECKOUT)
+    await payments.openCheckout({ ...CHECKOUT, idempotencyKey: 'checkout/user-1/2' })
     expect(requests.map(({ headers }) => headers)).toMatchObject([
       { 'stripe-version': '2026-10-28.endive', 'idempotency-key': 'checkout/user-1/1' },
       { 'stripe-version': '2026-10-28.endive', 'idempotency-key': 'checkout/user-1/2' },
@@ -69,15 +69,15 @@ describe('a call to the processor', () => {
 
   it('a call without a response is repeated with the same key', async () => {
     answers = [(response) => response.destroy(), OPENED]
-    await expect(payments.openCheckout(WISH)).resolves.toEqual({ id: 'cs_1', url: 'https://checkout.example/cs_1' })
-    expect(requests.map(({ headers }) => headers['idempotency-key'])).toEqual(Array(2).fill(WISH.idempotencyKey))
+    await expect(payments.openCheckout(CHECKOUT)).resolves.toEqual({ id: 'cs_1', url: 'https://checkout.example/cs_1' })
+    expect(requests.map(({ headers }) => headers['idempotency-key'])).toEqual(Array(2).fill(CHECKOUT.idempotencyKey))
   })
 
   it('a call waits for the end of another one with its key', async () => {
     const inUse = refusing(409, { type: 'idempotency_error', code: 'idempotency_key_in_use' })
     answers = [inUse, inUse, inUse, OPENED]
-    await expect(payments.openCheckout(WISH)).resolves.toMatchObject({ id: 'cs_1' })
-    expect(requests.map(({ headers }) => headers['idempotency-key'])).toEqual(Array(4).fill(WISH.idempotencyKey))
+    await expect(payments.openCheckout(CHECKOUT)).resolves.toMatchObject({ id: 'cs_1' })
+    expect(requests.map(({ headers }) => headers['idempotency-key'])).toEqual(Array(4).fill(CHECKOUT.idempotencyKey))
   })
 
   it.each<[string, Answer]>([
@@ -105,7 +105,7 @@ describe('a call to the processor', () => {
     ['a session without a URL', respondWith(200, { id: 'cs_1', url: null }), false],
   ])('a call fails on %s without repeating the processor’s message', async (_case, answer, isRefused) => {
     answers = [answer, answer]
-    const failure = await payments.openCheckout(WISH).catch((error: unknown) => error)
+    const failure = await payments.openCheckout(CHECKOUT).catch((error: unknown) => error)
     expect(failure).toMatchObject({ name: 'PaymentsError', isRefused })
     expect(JSON.stringify([String(failure), failure])).not.toContain(ADDRESS)
   })
@@ -113,13 +113,13 @@ describe('a call to the processor', () => {
   it('a call is counted by its outcome', async () => {
     answers = [OPENED, refusing(400, { type: 'card_error' }), refusing(500, {}), refusing(500, {})]
     outcomes.length = 0
-    for (const _ of [1, 2, 3]) await payments.openCheckout(WISH).catch(() => {})
+    for (const _ of [1, 2, 3]) await payments.openCheckout(CHECKOUT).catch(() => {})
     expect(outcomes).toEqual(['answered', 'refused', 'failed'])
   })
 
   it('an error names the missing object in its reason', async () => {
     answers = [refusing(400, { type: 'invalid_request_error', code: 'resource_missing', param: 'customer' })]
-    await expect(payments.openCheckout({ ...WISH, customerId: 'cus_gone' })).rejects.toMatchObject({
+    await expect(payments.openCheckout({ ...CHECKOUT, customerId: 'cus_gone' })).rejects.toMatchObject({
       isRefused: true,
       reason: 'resource_missing',
     })

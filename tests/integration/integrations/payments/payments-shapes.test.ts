@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-const WISH = {
+const CHECKOUT = {
   userId: 'user-1',
   email: 'someone@example.com',
   customerId: null,
@@ -38,7 +38,7 @@ const PORTAL = { customerId: 'cus_1', returnUrl: 'https://app.example/settings',
 
 /** Every call, and the values read from the schema's own example response. */
 const CALLS = {
-  openCheckout: [() => payments.openCheckout(WISH), { url: expect.stringMatching(/^https:/) }],
+  openCheckout: [() => payments.openCheckout(CHECKOUT), { url: expect.stringMatching(/^https:/) }],
   readCheckout: [() => payments.readCheckout('cs_1'), { id: 'cs_1', status: 'open' }],
   expireCheckout: [() => payments.expireCheckout('cs_1'), undefined],
   openPortal: [() => payments.openPortal(PORTAL), { url: expect.stringMatching(/^https:/) }],
@@ -66,13 +66,13 @@ describe('requests and the processor’s published schema', () => {
   })
 
   it('a checkout can be opened for an existing customer', async () => {
-    await expect(payments.openCheckout({ ...WISH, customerId: 'cus_1' })).resolves.toMatchObject({
+    await expect(payments.openCheckout({ ...CHECKOUT, customerId: 'cus_1' })).resolves.toMatchObject({
       id: expect.any(String),
     })
   })
 
   it('a call of another shape is rejected', async () => {
     const successUrl = { not: 'an address' } as unknown as string
-    await expect(payments.openCheckout({ ...WISH, successUrl })).rejects.toMatchObject({ isRefused: true })
+    await expect(payments.openCheckout({ ...CHECKOUT, successUrl })).rejects.toMatchObject({ isRefused: true })
   })
 })

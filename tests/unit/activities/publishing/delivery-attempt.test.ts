@@ -187,7 +187,7 @@ it('a delivery with an unknown outcome stays unknown when its platform is no lon
   const fresh = buildPost({}, before)
   const post = add(buildClaim(fresh, 'bluesky', before)(fresh, before))
   expect(await attempt(post, new AbortController().signal)).toMatchObject(retryBecause('does not report whether'))
-  expect(deliveryOf(post)).toMatchObject({ outcome: 'unknown', doubted: true })
+  expect(deliveryOf(post)).toMatchObject({ outcome: 'unknown', hadUnknownOutcome: true })
 })
 
 it('a refusal does not end a delivery that another attempt claimed meanwhile', async () => {
@@ -253,7 +253,7 @@ it('an accepted platform post that belongs to another post leaves the outcome un
   expect(attempts.stored.get(post._id)!.platformStatuses[0]).toMatchObject({
     status: 'processing',
     platformPostId: null,
-    delivery: { outcome: 'unknown', doubted: true },
+    delivery: { outcome: 'unknown', hadUnknownOutcome: true },
   })
 })
 

@@ -103,7 +103,7 @@ describe('the call limiter', () => {
     await Promise.all(sends)
     const text = await metrics.text()
     expect(text).toContain('postonce_send_wait_seconds_count{platform="bluesky"} 6001')
-    expect(text).toContain('postonce_sends_crowded_out_total{platform="bluesky",reason="full"} 1')
+    expect(text).toContain('postonce_calls_rejected_total{platform="bluesky",reason="full"} 1')
   })
 
   it('the call limiter stops all calls, queued ones included, to a server that keeps failing', async () => {

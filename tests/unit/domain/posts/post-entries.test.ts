@@ -26,7 +26,7 @@ describe('hasReachedAnyPlatform', () => {
     { status: 'deleted' },
     { status: 'failed', delivery: { leaseUntil: T0 } },
     { status: 'failed', delivery: { outcome: 'unknown' } },
-    { status: 'failed', delivery: { doubted: true } },
+    { status: 'failed', delivery: { hadUnknownOutcome: true } },
   ] as const)('a post with the entry %j may have reached a platform', (entry) => {
     expect(hasReachedAnyPlatform(postWith(entry))).toBe(true)
   })

@@ -340,12 +340,12 @@ describe('the end of deliveries', () => {
     const unclaimed = giveUp('bluesky', rejected, 0)(buildPost(), T0)
     expect(unclaimed).toMatchObject({
       status: 'FAILED',
-      platformStatuses: [{ errorCode: 'validation', delivery: { outcome: 'refused', doubted: false } }],
+      platformStatuses: [{ errorCode: 'validation', delivery: { outcome: 'refused', hadUnknownOutcome: false } }],
     })
     const { post, from } = claimed(buildPost())
     const { leaseUntil } = findEntry(post, 'bluesky')!.delivery
     expect(leaseUntil).not.toBeNull()
-    const unknown = { errorCode: 'OUTCOME_UNKNOWN', delivery: { outcome: 'unknown', doubted: true } }
+    const unknown = { errorCode: 'OUTCOME_UNKNOWN', delivery: { outcome: 'unknown', hadUnknownOutcome: true } }
     expect(giveUp('bluesky', rejected, 0)(post, T0).platformStatuses[0]).toMatchObject({
       ...unknown,
       delivery: { ...unknown.delivery, leaseUntil },
@@ -396,7 +396,11 @@ describe('retry', () => {
   it('a retry of an unknown outcome reconciles anew and may then repeat the call', () => {
     const { post, from } = claimed(buildPost())
     const unknown = apply(post, markUnknown('bluesky', busy, from))
-    expect(findEntry(unknown, 'bluesky')!.delivery).toMatchObject({ doubted: true, answered: false, reconcileTries: 1 })
+    expect(findEntry(unknown, 'bluesky')!.delivery).toMatchObject({
+      hadUnknownOutcome: true,
+      answered: false,
+      reconcileTries: 1,
+    })
     const answered = apply(post, markUnknown('bluesky', busy, from, true))
     expect(findEntry(answered, 'bluesky')!.delivery.answered).toBe(true)
     const retried = apply(unknown, giveUp('bluesky', rejected, 0), retry())
@@ -547,8 +551,8 @@ describe('canTransferAllowance', () => {
     const failedUnknown = apply(unknown, markUnknown('bluesky', busy, from))
     expect(failedUnknown.status).toBe('FAILED')
     const completed = apply(post, accept('bluesky', published))
-    for (const kept of [buildPost(), buildPost({ draft: true }), post, completed, failedUnknown]) {
-      expect(canTransferAllowance(kept)).toBe(false)
+    for (const untransferable of [buildPost(), buildPost({ draft: true }), post, completed, failedUnknown]) {
+      expect(canTransferAllowance(untransferable)).toBe(false)
     }
   })
 })

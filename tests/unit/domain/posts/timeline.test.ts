@@ -112,12 +112,12 @@ it('an absent call stays marked as once unknown, and a known outcome is not chan
   const absent = markAbsent('bluesky', FROM)(unknown, T0)
   expect(absent.platformStatuses[0]).toMatchObject({
     status: 'pending',
-    delivery: { outcome: 'deferred', doubted: true },
+    delivery: { outcome: 'deferred', hadUnknownOutcome: true },
   })
   expect(markAbsent('bluesky', FROM)(post, T0)).toBe(post)
   expect(markAbsent('tumblr', FROM)(post, T0)).toBe(post)
   const lapsed = markAbsent('bluesky', FROM)(post, after(T0, 60_000))
-  expect(lapsed.platformStatuses[0]!.delivery.doubted).toBe(true)
+  expect(lapsed.platformStatuses[0]!.delivery.hadUnknownOutcome).toBe(true)
 })
 
 it('handles are outdated for the same account with another content version', () => {

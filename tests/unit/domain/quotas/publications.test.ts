@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { CallLimit } from '../../../../src/domain/quotas/limits.ts'
 import {
   applyReports,
-  createForesight,
+  createDelayForecast,
   describePublicationLimit,
   describeUse,
   PUBLICATION_LIMITS,
@@ -39,9 +39,9 @@ function account(limits: readonly CallLimit[] = FIVE) {
     report: (remaining: number, limit = 5, resetsInMs = HOUR) =>
       void (record = applyReports(record, [{ span: 'hour', limit, remaining, resetsInMs }], new Date(now))),
     use: () => describeUse(record, limits, new Date(now)),
-    foresee: (planned: number[], dueMs: number) => {
+    forecast: (planned: number[], dueMs: number) => {
       const times = planned.map((ms) => new Date(START + ms))
-      return createForesight(record, limits, new Date(now))(times, new Date(START + dueMs))
+      return createDelayForecast(record, limits, new Date(now))(times, new Date(START + dueMs))
     },
   }
 }
@@ -91,7 +91,7 @@ describe('the publications of an account', () => {
     expect(quota.ask('c')).toMatchObject({ limit: { limit: 2, windowMs: DAY } })
   })
 
-  it('get a place of their own each, so that they do not all come back together', () => {
+  it('get a turn of their own each, so that they do not all come back together', () => {
     const quota = account()
     for (let index = 0; index < 5; index++) {
       quota.ask(`used ${index}`)
@@ -112,7 +112,7 @@ describe('the publications of an account', () => {
     expect(isGranted(quota.ask('first', 1))).toBe(true)
   })
 
-  it('take the place of one that does not come back', () => {
+  it('take the turn of one that does not come back', () => {
     const quota = account()
     for (let index = 0; index < 5; index++) quota.ask(`used ${index}`)
     const wait = waitOf(quota.ask('lost', 1))
@@ -123,7 +123,7 @@ describe('the publications of an account', () => {
     expect(isGranted(quota.ask('later', 2))).toBe(true)
   })
 
-  it('use a place again that was given back', () => {
+  it('use a token again that was given back', () => {
     const quota = account()
     const turns = ['a', 'b', 'c', 'd', 'e'].map((id) => quota.ask(id))
     quota.report(0)
@@ -223,7 +223,7 @@ describe('the publications of an account', () => {
     )
   })
 
-  it('beyond the stored places are published in due order as well', () => {
+  it('beyond the stored queue are published in due order as well', () => {
     const { published, asks } = publishAll(
       Array.from({ length: 2_500 }, (_, index) => index),
       [{ span: 'hour', limit: 100, windowMs: HOUR }],
@@ -249,30 +249,30 @@ describe('the use of a quota', () => {
   })
 })
 
-describe('a foreseen delay', () => {
+describe('a forecast delay', () => {
   const every = (minutes: number, count: number) =>
     Array.from({ length: count }, (_, index) => index * minutes * MINUTE)
 
   it('is none while the posts before leave room', () => {
-    const { foresee } = account()
-    expect(foresee(every(10, 4), 50 * MINUTE)).toBe(null)
-    expect(foresee(every(20, 60), 20 * HOUR)).toBe(null)
+    const { forecast } = account()
+    expect(forecast(every(10, 4), 50 * MINUTE)).toBe(null)
+    expect(forecast(every(20, 60), 20 * HOUR)).toBe(null)
   })
 
   it('ends a window after the post that is as many posts before as the limit', () => {
-    const { foresee } = account()
-    expect(foresee(every(10, 5), 50 * MINUTE)).toEqual({ limit: 5, windowMs: HOUR, freeAt: new Date(START + HOUR) })
-    expect(foresee([0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0)).toMatchObject({ freeAt: new Date(START + 2 * HOUR) })
+    const { forecast } = account()
+    expect(forecast(every(10, 5), 50 * MINUTE)).toEqual({ limit: 5, windowMs: HOUR, freeAt: new Date(START + HOUR) })
+    expect(forecast([0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0)).toMatchObject({ freeAt: new Date(START + 2 * HOUR) })
   })
 
   it('includes what was published, what waits and what the platform reported', () => {
     const quota = account()
     for (let index = 0; index < 3; index++) quota.ask(`used ${index}`)
-    expect(quota.foresee([MINUTE], 2 * MINUTE)).toBe(null)
-    expect(quota.foresee([MINUTE, MINUTE], 2 * MINUTE)).not.toBe(null)
+    expect(quota.forecast([MINUTE], 2 * MINUTE)).toBe(null)
+    expect(quota.forecast([MINUTE, MINUTE], 2 * MINUTE)).not.toBe(null)
     quota.report(0)
-    expect(quota.foresee([], 2 * MINUTE)).not.toBe(null)
-    expect(quota.foresee([], 2 * HOUR)).toBe(null)
+    expect(quota.forecast([], 2 * MINUTE)).not.toBe(null)
+    expect(quota.forecast([], 2 * HOUR)).toBe(null)
   })
 
   it('is about the delay that then takes place', () => {
@@ -282,10 +282,10 @@ describe('a foreseen delay', () => {
         const sorted = times.toSorted((one, other) => one - other)
         const { published } = publishAll(sorted)
         const dueMs = sorted.at(-1)!
-        const foreseen = account().foresee(sorted.slice(0, -1), dueMs)?.freeAt.getTime() ?? START + dueMs
+        const forecasted = account().forecast(sorted.slice(0, -1), dueMs)?.freeAt.getTime() ?? START + dueMs
         const actual = START + published.at(-1)!.atMs
-        expect(actual).toBeGreaterThanOrEqual(foreseen)
-        expect(actual).toBeLessThanOrEqual(foreseen + MINUTE + Math.ceil(sorted.length / 5) * SLACK_MS)
+        expect(actual).toBeGreaterThanOrEqual(forecasted)
+        expect(actual).toBeLessThanOrEqual(forecasted + MINUTE + Math.ceil(sorted.length / 5) * SLACK_MS)
       }),
     )
   })

@@ -45,7 +45,7 @@ describe('a fair limit', () => {
     await Promise.all(many)
   })
 
-  it('a limit per key keeps a place free for other keys', async () => {
+  it('a limit per key keeps a slot free for other keys', async () => {
     const { started, run, end } = createJobs(createFairLimit({ maxRunning: 2, perKey: 1 }))
     const all = [run('a', 'a1'), run('a', 'a2'), run('b', 'b1'), run('c', 'c1')]
     expect(started).toEqual(['a1', 'b1'])

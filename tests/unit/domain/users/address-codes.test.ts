@@ -66,7 +66,7 @@ it('a wrong try costs its own sender one try, and never other senders or strange
         { key: 'a', triesLeft: 3 },
         { key: 'b', triesLeft: 5 },
       ],
-      strangerTriesLeft: 5,
+      sharedTriesLeft: 5,
     },
   ])
   expect(fail(shared, 'x', 2)).toMatchObject([
@@ -75,7 +75,7 @@ it('a wrong try costs its own sender one try, and never other senders or strange
         { key: 'a', triesLeft: 5 },
         { key: 'b', triesLeft: 5 },
       ],
-      strangerTriesLeft: 3,
+      sharedTriesLeft: 3,
     },
   ])
   expect(attempt(fail(shared, 'a', 5), 'a1', 'b').isRight).toBe(true)

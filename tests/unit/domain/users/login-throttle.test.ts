@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   countAttempt,
   computeResetTime,
-  uncountAttempt,
+  refundAttempt,
   computeWait,
   type FailureLevel,
 } from '../../../../src/domain/users/login-throttle.ts'
@@ -46,7 +46,7 @@ describe('the delay of an account', () => {
   it('attempts with the correct password do not raise the delay', () => {
     const { state } = makeFailures(10)
     let level: FailureLevel = state
-    for (let round = 0; round < 5; round += 1) level = uncountAttempt(countAttempt(level, start, FREE), start)
+    for (let round = 0; round < 5; round += 1) level = refundAttempt(countAttempt(level, start, FREE), start)
     expect([level.level, computeWait(level, start)]).toEqual([10, 0])
   })
 

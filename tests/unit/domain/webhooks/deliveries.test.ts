@@ -58,35 +58,35 @@ describe('a round', () => {
     nextAttemptAt: at(inMs),
   })
   const plan = (...pending: PendingDelivery[]) => {
-    const { lanes, nextAt } = planRound(pending, NOW)
-    return { lanes: lanes.map((lane) => lane.map(({ _id }) => _id)), nextAt }
+    const { chains, nextAt } = planRound(pending, NOW)
+    return { chains: chains.map((chain) => chain.map(({ _id }) => _id)), nextAt }
   }
 
-  it('events of a post are one lane, and posts are lanes of their own', () => {
-    expect(plan(fresh('a', 1), fresh('b', 1), fresh('a', 2))).toEqual({ lanes: [['a1', 'a2'], ['b1']], nextAt: null })
+  it('events of a post are one chain, and posts are chains of their own', () => {
+    expect(plan(fresh('a', 1), fresh('b', 1), fresh('a', 2))).toEqual({ chains: [['a1', 'a2'], ['b1']], nextAt: null })
   })
 
   it('a failed event holds back later ones of its post and of no other', () => {
     expect(plan(failed('a', 1, MINUTE, 5_000), fresh('a', 2), fresh('b', 1))).toEqual({
-      lanes: [['b1']],
+      chains: [['b1']],
       nextAt: at(5_000),
     })
   })
 
   it('a failed event whose retry is due comes before later ones', () => {
-    expect(plan(failed('a', 1, MINUTE, 0), fresh('a', 2))).toEqual({ lanes: [['a1', 'a2']], nextAt: null })
+    expect(plan(failed('a', 1, MINUTE, 0), fresh('a', 2))).toEqual({ chains: [['a1', 'a2']], nextAt: null })
   })
 
   it('an event that has failed for an hour holds nothing back', () => {
-    expect(plan(failed('a', 1, HOUR, 3 * HOUR), fresh('a', 2))).toEqual({ lanes: [['a2']], nextAt: at(3 * HOUR) })
+    expect(plan(failed('a', 1, HOUR, 3 * HOUR), fresh('a', 2))).toEqual({ chains: [['a2']], nextAt: at(3 * HOUR) })
   })
 
   it('the next round is due when a hold ends, even if the retry comes later', () => {
-    expect(plan(failed('a', 1, HOUR - MINUTE, 3 * HOUR), fresh('a', 2))).toEqual({ lanes: [], nextAt: at(MINUTE) })
+    expect(plan(failed('a', 1, HOUR - MINUTE, 3 * HOUR), fresh('a', 2))).toEqual({ chains: [], nextAt: at(MINUTE) })
   })
 
   it('nothing pending means no further round', () => {
-    expect(plan()).toEqual({ lanes: [], nextAt: null })
+    expect(plan()).toEqual({ chains: [], nextAt: null })
   })
 })
 

@@ -2,7 +2,7 @@ import { ScheduleAlreadyRunning, ServiceError, type ScheduleClient } from '@temp
 import { describe, expect, it, vi } from 'vitest'
 import { createSchedules } from '../../../../src/integrations/temporal/schedules.ts'
 import type { TemporalClient } from '../../../../src/integrations/temporal/client.ts'
-import { listScheduledWorkflows } from '../../../../src/workflows/schedules.ts'
+import { listScheduledWorkflows } from '../../../../src/workflows/contract/schedules.ts'
 
 const INTERVAL_MS = 60_000
 const COUNT = listScheduledWorkflows({ sweepIntervalMs: INTERVAL_MS, metricsIntervalMs: INTERVAL_MS }).length

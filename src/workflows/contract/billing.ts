@@ -25,7 +25,7 @@ export interface SubscriptionState {
 }
 
 /** A position in the listing of users who pay or may have paid. */
-export interface BilledPlace {
+export interface BilledCursor {
   by: 'subscription' | 'checkout'
   /** The key of the last user of the page before; empty at the beginning. */
   after: string

@@ -1,9 +1,9 @@
 import type { Clock } from '../../clock.ts'
-import { warnOfBurst, type BurstLimits } from '../../domain/posts/due-place.ts'
+import { warnOfBurst, type BurstLimits } from '../../domain/posts/due-order.ts'
 import type { PreflightTarget } from '../../domain/posts/preflight.ts'
 import {
   describePublicationLimit,
-  createForesight,
+  createDelayForecast,
   toLookbackMs,
   MAX_PLANNED,
   type ExpectedDelay,
@@ -16,14 +16,14 @@ import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
 import { findPublicationQuota } from '../accounts/publication-quota.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 
-export interface ForeseeDelaysDeps {
+export interface ForecastDelaysDeps {
   posts: Pick<PostStore, 'listPlannedTimes'>
   platforms: Pick<PlatformRegistry, 'find'>
   publicationLedger: Pick<PublicationLedger, 'read'>
   clock: Clock
 }
 
-export interface DelayWarningsDeps extends ForeseeDelaysDeps {
+export interface DelayWarningsDeps extends ForecastDelaysDeps {
   burstLimits: BurstLimits
 }
 
@@ -35,8 +35,8 @@ export interface PlannedPost {
 }
 
 /** Returns how the quotas of accounts would delay a post, by account id: with what was published, waits and is scheduled before it. */
-export async function foreseeDelays(
-  deps: ForeseeDelaysDeps,
+export async function forecastDelays(
+  deps: ForecastDelaysDeps,
   { userId, postId, dueAt }: PlannedPost,
   accounts: readonly ConnectedAccount[],
 ): Promise<Map<string, ExpectedDelay>> {
@@ -57,7 +57,7 @@ export async function foreseeDelays(
         limit: MAX_PLANNED,
         ...(postId !== undefined && { exceptId: postId }),
       })
-      const delay = createForesight(record, limits, now)(planned, dueAt)
+      const delay = createDelayForecast(record, limits, now)(planned, dueAt)
       if (delay) delays.set(account._id, delay)
     }),
   )
@@ -75,11 +75,11 @@ export async function findDelayWarnings(
 
 /** Warns of the accounts whose quota would delay a post. The post is accepted, and published when it is its turn. */
 async function findQuotaWarnings(
-  deps: ForeseeDelaysDeps,
+  deps: ForecastDelaysDeps,
   planned: PlannedPost & { timezone: string },
   targets: readonly (PreflightTarget & { account: ConnectedAccount | null })[],
 ): Promise<Problem[]> {
-  const delays = await foreseeDelays(
+  const delays = await forecastDelays(
     deps,
     planned,
     targets.flatMap(({ account }) => account ?? []),
@@ -98,8 +98,8 @@ export function toQuotaWarning(
 ): Problem {
   const message = `${describeDelay(platform, delay, timezone)}. Schedule it for later, or let it wait for its turn.`
   const nextFreeAt = delay.freeAt.toISOString()
-  const place = { platform, ...(target !== undefined && { accountId: target }) }
-  return { path, code: 'QUOTA_LIKELY_EXCEEDED', message, ...place, nextFreeAt }
+  const account = { platform, ...(target !== undefined && { accountId: target }) }
+  return { path, code: 'QUOTA_LIKELY_EXCEEDED', message, ...account, nextFreeAt }
 }
 
 /** @param timezone of the user */

@@ -1,4 +1,4 @@
-import { DAY, HOUR, MINUTE, SECOND } from '../domain/shared/times.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { TaskQueue } from './task-queues.ts'
 
 /** A workflow that a Schedule of the same name runs. */

@@ -1,5 +1,5 @@
 /** A position in the listing of an object storage folder. */
-export interface FolderPlace {
+export interface FolderCursor {
   folder: string
   /** The last key that was checked; null at the beginning. */
   after: string | null

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { toBurstDelayMs, warnOfBurst } from '../../../../src/domain/posts/due-place.ts'
+import { toBurstDelayMs, warnOfBurst } from '../../../../src/domain/posts/due-order.ts'
 import { after, T0 } from '../../../support/posts.ts'
 
 const LIMITS = { atInstant: 250, perSecond: 15 }

@@ -1,18 +1,18 @@
-import { toBurstDelayMs, type BurstLimits, type DuePlace } from '../../domain/posts/due-place.ts'
+import { toBurstDelayMs, type BurstLimits, type DueOrder } from '../../domain/posts/due-order.ts'
 import { HIGHEST_DUE_RANK } from '../../domain/posts/publish-plan.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 
-export interface DuePlaceDeps {
+export interface DueOrderDeps {
   posts: Pick<PostStore, 'countScheduled' | 'countScheduledOf'>
   burstLimits: BurstLimits
 }
 
-/** Returns the place of one more post of the user at this time. Only a crowded second costs more than one count. */
-export async function findDuePlace(
-  { posts, burstLimits }: DuePlaceDeps,
+/** Returns the order of one more post of the user at this time. Only a crowded second costs more than one count. */
+export async function findDueOrder(
+  { posts, burstLimits }: DueOrderDeps,
   userId: string,
   scheduledAt: Date,
-): Promise<DuePlace> {
+): Promise<DueOrder> {
   const dueRank = await posts.countScheduled(scheduledAt)
   // The count ends at the highest rank.
   if (dueRank < Math.min(burstLimits.atInstant, HIGHEST_DUE_RANK)) return { dueRank, delayMs: 0 }

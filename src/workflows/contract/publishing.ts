@@ -65,7 +65,7 @@ export interface PostState {
 }
 
 /** The last post of a page of posts that are checked before they are due. */
-export interface UncheckedPlace {
+export interface UncheckedCursor {
   /** Epoch milliseconds. */
   dueAt: number
   postId: string
@@ -79,5 +79,5 @@ export interface CheckedPosts {
 
 export interface UncheckedPage extends CheckedPosts {
   /** Null on the last page. */
-  next: UncheckedPlace | null
+  next: UncheckedCursor | null
 }

@@ -7,8 +7,8 @@ export interface BurstLimits {
   perSecond: number
 }
 
-/** The place of a scheduled post among the others of its second. */
-export interface DuePlace {
+/** The rank of a scheduled post among the others of its second, and the delay that follows from it. */
+export interface DueOrder {
   /** How many posts of all users were already scheduled for the second (`Post.dueRank`). */
   dueRank: number
   /** How long after its time the post becomes due, milliseconds; more than 0 only in a burst of one user. */

@@ -1,4 +1,4 @@
-import { WAKE_SIGNAL } from './messages/webhooks.ts'
+import { WAKE_SIGNAL } from './webhooks.ts'
 import type { TaskQueue } from './task-queues.ts'
 
 /**

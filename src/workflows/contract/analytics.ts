@@ -64,7 +64,7 @@ export interface DuePage {
   accounts: DueAccount[]
   /** Epoch milliseconds. */
   slot: number
-  /** The place of the next page; null on the last page. */
+  /** The cursor of the next page; null on the last page. */
   next: DuePlace | null
   /** Set when the owner of the page has more due posts than fit, which no other page of this listing has. */
   isCut?: true
@@ -122,7 +122,7 @@ export interface FollowersPage extends CollectedFollowers {
 }
 
 /** Users whose snapshots of a time are downsampled: those after `afterUserId`. */
-export interface DownsamplePlace {
+export interface DownsampleCursor {
   /** Epoch milliseconds; null for the beginning. */
   from: number | null
   /** Epoch milliseconds. */
@@ -136,7 +136,7 @@ export interface Downsampled {
 
 export interface DownsampledPage extends Downsampled {
   /** Null on the last page. */
-  next: DownsamplePlace | null
+  next: DownsampleCursor | null
 }
 
 /** The result of a metrics refresh. `unknown`: it may still run, or may never have started. */
