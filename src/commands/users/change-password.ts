@@ -40,7 +40,7 @@ export async function changePassword(deps: ChangePasswordDeps, input: ChangePass
     (await storePassword(deps, {
       password: newPassword,
       fairnessKey: userId,
-      keptSessionId: sessionId,
+      exceptSessionId: sessionId,
       endsApiKeys,
       write: async (hash, session) => ((await users.replacePassword(user, hash, session)) ? userId : null),
     }))

@@ -14,7 +14,7 @@ export interface EndEverywhereDeps {
 
 interface EndEverywhereOptions {
   /** The session that stays. */
-  keptSessionId?: string | undefined
+  exceptSessionId?: string | undefined
   /** Deletes the API keys of the user as well. Programs that use them stop working. */
   endsApiKeys?: boolean | undefined
 }
@@ -26,10 +26,10 @@ interface EndEverywhereOptions {
 export async function endEverywhere(
   deps: EndEverywhereDeps,
   userId: string,
-  { keptSessionId, endsApiKeys = false }: EndEverywhereOptions = {},
+  { exceptSessionId, endsApiKeys = false }: EndEverywhereOptions = {},
 ): Promise<void> {
   const { sessions, pushTokens } = deps
-  const ended = keptSessionId === undefined ? sessions.removeAll(userId) : sessions.removeOthers(userId, keptSessionId)
+  const ended = exceptSessionId === undefined ? sessions.removeAll(userId) : sessions.removeOthers(userId, exceptSessionId)
   await Promise.all([ended, pushTokens.removeAllOf(userId)])
   if (endsApiKeys) await removeApiKeys(deps, userId)
 }

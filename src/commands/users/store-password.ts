@@ -18,7 +18,7 @@ interface NewPassword {
   /** Writes the hash and returns the owner's id, or null when the password must not change. */
   write: (passwordHash: string, session: Transaction) => Promise<string | null>
   /** The session that stays. */
-  keptSessionId?: string
+  exceptSessionId?: string
   /** Deletes the API keys as well. */
   endsApiKeys?: boolean | undefined
 }

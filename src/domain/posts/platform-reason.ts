@@ -55,9 +55,9 @@ function sanitize(raw: string): string | null {
 
 function shorten(text: string): string {
   if (text.length <= MAX_TEXT_LENGTH) return text
-  const kept = text.slice(0, MAX_TEXT_LENGTH - 1)
+  const shortened = text.slice(0, MAX_TEXT_LENGTH - 1)
   // The cut must not leave a lone surrogate.
-  return `${kept.replace(/[\uD800-\uDBFF]$/, '')}…`
+  return `${shortened.replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 
 function maskEcho(text: string, source: string): string {

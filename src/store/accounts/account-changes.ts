@@ -65,7 +65,7 @@ export function connectAccounts(
       health: { status: 'active', lastError: null, checkedAt: at },
       connectedAt: at,
       refreshLease: null,
-      ...pickKept(known),
+      ...pickPreserved(known),
     }
     after.set(_id, account)
     accounts.push(account)
@@ -121,7 +121,7 @@ function toDisconnected(account: ConnectedAccount, at: Date): DisconnectedAccoun
   return { _id, userId, platform, connected: false, version, isDefault: false, ...(label && { label }), endings }
 }
 
-function pickKept(known: Account | undefined): Pick<Account, 'label' | 'endings'> {
+function pickPreserved(known: Account | undefined): Pick<Account, 'label' | 'endings'> {
   return {
     ...(known?.label !== undefined && { label: known.label }),
     ...(known?.endings && { endings: known.endings }),
