@@ -68,7 +68,8 @@ function readCode(source: string, path: string): Passage[] {
   let start = 0
   for (const { type, value } of jsTokens(source)) {
     if (/Comment$/.test(type)) passages.push({ text: value, start })
-    else if (/^String|Template/.test(type) && value.split(/\s+/).length >= MIN_WORDS) passages.push({ text: value, start })
+    else if (/^String|Template/.test(type) && value.split(/\s+/).length >= MIN_WORDS)
+      passages.push({ text: value, start })
     else if (type === 'IdentifierName' && path.startsWith('src/')) passages.push({ text: toWords(value), start })
     start += value.length
   }
@@ -122,11 +123,13 @@ function listFiles(root: string, paths: string[]): string[] {
     cwd: root,
     encoding: 'utf8',
   })
-  return listed
-    .split('\n')
-    .filter((path) => /\.(?:ts|mts|mjs|js|md|yml|sh)$|^\.ci\/|Dockerfile/.test(path) && !EXCLUDED.test(path))
-    // A file that git still lists may be deleted.
-    .filter((path) => existsSync(`${root}${path}`))
+  return (
+    listed
+      .split('\n')
+      .filter((path) => /\.(?:ts|mts|mjs|js|md|yml|sh)$|^\.ci\/|Dockerfile/.test(path) && !EXCLUDED.test(path))
+      // A file that git still lists may be deleted.
+      .filter((path) => existsSync(`${root}${path}`))
+  )
 }
 
 function main(): void {

@@ -29,7 +29,8 @@ export async function endEverywhere(
   { exceptSessionId, endsApiKeys = false }: EndEverywhereOptions = {},
 ): Promise<void> {
   const { sessions, pushTokens } = deps
-  const ended = exceptSessionId === undefined ? sessions.removeAll(userId) : sessions.removeOthers(userId, exceptSessionId)
+  const ended =
+    exceptSessionId === undefined ? sessions.removeAll(userId) : sessions.removeOthers(userId, exceptSessionId)
   await Promise.all([ended, pushTokens.removeAllOf(userId)])
   if (endsApiKeys) await removeApiKeys(deps, userId)
 }
