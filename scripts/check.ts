@@ -43,11 +43,6 @@ function checks(): Check[] {
       fix: 'node scripts/run.mjs scripts/config-table.ts',
     },
     {
-      name: 'errors',
-      args: ['scripts/error-codes.ts', '--check'],
-      fix: 'node scripts/run.mjs scripts/error-codes.ts',
-    },
-    {
       name: 'figures',
       args: ['scripts/figures-table.ts', '--check'],
       fix: 'node scripts/run.mjs scripts/figures-table.ts',
