@@ -1,6 +1,6 @@
-// `node scripts/run.mjs <file.ts | tool> [arguments]`: every npm script starts with this, also right after `git clone`.
-// It installs Node 24 and the locked packages if they are missing, then runs the file. Plain JavaScript without dependencies,
-// for Node 20 or newer.
+// `node scripts/run.mjs <file.ts | tool> [arguments]`: every npm script starts with this, also right after `git clone`. It installs Node 24
+// and the locked packages if they are missing, then runs the file. It stays for machines without Node 24 and without containers. Plain
+// JavaScript without dependencies, for Node 20 or newer.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -229,16 +229,17 @@ async function installNode() {
 // --- packages
 
 /**
- * Installs the locked packages unless they are installed, and returns true when it did. The stamp names the Node and the lockfile
- * of the last installation, because native modules do not load in another Node.
+ * Installs the locked packages unless they are installed, and returns true when it did. The stamp names the Node of the last installation,
+ * because native modules do not load in another Node.
  * @param {Node} node
  */
 async function ensurePackages(node) {
   const stampFile = join(root, 'node_modules', '.postonce.json')
-  const wanted = { node: node.major, machine: `${process.platform}-${process.arch}`, lockfile: lockfileHash() }
-  if (packagesFit(stampFile, wanted)) return false
+  const wanted = { node: node.major, machine: `${process.platform}-${process.arch}` }
+  const fits = () => JSON.stringify(readJson(stampFile)) === JSON.stringify(wanted) && folderMatchesLockfile()
+  if (fits()) return false
   return withLock(join(root, '.cache', 'install.lock'), 'Packages', async () => {
-    if (packagesFit(stampFile, wanted)) return false
+    if (fits()) return false
     const [command, first] = toNpmCommand(node.path)
     const options = ['--include=dev', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel', 'error']
     try {
@@ -251,26 +252,6 @@ async function ensurePackages(node) {
     writeFileSync(stampFile, JSON.stringify(wanted))
     return true
   })
-}
-
-/**
- * @param {string} stampFile
- * @param {{ node: number, machine: string, lockfile: string }} wanted
- */
-function packagesFit(stampFile, wanted) {
-  const stamp = readJson(stampFile)
-  if (stamp?.node !== wanted.node || stamp.machine !== wanted.machine) return false
-  if (stamp.lockfile === wanted.lockfile) return true
-  // npm changed the lockfile and the folder together.
-  if (!folderMatchesLockfile()) return false
-  writeFileSync(stampFile, JSON.stringify(wanted))
-  return true
-}
-
-function lockfileHash() {
-  return createHash('sha256')
-    .update(readFileSync(join(root, 'package-lock.json')))
-    .digest('hex')
 }
 
 /** Compares with the lockfile that npm writes into the folder. It lacks the packages for other machines. */
