@@ -20,7 +20,6 @@ WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=bundle /app/dist dist
 COPY package.json LICENSE ./
-COPY scripts/worker-health.ts scripts/
 COPY src src
 USER node
 EXPOSE 4000
