@@ -11,8 +11,7 @@ RUN npm ci --omit=dev --ignore-scripts
 
 FROM packages AS bundle
 COPY src src
-COPY scripts/bundle-workflows.ts scripts/
-RUN node scripts/bundle-workflows.ts
+RUN node src/cli/bundle-workflows.ts
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production
