@@ -257,7 +257,7 @@ export function saveCheckpoint(
     const { delivery } = entry
     const isOpen = delivery.outcome === 'unknown' || delivery.leaseUntil !== null
     if (isOpen && delivery.accountId !== prepared.accountId) throw new ClaimRefused('in-doubt')
-    const handles = selectHandles(delivery, prepared.accountId, prepared.contentVersion)
+    const current = selectHandles(delivery, prepared.accountId, prepared.contentVersion)
     const platformStatuses = post.platformStatuses.map((status) =>
       status !== entry
         ? status
@@ -267,7 +267,7 @@ export function saveCheckpoint(
               ...delivery,
               accountId: prepared.accountId,
               contentVersion: prepared.contentVersion,
-              handles: { ...handles, [prepared.name]: prepared.value },
+              handles: { ...current, [prepared.name]: prepared.value },
             },
           },
     )

@@ -24,8 +24,8 @@ export function addCode(
   { codeHash, expiresAt, sender, now }: Guess & { expiresAt: Date },
 ): MailedCode[] {
   const isReplaced = ({ senders }: MailedCode) => senders.length === 1 && senders[0]!.key === sender
-  const current = codes.filter((code) => code.expiresAt > now && !isReplaced(code))
-  return [...current, { codeHash, expiresAt, senders: [{ key: sender, triesLeft: TRIES }], strangerTriesLeft: TRIES }]
+  const remaining = codes.filter((code) => code.expiresAt > now && !isReplaced(code))
+  return [...remaining, { codeHash, expiresAt, senders: [{ key: sender, triesLeft: TRIES }], strangerTriesLeft: TRIES }]
 }
 
 /** Gives the sender tries of its own on the newest code instead of sending another mail. Returns null when there is no valid code. */

@@ -50,7 +50,7 @@ export async function resolvePublic(resolve: ResolveName, hostname: string): Pro
  * resolves differently afterwards changes nothing. Sockets do not call it for IP addresses.
  */
 export function createPublicLookup(resolve: ResolveName): LookupFunction {
-  const lookup: LookupWithCallback = async (hostname, { all }, callback) => {
+  const publicLookup: LookupWithCallback = async (hostname, { all }, callback) => {
     let addresses: ResolvedAddress[]
     try {
       addresses = await resolvePublic(resolve, hostname)
@@ -59,5 +59,5 @@ export function createPublicLookup(resolve: ResolveName): LookupFunction {
     }
     return all ? callback(null, addresses) : callback(null, addresses[0]!.address, addresses[0]!.family)
   }
-  return (...args) => void lookup(...args)
+  return (...args) => void publicLookup(...args)
 }
