@@ -4,13 +4,12 @@
  *
  *   node scripts/run.mjs scripts/links.ts
  */
-import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import GithubSlugger from 'github-slugger'
+import { listRepositoryFiles, ROOT } from './repository-files.ts'
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const CODE = /\.(ts|mjs|js|ya?ml|sh|env|css|html)$|(^|\/)(Dockerfile|run)$/
 /** Files that a reader creates. */
 const CREATED_BY_READERS = ['deploy/.env']
@@ -115,12 +114,8 @@ const removeFences = (text: string) => text.replaceAll(/^[ \t]*```[\s\S]*?^[ \t]
 const removeCode = (text: string) => removeFences(text).replaceAll(/`[^`\n]*`/g, '')
 
 function repository(): Tree {
-  const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  })
   return {
-    files: tracked.split('\n').filter((file) => file !== '' && existsSync(join(ROOT, file))),
+    files: listRepositoryFiles(),
     read: (path) => readFileSync(join(ROOT, path), 'utf8'),
     exists: (path) => existsSync(join(ROOT, path)) || globSync(path, { cwd: ROOT }).length > 0,
   }

@@ -4,10 +4,11 @@
  *
  * A comment with `words-ok: <reason>` permits the words of its own line and of the next one.
  */
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import jsTokens from 'js-tokens'
+import { listRepositoryFiles, ROOT } from './repository-files.ts'
 
 interface Rule {
   pattern: RegExp
@@ -58,6 +59,7 @@ const RULES: Rule[] = [
 const ESCAPE = /words-ok: \S/
 const MIN_WORDS = 3
 
+const CHECKED = /\.(?:ts|mts|mjs|js|md|yml|sh)$|^\.ci\/|Dockerfile/
 /** Files that programs write or record, and the list itself with its test. */
 const EXCLUDED =
   /^(?:package-lock\.json|docs\/openapi\.json|packages\/sdk\/src\/generated\/|bench\/results\/|tests\/workflows\/histories\/[^/]+\/|scripts\/words\.ts$|tests\/tooling\/words\.test\.ts$)/
@@ -118,24 +120,10 @@ function lineAt(source: string, index: number): number {
   return source.slice(0, index).split('\n').length
 }
 
-function listFiles(root: string, paths: string[]): string[] {
-  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '--', ...paths], {
-    cwd: root,
-    encoding: 'utf8',
-  })
-  return (
-    listed
-      .split('\n')
-      .filter((path) => /\.(?:ts|mts|mjs|js|md|yml|sh)$|^\.ci\/|Dockerfile/.test(path) && !EXCLUDED.test(path))
-      // A file that git still lists may be deleted.
-      .filter((path) => existsSync(`${root}${path}`))
-  )
-}
-
 function main(): void {
-  const root = fileURLToPath(new URL('../', import.meta.url))
-  const findings = listFiles(root, process.argv.slice(2)).flatMap((path) =>
-    findWords(readFileSync(`${root}${path}`, 'utf8'), path).map((finding) => ({ path, ...finding })),
+  const files = listRepositoryFiles(process.argv.slice(2)).filter((path) => CHECKED.test(path) && !EXCLUDED.test(path))
+  const findings = files.flatMap((path) =>
+    findWords(readFileSync(join(ROOT, path), 'utf8'), path).map((finding) => ({ path, ...finding })),
   )
   for (const { path, line, words, instead } of findings) console.log(`${path}:${line} "${words}": write ${instead}`)
   if (findings.length > 0) process.exitCode = 1
