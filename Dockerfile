@@ -11,8 +11,7 @@ RUN npm ci --omit=dev --ignore-scripts
 
 FROM packages AS bundle
 COPY src src
-COPY scripts/bundle-workflows.ts scripts/
-RUN node scripts/bundle-workflows.ts
+RUN node src/cli/bundle-workflows.ts
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production
@@ -20,7 +19,6 @@ WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=bundle /app/dist dist
 COPY package.json LICENSE ./
-COPY scripts/worker-health.ts scripts/
 COPY src src
 USER node
 EXPOSE 4000

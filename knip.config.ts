@@ -5,7 +5,7 @@ const config: KnipConfig = {
     '.': {
       entry: [
         'src/{server,worker}.ts',
-        'src/cli/{setup,admin}.ts',
+        'src/cli/{setup,admin,worker-health,bundle-workflows}.ts',
         'sandbox/main.ts',
         'bench/main.ts',
         // Started as processes, and read by Temporal's bundler.

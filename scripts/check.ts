@@ -3,17 +3,16 @@
  * output of the failed checks. With names it runs only these: `npm run check -- lint types`.
  */
 import { spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
-import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
-const require = createRequire(import.meta.url)
+const RUNNER = fileURLToPath(new URL('run.mjs', import.meta.url))
 
 interface Check {
   name: string
+  /** A tool or a script, and its arguments. */
   args: string[]
   /** Command that fixes the failure, if there is one. */
   fix?: string
@@ -29,10 +28,10 @@ interface Result {
 /** The slow checks come first, which shortens the whole run. */
 function checks(): Check[] {
   return [
-    { name: 'lint', args: [bin('oxlint')] },
-    { name: 'unused', args: [bin('knip'), '--no-progress', '--no-config-hints'] },
-    { name: 'format', args: [bin('prettier'), '--check', '--log-level=warn', '.'], fix: 'npm run format' },
-    { name: 'types', args: [bin('typescript', 'tsc'), '--noEmit'] },
+    { name: 'lint', args: ['oxlint'] },
+    { name: 'unused', args: ['knip', '--no-progress', '--no-config-hints'] },
+    { name: 'format', args: ['prettier', '--check', '--log-level=warn', '.'], fix: 'npm run format' },
+    { name: 'types', args: ['tsc', '--noEmit'] },
     { name: 'openapi', args: ['scripts/openapi.ts', '--check'], fix: 'npm run openapi' },
     { name: 'sdk', args: ['scripts/sdk.ts', '--check'], fix: 'npm run sdk' },
     { name: 'api-docs', args: ['scripts/openapi-lint.ts'] },
@@ -43,11 +42,6 @@ function checks(): Check[] {
       fix: 'node scripts/run.mjs scripts/config-table.ts',
     },
     {
-      name: 'errors',
-      args: ['scripts/error-codes.ts', '--check'],
-      fix: 'node scripts/run.mjs scripts/error-codes.ts',
-    },
-    {
       name: 'figures',
       args: ['scripts/figures-table.ts', '--check'],
       fix: 'node scripts/run.mjs scripts/figures-table.ts',
@@ -56,18 +50,9 @@ function checks(): Check[] {
   ]
 }
 
-/** Returns the file behind a package's command, so that it runs with the current Node. */
-function bin(packageName: string, command = packageName): string {
-  const folder = dirname(join(ROOT, 'node_modules', packageName, 'package.json'))
-  const manifest = require(join(folder, 'package.json')) as { bin: string | Record<string, string> }
-  const path = typeof manifest.bin === 'string' ? manifest.bin : manifest.bin[command]
-  if (path === undefined) throw new Error(`${packageName} has no command ${command}`)
-  return join(folder, path)
-}
-
 async function run(check: Check): Promise<Result> {
   const startedAt = performance.now()
-  const child = spawn(process.execPath, check.args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [RUNNER, ...check.args], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
   const exitCode = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', resolve)

@@ -22,12 +22,19 @@ export function withSection(text: string, { page, name, content }: Section): str
 }
 
 /** Updates a generated section. @throws with `check`, when the section is out of date; the page is not written then */
-export async function updateSection(section: Section, options: { check?: boolean } = {}): Promise<void> {
-  const file = new URL(section.page, ROOT)
-  const current = await readFile(file, 'utf8')
-  const wanted = withSection(current, section)
-  if (current === wanted) return
-  if (options.check) throw new Error(`The section "${section.name}" of ${section.page} is out of date`)
+export async function updateSection(section: Section, { check = false } = {}): Promise<void> {
+  await updateFile(section.page, withSection(await readFile(new URL(section.page, ROOT), 'utf8'), section), { check })
+}
+
+/**
+ * Updates a generated file.
+ * @param path from the repository root
+ * @throws with `check`, when the file is out of date; it is not written then
+ */
+export async function updateFile(path: string, wanted: string, { check = false } = {}): Promise<void> {
+  const file = new URL(path, ROOT)
+  if ((await readFile(file, 'utf8').catch(() => '')) === wanted) return
+  if (check) throw new Error(`${path} is out of date`)
   await writeFile(file, wanted)
 }
 

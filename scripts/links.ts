@@ -4,12 +4,12 @@
  *
  *   node scripts/run.mjs scripts/links.ts
  */
-import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import GithubSlugger from 'github-slugger'
+import { listRepositoryFiles, ROOT } from './repository-files.ts'
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const CODE = /\.(ts|mjs|js|ya?ml|sh|env|css|html)$|(^|\/)(Dockerfile|run)$/
 /** Files that a reader creates. */
 const CREATED_BY_READERS = ['deploy/.env']
@@ -105,31 +105,17 @@ function toTitle(text: string): string {
 
 /** The anchors that GitHub gives to the headings of a page. */
 function headingAnchors(text: string): Set<string> {
-  const found = new Set<string>()
-  for (const [, heading = ''] of removeFences(text).matchAll(/^#{1,6} (.+)$/gm)) {
-    const anchor = heading
-      .replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1')
-      .trim()
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-      .replaceAll(/\s/g, '-')
-    let unique = anchor
-    for (let count = 1; found.has(unique); count++) unique = `${anchor}-${count}`
-    found.add(unique)
-  }
-  return found
+  const slugger = new GithubSlugger()
+  const headings = [...removeFences(text).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => heading.trim())
+  return new Set(headings.map((heading) => slugger.slug(heading.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1'))))
 }
 
 const removeFences = (text: string) => text.replaceAll(/^[ \t]*```[\s\S]*?^[ \t]*```/gm, '')
 const removeCode = (text: string) => removeFences(text).replaceAll(/`[^`\n]*`/g, '')
 
 function repository(): Tree {
-  const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  })
   return {
-    files: tracked.split('\n').filter((file) => file !== '' && existsSync(join(ROOT, file))),
+    files: listRepositoryFiles(),
     read: (path) => readFileSync(join(ROOT, path), 'utf8'),
     exists: (path) => existsSync(join(ROOT, path)) || globSync(path, { cwd: ROOT }).length > 0,
   }

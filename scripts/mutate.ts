@@ -7,12 +7,14 @@
  * listed with their reasons in `tests/unit/domain/equivalent-mutants.json`.
  */
 import { spawn } from 'node:child_process'
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { globSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import fc from 'fast-check'
 import ts from 'typescript-5'
+import { startVitest } from 'vitest/node'
 
 interface Mutant {
   path: string
@@ -35,31 +37,11 @@ const EQUIVALENT = 'tests/unit/domain/equivalent-mutants.json'
 const MIN_DETECTED = 0.95
 const DEFAULT_COUNT = 100
 const TIMEOUT_MS = 60_000
-const TESTS = 'tests/unit/domain'
-const COPIED = [
-  'src',
-  TESTS,
-  'tests/support',
-  'sandbox',
-  'scripts',
-  'package.json',
-  'vitest.config.ts',
-  'tsconfig.json',
-]
+const TESTS = 'tests/unit/domain/**/*.test.ts'
 
-const OPERATORS: Partial<Record<ts.SyntaxKind, string>> = {
-  [ts.SyntaxKind.LessThanToken]: '<=',
-  [ts.SyntaxKind.LessThanEqualsToken]: '<',
-  [ts.SyntaxKind.GreaterThanToken]: '>=',
-  [ts.SyntaxKind.GreaterThanEqualsToken]: '>',
-  [ts.SyntaxKind.EqualsEqualsEqualsToken]: '!==',
-  [ts.SyntaxKind.ExclamationEqualsEqualsToken]: '===',
-  [ts.SyntaxKind.AmpersandAmpersandToken]: '||',
-  [ts.SyntaxKind.BarBarToken]: '&&',
-  [ts.SyntaxKind.PlusToken]: '-',
-  [ts.SyntaxKind.MinusToken]: '+',
-  [ts.SyntaxKind.AsteriskToken]: '/',
-  [ts.SyntaxKind.SlashToken]: '*',
+const OPERATORS: Record<string, string> = {
+  ...{ '<': '<=', '<=': '<', '>': '>=', '>=': '>', '===': '!==', '!==': '===' },
+  ...{ '&&': '||', '||': '&&', '+': '-', '-': '+', '*': '/', '/': '*' },
 }
 
 /** Returns all mutants of a file. */
@@ -78,7 +60,7 @@ function listMutants(path: string): Mutant[] {
   const visit = (node: ts.Node): void => {
     if (ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return
     if (ts.isBinaryExpression(node)) {
-      const code = OPERATORS[node.operatorToken.kind]
+      const code = OPERATORS[node.operatorToken.getText(file)]
       if (code !== undefined) add(node.operatorToken, code)
     }
     if (ts.isIfStatement(node)) for (const code of ['true', 'false']) add(node.expression, code)
@@ -95,57 +77,61 @@ function listMutants(path: string): Mutant[] {
   return mutants
 }
 
-/** Picks `count` items with a generator that returns the same ones for the same seed (mulberry32). */
-function pick<T>(items: T[], count: number, seed: number): T[] {
-  let state = seed
-  const random = () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-  const left = [...items]
-  return Array.from(
-    { length: Math.min(count, items.length) },
-    () => left.splice(Math.floor(random() * left.length), 1)[0]!,
-  )
-}
-
-/** Copies what the unit tests need, so that mutants never touch the working tree. */
-function copyProject(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'postonce-mutants-'))
-  for (const path of COPIED) cpSync(join(ROOT, path), join(folder, path), { recursive: true })
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-  return folder
+/** Picks `count` mutants; the same ones for the same seed. */
+function pick(mutants: Mutant[], count: number, seed: number): Mutant[] {
+  const length = Math.min(count, mutants.length)
+  return fc.sample(fc.shuffledSubarray(mutants, { minLength: length, maxLength: length }), { seed, numRuns: 1 })[0]!
 }
 
 /** Returns true when a unit test fails with the mutant or runs for too long. */
-async function isDetected(folder: string, { path, start, end, code }: Mutant): Promise<boolean> {
-  const source = readFileSync(join(ROOT, path), 'utf8')
-  writeFileSync(join(folder, path), source.slice(0, start) + code + source.slice(end))
-  try {
-    return (await runTests(folder, path)) !== 0
-  } finally {
-    writeFileSync(join(folder, path), source)
-  }
+function isDetected(mutant: Mutant): Promise<boolean> {
+  const args = [fileURLToPath(import.meta.url), '--mutant', JSON.stringify(mutant)]
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { stdio: 'ignore', timeout: TIMEOUT_MS })
+    child.once('error', reject)
+    child.once('exit', (exitCode) => resolve(exitCode !== 0))
+  })
 }
 
-/** @returns the exit code; null when the tests ran for too long */
-function runTests(folder: string, path: string): Promise<number | null> {
-  const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs')
-  const args = ['related', path, '--run', '--project', 'unit', '--bail', '1', '--passWithNoTests']
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [vitest, ...args], { cwd: folder, stdio: 'ignore', timeout: TIMEOUT_MS })
-    child.once('error', reject)
-    child.once('exit', (exitCode) => resolve(exitCode))
-  })
+/** Runs the unit tests that import the changed file, in a process of its own. The working tree stays as it is. */
+async function runTests({ path, start, end, code }: Mutant): Promise<void> {
+  const file = join(ROOT, path)
+  const source = readFileSync(file, 'utf8')
+  const changed = source.slice(0, start) + code + source.slice(end)
+  await startVitest(
+    [],
+    // Unlike a process, a thread with an endless loop ends with this process.
+    {
+      config: false,
+      root: ROOT,
+      watch: false,
+      include: [TESTS],
+      related: [file],
+      passWithNoTests: true,
+      pool: 'threads',
+      isolate: false,
+      bail: 1,
+    },
+    {
+      plugins: [
+        {
+          name: 'mutant',
+          enforce: 'pre',
+          transform: (_, id) => (id === file ? changed : undefined),
+          // vitest's cache knows a file by its source on disk.
+          configureVitest: ({ defineCacheKeyGenerator }) => defineCacheKeyGenerator(({ id }) => id !== file && null),
+        },
+      ],
+    },
+  )
 }
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
-    options: { count: { type: 'string' }, seed: { type: 'string', default: '1' } },
+    options: { count: { type: 'string' }, seed: { type: 'string', default: '1' }, mutant: { type: 'string' } },
     allowPositionals: true,
   })
+  if (values.mutant !== undefined) return runTests(JSON.parse(values.mutant) as Mutant)
   const folders = positionals.length > 0 ? positionals : ['src/domain']
   const paths = folders.flatMap((path) => (path.endsWith('.ts') ? [path] : globSync(`${path}/**/*.ts`, { cwd: ROOT })))
   const equivalent = JSON.parse(readFileSync(join(ROOT, EQUIVALENT), 'utf8')) as EquivalentMutant[]
@@ -159,21 +145,16 @@ async function main(): Promise<void> {
   const waiting = pick(all, count, Number(values.seed))
   const chosen = waiting.length
   const missed: Mutant[] = []
-  const lane = async () => {
-    const folder = copyProject()
-    try {
-      if ((await runTests(folder, 'src/domain/shared/times.ts')) !== 0)
-        throw new Error('The tests fail without any mutant.')
-      for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
-        if (await isDetected(folder, mutant)) continue
-        missed.push(mutant)
-        console.log(`${mutant.path}:${mutant.line}  ${mutant.change}`)
-      }
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
+  if (await isDetected({ ...waiting[0]!, code: '', end: waiting[0]!.start }))
+    throw new Error('The tests fail without any mutant.')
+  const testWaiting = async () => {
+    for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
+      if (await isDetected(mutant)) continue
+      missed.push(mutant)
+      console.log(`${mutant.path}:${mutant.line}  ${mutant.change}`)
     }
   }
-  await Promise.all(Array.from({ length: Math.min(availableParallelism(), chosen) }, lane))
+  await Promise.all(Array.from({ length: availableParallelism() }, testWaiting))
   const share = (chosen - missed.length) / chosen
   console.log(
     `${chosen - missed.length} of ${chosen} mutants detected (${(100 * share).toFixed(1)} %), ${all.length} in total`,

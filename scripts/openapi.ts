@@ -2,7 +2,6 @@
  * `npm run openapi`: writes docs/openapi.json from the schemas of the routes. With `--check` it writes nothing and fails when the
  * file is out of date. It needs no running server, because only requests use the stores and clients.
  */
-import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import prettier from 'prettier'
 import { buildApp } from '../src/api/app.ts'
@@ -10,21 +9,11 @@ import { systemClock } from '../src/clock.ts'
 import { readConfig } from '../src/config/schema.ts'
 import type { Context } from '../src/context.ts'
 import { createLogger } from '../src/logger.ts'
+import { runSectionScript, updateFile } from './document-section.ts'
 
-const FILE = fileURLToPath(new URL('../docs/openapi.json', import.meta.url))
+const FILE = 'docs/openapi.json'
 /** Long enough for the schema's check; nothing is signed with it. */
 const PLACEHOLDER = 'placeholder-for-a-secret-that-nothing-uses-here'
-
-const written = await readFile(FILE, 'utf8').catch(() => '')
-const document = await generate()
-
-if (!process.argv.includes('--check')) {
-  await writeFile(FILE, document)
-  console.log('docs/openapi.json is up to date')
-} else if (document !== written) {
-  console.error('docs/openapi.json is out of date. Run "npm run openapi" and commit the result.')
-  process.exitCode = 1
-}
 
 async function generate(): Promise<string> {
   const config = readConfig({
@@ -38,9 +27,14 @@ async function generate(): Promise<string> {
   const app = await buildApp({ config, logger: createLogger('silent'), clock: systemClock } as Context)
   try {
     await app.ready()
-    const options = await prettier.resolveConfig(FILE)
-    return await prettier.format(JSON.stringify(app.swagger()), { ...options, filepath: FILE })
+    const filepath = fileURLToPath(new URL(`../${FILE}`, import.meta.url))
+    return await prettier.format(JSON.stringify(app.swagger()), {
+      ...(await prettier.resolveConfig(filepath)),
+      filepath,
+    })
   } finally {
     await app.close()
   }
 }
+
+await runSectionScript(import.meta.url, async (check) => updateFile(FILE, await generate(), { check }))

@@ -1,18 +1,7 @@
-// Helpers of `run.mjs` and the sandbox for the download cache, locks and child processes. Plain JavaScript for Node 20 without
-// dependencies, because it runs before anything is installed.
+// Helpers of `run.mjs` and the sandbox for the download cache, locks and child processes. They exist for machines that lack Node 24 or the
+// servers and can run no containers. Plain JavaScript for Node 20 without dependencies, because it runs before anything is installed.
 import { spawn } from 'node:child_process'
-import {
-  accessSync,
-  constants,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import * as fs from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -33,7 +22,7 @@ export function cacheFolder() {
 /** @param {string} path */
 export function isExecutable(path) {
   try {
-    accessSync(path, constants.X_OK)
+    fs.accessSync(path, fs.constants.X_OK)
     return true
   } catch {
     return false
@@ -151,7 +140,7 @@ export function indent(text) {
  * @returns {Promise<T>}
  */
 export async function withLock(lockFile, label, work) {
-  mkdirSync(dirname(lockFile), { recursive: true })
+  fs.mkdirSync(dirname(lockFile), { recursive: true })
   let isAnnounced = false
   while (!take(lockFile)) {
     const owner = readOwner(lockFile)
@@ -163,39 +152,33 @@ export async function withLock(lockFile, label, work) {
     isAnnounced = true
     await delay(LOCK_POLL_MS)
   }
-  const touching = setInterval(() => utimesSync(lockFile, new Date(), new Date()), LOCK_TOUCHED_EVERY_MS)
+  const touching = setInterval(() => fs.lutimesSync(lockFile, new Date(), new Date()), LOCK_TOUCHED_EVERY_MS)
   try {
     return await work()
   } finally {
     clearInterval(touching)
-    rmSync(lockFile, { force: true })
+    fs.rmSync(lockFile, { force: true })
   }
 }
 
 /** @param {string} lockFile */
 function isTouched(lockFile) {
-  try {
-    return Date.now() - statSync(lockFile).mtimeMs < LOCK_STALE_AFTER_MS
-  } catch {
-    return true
-  }
+  const stats = fs.lstatSync(lockFile, { throwIfNoEntry: false })
+  return stats === undefined || Date.now() - stats.mtimeMs < LOCK_STALE_AFTER_MS
 }
 
 /**
- * Takes the lock; returns false when another process has it. The file is written aside, then linked, so that it always has its owner's id.
+ * Takes the lock; returns false when another process has it. The lock is a symbolic link to the id of its owner, because the system creates
+ * it in one step.
  * @param {string} lockFile
  */
 export function take(lockFile) {
-  const aside = `${lockFile}.${process.pid}`
-  writeFileSync(aside, String(process.pid))
   try {
-    linkSync(aside, lockFile)
+    fs.symlinkSync(String(process.pid), lockFile)
     return true
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') return false
     throw error
-  } finally {
-    rmSync(aside, { force: true })
   }
 }
 
@@ -205,7 +188,7 @@ export function take(lockFile) {
  */
 export function readOwner(lockFile) {
   try {
-    return Number(readFileSync(lockFile, 'utf8')) || null
+    return Number(fs.readlinkSync(lockFile))
   } catch {
     return null
   }
@@ -230,12 +213,12 @@ export function isAlive(pid) {
 export function evict(lockFile, owner) {
   const aside = `${lockFile}.evicted.${process.pid}`
   try {
-    renameSync(lockFile, aside)
-    if (readOwner(aside) !== owner) linkSync(aside, lockFile)
+    fs.renameSync(lockFile, aside)
+    if (readOwner(aside) !== owner) fs.symlinkSync(fs.readlinkSync(aside), lockFile)
   } catch {
     // Another process was faster.
   }
-  rmSync(aside, { force: true })
+  fs.rmSync(aside, { force: true })
 }
 
 /**

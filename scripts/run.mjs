@@ -1,9 +1,9 @@
-// `node scripts/run.mjs <file.ts | tool> [arguments]`: every npm script starts with this, also right after `git clone`.
-// It installs Node 24 and the locked packages if they are missing, then runs the file. Plain JavaScript without dependencies,
-// for Node 20 or newer.
+// `node scripts/run.mjs <file.ts | tool> [arguments]`: every npm script starts with this, also right after `git clone`. It installs Node 24
+// and the locked packages if they are missing, then runs the file. It stays for machines without Node 24 and without containers. Plain
+// JavaScript without dependencies, for Node 20 or newer.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -154,49 +154,47 @@ function findFetchedNode() {
 function fetchNode() {
   say(`postonce runs on Node ${NEEDED_MAJOR}; this is ${process.versions.node}. Fetching it once, into ${nodeHome()}`)
   return withLock(`${nodeHome()}.lock`, `Node ${NEEDED_MAJOR}`, async () => {
-    /** @type {string[]} */
-    const tried = []
-    const sources = /** @type {const} */ ([
+    const fetched = findFetchedNode()
+    if (fetched !== null) return fetched
+    const folder = `${nodeHome()}.partial`
+    let tried = ''
+    for (const [source, fetchInto] of /** @type {const} */ ([
       ['nodejs.org', downloadNode],
       ['the npm registry', installNode],
-    ])
-    for (const [source, fetchFrom] of sources) {
-      const found = findFetchedNode()
-      if (found !== null) return found
+    ])) {
+      rmSync(folder, { recursive: true, force: true })
+      mkdirSync(folder, { recursive: true })
       try {
-        await step(`Node ${NEEDED_MAJOR} from ${source}`, fetchFrom)
-      } catch (error) {
+        await step(`Node ${NEEDED_MAJOR} from ${source}`, () => fetchInto(folder))
         rmSync(nodeHome(), { recursive: true, force: true })
-        tried.push(`${source}: ${toReason(error)}`)
+        renameSync(folder, nodeHome())
+        const node = findFetchedNode()
+        if (node !== null && (await readMajor(node.path)) >= NEEDED_MAJOR) return node
+        throw new Error(`it has no program for ${process.platform} ${process.arch}`)
+      } catch (error) {
+        tried += `  - ${source}: ${toReason(error)}\n`
         say(`  Node ${NEEDED_MAJOR} from ${source}: not available (${toReason(error).split('\n')[0]})`)
       }
     }
-    const node = findFetchedNode()
-    if (node !== null && (await readMajor(node.path)) >= NEEDED_MAJOR) return node
     throw new Error(
-      `Node ${NEEDED_MAJOR} is needed and could not be installed. Tried:\n${tried.map((line) => `  - ${line}`).join('\n')}\n` +
+      `Node ${NEEDED_MAJOR} is needed and could not be installed. Tried:\n${tried}` +
         `Install Node ${NEEDED_MAJOR} or newer so that it is on PATH, then try again.`,
     )
   })
 }
 
-async function downloadNode() {
-  const { mkdir, rename, writeFile } = await import('node:fs/promises')
-  const name = `node-v${FETCHED_VERSION}-${process.platform}-${process.arch}`
-  const folder = `https://nodejs.org/dist/v${FETCHED_VERSION}`
-  const sums = await (await fetchOk(`${folder}/SHASUMS256.txt`)).text()
-  const archive = Buffer.from(await (await fetchOk(`${folder}/${name}.tar.gz`)).arrayBuffer())
-  if (!sums.includes(`${createHash('sha256').update(archive).digest('hex')}  ${name}.tar.gz`)) {
+/** @param {string} folder */
+async function downloadNode(folder) {
+  const name = `node-v${FETCHED_VERSION}-${process.platform}-${process.arch}.tar.gz`
+  const site = `https://nodejs.org/dist/v${FETCHED_VERSION}`
+  const sums = await (await fetchOk(`${site}/SHASUMS256.txt`)).text()
+  const archive = Buffer.from(await (await fetchOk(`${site}/${name}`)).arrayBuffer())
+  if (!sums.includes(`${createHash('sha256').update(archive).digest('hex')}  ${name}`)) {
     throw new Error('the download does not match its published checksum')
   }
-  const aside = `${nodeHome()}.partial`
-  rmSync(aside, { recursive: true, force: true })
-  await mkdir(aside, { recursive: true })
-  await writeFile(join(aside, 'node.tar.gz'), archive)
-  await run('tar', ['-xf', 'node.tar.gz'], { cwd: aside })
-  rmSync(nodeHome(), { recursive: true, force: true })
-  await rename(join(aside, name), nodeHome())
-  rmSync(aside, { recursive: true, force: true })
+  writeFileSync(join(folder, name), archive)
+  await run('tar', ['-xf', name, '--strip-components=1'], { cwd: folder })
+  rmSync(join(folder, name))
 }
 
 /**
@@ -211,34 +209,30 @@ async function fetchOk(url) {
   return response
 }
 
-async function installNode() {
-  const { mkdir, writeFile } = await import('node:fs/promises')
-  await mkdir(nodeHome(), { recursive: true })
+/** @param {string} folder */
+async function installNode(folder) {
   // The package fetches the build for this machine in an install script, which newer npm versions run only for listed packages.
   const manifest = { private: true, allowScripts: { node: true } }
-  await writeFile(join(nodeHome(), 'package.json'), JSON.stringify(manifest))
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
   const [command, first] = toNpmCommand(process.execPath)
   const options = ['--no-audit', '--no-fund', '--loglevel', 'error']
-  await run(command, [...first, 'install', '--prefix', nodeHome(), ...options, `node@${NEEDED_MAJOR}`], {
-    cwd: nodeHome(),
-  })
-  if (findFetchedNode() === null)
-    throw new Error(`the package node@${NEEDED_MAJOR} has no program for ${process.platform} ${process.arch}`)
+  await run(command, [...first, 'install', '--prefix', folder, ...options, `node@${NEEDED_MAJOR}`], { cwd: folder })
 }
 
 // --- packages
 
 /**
- * Installs the locked packages unless they are installed, and returns true when it did. The stamp names the Node and the lockfile
- * of the last installation, because native modules do not load in another Node.
+ * Installs the locked packages unless they are installed, and returns true when it did. The stamp names the Node of the last installation,
+ * because native modules do not load in another Node.
  * @param {Node} node
  */
 async function ensurePackages(node) {
   const stampFile = join(root, 'node_modules', '.postonce.json')
-  const wanted = { node: node.major, machine: `${process.platform}-${process.arch}`, lockfile: lockfileHash() }
-  if (packagesFit(stampFile, wanted)) return false
+  const wanted = { node: node.major, machine: `${process.platform}-${process.arch}` }
+  const fits = () => JSON.stringify(readJson(stampFile)) === JSON.stringify(wanted) && folderMatchesLockfile()
+  if (fits()) return false
   return withLock(join(root, '.cache', 'install.lock'), 'Packages', async () => {
-    if (packagesFit(stampFile, wanted)) return false
+    if (fits()) return false
     const [command, first] = toNpmCommand(node.path)
     const options = ['--include=dev', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel', 'error']
     try {
@@ -251,26 +245,6 @@ async function ensurePackages(node) {
     writeFileSync(stampFile, JSON.stringify(wanted))
     return true
   })
-}
-
-/**
- * @param {string} stampFile
- * @param {{ node: number, machine: string, lockfile: string }} wanted
- */
-function packagesFit(stampFile, wanted) {
-  const stamp = readJson(stampFile)
-  if (stamp?.node !== wanted.node || stamp.machine !== wanted.machine) return false
-  if (stamp.lockfile === wanted.lockfile) return true
-  // npm changed the lockfile and the folder together.
-  if (!folderMatchesLockfile()) return false
-  writeFileSync(stampFile, JSON.stringify(wanted))
-  return true
-}
-
-function lockfileHash() {
-  return createHash('sha256')
-    .update(readFileSync(join(root, 'package-lock.json')))
-    .digest('hex')
 }
 
 /** Compares with the lockfile that npm writes into the folder. It lacks the packages for other machines. */

@@ -2,14 +2,14 @@
  * `npm run sdk`: writes the generated part of the SDK (`packages/sdk/src/generated`) from docs/openapi.json. With `--check` it writes
  * nothing and fails when a file is out of date.
  */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { registerHooks } from 'node:module'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import prettier from 'prettier'
+import { runSectionScript, updateFile } from './document-section.ts'
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url))
-const FOLDER = join(ROOT, 'packages', 'sdk', 'src', 'generated')
+const DOCUMENT = new URL('../docs/openapi.json', import.meta.url)
+const FOLDER = 'packages/sdk/src/generated/'
 const HEADER = '// Generated from docs/openapi.json. Run "npm run sdk" after a change of the document.\n\n'
 
 interface Operation {
@@ -22,7 +22,7 @@ interface OpenApiDocument {
 
 /** Returns the files of the generated part, by name. */
 async function generateSdk(): Promise<Record<string, string>> {
-  const document = JSON.parse(await readFile(join(ROOT, 'docs', 'openapi.json'), 'utf8')) as OpenApiDocument
+  const document = JSON.parse(await readFile(DOCUMENT, 'utf8')) as OpenApiDocument
   return {
     'schema.ts': await format(HEADER + (await generateTypes(document))),
     'idempotency.ts': await format(HEADER + generateIdempotency(document)),
@@ -54,22 +54,10 @@ export const ACCEPT_IDEMPOTENCY_KEY: ReadonlySet<string> = new Set(${JSON.string
 }
 
 async function format(source: string): Promise<string> {
-  const filepath = join(FOLDER, 'schema.ts')
+  const filepath = fileURLToPath(new URL(`../${FOLDER}schema.ts`, import.meta.url))
   return prettier.format(source, { ...(await prettier.resolveConfig(filepath)), filepath })
 }
 
-async function main(): Promise<void> {
-  const files = Object.entries(await generateSdk())
-  if (!process.argv.includes('--check')) {
-    await mkdir(FOLDER, { recursive: true })
-    for (const [name, text] of files) await writeFile(join(FOLDER, name), text)
-    console.log('packages/sdk/src/generated is up to date')
-    return
-  }
-  const written = await Promise.all(files.map(([name]) => readFile(join(FOLDER, name), 'utf8').catch(() => '')))
-  if (files.every(([, text], index) => text === written[index])) return
-  console.error('The SDK differs from docs/openapi.json. Run "npm run sdk" and commit the result.')
-  process.exitCode = 1
-}
-
-if (import.meta.main) await main()
+await runSectionScript(import.meta.url, async (check) => {
+  for (const [name, text] of Object.entries(await generateSdk())) await updateFile(`${FOLDER}${name}`, text, { check })
+})

@@ -5,7 +5,7 @@
  * - `npm run test:deep [-- <group> ...]` runs the deep groups, or some of them, and records each that passes.
  *   `npm run test:deep -- due` runs the one that is due, or the one that the environment variable DEEP names.
  * - `npm run test:all` runs everything.
- * - `npm run test:unit`, `test:watch` and `test:changed` run a part.
+ * - `npm run test:changed` runs the tests of the files that changed since main.
  *
  * All of them pass options on to vitest. With `--save-timings` they record how long each file takes.
  */
@@ -57,8 +57,6 @@ interface Run {
   args: string[]
 }
 
-const UNIT = ['--project', 'unit']
-
 try {
   process.exitCode = await runAll(process.argv.slice(2))
 } catch (error) {
@@ -72,10 +70,6 @@ async function runAll(commandLine: string[]): Promise<number> {
   const options = (args: string[]) => args.filter((arg) => arg.startsWith('-'))
   const names = rest.filter((arg) => !arg.startsWith('-'))
   switch (script) {
-    case 'unit':
-      return runVitest({ group: null, files: ['tests/unit/'], args: ['run', ...UNIT, ...rest] })
-    case 'watch':
-      return runVitest({ group: null, files: ['tests/unit/'], args: ['watch', ...UNIT, ...rest] })
     case 'changed':
       return runChanged(rest)
     case 'deep':

@@ -1,15 +1,14 @@
 /**
- * `node scripts/run.mjs scripts/words.ts [--count] [paths]`: finds words of the project's word list in what people read: comments,
- * texts of at least three words (test titles, messages) and Markdown. Identifiers and quoted code are not checked.
+ * `node scripts/run.mjs scripts/words.ts [paths]`: finds words of the project's word list in what people read: comments, texts of at
+ * least three words (test titles, messages), Markdown, and the names in `src`. Quoted code is not checked.
  *
- * `--count` prints the number of findings per folder. A comment with `words-ok: <reason>` permits the words of its own line and of
- * the next one.
+ * A comment with `words-ok: <reason>` permits the words of its own line and of the next one.
  */
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
-import ts from 'typescript-5'
+import jsTokens from 'js-tokens'
+import { listRepositoryFiles, ROOT } from './repository-files.ts'
 
 interface Rule {
   pattern: RegExp
@@ -18,7 +17,7 @@ interface Rule {
 }
 
 /** A piece of text for people, and where it starts in its file. */
-export interface Passage {
+interface Passage {
   text: string
   start: number
 }
@@ -32,10 +31,10 @@ export interface Finding {
 const RULES: Rule[] = [
   // "look up" and "looks like" are ordinary English.
   { pattern: /\blook(?:s|ed|ing)?\b(?![ -](?:up|like)\b)/giu, instead: 'read, check or reconcile' },
-  { pattern: /\b(?:un)?told\b|\btells?\b/giu, instead: 'report, notify, state or show' },
+  { pattern: /\b(?:un)?told\b|\btell(?:s|ing)?\b/giu, instead: 'report, notify, state or show' },
   { pattern: /\bsaid\b/giu, instead: 'stated or reported' },
   { pattern: /\b(?:un)?heard\b/giu, instead: 'received' },
-  { pattern: /\bstands?\b(?! for\b)/giu, instead: 'is, stays or appears' },
+  { pattern: /\bstand(?:s|ing)?\b(?! for\b)/giu, instead: 'is, stays or appears' },
   { pattern: /\bseen to\b/giu, instead: 'handled' },
   { pattern: /\bcomes? to\b(?! mind\b)/giu, instead: 'results in' },
   { pattern: /\bgo(?:es)? out\b|\b(?:is|are|was|were) out\b(?! of\b)/giu, instead: 'is published or sent' },
@@ -60,33 +59,32 @@ const RULES: Rule[] = [
 const ESCAPE = /words-ok: \S/
 const MIN_WORDS = 3
 
+const CHECKED = /\.(?:ts|mts|mjs|js|md|yml|sh)$|^\.ci\/|Dockerfile/
 /** Files that programs write or record, and the list itself with its test. */
 const EXCLUDED =
   /^(?:package-lock\.json|docs\/openapi\.json|packages\/sdk\/src\/generated\/|bench\/results\/|tests\/workflows\/histories\/[^/]+\/|scripts\/words\.ts$|tests\/tooling\/words\.test\.ts$)/
 
-/** Returns the passages of a TypeScript or JavaScript file: its comments, and its texts of at least three words. */
+/** Returns the passages of a TypeScript or JavaScript file: comments, texts of at least three words, and in `src` its names. */
 function readCode(source: string, path: string): Passage[] {
-  const file = ts.createSourceFile(path, source, ts.ScriptTarget.Latest, false)
   const passages: Passage[] = []
-  let withoutTexts = source
-  const visit = (node: ts.Node): void => {
-    if (ts.isStringLiteralLike(node) || ts.isTemplateLiteralToken(node) || ts.isRegularExpressionLiteral(node)) {
-      const start = node.getStart(file)
-      const text = source.slice(start, node.end)
-      withoutTexts = withoutTexts.slice(0, start) + ' '.repeat(text.length) + withoutTexts.slice(node.end)
-      const isText = !ts.isRegularExpressionLiteral(node)
-      if (isText && text.split(/\s+/).length >= MIN_WORDS) passages.push({ text, start })
-    }
-    ts.forEachChild(node, visit)
+  let start = 0
+  for (const { type, value } of jsTokens(source)) {
+    if (/Comment$/.test(type)) passages.push({ text: value, start })
+    else if (/^String|Template/.test(type) && value.split(/\s+/).length >= MIN_WORDS)
+      passages.push({ text: value, start })
+    else if (type === 'IdentifierName' && path.startsWith('src/')) passages.push({ text: toWords(value), start })
+    start += value.length
   }
-  visit(file)
-  for (const { 0: text, index } of withoutTexts.matchAll(/\/\/.*|\/\*[\s\S]*?\*\//g))
-    passages.push({ text, start: index })
   return passages
 }
 
+/** `lastSeenAt` becomes `last seen at`. */
+function toWords(name: string): string {
+  return name.replace(/(?<=[a-z\d])(?=[A-Z])|_/g, ' ')
+}
+
 /** Returns the passages of a file by its kind. */
-export function readPassages(source: string, path: string): Passage[] {
+function readPassages(source: string, path: string): Passage[] {
   if (/\.(?:ts|mts|mjs|js)$/.test(path)) return readCode(source, path)
   if (path.endsWith('.md')) return [{ text: source.replace(/^```[\s\S]*?^```/gm, blank), start: 0 }]
   return Array.from(source.matchAll(/(?:^|\s)#.*/gm), ({ 0: text, index }) => ({ text, start: index }))
@@ -122,46 +120,13 @@ function lineAt(source: string, index: number): number {
   return source.slice(0, index).split('\n').length
 }
 
-function listFiles(root: string, paths: string[]): string[] {
-  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '--', ...paths], {
-    cwd: root,
-    encoding: 'utf8',
-  })
-  return listed
-    .split('\n')
-    .filter((path) => /\.(?:ts|mts|mjs|js|md|yml|sh)$|^\.ci\/|Dockerfile/.test(path) && !EXCLUDED.test(path))
-}
-
-/** `src/domain` for the folders of `src` and `tests`, else the first folder. */
-function toFolder(path: string): string {
-  const parts = path.split('/')
-  return parts.slice(0, ['src', 'tests', 'tests/unit'].includes(parts.slice(0, 1).join('/')) ? 2 : 1).join('/')
-}
-
 function main(): void {
-  const root = fileURLToPath(new URL('../', import.meta.url))
-  const { values, positionals } = parseArgs({ options: { count: { type: 'boolean' } }, allowPositionals: true })
-  const counts = new Map<string, number>()
-  let total = 0
-  for (const path of listFiles(root, positionals)) {
-    const findings = findWords(readText(`${root}${path}`), path)
-    total += findings.length
-    if (findings.length > 0) counts.set(toFolder(path), (counts.get(toFolder(path)) ?? 0) + findings.length)
-    if (values.count) continue
-    for (const { line, words, instead } of findings) console.log(`${path}:${line} "${words}": write ${instead}`)
-  }
-  if (values.count) for (const [folder, count] of counts) console.log(`${String(count).padStart(6)} ${folder}`)
-  console.log(`${total} words of the list`)
-  process.exitCode = total > 0 && !values.count ? 1 : 0
+  const files = listRepositoryFiles(process.argv.slice(2)).filter((path) => CHECKED.test(path) && !EXCLUDED.test(path))
+  const findings = files.flatMap((path) =>
+    findWords(readFileSync(join(ROOT, path), 'utf8'), path).map((finding) => ({ path, ...finding })),
+  )
+  for (const { path, line, words, instead } of findings) console.log(`${path}:${line} "${words}": write ${instead}`)
+  if (findings.length > 0) process.exitCode = 1
 }
 
-/** A file that git still lists may be deleted. */
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-if (import.meta.main) main()
+if (process.argv[1] === fileURLToPath(import.meta.url)) main()

@@ -1,3 +1,4 @@
+// Finds, downloads or compiles the servers, for machines without servers and containers. Some can reach only package registries.
 import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheFolder, findOnPath, indent, isExecutable, run, say, step, withLock } from '../../scripts/provision.mjs'

@@ -14,7 +14,6 @@ const SOURCES = [
   'packages/*/{bin,src}/**',
   'package-lock.json',
   'tsconfig.json',
-  'scripts/build-package.ts',
   'tests/support/packed.ts',
 ]
 

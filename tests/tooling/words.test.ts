@@ -9,9 +9,15 @@ test('words of the list are found in comments, test titles and messages', () => 
   expect(wordsIn(source)).toEqual(['1 Nobody', '2 goes out', '3 told'])
 })
 
-test('identifiers, quoted code and short texts are not checked', () => {
-  expect(wordsIn("const kept = look('told') // See `atOnce` and `told`.\n")).toEqual([])
+test('quoted code, short texts and regular expressions are not checked', () => {
+  expect(wordsIn("const isFound = /was told here/.test('told') // See `atOnce` and `told`.\n")).toEqual([])
   expect(wordsIn('Use `told` here.\n```\nkept\n```\n', 'page.md')).toEqual([])
+})
+
+test('words of the list are found in the names of src', () => {
+  const source = `const standing = lookUp(entry.untold)\nconst lastSeenAt = isDoneAtOnce\n`
+  expect(wordsIn(source, 'src/domain/file.ts')).toEqual(['1 standing', '1 untold', '2 At Once'])
+  expect(wordsIn(source, 'tests/file.ts')).toEqual([])
 })
 
 test('ordinary English passes', () => {

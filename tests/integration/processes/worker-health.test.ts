@@ -7,7 +7,7 @@ import type { Context } from '../../../src/context.ts'
 import { startWorkers } from '../../../src/worker/create-workers.ts'
 import { registerNamespace, testConfig, testContext } from '../../support/servers.ts'
 
-const SCRIPT = fileURLToPath(new URL('../../../scripts/worker-health.ts', import.meta.url))
+const SCRIPT = fileURLToPath(new URL('../../../src/cli/worker-health.ts', import.meta.url))
 
 async function check(config: Config): Promise<{ code: number; output: string }> {
   const settings = Object.entries(config).map(([name, value]) => [name, String(value)])

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, lutimesSync, readdirSync, readlinkSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { assertVersion, findOrFetch, type Source } from '../../../sandbox/servers/find-or-fetch.ts'
@@ -117,7 +117,7 @@ describe('a lock', () => {
   test('a lock admits one process at a time, even when all of them find the lock of a dead one', async () => {
     const lock = join(home, 'some.lock')
     const inside = join(home, 'inside')
-    writeFileSync(lock, String(await deadPid()))
+    symlinkSync(String(await deadPid()), lock)
     const script = join(home, 'worker.mjs')
     writeFileSync(
       script,
@@ -134,21 +134,21 @@ describe('a lock', () => {
     const workers = Array.from({ length: 5 }, () => spawn(process.execPath, [script], { stdio: 'ignore' }))
     const codes = await Promise.all(workers.map(async (worker) => (await once(worker, 'exit'))[0]))
     expect(codes).toEqual([0, 0, 0, 0, 0])
-    expect(existsSync(lock)).toBe(false)
+    expect(readdirSync(home)).not.toContain('some.lock')
   })
 
   test("a lock is taken over when its owner's process id belongs to another process", async () => {
     const lock = join(home, 'some.lock')
-    writeFileSync(lock, String(process.ppid))
+    symlinkSync(String(process.ppid), lock)
     const longAgo = new Date(Date.now() - 3_600_000)
-    utimesSync(lock, longAgo, longAgo)
-    expect(await withLock(lock, 'the test', async () => readFileSync(lock, 'utf8'))).toBe(String(process.pid))
+    lutimesSync(lock, longAgo, longAgo)
+    expect(await withLock(lock, 'the test', async () => readlinkSync(lock))).toBe(String(process.pid))
   })
 
   test('a lock is released when the work fails', async () => {
     const lock = join(home, 'some.lock')
     await expect(withLock(lock, 'the test', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
-    expect(existsSync(lock)).toBe(false)
+    expect(readdirSync(home)).not.toContain('some.lock')
   })
 })
 

@@ -5,9 +5,9 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bundleWorkflows } from '../src/worker/bundle.ts'
+import { bundleWorkflows } from '../worker/bundle.ts'
 
-const TARGET = fileURLToPath(new URL('../dist/workflow-bundle.js', import.meta.url))
+const TARGET = fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url))
 
 const startedAt = performance.now()
 const { code } = await bundleWorkflows()

@@ -4,9 +4,9 @@
  */
 import { hostname } from 'node:os'
 import { Connection } from '@temporalio/client'
-import { readConfig } from '../src/config/schema.ts'
-import { parseList } from '../src/domain/shared/lists.ts'
-import { TASK_QUEUES } from '../src/workflows/contract/task-queues.ts'
+import { readConfig } from '../config/schema.ts'
+import { parseList } from '../domain/shared/lists.ts'
+import { TASK_QUEUES } from '../workflows/contract/task-queues.ts'
 
 /** An idle worker polls again after at most a minute. */
 const RECENT_SECONDS = 90
