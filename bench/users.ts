@@ -1,11 +1,9 @@
-import { connectBluesky } from '../src/commands/accounts/connect-bluesky.ts'
 import { sealSecrets } from '../src/commands/accounts/account-secrets.ts'
 import type { Context } from '../src/context.ts'
 import type { SubscriptionPlan } from '../src/domain/billing/subscription.ts'
 import { newUser, type User } from '../src/domain/users/user.ts'
 import { newId } from '../src/store/shared/schema.ts'
 import { INSTANT_PLATFORMS } from './platforms.ts'
-import type { Bluesky } from '../sandbox/platforms/bluesky.ts'
 import { openTestSession } from '../tests/support/sessions.ts'
 
 /** Creates users with every instant platform connected and practically unlimited allowances; on the Free plan by default. */
@@ -60,10 +58,4 @@ async function createUser(context: Context, plan: SubscriptionPlan): Promise<Use
     await context.accounts.connect(userId, { [platform]: seal }, { replace: true, limit: Infinity })
   }
   return user
-}
-
-/** Creates an account on the Bluesky server and connects it for the user, like the route. */
-export async function connectToBluesky(context: Context, bluesky: Bluesky, user: User): Promise<void> {
-  const { handle, appPassword } = await bluesky.createAccount({ handle: `b${user._id.slice(-12)}.test` })
-  await connectBluesky(context, { userId: user._id, identifier: handle, appPassword, replace: true })
 }
