@@ -8,6 +8,7 @@ const PARTS = ['API', 'worker', 'Temporal', 'MongoDB'] as const
 type Part = (typeof PARTS)[number]
 
 const COMMANDS = 'commands'
+
 /** Runs `work` and returns what each of its posts costs: milliseconds of processor time and commands to MongoDB. */
 export async function measureCosts(
   world: World,
@@ -30,11 +31,13 @@ export async function measureCosts(
   }
 }
 
-/** Returns the figures of the processor time of a post, compared with that of a bare one. */
-export function cpuFigures(what: string, ours: Sample[], bare: Sample[], bounds: Partial<Record<Part, Bound>> = {}) {
+/** Returns the figures of the processor time of a post, compared with that of another side. */
+export function cpuFigures(what: string, ours: Sample[], other: Sample[], bounds: Partial<Record<Part, Bound>> = {}) {
   return PARTS.map((part) => {
-    const name = `CPU of ${part} a post, ${what}`
-    return compare({ name, unit: 'ms', value: `CPU, ${part}`, bound: bounds[part] }, ours, bare)
+    const [name, value] = [`CPU of ${part} a post, ${what}`, `CPU, ${part}`]
+    // Bare workflows leave MongoDB idle, and there is no ratio to nothing.
+    const baseline = other.every((sample) => sample[value]! > 0) ? other : undefined
+    return compare({ name, unit: 'ms', value, bound: bounds[part] }, ours, baseline)
   })
 }
 
@@ -47,11 +50,11 @@ export function commandFigures(what: string, ours: Sample[]): Figure[] {
     .filter((found) => found.ours > 0)
 }
 
-function readCpu({ pids }: World, { workerPids }: Side): Record<Part, number> {
+function readCpu({ pids }: World, { workerPid }: Side): Record<Part, number> {
   const { user, system } = process.cpuUsage()
   return {
     API: (user + system) / 1_000,
-    worker: workerPids.reduce((sum, pid) => sum + cpuMs(pid), 0),
+    worker: cpuMs(workerPid),
     Temporal: cpuMs(pids.temporal),
     MongoDB: cpuMs(pids.mongod),
   }

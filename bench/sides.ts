@@ -17,10 +17,10 @@ import type { World } from './world.ts'
 const RECORDED_WITHIN_MS = 20_000
 const SWEPT_WITHIN_MS = 120_000
 
-/** One side of a comparison. Each has its own worker process and Temporal namespace, and ours also its own database. */
+/** One side of a comparison. Each has its own worker process and Temporal namespace, and each of ours its own database. */
 export interface Side {
   name: 'ours' | 'bare'
-  workerPids: number[]
+  workerPid: number
   /** Publishes immediately to three platforms; resolves when the workflow has ended. */
   publish(lane: number): Promise<void>
   /** Schedules a post; returns the ids with which its visible calls will arrive at the receiver. */
@@ -98,11 +98,12 @@ export async function openOurs(
 
   return {
     name: 'ours' as const,
-    workerPids: [worker.pid],
+    workerPid: worker.pid,
     failed: worker.failed,
     context,
     publishAndDescribe,
     publish: async (user: number) => void (await publishAndDescribe(user)),
+    /** Without a time, the post is immediate. */
     async schedule(user: number, dueAt?: number) {
       const id = await create(user, scheduledOn, dueAt)
       return scheduledOn.map((platform) => toCallId(id, platform))
@@ -141,7 +142,7 @@ export async function openBare(
   let next = 0
   return {
     name: 'bare',
-    workerPids: [worker.pid],
+    workerPid: worker.pid,
     failed: worker.failed,
     async publish() {
       const workflowId = `three-${next++}`

@@ -6,6 +6,7 @@ import { cpuFigures, measureCosts } from '../costs.ts'
 import { compare, measureRounds, type Bound, type Figure, type Sample, type Scale } from '../figure.ts'
 import { LANES, measureLateness, planBurst, startReceiver } from '../lateness.ts'
 import { INSTANT_PLATFORMS } from '../platforms.ts'
+import { cellsOf, TABLE_HEAD, toTable } from '../report.ts'
 import { openOurs, publishAll } from '../sides.ts'
 import { percentile } from '../stats.ts'
 import type { World } from '../world.ts'
@@ -52,7 +53,10 @@ export async function measureMechanisms(world: World, scale: Scale): Promise<Fig
     const root = mkdtempSync(join(tmpdir(), 'postonce-bench-without-'))
     try {
       copySource(root, [mechanism.off], FOLDERS)
-      figures.push(...(await measureWithout(world, scale, mechanism, root)))
+      const found = await measureWithout(world, scale, mechanism, root)
+      // A mechanism takes up to an hour, so each is shown as soon as it is known.
+      console.log(toTable(TABLE_HEAD, found.map(cellsOf)))
+      figures.push(...found)
     } finally {
       rmSync(root, { recursive: true, force: true })
     }

@@ -17,7 +17,7 @@ import type { PostSnapshot } from '../../src/store/analytics/snapshots.ts'
 import { compare, measureRounds, type Figure, type Sample, type Scale } from '../figure.ts'
 import type { World } from '../world.ts'
 
-const POSTS: Record<Scale, number> = { full: 500, quick: 100 }
+const POSTS: Record<Scale, number> = { full: 300, quick: 100 }
 const ON: Platform[] = ['bluesky', 'threads', 'mastodon']
 const AGES = parseAgeClasses(DEFAULT_AGES)
 const LIFE_DAYS = 400
