@@ -35,9 +35,9 @@ export async function measureCosts(
 export function cpuFigures(what: string, ours: Sample[], other: Sample[], bounds: Partial<Record<Part, Bound>> = {}) {
   return PARTS.map((part) => {
     const [name, value] = [`CPU of ${part} a post, ${what}`, `CPU, ${part}`]
-    // Bare workflows leave MongoDB idle, and there is no ratio to nothing.
-    const baseline = other.every((sample) => sample[value]! > 0) ? other : undefined
-    return compare({ name, unit: 'ms', value, bound: bounds[part] }, ours, baseline)
+    // Bare workflows leave MongoDB idle: a ratio to nothing would mean nothing.
+    const isIdle = part === 'MongoDB' && other.every((sample) => sample[COMMANDS] === 0)
+    return compare({ name, unit: 'ms', value, bound: bounds[part] }, ours, isIdle ? undefined : other)
   })
 }
 

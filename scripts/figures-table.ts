@@ -14,7 +14,6 @@ const PAGE = 'docs/operations/capacity.md'
 /** The figures of the page, by group and the start of their name. */
 const SHOWN: [group: string, start: string][] = [
   ['throughput', 'immediate posts to three platforms, 50 in flight; remote activities'],
-  ['throughput', 'immediate posts to three platforms, 50 in flight; local activities'],
   ['routes', 'create a post; inserts in a transaction and a workflow start'],
   ['routes', 'create a post without Temporal; inserts in a transaction'],
   ['bursts', 'lateness of posts due one by one'],
@@ -23,14 +22,11 @@ const SHOWN: [group: string, start: string][] = [
   ['fairness', 'lateness of single immediate posts'],
   ['collection', 'metrics of 4000 posts'],
   ['storage', 'analytics of a post'],
-  ['footprint', 'API, memory when idle'],
   ['footprint', 'worker, memory when idle'],
-  ['footprint', 'worker, from start to ready'],
   ['throughput', 'CPU of API a post, 50 in flight'],
   ['throughput', 'CPU of worker a post, 50 in flight'],
   ['throughput', 'CPU of Temporal a post, 50 in flight'],
   ['throughput', 'CPU of MongoDB a post, 50 in flight'],
-  ['capacity', 'history events, immediate post'],
   ['capacity', 'bytes in Temporal, immediate post'],
   ['capacity', 'bytes in MongoDB, without indexes, immediate post'],
 ]
