@@ -16,31 +16,24 @@ export function createUsers(
 }
 
 /** Creates a logged-in user without connections or posts. */
-export async function signUp(
-  context: Context,
-  changes: Partial<User> = {},
-): Promise<{ userId: string; token: string }> {
-  const user = await insertUser(context, changes)
+export async function signUp(context: Context): Promise<{ userId: string; token: string }> {
+  const user = await insertUser(context, 'free')
   const { accessToken } = await openTestSession(context, user)
   return { userId: user._id, token: accessToken }
 }
 
-async function insertUser(
-  context: Context,
-  changes: Partial<User> = {},
-  plan: SubscriptionPlan = 'free',
-): Promise<User> {
-  const _id = changes._id ?? newId()
+async function insertUser(context: Context, plan: SubscriptionPlan): Promise<User> {
+  const _id = newId()
   const limits = { maxPosts: 1_000_000_000, maxCaptionGenerations: 0 }
   const account = { _id, email: `${_id}@example.com`, name: 'Bench', passwordHash: null, limits }
   const free = newUser(account, new Date())
-  const user = { ...free, subscription: { ...free.subscription, plan }, ...changes }
+  const user = { ...free, subscription: { ...free.subscription, plan } }
   await context.users.insert(user)
   return user
 }
 
 async function createUser(context: Context, plan: SubscriptionPlan): Promise<User> {
-  const user = await insertUser(context, {}, plan)
+  const user = await insertUser(context, plan)
   const { _id: userId } = user
   for (const platform of INSTANT_PLATFORMS) {
     const accountId = `${platform}-${userId}`
