@@ -1,83 +1,61 @@
-import type { Context } from '../src/context.ts'
-import { cpuMs, type Child } from './processes.ts'
-import { median, rounded } from './stats.ts'
+import { compare, type Bound, type Figure, type Sample } from './figure.ts'
+import { cpuMs } from './processes.ts'
+import type { Side } from './sides.ts'
 import type { World } from './world.ts'
 
-type Part = 'temporal' | 'worker' | 'mongod' | 'starter'
-const PARTS: Part[] = ['temporal', 'worker', 'mongod', 'starter']
+/** The processes that a post costs processor time. This one creates the posts, like an API process. */
+const PARTS = ['API', 'worker', 'Temporal', 'MongoDB'] as const
+type Part = (typeof PARTS)[number]
 
-/** Commands that read or write records. */
-const COMMANDS = ['find', 'aggregate', 'update', 'insert', 'findAndModify', 'commitTransaction'] as const
-type Command = (typeof COMMANDS)[number]
+const COMMANDS = 'commands'
 
-/** What one post costs. */
-export interface Costs {
-  /** Processor time, milliseconds; null where the system does not report it. */
-  cpu: Record<Part, number | null>
-  /** Commands that MongoDB received. */
-  commands: Record<Command, number>
-}
-
-interface Measured {
-  worker: Child
-  /** For the commands that MongoDB received. */
-  context: Context
-  posts: number
-}
-
-/** Runs `work` and returns what each of its posts costs. */
+/** Runs `work` and returns what each of its posts costs: milliseconds of processor time and commands to MongoDB. */
 export async function measureCosts(
   world: World,
-  { worker, context, posts }: Measured,
+  side: Side,
+  posts: number,
   work: () => Promise<void>,
-): Promise<Costs> {
-  const commandsBefore = await countCommands(context)
-  const before = readCpu(world, worker)
+): Promise<Sample> {
+  const commandsBefore = await side.countCommands()
+  const before = readCpu(world, side)
   await work()
-  const after = readCpu(world, worker)
-  const commandsAfter = await countCommands(context)
+  const after = readCpu(world, side)
+  const commands = Object.entries(await side.countCommands()).map(([name, count]): [string, number] => [
+    `${COMMANDS}, ${name}`,
+    (count - (commandsBefore[name] ?? 0)) / posts,
+  ])
   return {
-    cpu: mapTo(PARTS, (part) => {
-      const [then, now] = [before[part], after[part]]
-      return then === null || now === null ? null : (now - then) / posts
-    }),
-    commands: mapTo(COMMANDS, (name) => (commandsAfter[name] - commandsBefore[name]) / posts),
+    ...Object.fromEntries(PARTS.map((part) => [`CPU, ${part}`, (after[part] - before[part]) / posts])),
+    ...Object.fromEntries(commands),
+    [COMMANDS]: commands.reduce((sum, [, count]) => sum + count, 0),
   }
 }
 
-/** Returns the median of each cost, for the details of a figure. */
-export function describeCpu(side: string, costs: Costs[]): Record<string, number | null> {
-  const entries = PARTS.map((part) => {
-    const known = costs.map(({ cpu }) => cpu[part]).filter((ms) => ms !== null)
-    return [`${side} CPU ms a post, ${part}`, known.length === 0 ? null : rounded(median(known))]
+/** Returns the figures of the processor time of a post, compared with that of another side. */
+export function cpuFigures(what: string, ours: Sample[], other: Sample[], bounds: Partial<Record<Part, Bound>> = {}) {
+  return PARTS.map((part) => {
+    const [name, value] = [`CPU of ${part} a post, ${what}`, `CPU, ${part}`]
+    // Bare workflows leave MongoDB idle: a ratio to nothing would mean nothing.
+    const isIdle = part === 'MongoDB' && other.every((sample) => sample[COMMANDS] === 0)
+    return compare({ name, unit: 'ms', value, bound: bounds[part] }, ours, isIdle ? undefined : other)
   })
-  return Object.fromEntries(entries) as Record<string, number | null>
 }
 
-export function describeCommands(costs: Costs[]): Record<string, number> {
-  return Object.fromEntries(
-    COMMANDS.map((name) => [`MongoDB ${name} a post`, rounded(median(costs.map(({ commands }) => commands[name])))]),
-  )
+/** Returns the figures of the commands of a post: all of them, then by process, kind and collection. */
+export function commandFigures(what: string, ours: Sample[]): Figure[] {
+  const names = new Set(ours.flatMap(Object.keys).filter((name) => name.startsWith(COMMANDS)))
+  return [...names]
+    .toSorted()
+    .map((value) => compare({ name: `${value} a post, ${what}`, unit: '', value }, ours))
+    .filter((found) => found.ours > 0)
 }
 
-function readCpu({ pids }: World, worker: Child): Record<Part, number | null> {
+function readCpu({ pids }: World, { workerPid }: Side): Record<Part, number> {
   const { user, system } = process.cpuUsage()
   return {
-    temporal: cpuMs(pids.temporal),
-    worker: cpuMs(worker.pid),
-    mongod: cpuMs(pids.mongod),
-    // This process creates the posts, like an API process.
-    starter: (user + system) / 1_000,
+    API: (user + system) / 1_000,
+    worker: cpuMs(workerPid),
+    Temporal: cpuMs(pids.temporal),
+    MongoDB: cpuMs(pids.mongod),
   }
-}
-
-/** Returns the commands that MongoDB has received since its start. */
-async function countCommands({ database: { connection } }: Context): Promise<Record<Command, number>> {
-  const { metrics } = await connection.db!.admin().command({ serverStatus: 1 })
-  const { commands } = metrics as { commands: Record<string, { total: unknown } | undefined> }
-  return mapTo(COMMANDS, (name) => Number(commands[name]?.total ?? 0))
-}
-
-function mapTo<Key extends string, Value>(keys: readonly Key[], toValue: (key: Key) => Value): Record<Key, Value> {
-  return Object.fromEntries(keys.map((key) => [key, toValue(key)])) as Record<Key, Value>
 }

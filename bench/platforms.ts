@@ -1,19 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
-import type { Config } from '../src/config/schema.ts'
 import type { Platform } from '../src/domain/shared/platforms.ts'
 import type { PlatformAdapter } from '../src/platforms/contract.ts'
-import { platformSettings } from '../src/config/platforms.ts'
-import { createPlatformRegistry, type PlatformRegistry } from '../src/platforms/registry.ts'
-import { toUserAgent } from '../src/config/user-agent.ts'
+import type { PlatformRegistry } from '../src/platforms/registry.ts'
 
-/** Platforms that respond immediately, in addition to the real Bluesky. Their rules allow a short text. */
+/** Platforms that respond immediately. Their rules allow a short text. */
 export const INSTANT_PLATFORMS = ['mastodon', 'threads', 'tumblr'] as const satisfies Platform[]
 
-async function noMedia(): Promise<never> {
-  throw new Error('The benchmark posts have no media')
-}
+/** Returns the id of a visible call for the receiver. */
+export const toCallId = (postId: string, platform: Platform): string => `${postId}-${platform}`
 
 interface BenchPlatforms {
   receiver: string | null
@@ -22,28 +18,20 @@ interface BenchPlatforms {
 }
 
 /**
- * Returns the service's registry with instant platforms added. Their visible call is an HTTP request to the receiver, which records
- * its arrival; without a receiver they make no call.
+ * Returns the instant platforms alone. Their visible call is an HTTP request to the receiver, which records its arrival; without a
+ * receiver they make no call.
  */
-export function benchPlatforms(config: Config, { receiver, spreadMs }: BenchPlatforms): PlatformRegistry {
-  const real = createPlatformRegistry({
-    ...platformSettings(config),
-    publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
-    userAgent: toUserAgent(config),
-    unansweredInFlightMs: config.UNANSWERED_CALL_SETTLE_MS,
-    media: { open: noMedia, publicUrl: noMedia, storeCopy: noMedia },
-    facts: { find: async () => null, save: async () => {} },
-  })
+export function benchPlatforms({ receiver, spreadMs }: BenchPlatforms): PlatformRegistry {
   const pool = receiver === null ? null : new Pool(receiver, { connections: 64 })
   const instant = new Map<Platform, PlatformAdapter>(
     INSTANT_PLATFORMS.map((platform, index) => [platform, instantAdapter(platform, pool, index * spreadMs)]),
   )
   return {
-    ...real,
-    find: (platform) => instant.get(platform) ?? real.find(platform),
-    async close() {
-      await Promise.all([real.close(), pool?.close()])
-    },
+    find: (platform) => instant.get(platform) ?? null,
+    direct: () => null,
+    redirect: () => null,
+    warmUp: async () => {},
+    close: async () => pool?.close(),
   }
 }
 
@@ -51,9 +39,9 @@ function instantAdapter(platform: Platform, pool: Pool | null, latencyMs: number
   return {
     platform,
     async prepare() {},
-    async publish(post) {
+    async publish({ postId }) {
       if (pool) {
-        const response = await pool.request({ method: 'POST', path: `/${post.postId}` })
+        const response = await pool.request({ method: 'POST', path: `/${toCallId(postId, platform)}` })
         await response.body.dump()
       }
       if (latencyMs > 0) await delay(latencyMs)

@@ -4,13 +4,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import type { mongo } from 'mongoose'
 import { PROJECT_ROOT } from '../sandbox/options.ts'
 import type { Config } from '../src/config/schema.ts'
-import type { Profiling } from './profiling.ts'
 
 const KILL_AFTER_MS = 30_000
 const TICKS_PER_SECOND = 100
-const LIVE_HEAP = 'live heap'
+const MIB = 2 ** 20
+/** Commands that are no work of their own. */
+const UNCOUNTED = new Set(['hello', 'ping', 'endSessions', 'killCursors', 'getMore'])
 
 /** A separate measured process, so that it does not share its thread with the load generator. */
 export interface Child {
@@ -19,14 +21,13 @@ export interface Child {
   ready: unknown
   /** Rejects when it ends before it is stopped, so that callers do not wait forever for its work. */
   failed: Promise<never>
-  /** Returns the heap of its main thread after a garbage collection, bytes. */
-  liveHeap(): Promise<number>
+  /** Asks the process one of the questions that it answers. */
+  ask<Answer>(question: string): Promise<Answer>
   stop(): Promise<void>
 }
 
 interface ChildOptions {
   env?: Record<string, string>
-  profiling?: Profiling | null
   /** The folder of a copy of the project to start it from. */
   root?: string | null
 }
@@ -35,27 +36,26 @@ interface ChildOptions {
 export async function startChild(
   name: string,
   config: Config,
-  { env = {}, profiling = null, root = null }: ChildOptions = {},
+  { env = {}, root = null }: ChildOptions = {},
 ): Promise<Child> {
   const file = join(root ?? PROJECT_ROOT, 'bench', 'processes', `${name}.ts`)
   const child = fork(file, {
     env: { ...process.env, ...settingsOf(config), ...env },
-    execArgv: profiling?.nodeArguments ?? [],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const failed = once(child, 'exit').then(([code]): never => {
     throw new Error(`bench/processes/${name}.ts ended with code ${code}`)
   })
   failed.catch(() => {})
-  const [ready] = (await Promise.race([once(child, 'message'), failed])) as [unknown]
+  const hear = async () => ((await Promise.race([once(child, 'message'), failed])) as unknown[])[0]
+  const ready = await hear()
   return {
     pid: child.pid ?? 0,
     ready,
     failed,
-    async liveHeap() {
-      child.send(LIVE_HEAP)
-      const [bytes] = (await Promise.race([once(child, 'message'), failed])) as [number]
-      return bytes
+    async ask<Answer>(question: string) {
+      child.send(question)
+      return (await hear()) as Answer
     },
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return
@@ -72,17 +72,18 @@ export function settingsOf(config: Config): Record<string, string> {
   return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, String(value)]))
 }
 
-/** Called in a process of bench/processes: reports that it is ready, and stops when its parent ends. */
-export function serve(ready: unknown, stop: () => Promise<void>): void {
+/** Called in a process of bench/processes: reports that it is ready, answers questions, and stops when its parent ends. */
+export function serve(ready: unknown, stop: () => Promise<void>, answers: Record<string, () => unknown> = {}): void {
   process.once('disconnect', () => void stop().then(() => process.exit(0)))
-  process.on('message', (message) => void (message === LIVE_HEAP && process.send?.(liveHeap())))
+  process.on('message', (question: string) => void process.send?.(answers[question]?.()))
   process.send?.(ready)
 }
 
-function liveHeap(): number {
+/** Returns the heap of the main thread of this process after a garbage collection, MiB. */
+export function liveHeapMib(): number {
   setFlagsFromString('--expose-gc')
   ;(runInNewContext('gc') as () => void)()
-  return process.memoryUsage().heapUsed
+  return process.memoryUsage().heapUsed / MIB
 }
 
 /** Called in a process of bench/processes: returns a required environment variable. */
@@ -92,22 +93,28 @@ export function setting(name: string): string {
   return value
 }
 
-/** Returns the resident memory of a process, bytes; null where the system does not report it. */
-export function residentBytes(pid: number): number | null {
-  try {
-    const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-    return kib === undefined ? null : Number(kib) * 1_024
-  } catch {
-    return null
+/** Counts the commands of this process to MongoDB by kind and collection. */
+export function createCommandCounter() {
+  const counts: Record<string, number> = {}
+  return {
+    counts,
+    onCommand({ commandName, command }: mongo.CommandStartedEvent): void {
+      if (UNCOUNTED.has(commandName)) return
+      const target: unknown = command[commandName]
+      const name = typeof target === 'string' ? `${commandName} ${target}` : commandName
+      counts[name] = (counts[name] ?? 0) + 1
+    },
   }
 }
 
-/** Returns the processor time used by a process, milliseconds; null where the system does not report it. */
-export function cpuMs(pid: number): number | null {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-    return ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS_PER_SECOND
-  } catch {
-    return null
-  }
+/** Returns the resident memory of a process, MiB. */
+export function residentMib(pid: number): number {
+  const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kib) / 1_024
+}
+
+/** Returns the processor time used by a process, milliseconds. */
+export function cpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS_PER_SECOND
 }

@@ -1,41 +1,43 @@
-import type { Chart } from './chart.ts'
-import type { Figure } from './figure.ts'
+import type { Bound, Figure, Verdict } from './figure.ts'
 import { rounded } from './stats.ts'
 
-/** A run, as stored in bench/results/. */
-export interface Results {
-  startedAt: string
-  tookSeconds: number
-  machine: { processor: string; cores: number; memoryGiB: number }
-  versions: Record<string, string>
+/** The last saved measurement of each group, as stored in bench/results/. */
+export type Results = Record<string, GroupResults>
+
+interface GroupResults {
+  /** Date and time in UTC. */
+  measuredAt: string
+  /** The machine and the versions. */
+  on: string
   figures: Figure[]
-  charts: Chart[]
-  /** The times of groups that were measured again after the run. */
-  measuredLater?: Record<string, string>
 }
 
-/** Returns the figures as an aligned Markdown table. */
-export function tableOf(figures: Figure[]): string {
-  const rows = figures.map(({ group, name, ours, baseline, unit, ratio, aim, met }) => [
-    group,
+export const TABLE_HEAD = ['what; baseline', 'postonce', 'baseline', 'ratio', 'interval', 'bound']
+
+const MARKS: Record<Verdict, string> = { met: '✓', missed: '✗', undecided: 'undecided:' }
+
+/** Returns the cells of a figure in a table with this head. */
+export function cellsOf({ name, unit, ours, baseline, ratio, interval, bound, verdict }: Figure): string[] {
+  return [
     name,
-    `${rounded(ours)} ${unit}`,
-    baseline === null ? '' : `${rounded(baseline)} ${unit}`,
-    ratio === null ? '' : ratio.toFixed(2),
-    aim === null ? '' : `${met === true ? '✓' : '✗'} ${aim}`,
-  ])
-  const head = ['', 'what', 'ours', 'baseline', 'ratio', 'target']
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
-  const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
-  return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n')
+    `${show(ours)} ${unit}`.trimEnd(),
+    baseline === null ? '' : `${show(baseline)} ${unit}`,
+    ratio === null ? '' : show(ratio),
+    interval ? interval.map(show).join(' to ') : '',
+    bound && verdict ? `${MARKS[verdict]} ${describeBound(bound)}` : '',
+  ]
 }
 
-/** Returns the details of each figure in one line. */
-export function detailsOf(figures: Figure[]): string {
-  return figures
-    .map(({ group, name, details }) => {
-      const facts = Object.entries(details).filter(([, value]) => value !== null)
-      return `${group}, ${name}: ${facts.map(([key, value]) => `${key} ${value}`).join(', ')}`
-    })
-    .join('\n')
+function describeBound(bound: Bound): string {
+  const limit = 'atMost' in bound ? `at most ${show(bound.atMost)}` : `at least ${show(bound.atLeast)}`
+  return bound.of === 'ours' ? limit : `${bound.of} ${limit}`
+}
+
+const show = (value: number): string => rounded(value).toLocaleString('en-US', { maximumSignificantDigits: 3 })
+
+/** Returns an aligned Markdown table. */
+export function toTable(head: string[], rows: string[][]): string {
+  const widths = head.map((title, column) => Math.max(title.length, 3, ...rows.map((row) => row[column]?.length ?? 0)))
+  const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')
 }

@@ -1,184 +1,149 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { WorkflowNotFoundError, type WorkflowClient } from '@temporalio/client'
+import { Connection, WorkflowClient, WorkflowNotFoundError } from '@temporalio/client'
 import { createPost } from '../src/commands/posts/create-post.ts'
+import type { Config } from '../src/config/schema.ts'
 import { createContext, type Context } from '../src/context.ts'
 import type { SubscriptionPlan } from '../src/domain/billing/subscription.ts'
 import type { Platform } from '../src/domain/shared/platforms.ts'
-import { createLogger } from '../src/logger.ts'
-import { publishPostWorkflowId, type PublishPostResult } from '../src/workflows/contract/publishing.ts'
+import { openDatabase } from '../src/store/shared/database.ts'
 import { CONNECTION_OPTIONS, toWorkerOptions } from '../src/worker/create-workers.ts'
-import { openWorkflows } from './clients.ts'
+import { publishPostWorkflowId, type PublishPostResult } from '../src/workflows/contract/publishing.ts'
 import { closedLoop } from './loops.ts'
-import { INSTANT_PLATFORMS } from './platforms.ts'
-import { startChild, type Child } from './processes.ts'
+import { INSTANT_PLATFORMS, toCallId } from './platforms.ts'
+import { createCommandCounter, startChild, type Child } from './processes.ts'
 import { createUsers } from './users.ts'
 import type { World } from './world.ts'
 
 const RECORDED_WITHIN_MS = 20_000
 const SWEPT_WITHIN_MS = 120_000
 
-/** One side of a comparison. Each has its own worker process and Temporal namespace, and ours also its own database. */
+/** One side of a comparison. Each has its own worker process and Temporal namespace, and each of ours its own database. */
 export interface Side {
   name: 'ours' | 'bare'
-  /** The first worker process. */
-  worker: Child
+  workerPid: number
   /** Publishes immediately to three platforms; resolves when the workflow has ended. */
   publish(lane: number): Promise<void>
-  /** Schedules one visible call; returns the id with which it will arrive at the receiver. */
-  schedule(lane: number, dueAt: number): Promise<string>
+  /** Schedules a post; returns the ids with which its visible calls will arrive at the receiver. */
+  schedule(lane: number, dueAt: number): Promise<string[]>
+  /** Returns the commands to MongoDB so far, by process, kind and collection. */
+  countCommands(): Promise<Record<string, number>>
+  /** Rejects when the worker ends. */
+  failed: Promise<never>
   /** @throws when due work is not recorded as completed at the first attempt: a fast run that dropped posts is void */
   verify(): Promise<void>
-  /** Returns details of unfinished work, to find the reason. */
-  explain(ids: string[]): Promise<string>
   stop(): Promise<void>
 }
 
-export interface SideOptions {
-  /** Concurrent jobs; on our side each lane is a user. */
-  lanes: number
+interface SideOptions {
   /** The URL for visible calls; without it none are made. */
   receiver?: string
-  /** Worker processes, 1 by default. */
-  workers?: number
 }
 
 interface OurOptions extends SideOptions {
+  /** The number of users. */
+  users: number
   /** The folder of a copy of the project that the worker is started from. */
-  root?: string | null
+  root?: string | undefined
   /** The platforms of a scheduled post, Mastodon by default. */
   scheduledOn?: readonly Platform[]
   /** How much later each platform responds than the one before it, milliseconds. */
   spreadMs?: number
-  /** The plan of each lane's user, Free by default. */
-  toPlan?: (lane: number) => SubscriptionPlan
+  /** The plan of each user, Free by default. */
+  toPlan?: (user: number) => SubscriptionPlan
 }
+
+/** Opens our side: posts are created by the command, delivered by the worker and the sweeper, and recorded in MongoDB. */
+export async function openOurs(
+  world: World,
+  { users: count, receiver, root, scheduledOn = ['mastodon'], spreadMs = 0, toPlan }: OurOptions,
+) {
+  const config = await world.config()
+  const { counts, onCommand } = createCommandCounter()
+  const context = await createContext(config, { database: await openDatabase(config.MONGODB_URL, { onCommand }) })
+  await context.database.createSchema()
+  // Without the sweeper, a post whose start Temporal did not acknowledge in time would never be sent.
+  await context.orchestrator.ensureSearchAttributes()
+  await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS)
+  const users = await createUsers(context, count, toPlan)
+  const env = { BENCH_BUNDLE: await world.bundle(root), BENCH_SPREAD_MS: String(spreadMs), ...receiverIn(receiver) }
+  const worker = await startChild('worker', config, { env, root: root ?? null })
+  const { workflows, close } = await openWorkflows(config)
+  const created: { id: string; platforms: readonly Platform[] }[] = []
+
+  async function create(user: number, platforms: readonly Platform[], dueAt?: number): Promise<string> {
+    const { _id: userId, subscription } = users[user]!
+    const { data } = await createPost(context, {
+      userId,
+      plan: subscription.plan,
+      input: {
+        content: { text: 'As fast as it goes' },
+        selectedPlatforms: [...platforms],
+        ...(dueAt !== undefined && { scheduledAt: new Date(dueAt).toISOString() }),
+      },
+      source: 'api',
+      idempotency: null,
+    })
+    await context.startQueue.idle()
+    created.push({ id: data.postId, platforms })
+    return data.postId
+  }
+
+  /** Creates a post on three platforms and waits for its end. */
+  async function publishAndDescribe(user: number, dueAt?: number) {
+    const handle = workflows.getHandle(publishPostWorkflowId(await create(user, INSTANT_PLATFORMS, dueAt)))
+    const { status } = (await resultOf(() => handle.result())) as PublishPostResult
+    if (status !== 'COMPLETED') throw new Error(`A post ended as ${status}`)
+    return handle
+  }
+
+  return {
+    name: 'ours' as const,
+    workerPid: worker.pid,
+    failed: worker.failed,
+    context,
+    publishAndDescribe,
+    publish: async (user: number) => void (await publishAndDescribe(user)),
+    /** Without a time, the post is immediate. */
+    async schedule(user: number, dueAt?: number) {
+      const id = await create(user, scheduledOn, dueAt)
+      return scheduledOn.map((platform) => toCallId(id, platform))
+    },
+    async countCommands() {
+      const ofWorker = await worker.ask<typeof counts>('commands')
+      const prefixed = (process: string, all: typeof counts) =>
+        Object.entries(all).map(([name, value]) => [`${process}: ${name}`, value])
+      return Object.fromEntries([...prefixed('API', counts), ...prefixed('worker', ofWorker)]) as typeof counts
+    },
+    verify: () => verify(context, created),
+    async stop() {
+      await close()
+      await worker.stop()
+      await context.close()
+    },
+  } satisfies Side & Record<string, unknown>
+}
+
+export type Ours = Awaited<ReturnType<typeof openOurs>>
 
 interface BareOptions extends SideOptions {
   /** The workflow that stands for an immediate post. */
   immediate?: 'threeActivities' | 'threeLocalActivities'
 }
 
-export interface Ours extends Side {
-  context: Context
-  /** Creates an immediate post on the platforms of the scheduled ones; returns the id with which it will arrive at the receiver. */
-  publishOne(lane: number): Promise<string>
-  /** Returns the number of logged warnings: mostly workflow starts that Temporal did not acknowledge within a second. */
-  warnings(): number
-}
-
-/** Opens our side: posts are created by the command, delivered by the worker and the sweeper, and recorded in MongoDB. */
-export async function openOurs(
-  world: World,
-  { lanes, receiver, workers: count = 1, root = null, scheduledOn = ['mastodon'], spreadMs = 0, toPlan }: OurOptions,
-): Promise<Ours> {
-  const config = await world.config()
-  let warnings = 0
-  const context = await createContext(config, { logger: createLogger('warn', { write: () => void (warnings += 1) }) })
-  await context.database.createSchema()
-  // Without the sweeper, a post whose start Temporal did not acknowledge in time would never be sent.
-  await context.orchestrator.ensureSearchAttributes()
-  await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS)
-  const users = await createUsers(context, lanes, toPlan)
-  const bundle = root === null ? await world.bundle('ours') : await world.bundleCopy(root)
-  const env = { BENCH_BUNDLE: bundle, BENCH_SPREAD_MS: String(spreadMs), ...receiverIn(receiver) }
-  const workers = await startWorkers(count, () =>
-    startChild('worker', config, { profiling: world.profiling, env, root }),
-  )
-  const { workflows, close } = await openWorkflows(config)
-  const published: string[] = []
-  const scheduled: { id: string; dueAt: number }[] = []
-
-  const create = async (lane: number, selectedPlatforms: Platform[], scheduledAt?: Date) => {
-    const { data } = await createPost(context, {
-      userId: users[lane]!._id,
-      plan: users[lane]!.subscription.plan,
-      input: {
-        content: { text: 'As fast as it goes' },
-        selectedPlatforms,
-        ...(scheduledAt ? { scheduledAt: scheduledAt.toISOString() } : {}),
-      },
-      source: 'api',
-      idempotency: null,
-    })
-    await context.startQueue.idle()
-    return data.postId
-  }
-
-  return {
-    name: 'ours',
-    worker: workers[0]!,
-    context,
-    warnings: () => warnings,
-    async publish(lane) {
-      const postId = await create(lane, [...INSTANT_PLATFORMS])
-      const { status } = (await resultOf(workflows, publishPostWorkflowId(postId))) as PublishPostResult
-      if (status !== 'COMPLETED') throw new Error(`A post ended as ${status}`)
-      published.push(postId)
-    },
-    async schedule(lane, dueAt) {
-      const id = await create(lane, [...scheduledOn], new Date(dueAt))
-      scheduled.push({ id, dueAt })
-      return id
-    },
-    async publishOne(lane) {
-      const id = await create(lane, [...scheduledOn])
-      scheduled.push({ id, dueAt: Date.now() })
-      return id
-    },
-    async verify() {
-      const due = scheduled.filter(({ dueAt }) => dueAt <= Date.now()).map(({ id }) => id)
-      await verify(context, {
-        published,
-        scheduled: scheduled.length,
-        due,
-        dueDeliveries: due.length * scheduledOn.length,
-      })
-    },
-    async explain(ids) {
-      const posts = context.database.connection.collection<{ _id: string }>('posts')
-      const fields = { status: 1, startPending: 1, 'platformStatuses.status': 1, 'platformStatuses.delivery': 1 }
-      const found = await posts.find({ _id: { $in: ids } }, { projection: fields }).toArray()
-      const workflowStates = await Promise.all(
-        ids.map((id) =>
-          workflows
-            .getHandle(publishPostWorkflowId(id))
-            .describe()
-            .then(({ status, historyLength }) => `${status.name} after ${historyLength} events`)
-            .catch(() => 'never started'),
-        ),
-      )
-      return JSON.stringify({ posts: found, workflows: workflowStates })
-    },
-    async stop() {
-      await close()
-      await Promise.all(workers.map((worker) => worker.stop()))
-      await context.close()
-    },
-  }
-}
-
 /** Opens the baseline: workflows with empty activities on a worker with the same settings. Like our side, it uses two connections. */
 export async function openBare(
   world: World,
-  { receiver, workers: count = 1, immediate = 'threeActivities' }: BareOptions,
+  { receiver, immediate = 'threeActivities' }: BareOptions = {},
 ): Promise<Side> {
   const config = await world.config()
-  const workerOptions = toWorkerOptions('publishing', config, {})
-  const env = {
-    BENCH_BUNDLE: await world.bundle('bare'),
-    BENCH_CONNECTION: JSON.stringify(CONNECTION_OPTIONS),
-    BENCH_WORKER_OPTIONS: JSON.stringify(workerOptions),
-    ...receiverIn(receiver),
-  }
-  const workers = await startWorkers(count, () =>
-    startChild('bare-worker', config, { profiling: world.profiling, env }),
-  )
+  const worker = await startBareWorker(world, config, receiver)
   const [starting, waiting] = [await openWorkflows(config), await openWorkflows(config)]
   const taskQueue = 'publishing'
   let next = 0
   return {
     name: 'bare',
-    worker: workers[0]!,
+    workerPid: worker.pid,
+    failed: worker.failed,
     async publish() {
       const workflowId = `three-${next++}`
       await starting.workflows.start(immediate, { workflowId, taskQueue, args: [] })
@@ -187,27 +152,41 @@ export async function openBare(
     async schedule(_lane, dueAt) {
       const id = `${config.TEMPORAL_NAMESPACE}-${next++}`
       await starting.workflows.start('timer', { workflowId: id, taskQueue, args: [{ id, dueAt }] })
-      return id
+      return [id]
     },
+    countCommands: async () => ({}),
     verify: async () => {},
-    explain: async () => '',
     async stop() {
       await starting.close()
       await waiting.close()
-      await Promise.all(workers.map((worker) => worker.stop()))
+      await worker.stop()
     },
   }
 }
 
-const startWorkers = (count: number, start: () => Promise<Child>): Promise<Child[]> =>
-  Promise.all(Array.from({ length: count }, start))
+/** Starts a worker process that loads nothing of the service and has the settings of its worker. */
+export async function startBareWorker(world: World, config: Config, receiver?: string): Promise<Child> {
+  const env = {
+    BENCH_BUNDLE: await world.bareBundle(),
+    BENCH_CONNECTION: JSON.stringify(CONNECTION_OPTIONS),
+    BENCH_WORKER_OPTIONS: JSON.stringify(toWorkerOptions('publishing', config, {})),
+    ...receiverIn(receiver),
+  }
+  return startChild('bare-worker', config, { env })
+}
+
+/** Opens a client of the run's Temporal. */
+export async function openWorkflows({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace }: Config) {
+  const connection = await Connection.connect({ address })
+  return { workflows: new WorkflowClient({ connection, namespace }), close: () => connection.close() }
+}
 
 /** Returns the result of a workflow. If Temporal did not start it within five seconds, the sweeper does so later. */
-async function resultOf(workflows: WorkflowClient, workflowId: string): Promise<unknown> {
+async function resultOf(read: () => Promise<unknown>): Promise<unknown> {
   const giveUpAt = Date.now() + SWEPT_WITHIN_MS
   for (;;) {
     try {
-      return await workflows.getHandle(workflowId).result()
+      return await read()
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError) || Date.now() > giveUpAt) throw error
       await delay(100)
@@ -219,67 +198,32 @@ const receiverIn = (url: string | undefined) => (url === undefined ? {} : { BENC
 
 /** Publishes `count` times with `lanes` concurrent jobs; fails when the worker ends. */
 export function publishAll(side: Side, count: number, lanes: number): Promise<void> {
-  return Promise.race([closedLoop(count, lanes, (_index, lane) => side.publish(lane)), side.worker.failed])
-}
-
-interface Made {
-  /** Ids of the immediate posts. */
-  published: string[]
-  scheduled: number
-  /** Ids of the scheduled posts that have been due. */
-  due: string[]
-  dueDeliveries: number
+  return Promise.race([closedLoop(count, lanes, (_index, lane) => side.publish(lane)), side.failed])
 }
 
 /** Repeats the query for a while, because outcomes are written a moment after the calls arrive. */
-async function verify(context: Context, made: Made): Promise<void> {
+async function verify(
+  { database: { connection } }: Context,
+  created: { id: string; platforms: readonly Platform[] }[],
+): Promise<void> {
+  const ids = created.map(({ id }) => id)
+  const isOther = { $or: [{ status: { $ne: 'completed' } }, { attemptCount: { $ne: 1 } }] }
+  const completed = { status: 'COMPLETED', platformStatuses: { $not: { $elemMatch: isOther } } }
+  const deliveries = created.reduce((sum, { platforms }) => sum + platforms.length, 0)
+  const expected = [ids.length, ids.length, deliveries]
+  const notifications = connection.collection('notifications')
   const giveUpAt = Date.now() + RECORDED_WITHIN_MS
   for (;;) {
-    const wrong = (await compareRecords(context, made)).filter(({ found, expected }) => found !== expected)
-    if (wrong.length === 0) return
+    const found = await Promise.all([
+      connection.collection<{ _id: string }>('posts').countDocuments({ _id: { $in: ids }, ...completed }),
+      notifications.countDocuments({ dedupeKey: /^post-created:/ }),
+      notifications.countDocuments({ dedupeKey: /^post-published:/ }),
+    ])
+    if (String(found) === String(expected)) return
     if (Date.now() > giveUpAt) {
-      const list = wrong.map(({ what, found, expected }) => `${found} ${what}, not ${expected}`)
-      throw new Error(`This run is void: ${list.join('; ')}`)
+      const what = 'posts completed at the first attempt, notifications of created posts and of deliveries'
+      throw new Error(`This run is void: ${what} are ${found.join(', ')} instead of ${expected.join(', ')}`)
     }
     await delay(200)
   }
-}
-
-async function compareRecords(
-  { database: { connection } }: Context,
-  { published, scheduled, due, dueDeliveries }: Made,
-) {
-  const atFirstAttempt = {
-    status: 'COMPLETED',
-    platformStatuses: {
-      $not: { $elemMatch: { $or: [{ status: { $ne: 'completed' } }, { attemptCount: { $ne: 1 } }] } },
-    },
-  }
-  const posts = connection.collection<{ _id: string }>('posts')
-  const notifications = connection.collection('notifications')
-  const allowances = connection
-    .collection('users')
-    .aggregate<{ posts: number }>([{ $group: { _id: null, posts: { $sum: '$usage.postsCreated' } } }])
-  const [immediate, completed, created, deliveries, allowance] = await Promise.all([
-    posts.countDocuments({ _id: { $in: published }, ...atFirstAttempt }),
-    posts.countDocuments({ _id: { $in: due }, ...atFirstAttempt }),
-    notifications.countDocuments({ dedupeKey: /^post-created:/ }),
-    notifications.countDocuments({ dedupeKey: /^post-published:/ }),
-    allowances.next(),
-  ])
-  return [
-    { what: 'immediate posts completed at the first attempt', found: immediate, expected: published.length },
-    { what: 'scheduled posts completed at the first attempt', found: completed, expected: due.length },
-    { what: 'notifications of a created post', found: created, expected: published.length + scheduled },
-    {
-      what: 'notifications of a delivery',
-      found: deliveries,
-      expected: published.length * INSTANT_PLATFORMS.length + dueDeliveries,
-    },
-    {
-      what: 'posts counted against the allowance',
-      found: allowance?.posts ?? 0,
-      expected: published.length + scheduled,
-    },
-  ]
 }

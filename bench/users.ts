@@ -1,11 +1,9 @@
-import { connectBluesky } from '../src/commands/accounts/connect-bluesky.ts'
 import { sealSecrets } from '../src/commands/accounts/account-secrets.ts'
 import type { Context } from '../src/context.ts'
 import type { SubscriptionPlan } from '../src/domain/billing/subscription.ts'
 import { newUser, type User } from '../src/domain/users/user.ts'
 import { newId } from '../src/store/shared/schema.ts'
 import { INSTANT_PLATFORMS } from './platforms.ts'
-import type { Bluesky } from '../sandbox/platforms/bluesky.ts'
 import { openTestSession } from '../tests/support/sessions.ts'
 
 /** Creates users with every instant platform connected and practically unlimited allowances; on the Free plan by default. */
@@ -18,31 +16,24 @@ export function createUsers(
 }
 
 /** Creates a logged-in user without connections or posts. */
-export async function signUp(
-  context: Context,
-  changes: Partial<User> = {},
-): Promise<{ userId: string; token: string }> {
-  const user = await insertUser(context, changes)
+export async function signUp(context: Context): Promise<{ userId: string; token: string }> {
+  const user = await insertUser(context, 'free')
   const { accessToken } = await openTestSession(context, user)
   return { userId: user._id, token: accessToken }
 }
 
-async function insertUser(
-  context: Context,
-  changes: Partial<User> = {},
-  plan: SubscriptionPlan = 'free',
-): Promise<User> {
-  const _id = changes._id ?? newId()
+async function insertUser(context: Context, plan: SubscriptionPlan): Promise<User> {
+  const _id = newId()
   const limits = { maxPosts: 1_000_000_000, maxCaptionGenerations: 0 }
   const account = { _id, email: `${_id}@example.com`, name: 'Bench', passwordHash: null, limits }
   const free = newUser(account, new Date())
-  const user = { ...free, subscription: { ...free.subscription, plan }, ...changes }
+  const user = { ...free, subscription: { ...free.subscription, plan } }
   await context.users.insert(user)
   return user
 }
 
 async function createUser(context: Context, plan: SubscriptionPlan): Promise<User> {
-  const user = await insertUser(context, {}, plan)
+  const user = await insertUser(context, plan)
   const { _id: userId } = user
   for (const platform of INSTANT_PLATFORMS) {
     const accountId = `${platform}-${userId}`
@@ -60,10 +51,4 @@ async function createUser(context: Context, plan: SubscriptionPlan): Promise<Use
     await context.accounts.connect(userId, { [platform]: seal }, { replace: true, limit: Infinity })
   }
   return user
-}
-
-/** Creates an account on the Bluesky server and connects it for the user, like the route. */
-export async function connectToBluesky(context: Context, bluesky: Bluesky, user: User): Promise<void> {
-  const { handle, appPassword } = await bluesky.createAccount({ handle: `b${user._id.slice(-12)}.test` })
-  await connectBluesky(context, { userId: user._id, identifier: handle, appPassword, replace: true })
 }

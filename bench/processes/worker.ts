@@ -1,19 +1,26 @@
 import { readConfig } from '../../src/config/schema.ts'
 import { createContext } from '../../src/context.ts'
+import { openDatabase } from '../../src/store/shared/database.ts'
 import { startWorkers } from '../../src/worker/create-workers.ts'
 import { benchPlatforms } from '../platforms.ts'
-import { serve, setting } from '../processes.ts'
+import { createCommandCounter, liveHeapMib, serve, setting } from '../processes.ts'
 
 // This process is the service's worker. Without `BENCH_REAL_PLATFORMS`, its platforms respond immediately.
 
 const config = readConfig(process.env)
-const isReal = process.env['BENCH_REAL_PLATFORMS'] !== undefined
+const { counts, onCommand } = createCommandCounter()
 const receiver = process.env['BENCH_RECEIVER'] ?? null
 const spreadMs = Number(process.env['BENCH_SPREAD_MS'] ?? 0)
-const context = await createContext(config, isReal ? {} : { platforms: benchPlatforms(config, { receiver, spreadMs }) })
+const context = await createContext(config, {
+  database: await openDatabase(config.MONGODB_URL, { onCommand }),
+  ...(process.env['BENCH_REAL_PLATFORMS'] === undefined && {
+    platforms: benchPlatforms({ receiver, spreadMs }),
+  }),
+})
 const workers = await startWorkers(context, { workflowBundle: { codePath: setting('BENCH_BUNDLE') } })
 
-serve('ready', async () => {
+const stop = async () => {
   await workers.stop()
   await context.close()
-})
+}
+serve('ready', stop, { commands: () => counts, heap: liveHeapMib })

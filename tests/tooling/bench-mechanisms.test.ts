@@ -3,7 +3,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { MECHANISMS } from '../../bench/mechanisms.ts'
+import { MECHANISMS } from '../../bench/groups/mechanisms.ts'
 import { PROJECT_ROOT } from '../../sandbox/options.ts'
 import { copySource } from '../support/copied-source.ts'
 

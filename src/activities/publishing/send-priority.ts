@@ -23,7 +23,6 @@ export function createSendPriority(maxWaitMs: number) {
 
     /** Resolves when no call is running, or after `maxWaitMs`. */
     async whenIdle(): Promise<void> {
-      // mechanism: calls before records
       if (unsent === 0) return
       const { promise, resolve } = Promise.withResolvers<void>()
       const timer = setTimeout(resolve, maxWaitMs)

@@ -43,7 +43,6 @@ type Results = (Error | undefined)[]
  * @throws ServiceError POST_LIMIT_REACHED, SERVICE_UNAVAILABLE; a duplicate key error when the idempotency key is taken
  */
 export function createStorePost({ database, eventRelay, posts, notifications, users }: StorePostDeps): StorePost {
-  // mechanism: batched creates
   const storeOfUsers = batcher<Results, Post[]>(async (group, settle) => {
     if (group.length > 1 && (await storeTogether(group.flat(), { repeats: false }))) {
       group.forEach((ofUser, index) => settle(index, Array(ofUser.length)))

@@ -93,7 +93,6 @@ export function createNotificationStore(
 
   const collection = nativeCollection<Notification>(connection, 'notifications')
 
-  // mechanism: batched notifications
   const insertBatch = batcher<boolean, NewNotification>(async (notifications, settle) => {
     const records = await toRecords(notifications)
     const refused = await insertMissing(collection(), records)

@@ -46,7 +46,6 @@ interface TransitionDeps {
 
 /** Applies moves to stored posts. Every change of a stored post goes through here. */
 export function createTransitions({ collection, find, platformPosts, onPendingEvents, now }: TransitionDeps) {
-  // mechanism: batched moves
   const enqueue = keyedBatcher<Post, RequestedMove>(applyMoves)
   const known = new Map<string, Post>()
 
@@ -66,7 +65,6 @@ export function createTransitions({ collection, find, platformPosts, onPendingEv
   ) {
     const { userId } = requests[0]!.post
     const areKnown = requests.every(({ isKnown }) => isKnown)
-    // mechanism: posts remembered by revision
     let remembered = areKnown ? known.get(postId) : undefined
     for (;;) {
       const stored = remembered ?? (await find(postId, userId))

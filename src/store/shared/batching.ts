@@ -107,7 +107,6 @@ export function batchLoader<T, Key = string>(
   getId: (record: T) => string,
   toId: (key: Key) => string = String,
 ): (key: Key) => Promise<T | null> {
-  // mechanism: batched reads
   return batcher<T | null, Key>(async (keys, settle) => {
     const different = new Map(keys.map((key) => [toId(key), key]))
     const found = new Map((await load([...different.values()])).map((record) => [getId(record), record]))

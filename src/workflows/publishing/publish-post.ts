@@ -152,7 +152,6 @@ async function deliver(plan: PublishPlan, planned: PlannedPlatform): Promise<Del
   const { platform, round } = input
   const label = platformLabel(platform)
   try {
-    // mechanism: first attempt in the workflow task
     const first = planned.isBrief ? await publishBriefly(input, `Publish on ${label}`) : null
     if (first) return first
     return await publishing.publishToPlatform.executeWithOptions(
