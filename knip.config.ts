@@ -16,6 +16,7 @@ const config: KnipConfig = {
         'tests/support/*-setup.ts',
         'tests/workflows/histories/record.ts',
         'tests/faults/chaos.ts',
+        'tests/simulation/main.ts',
         '*.config.ts',
       ],
       project: ['{src,sandbox,bench,scripts,tests}/**/*.{ts,mjs}', '*.ts'],

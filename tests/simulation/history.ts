@@ -16,7 +16,7 @@ import {
 import { createApi, createWorker, LEASE_MS, originOf, type Source } from './service.ts'
 import { createTemporal } from './temporal.ts'
 import { startVirtualTime } from './virtual-time.ts'
-import { createWorld, type Odds, type Process } from './world.ts'
+import { createWorld, type Odds } from './world.ts'
 
 /** What a client does with its post, milliseconds after its create. */
 export interface Change {
@@ -369,5 +369,3 @@ function createPlatforms(honoursKeys: boolean): SimulatedPlatform[] {
 
 const hasEnded = ({ status }: StoredPost): boolean =>
   ['DRAFT', 'COMPLETED', 'PARTIAL_SUCCESS', 'FAILED', 'CANCELLED'].includes(status)
-
-export type { Process }

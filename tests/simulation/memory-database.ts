@@ -1,7 +1,7 @@
 import { Query as AnyQuery } from 'mingo'
 import { Context } from 'mingo/core'
 import * as queryOperators from 'mingo/operators/query'
-import * as updateOperators from 'mingo/operators/update'
+import { $inc, $max, $pull, $push, $set, $unset } from 'mingo/operators/update'
 import { Query } from 'mingo/query'
 import mongoose, { type Schema } from 'mongoose'
 import type { Database } from '../../src/store/shared/database.ts'
@@ -14,7 +14,7 @@ type Stored = Readonly<Record<string, unknown>> & { readonly _id: string }
 interface UniqueIndex {
   fields: string[]
   /** Documents that do not match have no entry. */
-  covers(document: object): boolean
+  covers(document: Filter): boolean
 }
 
 interface Table {
@@ -133,10 +133,12 @@ export function connectMemory(storage: MemoryStorage, send: SendCommand = sendAt
 
     function change(document: Stored, update: Filter, options: CommandOptions): number {
       const { $setOnInsert: _, ...changes } = update
-      const changed = copy(document) as Stored
-      const fields = Object.entries(copy(changes)).flatMap(([name, fields]) =>
-        updateOperators[name as '$set'](fields as Filter)(changed),
-      )
+      const changed = copy(document)
+      const fields = Object.entries(copy(changes)).flatMap(([name, expression]) => {
+        const operator = UPDATES.get(name)
+        if (!operator) throw new Error(`The database in memory does not know ${name}`)
+        return operator(expression as Filter)(changed)
+      })
       if (fields.length > 0) viewOf(options).put(name, document._id, changed)
       return fields.length > 0 ? 1 : 0
     }
@@ -163,7 +165,7 @@ export function connectMemory(storage: MemoryStorage, send: SendCommand = sendAt
         run('find', () => {
           const found = select(filter, wanted)
           if (!wanted.sort && !wanted.projection) return found.slice(0, wanted.limit).map(copy)
-          const cursor = new AnyQuery({}).find<Stored>(found, (wanted.projection ?? {}) as never)
+          const cursor = new AnyQuery({}).find<Stored>(found, wanted.projection ?? {})
           if (wanted.sort) cursor.sort(wanted.sort)
           if (wanted.limit !== undefined) cursor.limit(wanted.limit)
           return cursor.all().map(copy)
@@ -209,7 +211,7 @@ export function connectMemory(storage: MemoryStorage, send: SendCommand = sendAt
         run('findAndModify', () => {
           const found = select(filter, options).slice(0, 1)
           removeAll(found, options)
-          const [shown] = new AnyQuery({}).find<Stored>(found, (options.projection ?? {}) as never).all()
+          const [shown] = new AnyQuery({}).find<Stored>(found, options.projection ?? {}).all()
           return shown ? copy(shown) : null
         }),
     }
@@ -249,6 +251,8 @@ export function connectMemory(storage: MemoryStorage, send: SendCommand = sendAt
 /** A query copies its context, so that of all operators would cost more than the comparison. */
 const OPERATORS = Context.init({ query: queryOperators })
 
+const UPDATES = new Map(Object.entries<object>({ $inc, $max, $pull, $push, $set, $unset })) as Map<string, typeof $set>
+
 const DUPLICATE_KEY = 11_000
 const WRITE_CONFLICT = 112
 /** The driver repeats a transaction for seconds; here a few tries are enough. */
@@ -279,8 +283,8 @@ function equalities(filter: Filter): Filter {
 function listUniqueIndexes(schema: Schema): UniqueIndex[] {
   return schema.indexes().flatMap(([fields, { unique, partialFilterExpression }]) => {
     if (!unique) return []
-    const query = new AnyQuery((partialFilterExpression ?? {}) as Filter)
-    return [{ fields: Object.keys(fields), covers: (document: object) => query.test(document as Filter) }]
+    const query = new AnyQuery(partialFilterExpression ?? {})
+    return [{ fields: Object.keys(fields), covers: (document: Filter) => query.test(document) }]
   })
 }
 

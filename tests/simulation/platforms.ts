@@ -239,7 +239,7 @@ export function createThreads(origin: string): SimulatedPlatform {
   }
 }
 
-/** Publishes at once and recognises nothing. */
+/** Publishes immediately and recognises nothing. */
 export function createFacebook(origin: string): SimulatedPlatform {
   const posts: { id: string; account: string; text: string; createdAt: number }[] = []
   const publish = /\/feed$/

@@ -24,7 +24,7 @@ export async function shrinkHistory(
   return smallest
 }
 
-/** Yields the history without one of its parts each, the larger parts first. */
+/** Yields histories that lack one part each, the larger parts first. */
 function* listSmaller(history: History): Generator<History> {
   const { odds, posts, mishaps } = history
   for (const [index] of posts.entries()) yield { ...history, posts: posts.toSpliced(index, 1) }

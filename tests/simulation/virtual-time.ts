@@ -50,7 +50,7 @@ export function startVirtualTime(startAt: number, random: Random) {
             if (!hasEnded) clock.next()
           } catch (error) {
             hasEnded = true
-            reject(error as Error)
+            reject(new Error('A timer failed', { cause: error }))
           }
         }
         const turn = () => {
@@ -71,5 +71,3 @@ export function startVirtualTime(startAt: number, random: Random) {
     },
   }
 }
-
-export type VirtualTime = ReturnType<typeof startVirtualTime>

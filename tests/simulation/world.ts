@@ -223,33 +223,16 @@ export function createWorld({ random, odds, platforms, http, trace }: WorldOptio
     }
 
     async function meet(met: CallFault | null): Promise<PlatformAnswer | null> {
-      switch (met) {
-        case 'lost request':
-          return null
-      }
+      if (met === 'lost request') return null
       arrive()
-      switch (met) {
-        case 'foreign response instead':
-          return FOREIGN
-        case 'server error instead':
-          return platform.refuse(500)
-        case 'refused':
-          return platform.refuse(400)
-        case 'throttled':
-          return platform.refuse(429)
-        case 'late':
-          // The client gives up long before.
-          await sleep(random.between(platform.maxLateMs / 50, platform.maxLateMs))
-          act()
-          return null
-      }
+      const instead = met && INSTEAD[met]?.(platform)
+      if (instead) return instead
+      // The client gives up long before.
+      if (met === 'late') await sleep(random.between(platform.maxLateMs / 50, platform.maxLateMs))
       const answer = act()
       await sleep(flight())
-      if (met === 'lost response') return null
-      if (met === 'truncated response') return { status: 200, body: JSON.stringify(answer.body).slice(0, -2) }
-      if (met === 'foreign response after') return FOREIGN
-      if (met === 'server error after') return platform.refuse(500)
-      return answer
+      const after = met && AFTER[met]
+      return after ? after(platform, answer) : answer
     }
   }
 
@@ -265,6 +248,25 @@ export function createWorld({ random, odds, platforms, http, trace }: WorldOptio
 }
 
 export type World = ReturnType<typeof createWorld>
+
+/** The answers of platforms and others in place of the platform's action. */
+const INSTEAD: Partial<Record<CallFault, (platform: SimulatedPlatform) => PlatformAnswer>> = {
+  'foreign response instead': () => FOREIGN,
+  'server error instead': (platform) => platform.refuse(500),
+  refused: (platform) => platform.refuse(400),
+  throttled: (platform) => platform.refuse(429),
+}
+
+/** What becomes of the answer to a call that took effect; null: it is lost. */
+const AFTER: Partial<
+  Record<CallFault, (platform: SimulatedPlatform, answer: PlatformAnswer) => PlatformAnswer | null>
+> = {
+  'lost response': () => null,
+  'truncated response': (_, { body }) => ({ status: 200, body: JSON.stringify(body).slice(0, -2) }),
+  'foreign response after': () => FOREIGN,
+  'server error after': (platform) => platform.refuse(500),
+  late: () => null,
+}
 
 const FOREIGN: PlatformAnswer = { status: 404, body: '<html><body>Not found</body></html>' }
 

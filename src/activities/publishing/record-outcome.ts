@@ -216,7 +216,7 @@ export function toDeliveryResult(
   }
 }
 
-/** Returns whether an earlier, unanswered call may still publish the post, whatever a later one was told. */
+/** Returns whether an earlier, unanswered call may still publish the post, whatever the response to a later one was. */
 function mayTakeEffect({ delivery: { unansweredAt } }: PlatformStatus, now: Date, settleMs: number): boolean {
   return unansweredAt !== undefined && now.getTime() - unansweredAt.getTime() < settleMs
 }

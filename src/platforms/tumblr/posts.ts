@@ -42,7 +42,7 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
     const { id } = await api
       .send({ method: 'PUT', path, body: toJsonBody(body) }, readCreated, call)
       .catch(async (error: unknown) => {
-        throw isRefusedAs(error, 'missing') ? await toMissingDraftError(error as PlatformError, delivery) : error
+        throw isRefusedAs(error, 'missing') ? await toMissingDraftError(error, delivery) : error
       })
     if (id !== draft) return toPublished(id, account)
     // The response may name the draft, which no longer exists.

@@ -245,11 +245,11 @@ describe('drafts', () => {
     expect(draftsOf(as)).toEqual([])
   })
 
-  it('a draft that may have been stored is kept', async () => {
+  it('a draft whose id may be stored is not deleted', async () => {
     const as = await world.newAccount()
     const lost = new CheckpointUnknown(new Error('connection closed'))
     const failing = { ...newDelivery(), save: () => Promise.reject(lost) }
-    await expect(world.adapter.prepare(newPost('kept'), as, failing, options())).rejects.toBe(lost)
+    await expect(world.adapter.prepare(newPost('not deleted'), as, failing, options())).rejects.toBe(lost)
     expect(draftsOf(as)).toHaveLength(1)
   })
 })
