@@ -3,7 +3,7 @@
  * of the rules at a time and runs the unit tests that import the changed file. Reports every mutant that no test detects, and fails
  * below 95 % detected.
  *
- * Without `--count` it tries 100 random mutants of `src/domain`; `--count all` tries every one. Mutants that no test can detect are
+ * Without `--count` it tries 100 random mutants of `src/domain` and `src/flow`; `--count all` tries every one. Mutants that no test can detect are
  * listed with their reasons in `tests/unit/domain/equivalent-mutants.json`.
  */
 import { spawn } from 'node:child_process'
@@ -37,7 +37,7 @@ const EQUIVALENT = 'tests/unit/domain/equivalent-mutants.json'
 const MIN_DETECTED = 0.95
 const DEFAULT_COUNT = 100
 const TIMEOUT_MS = 60_000
-const TESTS = 'tests/unit/domain/**/*.test.ts'
+const TESTS = 'tests/unit/{domain,flow}/**/*.test.ts'
 
 const OPERATORS: Record<string, string> = {
   ...{ '<': '<=', '<=': '<', '>': '>=', '>=': '>', '===': '!==', '!==': '===' },
@@ -132,7 +132,7 @@ async function main(): Promise<void> {
     allowPositionals: true,
   })
   if (values.mutant !== undefined) return runTests(JSON.parse(values.mutant) as Mutant)
-  const folders = positionals.length > 0 ? positionals : ['src/domain']
+  const folders = positionals.length > 0 ? positionals : ['src/domain', 'src/flow']
   const paths = folders.flatMap((path) => (path.endsWith('.ts') ? [path] : globSync(`${path}/**/*.ts`, { cwd: ROOT })))
   const equivalent = JSON.parse(readFileSync(join(ROOT, EQUIVALENT), 'utf8')) as EquivalentMutant[]
   const isEquivalent = (mutant: Mutant) =>

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
-import { createFairLimit, QueueFull } from '../domain/shared/fair-limit.ts'
+import { createFairLimit, QueueFull } from '../flow/fair-limit.ts'
 import { ServiceError } from '../domain/shared/service-error.ts'
 
 /** argon2id, the library's default algorithm, with OWASP's parameters: about 7 ms and 19 MiB per hash. */

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { Context } from '../context.ts'
 import { SECOND } from '../domain/shared/times.ts'
 import type { Metrics } from './metrics.ts'
-import { runPeriodically } from '../periodically.ts'
+import { runPeriodically } from '../flow/periodically.ts'
 
 const PROBE_EVERY_MS = 10 * SECOND
 

@@ -1,7 +1,7 @@
 import type { PublishOrchestrator } from '../integrations/temporal/orchestrator.ts'
 import type { Logger } from '../logger.ts'
 import { SECOND } from '../domain/shared/times.ts'
-import { runPeriodically } from '../periodically.ts'
+import { runPeriodically } from '../flow/periodically.ts'
 
 const CHECK_EVERY_MS = 10 * SECOND
 

@@ -1,6 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
-import { workByServer } from '../../domain/shared/lanes.ts'
+import { workByServer } from '../../flow/lanes.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { AccountStore, ConnectedAccount } from '../../store/accounts/accounts.ts'
 import {

@@ -1,6 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity'
 import { applyRows, type ApplyRowsDeps } from '../../commands/imports/apply-rows.ts'
-import { createFairLimit, QueueFull } from '../../domain/shared/fair-limit.ts'
+import { createFairLimit, QueueFull } from '../../flow/fair-limit.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
 import { retryAfter } from '../shared/retry-after.ts'

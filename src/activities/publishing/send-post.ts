@@ -19,7 +19,7 @@ import { isUnauthorized, toOutgoingPost, type PreparedAccount, type PrepareDeliv
 import { chooseForEntry } from './delivery-account.ts'
 import type { OutcomeRecorder } from './record-outcome.ts'
 import { createPublicationTurns, type PublicationTurnDeps } from './publication-turns.ts'
-import { createSendPriority } from './send-priority.ts'
+import { createSendPriority } from '../../flow/send-priority.ts'
 
 /** The lease outlives the deadline of the visible call by this much. */
 const LEASE_MARGIN_MS = 2 * SECOND

@@ -1,6 +1,6 @@
 import { BrokenCircuitError, circuitBreaker, ConsecutiveBreaker, handleWhenResult, type IBreaker } from 'cockatiel'
-import { createAdaptiveLimit, type CallResult } from '../../domain/shared/adaptive-limit.ts'
-import { createFairLimit, QueueFull } from '../../domain/shared/fair-limit.ts'
+import { createAdaptiveLimit, type CallResult } from '../../flow/adaptive-limit.ts'
+import { createFairLimit, QueueFull } from '../../flow/fair-limit.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { PlatformError } from '../../platforms/errors.ts'

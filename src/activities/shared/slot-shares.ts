@@ -1,4 +1,4 @@
-import { createSlotCounter, mayTakeSlot } from '../../domain/shared/shares.ts'
+import { createSlotCounter, mayTakeSlot } from '../../flow/shares.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { retryAfter } from './retry-after.ts'
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts'
 import { disableWebhook } from '../../commands/webhooks/disable-webhook.ts'
 import { presentEvent } from '../../domain/events/events.ts'
 import { openWebhookSecrets } from '../../commands/webhooks/webhook-secrets.ts'
-import { createFairLimit } from '../../domain/shared/fair-limit.ts'
+import { createFairLimit } from '../../flow/fair-limit.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import {
   judgeStatus,

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { createFairLimit } from '../../domain/shared/fair-limit.ts'
+import { createFairLimit } from '../../flow/fair-limit.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { withDeadline } from '../../deadlines.ts'
+import { withDeadline } from '../../flow/deadlines.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { ChangeFeed, RecordChange } from '../../store/shared/change-stream.ts'

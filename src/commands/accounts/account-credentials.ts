@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
-import { raceAbort } from '../../deadlines.ts'
+import { raceAbort } from '../../flow/deadlines.ts'
 import { nameAmongSeveral } from '../../domain/accounts/selection.ts'
 import { accountExpired } from '../../domain/events/account-events.ts'
 import { connectionExpired } from '../../domain/notifications/notifications.ts'

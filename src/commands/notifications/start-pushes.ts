@@ -1,4 +1,4 @@
-import { createFairLimit } from '../../domain/shared/fair-limit.ts'
+import { createFairLimit } from '../../flow/fair-limit.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { Logger } from '../../logger.ts'
 import type { Notification } from '../../store/notifications/notifications.ts'

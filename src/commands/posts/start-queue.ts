@@ -1,5 +1,5 @@
-import { withDeadline } from '../../deadlines.ts'
-import { createFairLimit } from '../../domain/shared/fair-limit.ts'
+import { withDeadline } from '../../flow/deadlines.ts'
+import { createFairLimit } from '../../flow/fair-limit.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { PlanWeights, SubscriptionPlan } from '../../domain/billing/subscription.ts'

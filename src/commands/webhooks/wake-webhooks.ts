@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts'
-import { createFairLimit } from '../../domain/shared/fair-limit.ts'
+import { createFairLimit } from '../../flow/fair-limit.ts'
 import { isPaused } from '../../domain/webhooks/webhooks.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { Logger } from '../../logger.ts'

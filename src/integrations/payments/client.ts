@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Stripe } from 'stripe'
-import { raceAbort } from '../../deadlines.ts'
+import { raceAbort } from '../../flow/deadlines.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { cappedFetch } from '../shared/capped-fetch.ts'
 import type { PaymentCallOutcome } from '../../telemetry/metrics.ts'

@@ -1,5 +1,5 @@
 import { Connection, ScheduleClient, WorkflowClient } from '@temporalio/client'
-import { withDeadline } from '../../deadlines.ts'
+import { withDeadline } from '../../flow/deadlines.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 
 /** The longest wait for Temporal inside a request. After that the request continues, and the sweeper starts what is missing. */

@@ -1,4 +1,4 @@
-import { raceAbort } from '../../deadlines.ts'
+import { raceAbort } from '../../flow/deadlines.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { CallOptions, ServerApplications } from '../contract.ts'
 import { PlatformError } from '../errors.ts'

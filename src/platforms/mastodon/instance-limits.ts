@@ -1,4 +1,4 @@
-import { raceAbort } from '../../deadlines.ts'
+import { raceAbort } from '../../flow/deadlines.ts'
 import { POSTING_RULES, type PostingRules, type TextLimit } from '../../domain/posts/posting-rules.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { CallOptions, PlatformFacts } from '../contract.ts'

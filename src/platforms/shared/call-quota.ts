@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { raceAbort } from '../../deadlines.ts'
+import { raceAbort } from '../../flow/deadlines.ts'
 import type { QuotaLedger } from '../../domain/quotas/lease.ts'
 import type { CallPurpose, QuotaSubject } from '../../domain/quotas/limits.ts'
 import type { PublicationLedger } from '../../domain/quotas/publications.ts'

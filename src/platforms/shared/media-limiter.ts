@@ -1,4 +1,4 @@
-import { createFairLimit, QueueFull } from '../../domain/shared/fair-limit.ts'
+import { createFairLimit, QueueFull } from '../../flow/fair-limit.ts'
 import type { MediaItem } from '../../domain/posts/post.ts'
 import { parseOwnerId } from '../../domain/media/storage-keys.ts'
 import { SECOND } from '../../domain/shared/times.ts'

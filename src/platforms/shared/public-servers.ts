@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net'
-import { raceAbort } from '../../deadlines.ts'
+import { raceAbort } from '../../flow/deadlines.ts'
 import type { CallOptions } from '../contract.ts'
 import { PlatformError, ServerNotAllowedError } from '../errors.ts'
 import {

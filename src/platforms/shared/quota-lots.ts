@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { withDeadline } from '../../deadlines.ts'
+import { withDeadline } from '../../flow/deadlines.ts'
 import {
   LOT_LIFE_MS,
   type Lease,

@@ -1,5 +1,5 @@
 import mongoose from 'mongoose'
-import { withDeadline } from '../../deadlines.ts'
+import { withDeadline } from '../../flow/deadlines.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 
 const { MongoOperationTimeoutError } = mongoose.mongo

@@ -6,7 +6,7 @@ import { isDuplicateKey } from '../mongo-errors.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { hashKey } from '../shared/rate-limits.ts'
 import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
-import { createKeyedSemaphore } from '../shared/keyed-semaphore.ts'
+import { createKeyedSemaphore } from '../../flow/keyed-semaphore.ts'
 
 /** Longer than a code and its proof are valid. */
 const RETENTION_MS = HOUR

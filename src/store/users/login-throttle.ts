@@ -13,7 +13,7 @@ import { isDuplicateKey } from '../mongo-errors.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { hashKey, toPersonKey, rateLimited, type RateLimits } from '../shared/rate-limits.ts'
 import { required, schemaOptions } from '../shared/schema.ts'
-import { createKeyedSemaphore } from '../shared/keyed-semaphore.ts'
+import { createKeyedSemaphore } from '../../flow/keyed-semaphore.ts'
 
 const WINDOW_MS = 15 * MINUTE
 /** Concurrent attempts on one account per process: as many as the password hasher checks concurrently. */

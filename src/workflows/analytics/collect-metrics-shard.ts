@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import type { Activities } from '../../activities/index.ts'
-import { workByServer } from '../../domain/shared/lanes.ts'
+import { workByServer } from '../../flow/lanes.ts'
 import { platformLabel } from '../../domain/shared/platforms.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import {

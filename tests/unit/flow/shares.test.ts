@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSlotCounter, mayTakeSlot } from '../../../../src/domain/shared/shares.ts'
+import { createSlotCounter, mayTakeSlot } from '../../../src/flow/shares.ts'
 
 /** Takes places for the users in turn; returns who got one, with `shared` places and no other limit. */
 function takeAll(shared: number, userIds: string[]) {

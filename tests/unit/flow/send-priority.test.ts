@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createSendPriority } from '../../../../src/activities/publishing/send-priority.ts'
+import { createSendPriority } from '../../../src/flow/send-priority.ts'
 
 it('records wait until every concurrent send has ended, even with an error', async () => {
   const priority = createSendPriority(60_000)

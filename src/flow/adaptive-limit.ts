@@ -1,4 +1,4 @@
-import { SECOND } from './times.ts'
+import { SECOND } from '../domain/shared/times.ts'
 
 interface AdaptiveLimitOptions {
   /** The number of concurrent calls at first, and again after a minute without a full load. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createFairLimit, QueueFull } from '../../../../src/domain/shared/fair-limit.ts'
+import { createFairLimit, QueueFull } from '../../../src/flow/fair-limit.ts'
 
 /** Runs jobs that end when the test calls `end`. `started` has their names in the order of their starts. */
 function createJobs(limit: ReturnType<typeof createFairLimit>) {

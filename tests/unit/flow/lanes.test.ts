@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { workByServer } from '../../../../src/domain/shared/lanes.ts'
+import { workByServer } from '../../../src/flow/lanes.ts'
 
 const items = (server: string, count: number) => Array.from({ length: count }, (_, index) => `${server} ${index}`)
 const toServer = (item: string) => item.split(' ')[0]!

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createAdaptiveLimit, type CallResult } from '../../../../src/domain/shared/adaptive-limit.ts'
+import { createAdaptiveLimit, type CallResult } from '../../../src/flow/adaptive-limit.ts'
 
 const MINUTE_MS = 60_000
 const answered = (latencyMs: number): CallResult => ({ latencyMs, isThrottled: false })
