@@ -38,9 +38,18 @@ export const DEEP_GROUPS: Readonly<Record<string, DeepGroup>> = {
   },
   // Requests and deliveries that meet, and the guards against that, each removed once.
   races: {
-    files: ['tests/integration/races/*.test.ts', 'tests/faults/planted.test.ts', 'tests/simulation/guards.test.ts'],
+    files: ['tests/integration/races/*.test.ts', 'tests/faults/planted.test.ts'],
     sources: ['src/activities', 'src/commands', 'src/domain', 'src/store', 'src/platforms/shared', 'tests/faults'],
     workers: 3,
+  },
+  // Each guard of deliveries, removed once in the simulation, which keeps a core busy all the time.
+  simulation: {
+    files: ['tests/simulation/guards.test.ts'],
+    sources: [
+      ...['src/activities/publishing', 'src/domain/posts', 'src/store/posts', 'src/workflows/publishing'],
+      ...['src/platforms', 'tests/simulation'],
+    ],
+    workers: 1,
   },
   // The whole service with each platform and several accounts, and long waits.
   deliveries: {
