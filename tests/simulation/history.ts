@@ -66,6 +66,7 @@ const SECOND = 1_000
 const FAULTS_END_MS = 90 * SECOND
 /** All waits of a reconciliation together are shorter. */
 const LONGEST_MS = 3 * 3_600 * SECOND
+const LONGEST_OUTAGE_MS = 15 * SECOND
 const SWEEP_EVERY_MS = 60 * SECOND
 const LOOK_EVERY_MS = 5 * SECOND
 
@@ -214,8 +215,10 @@ function createSimulation(
         const server = kind === 'MongoDB is down' ? 'mongo' : 'temporal'
         trace(kind)
         world.state[server] = false
-        await sleep(Math.min(lastsMs, 10 * SECOND))
+        const outageMs = Math.min(lastsMs, LONGEST_OUTAGE_MS)
+        await sleep(outageMs)
         world.state[server] = true
+        if (server === 'temporal') temporal.afterOutage(outageMs)
         trace(`${server} is back`)
       }
     }

@@ -147,7 +147,7 @@ function createParts(process: Process, { source, world, temporal, platforms: sim
   }
 
   /** Returns whether Temporal acknowledged. The request may take effect without an acknowledgement. */
-  async function tell(apply: () => void): Promise<boolean> {
+  async function notify(apply: () => void): Promise<boolean> {
     await process.running()
     const isLost = !world.state.temporal
     await world.sleep(isLost ? ACKNOWLEDGED_WITHIN_MS : 5)
@@ -164,11 +164,11 @@ function createParts(process: Process, { source, world, temporal, platforms: sim
   const orchestrator: Pick<PublishOrchestrator, 'start' | 'signal' | 'startWork' | 'terminateStuck' | 'listOverdue'> = {
     async start(post) {
       const plan = toPublishPlan(post)
-      return plan ? tell(() => temporal.start(plan)) : true
+      return plan ? notify(() => temporal.start(plan)) : true
     },
     async signal(post, signal) {
       const plan = toPublishPlan(post)
-      return tell(() => {
+      return notify(() => {
         if (signal !== 'cancel' && plan) temporal.start(plan)
         temporal.signal(post._id, post.revision)
       })

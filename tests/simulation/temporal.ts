@@ -48,6 +48,8 @@ export function createTemporal(
 ) {
   const workers = new Set<Worker>()
   const workflows = new Map<string, Workflow>()
+  /** The attempts that are running, with what ends them for Temporal. */
+  const open = new Set<{ heartbeatMs: number; lose(): void }>()
   const { sleep } = world
   const { PUBLISHING } = decisions
 
@@ -109,7 +111,7 @@ export function createTemporal(
     const cancelled = new AbortController()
     workflow.wake = () => cancelled.abort()
     if (workflow.progress.isStale) return []
-    await sleepUntil(decisions.toArmAt(plan), cancelled.signal)
+    await sleepUntil(plan.armAt, cancelled.signal)
     if (cancelled.signal.aborted) return []
     return Promise.all(plan.platforms.map((planned) => deliver(plan, planned, cancelled.signal)))
   }
@@ -175,6 +177,9 @@ export function createTemporal(
       while (!world.state.temporal) await sleep(500)
       return end
     })
+    const lost = Promise.withResolvers<null>()
+    const running = { heartbeatMs: attempt.heartbeatMs, lose: () => lost.resolve(null) }
+    open.add(running)
     const silent = (async () => {
       for (;;) {
         await process.stopped
@@ -182,8 +187,10 @@ export function createTemporal(
         if (!process.isUp || process.isFrozen) return null
       }
     })()
-    const end = await Promise.race([ended, silent, sleep(PUBLISHING.startToCloseTimeout).then(() => null)])
+    const tooLong = sleep(PUBLISHING.startToCloseTimeout).then(() => null)
+    const end = await Promise.race([ended, silent, lost.promise, tooLong])
     isOpen = false
+    open.delete(running)
     if (end === null) trace(`an attempt of ${input.postId} on ${input.platform} is lost with ${process.name}`)
     return end
   }
@@ -199,6 +206,10 @@ export function createTemporal(
     workers,
     isRunning: (postId: string): boolean => workflows.has(postId),
     start,
+    /** Ends the attempts whose heartbeats were missing in an outage of Temporal. Their workers go on with them. */
+    afterOutage(lastedMs: number): void {
+      for (const attempt of open) if (attempt.heartbeatMs < lastedMs) attempt.lose()
+    },
     /** Signals the running workflow of a post. */
     signal(postId: string, revision: number): void {
       const workflow = workflows.get(postId)

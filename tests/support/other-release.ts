@@ -15,8 +15,7 @@ async function waitForNextRelease(waitMs: number): Promise<void> {
   await sleep(Math.max(waitMs, 1))
 }
 
-export const publishPost = (plan: PublishPlan): Promise<void> =>
-  waitForNextRelease(plan.dueAt - plan.armLeadMs - Date.now())
+export const publishPost = (plan: PublishPlan): Promise<void> => waitForNextRelease(plan.armAt - Date.now())
 
 const background = (): Promise<void> => waitForNextRelease(2_000)
 

@@ -10,10 +10,10 @@ export interface PublishPlan {
   userId: string
   /** Workflows ignore messages with a lower revision. */
   revision: number
-  /** Milliseconds since the epoch. */
+  /** When the post is due, milliseconds since the epoch. */
   dueAt: number
-  /** How long before `dueAt` the delivery is armed. */
-  armLeadMs: number
+  /** When its deliveries start to wait for that instant. */
+  armAt: number
   /** Entries whose delivery is open. */
   platforms: PlannedPlatform[]
 }
@@ -23,8 +23,8 @@ export interface PlannedPlatform {
   /** The account that the user chose; absent for the default account of the platform. */
   target?: string
   round: number
-  /** How long before `dueAt` preparation should start; 0 when the armed activity prepares in time. */
-  prepareLeadMs: number
+  /** When its media is prepared; absent when the armed delivery prepares in time. */
+  prepareAt?: number
   /** Set when the first attempt probably takes a second at most, so that it needs no task of its own. */
   isBrief?: true
 }
@@ -32,25 +32,23 @@ export interface PlannedPlatform {
 /** Returns the plan of a post; null when there is nothing left to deliver. */
 export function toPublishPlan(post: Post): PublishPlan | null {
   if (post.dueAt === null || post.status === 'DRAFT' || post.status === 'CANCELLED') return null
+  const dueAt = post.dueAt.getTime()
+  // mechanism: arming by rank
+  const armAt = dueAt - armLeadMs(post._id, post.dueRank)
   const platforms = post.platformStatuses
     .filter(({ status }) => status === 'pending' || status === 'processing')
-    .map((entry) => ({
-      platform: entry.platform,
-      ...(entry.target !== undefined && { target: entry.target }),
-      round: entry.delivery.round,
-      prepareLeadMs: prepareLeadMs(entry.platform, resolveContent(post, entry)),
-      ...(isBrief(post, entry) && { isBrief: true as const }),
-    }))
+    .map((entry): PlannedPlatform => {
+      const prepareAt = dueAt - prepareLeadMs(entry.platform, resolveContent(post, entry))
+      return {
+        platform: entry.platform,
+        ...(entry.target !== undefined && { target: entry.target }),
+        round: entry.delivery.round,
+        ...(prepareAt < armAt && { prepareAt }),
+        ...(isBrief(post, entry) && { isBrief: true }),
+      }
+    })
   if (platforms.length === 0) return null
-  return {
-    postId: post._id,
-    userId: post.userId,
-    revision: post.revision,
-    dueAt: post.dueAt.getTime(),
-    // mechanism: arming by rank
-    armLeadMs: armLeadMs(post._id, post.dueRank),
-    platforms,
-  }
+  return { postId: post._id, userId: post.userId, revision: post.revision, dueAt, armAt, platforms }
 }
 
 /** True for the first attempt of an immediate text. */

@@ -88,15 +88,6 @@ export function findLastStatus(results: readonly DeliveryResult[]): DeliveryResu
   return results.reduce((latest, result) => (result.revision > latest.revision ? result : latest)).status
 }
 
-/** When the deliveries of a plan start to wait for the exact time, milliseconds since 1970. */
-export const toArmAt = ({ dueAt, armLeadMs }: PublishPlan): number => dueAt - armLeadMs
-
-/** When the media of a platform is prepared; null when the armed delivery does that. */
-export function toPrepareAt(plan: PublishPlan, { prepareLeadMs }: PlannedPlatform, now: number): number | null {
-  const [prepareAt, armAt] = [plan.dueAt - prepareLeadMs, toArmAt(plan)]
-  return prepareAt < armAt && now < armAt ? prepareAt : null
-}
-
 /** A delivery that is armed early heartbeats rarely, and in such a way that the loss of its worker shows five seconds after the instant. */
 export function toHeartbeatTimeout(armedMs: number): number {
   if (armedMs <= MAX_BRIEF_MS) return HEARTBEAT_TIMEOUT_MS

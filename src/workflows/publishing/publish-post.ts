@@ -36,11 +36,9 @@ import {
   PREPARING,
   PUBLISHING,
   RECORDS,
-  toArmAt,
   toDeliveryInput,
   toHeartbeatTimeout,
   toNames,
-  toPrepareAt,
   toProgress,
   toSuperseded,
 } from './decisions.ts'
@@ -119,7 +117,7 @@ async function runUntilStale(plan: PublishPlan, untilStale: () => Promise<void>)
 }
 
 async function runPlan(plan: PublishPlan): Promise<DeliveryResult[]> {
-  const armAt = toArmAt(plan)
+  const { armAt } = plan
   if (Date.now() < armAt) {
     await Promise.all(plan.platforms.map((planned) => prepareAhead(plan, planned)))
     await sleepUntil(armAt, `Wait until the post is armed for ${new Date(plan.dueAt).toISOString()}`)
@@ -129,15 +127,15 @@ async function runPlan(plan: PublishPlan): Promise<DeliveryResult[]> {
 
 /** Prepares media that takes longer than the armed seconds. A failure here is a warning, and does not end the delivery. */
 async function prepareAhead(plan: PublishPlan, planned: PlannedPlatform): Promise<void> {
-  const prepareAt = toPrepareAt(plan, planned, Date.now())
-  if (prepareAt === null) return
+  const { prepareAt } = planned
+  if (prepareAt === undefined) return
   const label = platformLabel(planned.platform)
   await sleepUntil(prepareAt, `Wait until the media is prepared for ${label}`)
   try {
     await preparing.preparePlatform.executeWithOptions(
       {
         summary: `Prepare the media for ${label}`,
-        scheduleToCloseTimeout: Math.max(toArmAt(plan) - Date.now(), SECOND),
+        scheduleToCloseTimeout: Math.max(plan.armAt - Date.now(), SECOND),
       },
       [toDeliveryInput(plan, planned)],
     )

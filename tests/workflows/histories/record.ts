@@ -408,8 +408,8 @@ async function recordScripted(userId: string): Promise<void> {
   }
 
   const postId = newId()
-  const platforms = [{ platform: 'mastodon', round: 0, prepareLeadMs: 0 }]
-  const plan = { postId, userId, revision: 0, dueAt: Date.now(), armLeadMs: 5 * SECOND, platforms }
+  const platforms = [{ platform: 'mastodon', round: 0 }]
+  const plan = { postId, userId, revision: 0, dueAt: Date.now(), armAt: Date.now() - 5 * SECOND, platforms }
   const publishing = {
     publishToPlatform: () => Promise.reject(ApplicationFailure.nonRetryable('The delivery is lost')),
     giveUpDelivery: async () => ({ outcome: 'failed', status: 'FAILED', revision: 1 }),

@@ -13,21 +13,22 @@ import { after, buildClaim, buildPost, T0 } from '../../../support/posts.ts'
 
 const image = { storageKey: 'posts/u/a.png', storageUrl: 'http://s/posts/u/a.png', mimeType: 'image/png' }
 
-it('a plan has the due time and the open platforms with their lead', () => {
+it('a plan says when the post is due, armed and prepared', () => {
+  const dueAt = after(T0, 120_000)
   const post = buildPost({
     selectedPlatforms: ['bluesky', 'threads'],
-    scheduledAt: after(T0, 1_000),
+    scheduledAt: dueAt,
     platformSpecificContent: { threads: { mediaItems: [image] } },
   })
   expect(toPublishPlan(post)).toEqual({
     postId: post._id,
     userId: post.userId,
     revision: 0,
-    dueAt: T0.getTime() + 1_000,
-    armLeadMs: armLeadMs(post._id),
+    dueAt: dueAt.getTime(),
+    armAt: dueAt.getTime() - armLeadMs(post._id),
     platforms: [
-      { platform: 'bluesky', round: 0, prepareLeadMs: 0 },
-      { platform: 'threads', round: 0, prepareLeadMs: 60_000 },
+      { platform: 'bluesky', round: 0 },
+      { platform: 'threads', round: 0, prepareAt: dueAt.getTime() - 60_000 },
     ],
   })
 })
@@ -59,9 +60,8 @@ it('the arm lead depends on the id and is between 3 s and 10 s', () => {
 it('posts of one second are armed one after the other, 25 per second', () => {
   const lead = (dueRank: number) => armLeadMs('a', dueRank) - armLeadMs('a')
   expect([0, 1, 25, 1_000].map(lead)).toEqual([0, 40, 1_000, 40_000])
-  expect(toPublishPlan({ ...buildPost({ scheduledAt: after(T0, 1_000) }), _id: 'a', dueRank: 1_000 })!.armLeadMs).toBe(
-    armLeadMs('a') + 40_000,
-  )
+  const { dueAt, armAt } = toPublishPlan({ ...buildPost({ scheduledAt: after(T0, 1_000) }), _id: 'a', dueRank: 1_000 })!
+  expect(dueAt - armAt).toBe(armLeadMs('a') + 40_000)
 })
 
 it('no post is armed more than two minutes ahead', () => {
