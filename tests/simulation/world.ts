@@ -36,7 +36,7 @@ const CALL_FAULTS: Record<CallFault, number> = {
   'foreign response after': 2,
   'server error instead': 2,
   'server error after': 2,
-  refused: 1,
+  refused: 4,
   throttled: 1,
   late: 4,
 }

@@ -35,6 +35,8 @@ const FORBIDDEN: Snippet[] = [
 
   [IMPORTS, 'src/domain/accounts/knows-captions.ts', `import { draft } from '../captions/captions.ts'`],
 
+  [IMPORTS, 'src/flow/knows-posts.ts', `import { rollUp } from '../domain/posts/post-entries.ts'`],
+
   [IMPORTS, 'src/workflows/knows-node.ts', `import { readFile } from 'node:fs/promises'`],
   [IMPORTS, 'src/workflows/knows-bare-node.ts', `import { readFileSync } from 'fs'`],
   [IMPORTS, 'src/workflows/calls-activity.ts', `import { createActivities } from '../activities/index.ts'`],
@@ -147,7 +149,7 @@ const ALLOWED: [file: string, source: string][] = [
   ],
   [
     'src/commands/fine.ts',
-    `import { randomBytes } from 'node:crypto'\nimport { newId } from '../store/shared/schema.ts'\nimport type { ObjectStorage } from '../integrations/storage/storage.ts'\nimport type { Logger } from '../logger.ts'\nimport { withDeadline } from '../deadlines.ts'\nimport { publishPostWorkflowId } from '../workflows/contract/publishing.ts'`,
+    `import { randomBytes } from 'node:crypto'\nimport { newId } from '../store/shared/schema.ts'\nimport type { ObjectStorage } from '../integrations/storage/storage.ts'\nimport type { Logger } from '../logger.ts'\nimport { withDeadline } from '../flow/deadlines.ts'\nimport { publishPostWorkflowId } from '../workflows/contract/publishing.ts'`,
   ],
   [
     'src/api/posts/fine.ts',
