@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -139,9 +140,13 @@ describe('the HTTP client', () => {
   })
 
   it('another connection is opened when the one opened ahead is closed', async () => {
-    server.on('connection', (socket) => setTimeout(() => !received.length && socket.destroy(), 50))
+    const opened = once(server, 'connection') as Promise<[Socket]>
     client.warm(url)
-    await delay(150)
+    const [socket] = await opened
+    socket.destroy()
+    await once(socket, 'close')
+    // The client is in this process, and sees the end in the next turns of the event loop.
+    await delay(50)
     expect((await call()).text).toBe('hello')
   })
 
