@@ -5,7 +5,7 @@ export type Scale = 'full' | 'quick'
 
 const MOST_ROUNDS: Record<Scale, number> = { full: 10, quick: 1 }
 
-/** What one side of a comparison measured in one round, by name. */
+/** The measured values of one side of a comparison in one round, by name. */
 export type Sample = Record<string, number>
 
 /** A limit of the ratio, of our number, or of how much ours exceeds the baseline. */

@@ -14,7 +14,7 @@ import type { World } from '../world.ts'
 /** A part of the service that only makes it faster, and the replacement that switches it off. */
 interface Mechanism {
   off: Replacement
-  /** What it makes better: the lateness of a burst, or the processor time of a worker or of Temporal. */
+  /** The figure that it improves: the lateness of a burst, or the processor time of a worker or of Temporal. */
   gains: 'late' | 'worker' | 'Temporal'
   latencyMs?: number
   /** With it, a post is for three platforms that respond at different times. */
@@ -42,7 +42,7 @@ export const MECHANISMS: Mechanism[] = [
 
 const POSTS: Record<Scale, number> = { full: 2_000, quick: 40 }
 const WARM_UP_POSTS = 100
-/** What a copy needs so that its processes run. */
+/** The folders that a copy needs for its processes. */
 const FOLDERS = ['bench', 'sandbox', 'tests/support']
 const GAINS: Bound = { of: 'ratio', atMost: 0.95 }
 

@@ -88,6 +88,11 @@ export const SIMULATED_GUARDS: SimulatedGuard[] = [
     violates: 'I2',
   },
   {
+    guard: 'A draft whose id may be stored is not deleted',
+    removed: [{ anchor: 'draft that may be stored', change: remove }],
+    violates: 'I2',
+  },
+  {
     guard: 'A published container is not published again',
     removed: [
       { anchor: 'unpublished container', change: () => "if (state === 'published') return 'absent'" },

@@ -18,7 +18,7 @@ import { createTemporal } from './temporal.ts'
 import { startVirtualTime } from './virtual-time.ts'
 import { createWorld, type Odds } from './world.ts'
 
-/** What a client does with its post, milliseconds after its create. */
+/** A request of a client for its post, milliseconds after its create. */
 export interface Change {
   kind: 'edit' | 'postpone' | 'cancel' | 'delete' | 'retry'
   at: number
@@ -33,7 +33,7 @@ export interface PlannedPost {
   changes: Change[]
 }
 
-/** What happens to a process or server, milliseconds after the start of the history. */
+/** A fault of a process or server, milliseconds after the start of the history. */
 export interface Mishap {
   kind: 'kill worker' | 'freeze worker' | 'drain worker' | 'kill API' | 'MongoDB is down' | 'Temporal is down'
   which: number
@@ -52,7 +52,7 @@ export interface History {
 
 export interface Outcome {
   violations: Violation[]
-  /** What happened, a line each. */
+  /** One line for each event. */
   trace: string[]
 }
 
@@ -183,7 +183,7 @@ function createSimulation(
   function replaceWorker(index: number): void {
     const { process } = workers[index]!
     temporal.workers.delete(workers[index]!)
-    if (process.isUp) process.kill()
+    process.kill()
     workers[index] = startWorker(process.name)
   }
 
@@ -196,7 +196,6 @@ function createSimulation(
         await sleep(lastsMs)
         return replaceWorker(which)
       case 'freeze worker':
-        if (process.isFrozen || !process.isUp) return
         process.freeze()
         await sleep(lastsMs)
         return process.thaw()

@@ -1,7 +1,7 @@
 import { Query as AnyQuery } from 'mingo'
 import { Context } from 'mingo/core'
 import * as queryOperators from 'mingo/operators/query'
-import { $inc, $max, $pull, $push, $set, $unset } from 'mingo/operators/update'
+import { $inc, $pull, $push, $set } from 'mingo/operators/update'
 import { Query } from 'mingo/query'
 import mongoose, { type Schema } from 'mongoose'
 import type { Database } from '../../src/store/shared/database.ts'
@@ -22,7 +22,7 @@ interface Table {
   unique: UniqueIndex[]
 }
 
-/** What all connections share: the state of the simulated server. */
+/** The state of the simulated server, which all connections share. */
 export type MemoryStorage = Map<string, Table>
 
 /** The documents as a command sees them: those of the server, or of a transaction. */
@@ -38,9 +38,7 @@ interface CommandOptions {
   projection?: Record<string, unknown>
   sort?: Record<string, 1 | -1>
   limit?: number
-  upsert?: boolean
   ordered?: boolean
-  returnDocument?: 'before' | 'after'
 }
 
 /** Sends a command: `apply` is called when it reaches the server. The simulation delays it, or loses it or its response. */
@@ -132,9 +130,8 @@ export function connectMemory(storage: MemoryStorage, send: SendCommand = sendAt
     }
 
     function change(document: Stored, update: Filter, options: CommandOptions): number {
-      const { $setOnInsert: _, ...changes } = update
       const changed = copy(document)
-      const fields = Object.entries(copy(changes)).flatMap(([name, expression]) => {
+      const fields = Object.entries(copy(update)).flatMap(([name, expression]) => {
         const operator = UPDATES.get(name)
         if (!operator) throw new Error(`The database in memory does not know ${name}`)
         return operator(expression as Filter)(changed)
@@ -143,15 +140,9 @@ export function connectMemory(storage: MemoryStorage, send: SendCommand = sendAt
       return fields.length > 0 ? 1 : 0
     }
 
-    function updateMatching(found: Stored[], filter: Filter, update: Filter, options: CommandOptions) {
-      if (found.length === 0 && options.upsert) {
-        const [inserted] = [{ ...equalities(filter), ...(update['$setOnInsert'] as object) } as Stored]
-        insert(inserted, options)
-        change(viewOf(options).get(name, inserted._id)!, update, options)
-        return { matchedCount: 0, modifiedCount: 0, upsertedCount: 1 }
-      }
+    function updateAll(found: Stored[], update: Filter, options: CommandOptions) {
       const modifiedCount = found.reduce((count, document) => count + change(document, update, options), 0)
-      return { matchedCount: found.length, modifiedCount, upsertedCount: 0 }
+      return { matchedCount: found.length, modifiedCount }
     }
 
     function removeAll(found: Stored[], options: CommandOptions) {
@@ -202,9 +193,9 @@ export function connectMemory(storage: MemoryStorage, send: SendCommand = sendAt
           if (refused.length > 0) throw bulkError(refused)
         }),
       updateOne: (filter: Filter, update: Filter, options: CommandOptions = {}) =>
-        run('update', () => updateMatching(select(filter, options).slice(0, 1), filter, update, options)),
+        run('update', () => updateAll(select(filter, options).slice(0, 1), update, options)),
       updateMany: (filter: Filter, update: Filter, options: CommandOptions = {}) =>
-        run('update', () => updateMatching(select(filter, options), filter, update, options)),
+        run('update', () => updateAll(select(filter, options), update, options)),
       deleteMany: (filter: Filter, options: CommandOptions = {}) =>
         run('delete', () => removeAll(select(filter, options), options)),
       findOneAndDelete: (filter: Filter, options: CommandOptions = {}) =>
@@ -251,7 +242,7 @@ export function connectMemory(storage: MemoryStorage, send: SendCommand = sendAt
 /** A query copies its context, so that of all operators would cost more than the comparison. */
 const OPERATORS = Context.init({ query: queryOperators })
 
-const UPDATES = new Map(Object.entries<object>({ $inc, $max, $pull, $push, $set, $unset })) as Map<string, typeof $set>
+const UPDATES = new Map(Object.entries<object>({ $inc, $pull, $push, $set })) as Map<string, typeof $set>
 
 const DUPLICATE_KEY = 11_000
 const WRITE_CONFLICT = 112
@@ -273,11 +264,6 @@ function toMatcher(filter: Filter): (document: Stored) => boolean {
   if (isPlain) return (document) => conditions.every(([name, value]) => (document[name] ?? null) === value)
   const query = new Query(filter, { context: OPERATORS })
   return (document) => query.test(document)
-}
-
-/** The fields that an upsert takes from its filter. */
-function equalities(filter: Filter): Filter {
-  return Object.fromEntries(Object.entries(filter).filter(([, value]) => typeof value !== 'object'))
 }
 
 function listUniqueIndexes(schema: Schema): UniqueIndex[] {

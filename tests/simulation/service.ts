@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import type * as DeliveryAttemptsModule from '../../src/activities/publishing/delivery-attempt.ts'
+import type * as PostActivitiesModule from '../../src/activities/publishing/post-activities.ts'
 import type * as SweepModule from '../../src/activities/publishing/sweep.ts'
 import type * as CallLimiterModule from '../../src/activities/shared/call-limiter.ts'
 import type * as ClockModule from '../../src/clock.ts'
@@ -57,16 +58,17 @@ export async function loadService(root: string) {
     load<typeof PublishPlanModule>('domain/posts/publish-plan.ts'),
     load<typeof DecisionsModule>('workflows/publishing/decisions.ts'),
   ])
-  const [cancelling, deleting, retrying, starting, notifying] = await Promise.all([
+  const [cancelling, deleting, retrying, starting, notifying, records] = await Promise.all([
     load<typeof CancelPostModule>('commands/posts/cancel-post.ts'),
     load<typeof DeletePostModule>('commands/posts/delete-post.ts'),
     load<typeof RetryPostModule>('commands/posts/retry-post.ts'),
     load<typeof StartQueueModule>('commands/posts/start-queue.ts'),
     load<typeof NotifyWorkflowModule>('commands/shared/notify-workflow.ts'),
+    load<typeof PostActivitiesModule>('activities/publishing/post-activities.ts'),
   ])
   const source = {
     ...{ deliveries, sweeping, limiter, clock, posts, registry, http, moves, plans, decisions },
-    ...{ cancelling, deleting, retrying, starting, notifying },
+    ...{ cancelling, deleting, retrying, starting, notifying, records },
   }
   // Modules that are loaded with the first delivery would be real input in virtual time.
   const { platforms, close } = createPlatforms(source, [], http.createHttpClient)
@@ -130,7 +132,7 @@ function createPlatforms(
   return { platforms: created, close: () => created.close() }
 }
 
-/** What both kinds of processes have: stores, accounts and the way to Temporal. */
+/** Creates the parts of both kinds of processes: stores, accounts and the connection to Temporal. */
 function createParts(process: Process, { source, world, temporal, platforms: simulated }: Surroundings) {
   const database = connectMemory(world.storage, process.send)
   const now = () => new Date()
@@ -203,7 +205,6 @@ function createParts(process: Process, { source, world, temporal, platforms: sim
 export function createWorker(process: Process, surroundings: Surroundings) {
   const { source } = surroundings
   const parts = createParts(process, surroundings)
-  const { posts } = parts
   const draining = new AbortController()
   const running = new Map<string, Promise<AttemptEnd>>()
   const { attemptDelivery } = source.deliveries.createDeliveryAttempts({
@@ -224,6 +225,7 @@ export function createWorker(process: Process, surroundings: Surroundings) {
     maxLatenessMs: MAX_LATENESS_MS,
     activitySlots: 100,
   })
+  const records = source.records.createPostActivities(parts)
   const sweeper = source.sweeping.createSweepActivities({
     ...parts,
     backlogs: [],
@@ -271,10 +273,7 @@ export function createWorker(process: Process, surroundings: Surroundings) {
       const end = await Promise.race([publishing, timeout])
       return end && 'result' in end ? end.result : null
     },
-    async readPost(postId, userId) {
-      const post = await posts.find(postId, userId)
-      return post ? { status: post.status, plan: source.plans.toPublishPlan(post) } : { status: 'DELETED', plan: null }
-    },
+    readPost: records.readPost,
   }
   return {
     ...worker,

@@ -7,7 +7,7 @@ import type { Process, World } from './world.ts'
 /** An accepted result that an attempt left in its heartbeat. */
 export type HeartbeatDetails = object | null
 
-/** What an attempt reports to its worker. */
+/** The activity context of an attempt. */
 export interface AttemptContext {
   /** Aborts when the workflow has cancelled the activity, or the worker is drained. */
   signal: AbortSignal
@@ -18,7 +18,7 @@ export interface AttemptContext {
 /** How an attempt ended. Without a result, it is repeated after `waitMs`, or after the usual interval. */
 export type AttemptEnd = { result: DeliveryResult } | { waitMs?: number }
 
-/** What Temporal calls in a worker. */
+/** The functions of a worker that Temporal calls. */
 export interface Worker {
   process: Process
   /** Resolves when the worker stops taking work. */

@@ -5,7 +5,7 @@ import type { Random } from '../faults/random.ts'
 import type { MemoryStorage, SendCommand } from './memory-database.ts'
 import type { PlatformAnswer, PlatformCall, SimulatedPlatform } from './platforms.ts'
 
-/** What a call to a platform meets. */
+/** A fault of a call to a platform. */
 export type CallFault =
   | 'lost request'
   | 'lost response'
@@ -53,8 +53,6 @@ export interface Process {
   readonly name: string
   readonly isUp: boolean
   readonly isFrozen: boolean
-  /** Resolves when the process ends. */
-  readonly ended: Promise<void>
   /** Resolves when the process freezes or ends; replaced when it thaws. */
   readonly stopped: Promise<void>
   kill(): void
@@ -88,7 +86,6 @@ export function createWorld({ random, odds, platforms, http, trace }: WorldOptio
   function createProcess(name: string): Process {
     let isUp = true
     let frozen: PromiseWithResolvers<void> | null = null
-    const ended = Promise.withResolvers<void>()
     let stopped = Promise.withResolvers<void>()
     const never = new Promise<never>(() => {})
 
@@ -109,7 +106,6 @@ export function createWorld({ random, odds, platforms, http, trace }: WorldOptio
 
     return {
       name,
-      ended: ended.promise,
       running,
       get isUp() {
         return isUp
@@ -121,21 +117,23 @@ export function createWorld({ random, odds, platforms, http, trace }: WorldOptio
         return stopped.promise
       },
       kill() {
+        if (!isUp) return
         trace(`${name} is killed`)
         isUp = false
         frozen?.resolve()
         frozen = null
         stopped.resolve()
-        ended.resolve()
       },
       freeze() {
+        if (!isUp || frozen) return
         trace(`${name} freezes`)
         frozen = Promise.withResolvers()
         stopped.resolve()
       },
       thaw() {
+        if (!frozen) return
         trace(`${name} thaws`)
-        frozen?.resolve()
+        frozen.resolve()
         frozen = null
         stopped = Promise.withResolvers()
       },
@@ -257,7 +255,7 @@ const INSTEAD: Partial<Record<CallFault, (platform: SimulatedPlatform) => Platfo
   throttled: (platform) => platform.refuse(429),
 }
 
-/** What becomes of the answer to a call that took effect; null: it is lost. */
+/** The changed responses to calls that took effect; null: the response is lost. */
 const AFTER: Partial<
   Record<CallFault, (platform: SimulatedPlatform, answer: PlatformAnswer) => PlatformAnswer | null>
 > = {

@@ -5,8 +5,8 @@ import { explainFailure, failure, type Failure } from '../../domain/posts/failur
 import { postEnded, postFailed, postPublished } from '../../domain/notifications/notifications.ts'
 import { accept, ClaimRefused, defer, EffectTaken, markUnknown, refuse } from '../../domain/posts/delivery-moves.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
-import { findOpenEntry, findEntry, toCauseFields, toFailure } from '../../domain/posts/post-entries.ts'
-import type { Move, PlatformStatus, Post, Published } from '../../domain/posts/post.ts'
+import { findOpenEntry, findEntry, mayTakeEffect, toCauseFields, toFailure } from '../../domain/posts/post-entries.ts'
+import type { Move, Post, Published } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
@@ -78,7 +78,8 @@ export function createOutcomeRecorder(deps: OutcomeRecorderDeps) {
       return RELOAD
     }
     // guard: earlier call in flight
-    if (mayTakeEffect(attempt.entry, clock.now(), unansweredSettleMs)) return recordUnknown(attempt, reason, true)
+    if (mayTakeEffect(attempt.entry.delivery, clock.now(), unansweredSettleMs))
+      return recordUnknown(attempt, reason, true)
     const moved = await applyMove(attempt, refuse(toTarget(input), reason, ref))
     // The entry is still open when another attempt claimed it meanwhile. Then this refusal does not count.
     if (findOpenEntry(moved, toTarget(input), input.round)) return RELOAD
@@ -214,11 +215,6 @@ export function toDeliveryResult(
     ...(outcome === 'failed' &&
       reason && { failure: { code: reason.code, message: explainFailure(reason, input.platform) } }),
   }
-}
-
-/** Returns whether an earlier, unanswered call may still publish the post, whatever the response to a later one was. */
-function mayTakeEffect({ delivery: { unansweredAt } }: PlatformStatus, now: Date, settleMs: number): boolean {
-  return unansweredAt !== undefined && now.getTime() - unansweredAt.getTime() < settleMs
 }
 
 function logFailure(event: string, { ref, activity }: Attempt, { code, platformReason }: Failure): void {

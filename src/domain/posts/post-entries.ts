@@ -66,6 +66,14 @@ export function needsReconciliation(delivery: Delivery, now: Date): boolean {
   return delivery.leaseUntil !== null && delivery.leaseUntil <= now
 }
 
+/**
+ * Returns whether an earlier call without a response may still publish the post, whatever the response to its repeat was.
+ * @param settleMs how long after its start such a call may take effect
+ */
+export function mayTakeEffect({ unansweredAt }: Delivery, now: Date, settleMs: number): boolean {
+  return unansweredAt !== undefined && now.getTime() - unansweredAt.getTime() < settleMs
+}
+
 /** Returns the handles that were prepared for this account and content version; empty when they belong to another. */
 export function selectHandles(delivery: Delivery, accountId: string, contentVersion: number): Record<string, string> {
   const fits = delivery.accountId === accountId && delivery.contentVersion === contentVersion

@@ -104,6 +104,7 @@ export function createDrafts({ api, uploads, media, processingWaitMs }: DraftDep
     try {
       await checkpoints.save(DRAFT, id)
     } catch (error) {
+      // guard: draft that may be stored
       if (error instanceof CheckpointUnknown) throw error
       await deleteDraft(id, account, { signal: AbortSignal.timeout(REMOVE_TIMEOUT_MS) }).catch(() => undefined)
       throw error

@@ -50,6 +50,8 @@ const numbers = fc.record({
   platform: fc.constantFrom(...PLATFORMS),
   round: fc.nat(1),
   attempt: fc.nat(2),
+  /** Whether a move begins with the post as this process saw it last, which another process may have changed. */
+  isKnown: fc.boolean(),
   /** Seconds that pass before the step. */
   wait: fc.constantFrom(0, 1, 9, 40, 400),
 })
@@ -81,7 +83,7 @@ const MOVES: Record<string, (step: Numbers) => Move> = {
 
 const bounds = () => ({ overdueBefore: after(now, -30_000), stalledBefore: after(now, -300_000), now, limit: 1_000 })
 
-/** What else deliveries ask of the store. */
+/** The other functions of the store that deliveries call. */
 const READS: Record<string, (store: PostStore, ids: { postId: string; userId: string }) => Promise<unknown>> = {
   find: (store, { postId, userId }) => store.find(postId, userId),
   acknowledgeStart: async (store, { postId }) => {
@@ -136,7 +138,9 @@ it(
             (['memory', 'mongodb'] as const).map((name) => {
               const store = stores[name][chosen.process]!
               const move = MOVES[does]
-              return give(move ? store.transition(post, move(chosen)) : READS[does]!(store, ids))
+              return give(
+                move ? store.transition(post, move(chosen), { isKnown: chosen.isKnown }) : READS[does]!(store, ids),
+              )
             }),
           )
           const mine = (result: unknown) =>

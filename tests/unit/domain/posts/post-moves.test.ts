@@ -14,7 +14,7 @@ import {
   refuse,
   saveCheckpoint,
 } from '../../../../src/domain/posts/delivery-moves.ts'
-import { findEntry, selectHandles, rollUp } from '../../../../src/domain/posts/post-entries.ts'
+import { findEntry, mayTakeEffect, selectHandles, rollUp } from '../../../../src/domain/posts/post-entries.ts'
 import { cancel, canTransferAllowance, copyAsDraft, edit, retry } from '../../../../src/domain/posts/post-moves.ts'
 import type { AttemptRef, Move, Post } from '../../../../src/domain/posts/post.ts'
 import type { Platform } from '../../../../src/domain/shared/platforms.ts'
@@ -222,6 +222,17 @@ describe('claim', () => {
     expect(tryClaim(buildClaim(post, 'bluesky', T0), post, after(T0, 10_000))).toBe('in-doubt')
     const reconciled = markAbsent('bluesky', from)(post, after(T0, 10_000))
     expect(tryClaim(buildClaim(reconciled, 'bluesky', T0), reconciled, after(T0, 10_000))).toBe('granted')
+  })
+
+  it('a call without a response may take effect after it was found absent, for a limited time', () => {
+    const { post, from } = claimed(buildPost())
+    const absentAfter = (answered: boolean) => {
+      const unknown = markUnknown('bluesky', busy, from, answered)(post, T0)
+      return findEntry(markAbsent('bluesky', from)(unknown, after(T0, 2_000)), 'bluesky')!.delivery
+    }
+    expect([9_999, 10_000].map((ms) => mayTakeEffect(absentAfter(false), after(T0, ms), 10_000))).toEqual([true, false])
+    expect(mayTakeEffect(absentAfter(true), after(T0, 1), 10_000)).toBe(false)
+    expect(mayTakeEffect(findEntry(post, 'bluesky')!.delivery, after(T0, 1), 10_000)).toBe(false)
   })
 
   it('a claim is refused for edited content, during a requested wait and for an ended post', () => {
