@@ -9,7 +9,7 @@ const SCHEMA_CHECK_VALID_MS = 30 * SECOND
 const CHECK_INTERVAL_MS = SECOND / 2
 
 interface ReadinessDeps {
-  database: Pick<Database, 'connected' | 'ping' | 'readSchemaVersion' | 'missingIndexes'>
+  database: Database
   clock: Clock
   draining: AbortSignal
 }

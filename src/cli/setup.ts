@@ -22,10 +22,7 @@ await runProcess(async () => {
 })
 
 /** Creates the search attributes. Posts are published without them, so a failure does not end the setup. */
-async function createSearchAttributes({
-  orchestrator,
-  logger,
-}: Pick<Context, 'orchestrator' | 'logger'>): Promise<void> {
+async function createSearchAttributes({ orchestrator, logger }: Context): Promise<void> {
   try {
     await orchestrator.ensureSearchAttributes()
   } catch (error) {

@@ -20,8 +20,8 @@ import type { Config } from './schema.ts'
 import { toUserAgent } from './user-agent.ts'
 
 interface OrchestratorDeps {
-  logger: Pick<Logger, 'warn' | 'error'>
-  metrics: Pick<Metrics, 'stuckWorkflowTerminated'>
+  logger: Logger
+  metrics: Metrics
 }
 
 export function createConfiguredOrchestrator(
@@ -78,10 +78,7 @@ export function createGoogleLogin(config: Config): IdentityProvider | null {
 }
 
 /** Returns null when payments are not configured. */
-export function createPaymentsIfConfigured(
-  config: Config,
-  { paymentCallEnded }: Pick<Metrics, 'paymentCallEnded'>,
-): Payments | null {
+export function createPaymentsIfConfigured(config: Config, { paymentCallEnded }: Metrics): Payments | null {
   if (config.STRIPE_SECRET_KEY === '') return null
   return createPayments({
     secretKey: config.STRIPE_SECRET_KEY,

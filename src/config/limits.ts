@@ -3,7 +3,7 @@ import type { RateLimits } from '../store/shared/rate-limits.ts'
 import type { Config } from './schema.ts'
 
 /** The limits that commands enforce, counted in MongoDB. */
-export function createLimits(rateLimits: Pick<RateLimits, 'bucket'>, config: Config) {
+export function createLimits(rateLimits: RateLimits, config: Config) {
   return {
     otp: rateLimits.bucket({ name: 'otp', points: config.OTP_PER_HOUR, windowMs: HOUR }),
     mailsOfSender: rateLimits.bucket({

@@ -6,7 +6,7 @@ import type { Metrics } from './metrics.ts'
 
 interface QuotaObserverDeps {
   logger: Logger
-  metrics: Pick<Metrics, 'quotaLeaseEnded' | 'quotaRefused' | 'quotaPaused' | 'quotaLeft'>
+  metrics: Metrics
 }
 
 /** Records leases, refusals and pauses of call quotas in the metrics, and each pause in the log. */

@@ -4,7 +4,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 
 /** Measures how long activities wait in their task queue and how many run. */
 export const createActivityMetrics =
-  (metrics: Pick<Metrics, 'activityStarted' | 'activityEnded'>): ActivityInterceptorsFactory =>
+  (metrics: Metrics): ActivityInterceptorsFactory =>
   ({ info }) => ({
     inbound: {
       async execute(input, next) {
@@ -21,7 +21,7 @@ export const createActivityMetrics =
   })
 
 /** Wraps the clock of activities, which they use only to wait until posts are due. */
-export function countArmedWaits(clock: Clock, metrics: Pick<Metrics, 'deliveryArmed' | 'deliveryDisarmed'>): Clock {
+export function countArmedWaits(clock: Clock, metrics: Metrics): Clock {
   return {
     now: () => clock.now(),
     async sleepUntil(instant, signal) {

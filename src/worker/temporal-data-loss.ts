@@ -6,13 +6,10 @@ import { runPeriodically } from '../flow/periodically.ts'
 const CHECK_EVERY_MS = 10 * SECOND
 
 interface TemporalDataLossDeps {
-  orchestrator: Pick<
-    PublishOrchestrator,
-    'hasSchedules' | 'ensureSearchAttributes' | 'restartPosts' | 'ensureSchedules'
-  >
+  orchestrator: PublishOrchestrator
   config: { SWEEP_INTERVAL_MS: number }
   collection: { intervalMs: number }
-  logger: Pick<Logger, 'warn'>
+  logger: Logger
 }
 
 /**

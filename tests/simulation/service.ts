@@ -28,6 +28,7 @@ import { connectMemory } from './memory-database.ts'
 import type { SimulatedPlatform } from './platforms.ts'
 import type { AttemptContext, AttemptEnd, Temporal, Worker } from './temporal.ts'
 import type { Process, World } from './world.ts'
+import { partial } from '../support/partial.ts'
 
 /** Copies of the source are loaded without Vite, which would need more processor time than the simulation. */
 const { importNatively } = createRequire(import.meta.url)(
@@ -163,7 +164,7 @@ function createParts(process: Process, { source, world, temporal, platforms: sim
     return world.state.temporal
   }
   const { toPublishPlan } = source.plans
-  const orchestrator: Pick<PublishOrchestrator, 'start' | 'signal' | 'startWork' | 'terminateStuck' | 'listOverdue'> = {
+  const orchestrator = partial<PublishOrchestrator>({
     async start(post) {
       const plan = toPublishPlan(post)
       return plan ? notify(() => temporal.start(plan)) : true
@@ -178,7 +179,7 @@ function createParts(process: Process, { source, world, temporal, platforms: sim
     startWork: async () => true,
     terminateStuck: async () => false,
     listOverdue: async () => [],
-  }
+  })
   const notifications = {
     async insertOnce() {
       await process.running()
@@ -229,9 +230,9 @@ export function createWorker(process: Process, surroundings: Surroundings) {
   const sweeper = source.sweeping.createSweepActivities({
     ...parts,
     backlogs: [],
-    eventRelay: { relayLeftOver: async () => 0 },
-    users: { findTimezones: async () => new Map() },
-    uploads: { listDue: async () => [], recordSize: async () => {} },
+    eventRelay: partial({ relayLeftOver: async () => 0 }),
+    users: partial({ findTimezones: async () => new Map() }),
+    uploads: partial({ listDue: async () => [], recordSize: async () => {} }),
     storage: silent,
   })
 
@@ -304,10 +305,10 @@ export function createApi(process: Process, surroundings: Surroundings) {
       source.deleting.deletePost(
         {
           ...parts,
-          snapshots: { removeByPost: async () => {} },
-          deadLetters: { removeByPost: async () => {} },
-          uploads: { setNamed: async () => {} },
-          users: { raiseAnalyticsVersion: async () => true },
+          snapshots: partial({ removeByPost: async () => {} }),
+          deadLetters: partial({ removeByPost: async () => {} }),
+          uploads: partial({ setNamed: async () => {} }),
+          users: partial({ raiseAnalyticsVersion: async () => true }),
         },
         userId,
         postId,

@@ -14,6 +14,7 @@ import type { PushDevice, PushTokenStore } from '../../src/store/notifications/p
 import { newId } from '../../src/store/shared/schema.ts'
 import { loadBundle } from '../../src/worker/bundle.ts'
 import { createSkippedClock, startTestServer, synced } from './skipped-time.ts'
+import { partial } from '../support/partial.ts'
 
 let env: TestWorkflowEnvironment
 let workflowBundle: WorkflowBundleOption
@@ -64,14 +65,14 @@ async function startDelivery(
   const calls: { token: string; at: number; accepted: boolean }[] = []
   const limits = { maxPosts: 1, maxCaptionGenerations: 1 }
   const activities = createPushActivities({
-    push: {
+    push: partial({
       async send(token) {
         const at = clock.now().getTime() - startedAt.getTime()
         const outcome = respond(token, at, calls.filter((call) => call.token === token).length + 1)
         calls.push({ token, at, accepted: outcome.kind === 'sent' })
         return outcome
       },
-    },
+    }),
     pushes: {
       find: async () => structuredClone(notification),
       acknowledge: async () => void (notification.push.state = 'started'),
@@ -81,11 +82,11 @@ async function startDelivery(
       finish: async (_id, state, reason) => void Object.assign(notification.push, { state, reason }),
       listUnstarted: async () => [],
     },
-    pushTokens: { listOf: async () => devices, removeUnlessRenewed: async () => undefined },
-    users: {
+    pushTokens: partial({ listOf: async () => devices, removeUnlessRenewed: async () => undefined }),
+    users: partial({
       findById: async () =>
         newUser({ _id: userId, email: 'x@example.com', name: 'X', passwordHash: null, limits }, startedAt),
-    },
+    }),
     planWeights: { free: 1, pro: 1 },
     notificationSlots: 100,
     cipher,

@@ -11,6 +11,7 @@ import { createTokenCipher } from '../../src/security/token-cipher.ts'
 import type { Mail } from '../../src/store/notifications/mails.ts'
 import { loadBundle } from '../../src/worker/bundle.ts'
 import { createSkippedClock, startTestServer, synced } from './skipped-time.ts'
+import { partial } from '../support/partial.ts'
 
 let env: TestWorkflowEnvironment
 let workflowBundle: WorkflowBundleOption
@@ -34,20 +35,20 @@ async function send({ lifeMs, outageMs }: { lifeMs: number; outageMs: number }) 
   const accepted: number[] = []
   let ended: MailFailure | null | undefined
   const activities = createSendMailActivities({
-    mails: {
+    mails: partial({
       lease: async () => mail,
       end: async (_, failure) => {
         ended = failure
       },
-    },
-    mailer: {
+    }),
+    mailer: partial({
       async send() {
         const at = clock.now().getTime() - start
         calls.push(at)
         if (at < outageMs) throw new MailError('connect ECONNREFUSED', { isFinal: false })
         accepted.push(at)
       },
-    },
+    }),
     cipher,
     clock,
     metrics: createMetrics(),

@@ -19,11 +19,11 @@ const PAGE = 50
 const CONCURRENT_RENEWALS = 5
 
 export interface RenewTokensDeps extends AppendEventsDeps {
-  accounts: Pick<AccountStore, 'findOwn' | 'listConnected' | 'listPage'>
+  accounts: AccountStore
   credentials: AccountCredentials
-  platforms: Pick<PlatformRegistry, 'find'>
-  notifications: Pick<NotificationStore, 'insertOnce'>
-  users: Pick<UserStore, 'findTimezones'>
+  platforms: PlatformRegistry
+  notifications: NotificationStore
+  users: UserStore
   clock: Clock
 }
 

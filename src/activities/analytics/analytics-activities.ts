@@ -41,9 +41,9 @@ export interface AnalyticsDeps
   extends
     Omit<CollectPostsDeps, 'callAccount' | 'followers' | 'collection' | 'accounts'>,
     Omit<CollectFollowersDeps, 'callAccount' | 'accounts' | 'deadLetters'> {
-  accounts: Pick<AccountStore, 'listConnected' | 'listOfOwners' | 'sampleOwners' | 'countRoughly'>
+  accounts: AccountStore
   credentials: AccountCredentials
-  deadLetters: Pick<DeadLetterStore, 'add' | 'find' | 'remove'>
+  deadLetters: DeadLetterStore
   collection: CollectionSettings
 }
 

@@ -8,7 +8,7 @@ import type { CallLimiter } from '../shared/call-limiter.ts'
 
 interface CallAccountDeps {
   credentials: AccountCredentials
-  platforms: Pick<PlatformRegistry, 'find'>
+  platforms: PlatformRegistry
   callLimiter: CallLimiter
   timeoutMs: number
 }

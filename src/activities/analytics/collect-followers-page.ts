@@ -20,7 +20,7 @@ const SERVER_TURN_MS = 30 * SECOND
 const SLOW_PAUSE_MS = 15 * MINUTE
 
 interface CollectFollowersPageDeps {
-  accounts: Pick<AccountStore, 'listOfOwners'>
+  accounts: AccountStore
   clock: Clock
   followers: Pick<CollectFollowers, 'isSupported' | 'collect'>
 }

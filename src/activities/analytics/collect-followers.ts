@@ -20,11 +20,11 @@ const UNKNOWN_VALID_MS = 15 * MINUTE
 const MAX_UNKNOWN = 1_000
 
 export interface CollectFollowersDeps {
-  accounts: Pick<AccountStore, 'listConnected'>
-  users: Pick<UserStore, 'findById'>
-  platforms: Pick<PlatformRegistry, 'find'>
-  snapshots: Pick<SnapshotStore, 'latestFollowers'>
-  deadLetters: Pick<DeadLetterStore, 'add'>
+  accounts: AccountStore
+  users: UserStore
+  platforms: PlatformRegistry
+  snapshots: SnapshotStore
+  deadLetters: DeadLetterStore
   snapshotWriter: SnapshotWriter
   callAccount: CallAccount
   clock: Clock

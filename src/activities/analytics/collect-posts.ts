@@ -24,15 +24,15 @@ import { isPostDeleted } from '../publishing/record-outcome.ts'
 import type { SnapshotWriter } from '../../store/analytics/snapshot-writer.ts'
 
 export interface CollectPostsDeps {
-  database: Pick<Database, 'transaction'>
+  database: Database
   published: DueMetricsStore
-  posts: Pick<PostStore, 'transition'>
-  accounts: Pick<AccountStore, 'listConnected'>
-  users: Pick<UserStore, 'findById'>
-  platforms: Pick<PlatformRegistry, 'find'>
-  deadLetters: Pick<DeadLetterStore, 'add'>
+  posts: PostStore
+  accounts: AccountStore
+  users: UserStore
+  platforms: PlatformRegistry
+  deadLetters: DeadLetterStore
   clock: Clock
-  metrics: Pick<Metrics, 'metricsCollected'>
+  metrics: Metrics
   collection: { ages: AgeClass[]; deletionGraceMs: number }
   callAccount: CallAccount
   followers: Pick<CollectFollowers, 'findCurrent'>

@@ -9,9 +9,9 @@ import type { DownsampledPage, DownsampleCursor } from '../../workflows/contract
 const PAGE = 100
 
 export interface DownsampleDeps {
-  snapshots: Pick<SnapshotStore, 'listBetween' | 'remove' | 'findDownsampledUntil' | 'saveDownsampledUntil'>
-  users: Pick<UserStore, 'listIds'>
-  clock: Pick<Clock, 'now'>
+  snapshots: SnapshotStore
+  users: UserStore
+  clock: Clock
 }
 
 /** Reduces snapshots that no read needs any more to the last ones of each week (ADR "Metrics are collected when each post is due, by shards of owners"). */

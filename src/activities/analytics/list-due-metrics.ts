@@ -14,7 +14,7 @@ const AGE_CLASSES = 2
 
 interface ListDueMetricsDeps {
   published: DueMetricsStore
-  platforms: Pick<PlatformRegistry, 'find'>
+  platforms: PlatformRegistry
   clock: Clock
 }
 

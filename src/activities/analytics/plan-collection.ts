@@ -16,7 +16,7 @@ const MARGIN_MS = 30 * SECOND
 interface PlanCollectionDeps {
   published: OwnerSample
   accounts: OwnerSample
-  platforms: Pick<PlatformRegistry, 'find'>
+  platforms: PlatformRegistry
   clock: Clock
   /** The time between two runs of the metrics collection. */
   intervalMs: number

@@ -5,7 +5,7 @@ import type { CollectedBatch, RefreshInput } from '../../workflows/contract/anal
 import type { CollectPosts } from './collect-posts.ts'
 
 interface RefreshMetricsDeps {
-  published: Pick<DueMetricsStore, 'findOne'>
+  published: DueMetricsStore
   clock: Clock
   collectPosts: CollectPosts
 }

@@ -6,8 +6,8 @@ import type { CollectFollowers } from './collect-followers.ts'
 import type { RefreshMetrics } from './refresh-metrics.ts'
 
 interface ReplayDeadLetterDeps {
-  accounts: Pick<AccountStore, 'listConnected'>
-  deadLetters: Pick<DeadLetterStore, 'find' | 'remove'>
+  accounts: AccountStore
+  deadLetters: DeadLetterStore
   followers: Pick<CollectFollowers, 'collect'>
   refreshMetrics: RefreshMetrics
 }

@@ -28,11 +28,6 @@ const NO_ACCOUNT: SubscriptionState = {
   change: 'nothing',
 }
 
-export type BillingDeps = Pick<
-  Context,
-  'clock' | 'erasures' | 'orchestrator' | 'paymentEvents' | 'payments' | 'syncSubscription' | 'users'
->
-
 /** The result of a page. `next` is the cursor of the next page; null on the last page. */
 interface ReconciledPage {
   next: BilledCursor | null
@@ -42,7 +37,7 @@ interface ReconciledPage {
 }
 
 /** Every activity may be killed at any point and repeated: it stores the current state at the payment processor in one write. */
-export function createBillingActivities(deps: BillingDeps) {
+export function createBillingActivities(deps: Context) {
   const { clock, erasures, orchestrator, paymentEvents, syncSubscription, users } = deps
 
   return {

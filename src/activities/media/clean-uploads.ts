@@ -15,11 +15,11 @@ const CONCURRENT_FILES = 5
 const MAX_AGE_MS = DAY
 
 export interface CleanUploadsDeps {
-  storage: Pick<ObjectStorage, 'list' | 'move' | 'remove' | 'storedAt' | 'toKey'>
-  posts: Pick<PostStore, 'findNamedMedia'>
-  imports: Pick<ImportStore, 'findNamedMedia'>
-  users: Pick<UserStore, 'findAvatars'>
-  uploads: Pick<UploadStore, 'remove'>
+  storage: ObjectStorage
+  posts: PostStore
+  imports: ImportStore
+  users: UserStore
+  uploads: UploadStore
   clock: Clock
 }
 

@@ -20,17 +20,17 @@ import { createSlotShares } from '../shared/slot-shares.ts'
 const MAX_CONCURRENT_CALLS = 32
 
 export interface PushDeps {
-  push: Pick<Push, 'send'> | null
+  push: Push | null
   pushes: PushStore
-  pushTokens: Pick<PushTokenStore, 'listOf' | 'removeUnlessRenewed'>
-  users: Pick<UserStore, 'findById'>
+  pushTokens: PushTokenStore
+  users: UserStore
   /** Calls per turn of a user. */
   planWeights: PlanWeights
   /** Number of mails and pushes that this worker can send concurrently. */
   notificationSlots: number
   cipher: TokenCipher
   clock: Clock
-  metrics: Pick<Metrics, 'pushAttempted' | 'pushFailed'>
+  metrics: Metrics
 }
 
 /** The final result of a push. */

@@ -15,11 +15,11 @@ const LEASE_MS = 3 * MINUTE
 const ACCEPTED = 'accepted by the mail server'
 
 export interface SendMailDeps {
-  mails: Pick<MailStore, 'lease' | 'end'>
-  mailer: Pick<Mailer, 'send'>
+  mails: MailStore
+  mailer: Mailer
   cipher: TokenCipher
   clock: Clock
-  metrics: Pick<Metrics, 'mailAttempted'>
+  metrics: Metrics
 }
 
 /** `gone`: the mail was sent or abandoned before. */

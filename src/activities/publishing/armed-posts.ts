@@ -22,7 +22,7 @@ export class PostChanged extends Error {
  * The deliveries of this process that wait for their instant. Changes of their posts are noticed by one query per second for all of them,
  * because a cancelled activity learns of it only with its next heartbeat.
  */
-export function createArmedPosts(posts: Pick<PostStore, 'findArmedFields'>) {
+export function createArmedPosts(posts: PostStore) {
   const armed = new Set<Armed>()
   let isChecking = false
 

@@ -27,12 +27,12 @@ const CHECK_DEADLINE_MS = 20 * SECOND
 const LOGIN_MARGIN_MS = 10 * MINUTE
 
 export interface CheckDuePostsDeps extends ForecastDelaysDeps {
-  posts: Pick<PostStore, 'listUnchecked' | 'saveDueCheck' | 'listPlannedTimes'>
-  accounts: Pick<AccountStore, 'listConnected'>
-  credentials: Pick<AccountCredentials, 'get'>
-  platforms: Pick<PlatformRegistry, 'find'>
+  posts: PostStore
+  accounts: AccountStore
+  credentials: AccountCredentials
+  platforms: PlatformRegistry
   media: Pick<StoredMedia, 'assertAvailable'>
-  notifications: Pick<NotificationStore, 'insertOnce' | 'removeByKey'>
+  notifications: NotificationStore
   clock: Clock
   /** How long before they are due posts are checked. */
   preflightLeadMs: number

@@ -39,15 +39,12 @@ const RECHECK_LEAD_MS = 500
 const RECHECK_SPREAD_MS = 2 * SECOND
 const MAX_RELOADS = 10
 
-type OwnDeps = 'outcomes' | 'preparation'
-
 export interface DeliveryAttemptDeps
   extends
     PrepareDeliveryDeps,
-    Omit<OutcomeRecorderDeps, 'metrics'>,
-    Omit<ReconcileDeliveryDeps, OwnDeps | 'metrics'>,
-    Omit<SendPostDeps, OwnDeps | 'metrics'> {
-  metrics: OutcomeRecorderDeps['metrics'] & SendPostDeps['metrics']
+    OutcomeRecorderDeps,
+    Omit<ReconcileDeliveryDeps, 'outcomes' | 'preparation'>,
+    Omit<SendPostDeps, 'outcomes' | 'preparation'> {
   maxLatenessMs: number
   /** Number of deliveries that this worker can hold. */
   activitySlots: number

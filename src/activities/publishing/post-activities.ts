@@ -16,7 +16,7 @@ import { isPostDeleted, toDeliveryResult } from './record-outcome.ts'
 export interface PostActivitiesDeps {
   posts: PostStore
   notifications: NotificationStore
-  metrics: Pick<Metrics, 'deliveryRecorded'>
+  metrics: Metrics
   discardPrepared: DiscardPrepared
 }
 

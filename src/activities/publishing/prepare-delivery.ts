@@ -34,10 +34,10 @@ const ACCOUNT_DISABLED = failure('ACCOUNT_DISABLED', 'The account of this user i
 
 export interface PrepareDeliveryDeps {
   posts: PostStore
-  users: Pick<UserStore, 'findById'>
+  users: UserStore
   notifications: NotificationStore
   credentials: AccountCredentials
-  platforms: Pick<PlatformRegistry, 'find'>
+  platforms: PlatformRegistry
   clock: Clock
 }
 

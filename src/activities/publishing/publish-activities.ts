@@ -3,7 +3,6 @@ import { activityInfo, ApplicationFailure, cancellationSignal, log } from '@temp
 import { toTarget } from '../../domain/posts/targets.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Logger } from '../../logger.ts'
-import type { Metrics } from '../../telemetry/metrics.ts'
 import type { DeliveryInput, DeliveryResult } from '../../workflows/contract/publishing.ts'
 import { createCallLimiter } from '../shared/call-limiter.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
@@ -30,12 +29,11 @@ export interface PublishActivitiesDeps extends Omit<DeliveryAttemptDeps, 'callLi
   draining: AbortSignal
   /** Deliveries that outlive their activity. */
   running: RunningWork<DeliveryResult>
-  logger: Pick<Logger, 'warn'>
+  logger: Logger
   /** Number of preparations that this worker can run. */
   preparationSlots: number
   /** Concurrent calls to one platform server, before the number adapts to it. */
   callsInFlight: number
-  metrics: DeliveryAttemptDeps['metrics'] & Pick<Metrics, 'callDequeued' | 'callRejected'>
 }
 
 /** The parts of an activity that only one with heartbeats has. */

@@ -19,7 +19,7 @@ export interface ReconcileDeliveryDeps {
   posts: PostStore
   credentials: AccountCredentials
   clock: Clock
-  metrics: Pick<Metrics, 'deliveryRecorded'>
+  metrics: Metrics
   /** How long an unanswered call may still take effect on a platform that does not detect repeats. */
   unansweredSettleMs: number
   outcomes: OutcomeRecorder

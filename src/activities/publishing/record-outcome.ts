@@ -20,7 +20,7 @@ export interface OutcomeRecorderDeps extends AppendEventsDeps {
   posts: PostStore
   notifications: NotificationStore
   clock: Clock
-  metrics: Pick<Metrics, 'deliveryRecorded'>
+  metrics: Metrics
   /** How long an unanswered call may still take effect. */
   unansweredSettleMs: number
 }

@@ -9,8 +9,8 @@ const CONCURRENT_STARTS = 50
 const START_DEADLINE_MS = 10 * SECOND
 
 export interface RestartPostsDeps {
-  posts: Pick<PostStore, 'streamOpenPosts'>
-  orchestrator: Pick<PublishOrchestrator, 'start'>
+  posts: PostStore
+  orchestrator: PublishOrchestrator
 }
 
 interface Progress {

@@ -28,15 +28,13 @@ const REMEMBER_AFTER_MS = 300
 /** The longest delay of a record while other calls are due. */
 const MAX_RECORD_DELAY_MS = 200
 
-export type SendPostMetrics = Pick<Metrics, 'publishStarted' | 'publishEnded'>
-
 export interface SendPostDeps extends PublicationTurnDeps {
   credentials: AccountCredentials
   clock: Clock
   callLimiter: CallLimiter
   /** Calls per turn of a user. */
   planWeights: PlanWeights
-  metrics: SendPostMetrics
+  metrics: Metrics
   publishTimeoutMs: number
   outcomes: OutcomeRecorder
   preparation: PrepareDelivery

@@ -37,13 +37,13 @@ export interface BackgroundBacklog {
 
 export interface SweepDeps extends CheckUploadsDeps {
   backlogs: BackgroundBacklog[]
-  eventRelay: Pick<EventRelay, 'relayLeftOver'>
+  eventRelay: EventRelay
   posts: PostStore
-  notifications: Pick<NotificationStore, 'insertOnce'>
-  users: Pick<UserStore, 'findTimezones'>
-  orchestrator: Pick<PublishOrchestrator, 'start' | 'signal' | 'startWork' | 'terminateStuck' | 'listOverdue'>
+  notifications: NotificationStore
+  users: UserStore
+  orchestrator: PublishOrchestrator
   clock: Clock
-  metrics: Pick<Metrics, 'sweepEnded' | 'backlogClaimed'>
+  metrics: Metrics
 }
 
 /**

@@ -23,42 +23,6 @@ const REVOKE_TRIES = 5
 const PAGE = 50
 const CONCURRENT_ITEMS = 10
 
-export type EraseAccountDeps = Pick<
-  Context,
-  | 'accounts'
-  | 'addressCodes'
-  | 'apiKeys'
-  | 'audit'
-  | 'cipher'
-  | 'clock'
-  | 'connectAttempts'
-  | 'database'
-  | 'deadLetters'
-  | 'discardPrepared'
-  | 'erasures'
-  | 'events'
-  | 'imports'
-  | 'loginThrottle'
-  | 'mails'
-  | 'notifications'
-  | 'oneTimeCodes'
-  | 'orchestrator'
-  | 'passwordResets'
-  | 'paymentEvents'
-  | 'payments'
-  | 'platforms'
-  | 'posts'
-  | 'pushTokens'
-  | 'rateLimits'
-  | 'sessions'
-  | 'snapshots'
-  | 'storage'
-  | 'uploads'
-  | 'users'
-  | 'webhookDeliveries'
-  | 'webhooks'
->
-
 /** The steps of an erasure, and the time of the second round in epoch milliseconds. */
 interface ErasurePlan {
   steps: string[]
@@ -69,7 +33,7 @@ interface ErasurePlan {
  * Erases a user and their data. Every step may be killed at any point and repeated. It finds the remaining data by the user id alone, so
  * that the second round works without the user record.
  */
-export function createEraseAccountActivities(deps: EraseAccountDeps) {
+export function createEraseAccountActivities(deps: Context) {
   const { accounts, clock, erasures, orchestrator, posts, storage, users } = deps
 
   /** All data of an account, in the order in which it is removed. Operators see the names in the Temporal UI. */

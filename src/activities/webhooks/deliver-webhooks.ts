@@ -49,18 +49,18 @@ const MAX_UNTRIED = 500
 const MAX_PENDING = 5_000
 
 export interface DeliverWebhooksDeps {
-  cipher: Pick<TokenCipher, 'open'>
+  cipher: TokenCipher
   clock: Clock
-  database: Pick<Database, 'transaction'>
+  database: Database
   /** Aborts when the worker stops. */
   draining: AbortSignal
-  events: Pick<EventStore, 'page'>
-  metrics: Pick<Metrics, 'webhookAttempted' | 'webhookDelivered' | 'webhookDisabled'>
-  notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
-  users: Pick<UserStore, 'findById'>
+  events: EventStore
+  metrics: Metrics
+  notifications: NotificationStore
+  users: UserStore
   webhookDeliveries: WebhookDeliveryStore
   webhooks: WebhookStore
-  webhookSender: Pick<WebhookSender, 'send'>
+  webhookSender: WebhookSender
   /** Number of webhooks that this worker can deliver to concurrently. */
   webhookSlots: number
 }

@@ -33,12 +33,10 @@ interface TopQuery extends PlatformQuery {
   limit: number
 }
 
-export type AnalyticsReaderDeps = Pick<Context, 'accounts' | 'analytics' | 'clock'>
-
 type AnalyticsUser = Pick<RequestUser, 'userId' | 'timezone' | 'analyticsVersion'>
 
 /** Computes the analytics responses of a user and caches them until new data is stored. */
-export function createAnalyticsReader({ accounts, analytics, clock }: AnalyticsReaderDeps) {
+export function createAnalyticsReader({ accounts, analytics, clock }: Context) {
   const now = () => clock.now()
   const readCached = createResponseCache({ now, maxEntries: MAX_ENTRIES, maxSize: MAX_SIZE, maxAgeMs: MAX_AGE_MS })
 

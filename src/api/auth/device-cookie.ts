@@ -7,11 +7,7 @@ import { authCookieAttributes } from './refresh-cookie.ts'
 const NAME = 'knownDevice'
 
 /** Creates the cookie that marks browsers with a past login, so that password guessing elsewhere cannot lock them out. It outlives logouts and grants no access. */
-export function createDeviceCookie({
-  config,
-  knownDevices,
-  clock,
-}: Pick<Context, 'config' | 'knownDevices' | 'clock'>) {
+export function createDeviceCookie({ config, knownDevices, clock }: Context) {
   const attributes = { ...authCookieAttributes(config), maxAge: KNOWN_DEVICE_MS / SECOND }
   const read = (request: FastifyRequest): string | undefined => request.cookies[NAME]
 

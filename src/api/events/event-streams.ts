@@ -19,8 +19,6 @@ interface StreamRequest {
   reauthenticate(): Promise<unknown>
 }
 
-type EventStreamsDeps = Pick<Context, 'events' | 'logger'> & { changes: SharedChanges }
-
 /** Clients and proxies close connections that are silent for about a minute. */
 const HEARTBEAT_MS = 15 * SECOND
 /** A token that expires changes no record, so each stream checks its credentials this often. */
@@ -39,7 +37,8 @@ const PAGE = 100
  * no event is missed or repeated between the stored and the live ones, whichever process stored them.
  */
 export function createEventStreams(
-  { events, logger, changes }: EventStreamsDeps,
+  { events, logger }: Context,
+  changes: SharedChanges,
   limits: { perProcess: number; perUser: number },
 ) {
   const open = createMultiMap<OpenStream>()

@@ -22,7 +22,7 @@ export function parseTypes(text: string | undefined): EventType[] | undefined {
  * @throws ServiceError EVENTS_EXPIRED when the reader has missed events
  */
 export async function readRange(
-  events: Pick<EventStore, 'oldestSequence' | 'latestSequence'>,
+  events: EventStore,
   userId: string,
   after: number,
 ): Promise<{ oldest: number; latest: number }> {

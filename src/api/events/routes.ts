@@ -19,10 +19,10 @@ interface EventRoutesOptions {
 /** The feed of the user's events, as pages and as a stream. */
 export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesOptions> = async (app, { context, changes }) => {
   const { config, events } = context
-  const streams = createEventStreams(
-    { ...context, changes },
-    { perProcess: config.EVENT_STREAMS_PER_PROCESS, perUser: config.EVENT_STREAMS_PER_USER },
-  )
+  const streams = createEventStreams(context, changes, {
+    perProcess: config.EVENT_STREAMS_PER_PROCESS,
+    perUser: config.EVENT_STREAMS_PER_USER,
+  })
   app.addHook('preClose', async () => streams.endAll())
 
   app.get(

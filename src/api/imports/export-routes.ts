@@ -61,7 +61,7 @@ export const exportRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
 }
 
 async function* exportPosts(
-  { posts }: Pick<Context, 'posts'>,
+  { posts }: Context,
   userId: string,
   query: Parameters<Context['posts']['allOf']>[1],
 ): AsyncGenerator<ExportedPost> {

@@ -11,8 +11,6 @@ import {
   createUnauthorizedError,
   loadKeyUser,
   loadRequestUser,
-  type LoadKeyUserDeps,
-  type LoadRequestUserDeps,
   type RequestUser,
 } from '../shared/identity.ts'
 import { parseApiKey } from './access-tokens.ts'
@@ -31,10 +29,8 @@ declare module 'fastify' {
   }
 }
 
-export type GuardDeps = LoadRequestUserDeps & LoadKeyUserDeps & Pick<ApiContext, 'apiKeys'>
-
 interface GuardOptions {
-  context: GuardDeps
+  context: ApiContext
 }
 
 /**
@@ -64,7 +60,7 @@ export const guards = fastifyPlugin<GuardOptions>(
  * Checks the credentials of a request again and again while a stream is open.
  * @throws ServiceError 401, or 403 for a disabled account
  */
-export async function authenticate(context: GuardDeps, request: FastifyRequest): Promise<RequestUser> {
+export async function authenticate(context: ApiContext, request: FastifyRequest): Promise<RequestUser> {
   const secret = parseApiKey(request)
   if (secret === null) return loadRequestUser(context, await verifyRequestToken(request))
   const { apiKey, user } = await loadKeyUser(context, secret)
@@ -73,7 +69,7 @@ export async function authenticate(context: GuardDeps, request: FastifyRequest):
 }
 
 /** Stores the use of a key, once an hour. The request neither waits for it nor fails with it. */
-function recordUse({ apiKeys, clock }: GuardDeps, request: FastifyRequest, apiKey: ApiKey): void {
+function recordUse({ apiKeys, clock }: ApiContext, request: FastifyRequest, apiKey: ApiKey): void {
   const isRecorded = apiKey.lastUsedAt !== null && apiKey.lastUsedAt >= toUsedHour(clock.now())
   if (isRecorded) return
   const { keyId } = apiKey

@@ -11,7 +11,7 @@ export const AUTHENTICATED_BODY_BYTES = 1_048_576
 /**
  * Parses uncompressed JSON bodies within the limits of `largeTexts` on all routes except the webhook. An empty body counts as absent.
  */
-export const jsonBodies = fastifyPlugin<{ context: Pick<Context, 'largeTexts'> }>(
+export const jsonBodies = fastifyPlugin<{ context: Context }>(
   async (app: FastifyInstance, { context: { largeTexts } }) => {
     app.removeAllContentTypeParsers()
     app.addContentTypeParser(

@@ -14,7 +14,7 @@ declare module 'fastify' {
  * Adds `requireReady`. The process listens from the start, so that health routes can report what is missing. Without the unique
  * indexes no request may write.
  */
-export const readinessGuard = fastifyPlugin<{ context: Pick<Context, 'readiness'> }>(
+export const readinessGuard = fastifyPlugin<{ context: Context }>(
   async (app: FastifyInstance, { context: { readiness } }) => {
     app.decorate('requireReady', async () => {
       if (await readiness.hasBeenReady()) return

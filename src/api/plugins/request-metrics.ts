@@ -13,7 +13,7 @@ declare module 'fastify' {
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /** Counts and times every request by its route pattern, so that URLs never become metric labels. */
-export const requestMetrics = fastifyPlugin<{ context: Pick<Context, 'metrics'> }>(
+export const requestMetrics = fastifyPlugin<{ context: Context }>(
   async (app: FastifyInstance, { context: { metrics } }) => {
     app.addHook('onResponse', async (request, reply) => {
       if (request.routeOptions.config?.isStream && reply.statusCode < 400) return

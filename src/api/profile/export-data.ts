@@ -57,12 +57,12 @@ async function* presentEach<T>(items: AsyncIterable<T>, present: (item: T) => ob
 }
 
 /** Lists the devices for push messages without their tokens, which are secrets. */
-async function listPushDevices({ pushTokens }: Pick<Context, 'pushTokens'>, userId: string) {
+async function listPushDevices({ pushTokens }: Context, userId: string) {
   const devices = await pushTokens.listOf(userId)
   return devices.map(({ platform, createdAt, lastSeen }) => ({ platform, createdAt, lastSeen }))
 }
 
-async function* listFiles({ storage }: Pick<Context, 'storage'>, userId: string) {
+async function* listFiles({ storage }: Context, userId: string) {
   for (const folder of [FOLDERS.uploads, FOLDERS.avatars]) {
     for (let after: string | null = null; ;) {
       const listed: Awaited<ReturnType<typeof storage.list>> = await storage.list(`${folder}${userId}/`, {

@@ -59,10 +59,7 @@ export const PONG_TIMEOUT_MS = 20 * SECOND
 const CLOSE_TIMEOUT_MS = SECOND
 
 /** Tracks all open connections of this process and enforces their limits. */
-export function createConnections(
-  { clock, metrics }: { clock: Clock; metrics: Pick<Metrics, 'socketOpened' | 'socketClosed' | 'socketEnded'> },
-  limits: ConnectionLimits,
-) {
+export function createConnections({ clock, metrics }: { clock: Clock; metrics: Metrics }, limits: ConnectionLimits) {
   const entries = new Set<Entry>()
   let onEmpty = (): void => {}
   const now = () => clock.now().getTime()

@@ -1,11 +1,11 @@
-import type { Context } from '../../context.ts'
+import type { ApiContext } from '../../context.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { Role } from '../../domain/users/user.ts'
 import type { VerifiedClaims } from '../../domain/users/access-tokens.ts'
 import type { SocketEndReason } from '../../telemetry/metrics.ts'
 import type { RecordChange } from '../../store/shared/change-stream.ts'
 import type { ChangeHold, SharedChanges } from '../shared/shared-changes.ts'
-import { verifyAccessToken, loadRequestUser, type AuthenticationDeps } from '../shared/identity.ts'
+import { verifyAccessToken, loadRequestUser } from '../shared/identity.ts'
 import { presentNotification } from '../notifications/present.ts'
 import type { NotificationView } from '../notifications/schema.ts'
 import { toSocketEnding } from './close-details.ts'
@@ -36,14 +36,12 @@ interface Member {
   needsRecheck: boolean
 }
 
-type HubDeps = AuthenticationDeps & Pick<Context, 'logger'> & { changes: SharedChanges }
-
 /**
  * Sends stored notifications from the database change stream to the listeners of this process. A listener joins with a valid access
  * token of its user.
  */
-export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: number }) {
-  const { clock, logger } = deps
+export function createHub(context: ApiContext, changes: SharedChanges, { socketsPerUser }: { socketsPerUser: number }) {
+  const { clock, logger } = context
   const membersByUser = createMultiMap<Member>()
   const membersBySession = createMultiMap<Member>()
   /** Null without members. */
@@ -66,7 +64,7 @@ export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: n
   /** Checks the rights of a member again, by the same rule as for requests. */
   async function recheckMember(member: Member): Promise<void> {
     try {
-      const { role } = await loadRequestUser(deps, member.claims)
+      const { role } = await loadRequestUser(context, member.claims)
       member.needsRecheck = false
       if (member.role !== null && member.role !== role) member.listener.end('changed')
     } catch (error) {
@@ -83,7 +81,7 @@ export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: n
   }
 
   function join(member: Member): void {
-    hold ??= deps.changes.hold({ onChange, onGap })
+    hold ??= changes.hold({ onChange, onGap })
     membersByUser.add(member.claims.userId, member)
     membersBySession.add(member.claims.sessionId, member)
   }
@@ -98,7 +96,7 @@ export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: n
 
   /** @throws ServiceError 401, 403 or 503 */
   async function readRole(member: Member): Promise<void> {
-    const { role } = await loadRequestUser(deps, member.claims)
+    const { role } = await loadRequestUser(context, member.claims)
     member.role = role
   }
 
@@ -108,7 +106,7 @@ export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: n
      * @throws ServiceError 401, 403, 429 for a user with too many sockets, 503
      */
     async admit(token: string | null, listener: Listener): Promise<Membership> {
-      const claims = verifyAccessToken(deps, token)
+      const claims = verifyAccessToken(context, token)
       if (membersByUser.get(claims.userId).size >= socketsPerUser) {
         throw new ServiceError('RATE_LIMITED', 'Too many open connections. Close another tab or device and try again.')
       }
@@ -127,7 +125,7 @@ export function createHub(deps: HubDeps, { socketsPerUser }: { socketsPerUser: n
         listen: () => void (member.isListening = true),
         leave: () => leave(member),
         async renew(fresh) {
-          const renewed = verifyAccessToken(deps, fresh)
+          const renewed = verifyAccessToken(context, fresh)
           if (renewed.userId !== claims.userId) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
           leave(member)
           member.claims = renewed

@@ -21,7 +21,7 @@ interface RealtimeOptions {
 /** Real-time notifications for every connection of a user, on any API process: a shared hub with two transports. */
 export async function realtime(app: FastifyInstance, { context, changes }: RealtimeOptions): Promise<void> {
   const { config } = context
-  const hub = createHub({ ...context, changes }, { socketsPerUser: config.SOCKETS_PER_USER })
+  const hub = createHub(context, changes, { socketsPerUser: config.SOCKETS_PER_USER })
   const connections = createConnections(context, {
     maxConnections: config.SOCKETS_PER_PROCESS,
     maxUnauthenticated: config.SOCKETS_WITHOUT_TOKEN,

@@ -24,18 +24,11 @@ export interface RequestUser {
   analyticsVersion: number
 }
 
-export type LoadRequestUserDeps = Pick<ApiContext, 'users' | 'sessions' | 'clock'>
-export type LoadKeyUserDeps = Pick<ApiContext, 'apiKeys' | 'users' | 'clock'>
-export type AuthenticationDeps = LoadRequestUserDeps & Pick<ApiContext, 'accessTokens'>
-
 /**
  * Verifies an access token. Its claims only identify the caller; `loadRequestUser` checks the caller's rights.
  * @throws ServiceError 401
  */
-export function verifyAccessToken(
-  { accessTokens }: Pick<AuthenticationDeps, 'accessTokens'>,
-  token: string | null,
-): VerifiedClaims {
+export function verifyAccessToken({ accessTokens }: ApiContext, token: string | null): VerifiedClaims {
   const claims = token === null ? null : accessTokens.verify(token)
   if (!claims) throw createUnauthorizedError()
   return claims
@@ -46,7 +39,7 @@ export function verifyAccessToken(
  * @throws ServiceError 401 when the session has ended, 403 for a disabled account
  */
 export async function loadRequestUser(
-  { users, sessions, clock }: LoadRequestUserDeps,
+  { users, sessions, clock }: ApiContext,
   claims: AccessClaims,
 ): Promise<RequestUser> {
   const [user, session] = await Promise.all([users.findById(claims.userId), sessions.find(claims.sessionId)])
@@ -61,7 +54,7 @@ export async function loadRequestUser(
  * @throws ServiceError 401
  */
 export async function loadKeyUser(
-  { apiKeys, users, clock }: LoadKeyUserDeps,
+  { apiKeys, users, clock }: ApiContext,
   secret: string,
 ): Promise<{ apiKey: ApiKey; user: RequestUser }> {
   const apiKey = await apiKeys.find(hashSecret(secret))

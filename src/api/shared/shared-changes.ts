@@ -24,7 +24,7 @@ const IDLE_MS = MINUTE
 const OPEN_TIMEOUT_MS = 5 * SECOND
 
 /** Shares one database change stream among the live connections of this process. Without listeners it is closed. */
-export function createSharedChanges({ changes, logger }: Pick<Context, 'changes' | 'logger'>) {
+export function createSharedChanges({ changes, logger }: Context) {
   const listeners = new Set<ChangeListener>()
   let feed: ChangeFeed | null = null
   let idleTimer: NodeJS.Timeout | undefined

@@ -8,7 +8,7 @@ import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { SecretUnreadableError } from '../../domain/shared/secrets.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
-import type { CallOptions, Credentials, PlatformAdapter } from '../../platforms/contract.ts'
+import type { CallOptions, Credentials } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import type { Database } from '../../store/shared/database.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
@@ -17,14 +17,15 @@ import type { NotificationStore } from '../../store/notifications/notifications.
 import type { AccountVersion } from '../../store/accounts/account-records.ts'
 import { findDefault, type AccountStore, type ConnectedAccount } from '../../store/accounts/accounts.ts'
 import { endSession, openSecrets, sealSecrets } from './account-secrets.ts'
+import type { PlatformRegistry } from '../../platforms/registry.ts'
 
 interface AccountCredentialsDeps {
   accounts: AccountStore
   cipher: TokenCipher
-  adapters: { find(platform: Platform): PlatformAdapter | null }
-  events: Pick<EventStore, 'append' | 'announce'>
-  notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
-  database: Pick<Database, 'transaction'>
+  adapters: PlatformRegistry
+  events: EventStore
+  notifications: NotificationStore
+  database: Database
   clock: Clock
   /** Deadline of one renewal call. */
   renewalTimeoutMs?: number

@@ -2,7 +2,7 @@ import type { SubscriptionPlan } from '../../domain/billing/subscription.ts'
 import type { UserStore } from '../../store/users/users.ts'
 
 interface AccountLimitDeps {
-  users: Pick<UserStore, 'findById'>
+  users: UserStore
   limits: Record<SubscriptionPlan, number>
 }
 

@@ -4,6 +4,7 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { Credentials, PlatformAdapter } from '../../platforms/contract.ts'
 import type { AccountStore, ConnectedAccount, SealedAuth } from '../../store/accounts/accounts.ts'
+import type { PlatformRegistry } from '../../platforms/registry.ts'
 
 const REVOKE_TIMEOUT_MS = 5 * SECOND
 
@@ -67,9 +68,9 @@ export async function endSession(adapter: PlatformAdapter | null, credentials: C
 }
 
 interface EndUnusedDeps {
-  accounts: Pick<AccountStore, 'findHolders'>
+  accounts: AccountStore
   cipher: TokenCipher
-  platforms: { find(platform: Platform): PlatformAdapter | null }
+  platforms: PlatformRegistry
 }
 
 /**

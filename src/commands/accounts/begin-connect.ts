@@ -12,14 +12,15 @@ import type { RateLimit } from '../../store/shared/rate-limits.ts'
 import { connectAttemptContext, sealAttemptSecrets } from '../shared/attempt-secrets.ts'
 import { mapPlatformOutage } from './map-platform-error.ts'
 import { hashSecret, newSecret } from '../../security/random.ts'
+import type { PlatformRegistry } from '../../platforms/registry.ts'
 
 interface BeginConnectDeps {
-  connectStates: Pick<ConnectStates, 'issue'>
-  connectAttempts: Pick<ConnectAttemptStore, 'insert'>
+  connectStates: ConnectStates
+  connectAttempts: ConnectAttemptStore
   cipher: TokenCipher
-  clock: Pick<Clock, 'now'>
-  platforms: { redirect(platform: Platform): RedirectConnect | null }
-  limits: Record<'namedServer', Pick<RateLimit, 'take'>>
+  clock: Clock
+  platforms: PlatformRegistry
+  limits: Record<'namedServer', RateLimit>
 }
 
 interface BeginConnect {

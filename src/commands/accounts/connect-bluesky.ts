@@ -9,8 +9,7 @@ import { mapPlatformError } from './map-platform-error.ts'
 import { storeConnection, type ConnectingUser, type StoreConnectionDeps } from './store-connection.ts'
 
 interface ConnectBlueskyDeps extends StoreConnectionDeps {
-  limits: Record<'blueskyGuess' | 'blueskyUser' | 'blueskyIdentifier', Pick<RateLimit, 'take' | 'refund'>>
-  platforms: StoreConnectionDeps['platforms'] & { direct(platform: 'bluesky'): DirectConnect | null }
+  limits: Record<'blueskyGuess' | 'blueskyUser' | 'blueskyIdentifier', RateLimit>
 }
 
 interface ConnectBluesky extends ConnectingUser {

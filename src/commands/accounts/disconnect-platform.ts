@@ -6,7 +6,7 @@ import { accountNotFound } from './refresh-platform.ts'
 import type { StoreConnectionDeps } from './store-connection.ts'
 
 interface DisconnectPlatformDeps extends Omit<StoreConnectionDeps, 'accounts' | 'orchestrator'> {
-  accounts: Pick<AccountStore, 'listConnected' | 'disconnect' | 'findHolders'>
+  accounts: AccountStore
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { ConnectStates } from '../../security/connect-states.ts'
 import type { SessionStore } from '../../store/users/sessions.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import type { ConnectOutcome, ConnectReason } from '../../domain/accounts/platform-connect.ts'
 import { toPlatformReason, type PlatformReason } from '../../domain/posts/platform-reason.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
@@ -15,12 +14,10 @@ import { hashSecret } from '../../security/random.ts'
 import { storeConnection, type StoreConnectionDeps } from './store-connection.ts'
 
 interface FinishConnectDeps extends StoreConnectionDeps {
-  connectStates: Pick<ConnectStates, 'read'>
-  connectAttempts: Pick<ConnectAttemptStore, 'consume'>
-  sessions: Pick<SessionStore, 'find'>
-  users: StoreConnectionDeps['users'] & Pick<UserStore, 'findById'>
-  clock: Pick<Clock, 'now'>
-  platforms: StoreConnectionDeps['platforms'] & { redirect(platform: Platform): RedirectConnect | null }
+  connectStates: ConnectStates
+  connectAttempts: ConnectAttemptStore
+  sessions: SessionStore
+  clock: Clock
 }
 
 interface FinishConnect {
@@ -92,7 +89,7 @@ async function takeAttempt(
  * returned anyway must match.
  */
 function nameAttempt(
-  connectStates: FinishConnectDeps['connectStates'],
+  connectStates: ConnectStates,
   lookupParameter: string | undefined,
   { platform, redirectUri, query }: FinishConnect,
   now: Date,

@@ -24,7 +24,7 @@ interface LoginCall<T> {
  * @throws what the call throws, and PlatformError when the login cannot be renewed
  */
 export async function withFreshLogin<T>(
-  credentials: Pick<AccountCredentials, 'renew' | 'markExpired'>,
+  credentials: AccountCredentials,
   { userId, platform, account, choose, signal }: StoredLogin,
   { call, isRefused }: LoginCall<T>,
 ): Promise<T> {

@@ -4,7 +4,7 @@ import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
 
 /** Returns the quota of an account's publications; null where no limit is known. */
 export function findPublicationQuota(
-  { platforms }: { platforms: Pick<PlatformRegistry, 'find'> },
+  { platforms }: { platforms: PlatformRegistry },
   { platform, platformId, server }: Pick<ConnectedAccount, 'platform' | 'platformId' | 'server'>,
 ): QuotaSubject | null {
   const account = { accountId: platformId, ...(server !== null && { serviceUrl: server }) }

@@ -5,8 +5,8 @@ import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
 import { findPublicationQuota } from './publication-quota.ts'
 
 interface PublicationUsesDeps {
-  platforms: Pick<PlatformRegistry, 'find'>
-  publicationLedger: Pick<PublicationLedger, 'read'>
+  platforms: PlatformRegistry
+  publicationLedger: PublicationLedger
 }
 
 /**

@@ -7,11 +7,12 @@ import { PlatformError } from '../../platforms/errors.ts'
 import { findDefault, type AccountStore, type ConnectedAccount } from '../../store/accounts/accounts.ts'
 import { chooseById, type AccountCredentials, type ChooseAccount } from './account-credentials.ts'
 import { mapPlatformError } from './map-platform-error.ts'
+import type { PlatformRegistry } from '../../platforms/registry.ts'
 
 interface RefreshPlatformDeps {
-  accounts: Pick<AccountStore, 'listConnected' | 'saveProfile' | 'markBroken'>
+  accounts: AccountStore
   credentials: AccountCredentials
-  platforms: { find(platform: Platform): PlatformAdapter | null }
+  platforms: PlatformRegistry
 }
 
 const REFRESH_TIMEOUT_MS = 10 * SECOND

@@ -1,21 +1,22 @@
 import { PLATFORMS, platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
-import type { AuthorizedAccount, PlatformAdapter, RedirectResult } from '../../platforms/contract.ts'
+import type { AuthorizedAccount, RedirectResult } from '../../platforms/contract.ts'
 import type { AccountStore, ConnectedAccount, Seal } from '../../store/accounts/accounts.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import { toConnectionId } from '../../workflows/contract/analytics.ts'
 import { endUnusedSession, openSecretsIfReadable, sealSecrets } from './account-secrets.ts'
+import type { PlatformRegistry } from '../../platforms/registry.ts'
 
 export interface StoreConnectionDeps {
-  accounts: Pick<AccountStore, 'connect' | 'findHolders'>
+  accounts: AccountStore
   findAccountLimit(userId: string): Promise<number>
-  posts: Pick<PostStore, 'invalidatePrepared'>
-  users: Pick<UserStore, 'raiseAnalyticsVersion'>
+  posts: PostStore
+  users: UserStore
   cipher: TokenCipher
-  platforms: { find(platform: Platform): PlatformAdapter | null }
-  orchestrator: Pick<PublishOrchestrator, 'startWork'>
+  platforms: PlatformRegistry
+  orchestrator: PublishOrchestrator
 }
 
 /** What a user connects. */

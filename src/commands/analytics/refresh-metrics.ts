@@ -18,14 +18,14 @@ const LONGEST_WAIT_MS = 5 * SECOND
 type Bucket = ReturnType<RateLimits['bucket']>
 
 export interface RefreshMetricsDeps {
-  posts: Pick<PostStore, 'findOwned'>
-  snapshots: Pick<SnapshotStore, 'latest'>
-  orchestrator: Pick<PublishOrchestrator, 'refreshMetrics'>
+  posts: PostStore
+  snapshots: SnapshotStore
+  orchestrator: PublishOrchestrator
   limits: { analyticsRefresh: Pick<Bucket, 'take' | 'clear'>; failedRefreshes: Pick<Bucket, 'tryTake'> }
   clock: Clock
   /** Aborts when the process stops. */
   draining: AbortSignal
-  logger: Pick<Logger, 'warn'>
+  logger: Logger
 }
 
 interface Refresh {

@@ -9,11 +9,11 @@ import { backgroundWorkflowId } from '../../workflows/contract/background-work.t
 import { newAuditEntry } from '../shared/audit-entry.ts'
 
 export interface ReplayDeadLetterDeps {
-  database: Pick<Database, 'transaction'>
-  deadLetters: Pick<DeadLetterStore, 'find'>
-  audit: Pick<AuditLog, 'insert'>
-  orchestrator: Pick<PublishOrchestrator, 'startWork' | 'terminateStuck'>
-  clock: Pick<Clock, 'now'>
+  database: Database
+  deadLetters: DeadLetterStore
+  audit: AuditLog
+  orchestrator: PublishOrchestrator
+  clock: Clock
 }
 
 /**

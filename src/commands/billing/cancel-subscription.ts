@@ -8,10 +8,10 @@ import { requirePayments, toMinuteKey } from './payment-calls.ts'
 import { syncNow, type SyncNowDeps } from './sync-now.ts'
 
 interface CancelSubscriptionDeps extends SyncNowDeps {
-  users: Pick<UserStore, 'findById'>
+  users: UserStore
   /** Null where payments are not configured. */
-  payments: Pick<Payments, 'cancelAtPeriodEnd'> | null
-  clock: Pick<Clock, 'now'>
+  payments: Payments | null
+  clock: Clock
 }
 
 /**

@@ -7,7 +7,7 @@ import type { EventStore } from '../../store/events/events.ts'
 import { changeUser, type ChangeUserDeps } from '../users/change-user.ts'
 
 interface ChangePlanDeps extends ChangeUserDeps {
-  events: Pick<EventStore, 'append' | 'announce'>
+  events: EventStore
   planLimits: Record<SubscriptionPlan, Limits>
 }
 

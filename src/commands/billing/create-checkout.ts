@@ -11,14 +11,14 @@ import { syncNow, type SyncNowDeps } from './sync-now.ts'
 /** The maximum number of rounds. Each sees the result of the previous one; two are enough without concurrent writes. */
 const ROUNDS = 5
 
-type CheckoutPayments = Pick<Payments, 'readCheckout' | 'openCheckout' | 'readSubscription'>
+type CheckoutPayments = Payments
 
 interface CreateCheckoutDeps extends SyncNowDeps {
-  users: Pick<UserStore, 'findById' | 'changeBilling'>
+  users: UserStore
   /** Null where payments are not configured. */
   payments: CheckoutPayments | null
   config: { FRONTEND_URL: string }
-  clock: Pick<Clock, 'now'>
+  clock: Clock
 }
 
 /**

@@ -5,9 +5,9 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { mapPaymentsError, requirePayments } from './payment-calls.ts'
 
 interface OpenBillingPortalDeps {
-  users: Pick<UserStore, 'findById'>
+  users: UserStore
   /** Null where payments are not configured. */
-  payments: Pick<Payments, 'openPortal'> | null
+  payments: Payments | null
   config: { FRONTEND_URL: string }
 }
 

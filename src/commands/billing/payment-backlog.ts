@@ -7,7 +7,7 @@ const START_GRACE_MS = 30 * SECOND
 const SUMMARY = 'Process a payment event'
 
 /** Stored payment events that were not processed, for the sweeper. */
-export function paymentBacklog({ paymentEvents }: { paymentEvents: Pick<PaymentEventStore, 'listUnapplied'> }) {
+export function paymentBacklog({ paymentEvents }: { paymentEvents: PaymentEventStore }) {
   return {
     work: 'routePaymentEvent' as const,
     summary: SUMMARY,

@@ -3,8 +3,8 @@ import type { UserStore } from '../../store/users/users.ts'
 import type { ProcessorSubscription } from '../../domain/billing/billing.ts'
 
 export interface FindPaymentOwnerDeps {
-  users: Pick<UserStore, 'findByCustomer' | 'findById'>
-  erasures: Pick<ErasureStore, 'find'>
+  users: UserStore
+  erasures: ErasureStore
 }
 
 /**

@@ -11,10 +11,10 @@ import { findPaymentOwner, type FindPaymentOwnerDeps } from './payment-owner.ts'
 const MAX_WAIT_MS = SECOND / 4
 
 interface ReceivePaymentEventDeps extends FindPaymentOwnerDeps {
-  paymentEvents: Pick<PaymentEventStore, 'insertOrRead' | 'markProcessed' | 'setUser'>
-  orchestrator: Pick<PublishOrchestrator, 'notifySubscription' | 'startWork'>
-  clock: Pick<Clock, 'now'>
-  logger: Pick<Logger, 'info'>
+  paymentEvents: PaymentEventStore
+  orchestrator: PublishOrchestrator
+  clock: Clock
+  logger: Logger
 }
 
 /**

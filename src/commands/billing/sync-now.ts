@@ -3,7 +3,7 @@ import type { SyncSubscription } from './sync-subscription.ts'
 
 export interface SyncNowDeps {
   syncSubscription: SyncSubscription
-  logger: Pick<Logger, 'warn'>
+  logger: Logger
 }
 
 /**

@@ -19,16 +19,16 @@ import { isProcessorIdTaken, type BillingChange, type UserStore } from '../../st
 import { requirePayments } from './payment-calls.ts'
 
 interface SyncSubscriptionDeps {
-  database: Pick<Database, 'transaction'>
-  users: Pick<UserStore, 'findById' | 'changeBilling' | 'listAdmins'>
+  database: Database
+  users: UserStore
   /** Null where payments are not configured. */
-  payments: Pick<Payments, 'readSubscription' | 'readInvoice' | 'readCheckout'> | null
-  paymentEvents: Pick<PaymentEventStore, 'markProcessed'>
-  events: Pick<EventStore, 'append' | 'announce'>
-  notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
+  payments: Payments | null
+  paymentEvents: PaymentEventStore
+  events: EventStore
+  notifications: NotificationStore
   planLimits: Record<SubscriptionPlan, Limits>
-  clock: Pick<Clock, 'now'>
-  logger: Pick<Logger, 'info' | 'warn' | 'error'>
+  clock: Clock
+  logger: Logger
 }
 
 /** Far above real contention: one workflow processes the events in turn, and only routes and the daily sync write besides it. */
@@ -83,11 +83,7 @@ async function ignoreForeignPayment(
   return toBillingState(user, null)
 }
 
-async function readProcessor(
-  payments: NonNullable<SyncSubscriptionDeps['payments']>,
-  user: User,
-  event: PaymentEvent | null,
-): Promise<ProcessorSnapshot> {
+async function readProcessor(payments: Payments, user: User, event: PaymentEvent | null): Promise<ProcessorSnapshot> {
   const { checkoutId, endedIds } = user.billing
   const checkout = checkoutId === null ? null : await payments.readCheckout(checkoutId)
   const ids = listSubscriptionIds(user, event, checkout?.subscriptionId ?? null)
@@ -100,7 +96,7 @@ async function readProcessor(
 
 /** Returns the event's invoice; null when its subscription has ended, because then it has no effect. */
 async function findInvoice(
-  payments: NonNullable<SyncSubscriptionDeps['payments']>,
+  payments: Payments,
   event: PaymentEvent | null,
   subscriptions: ProcessorSnapshot['subscriptions'],
   endedIds: string[],

@@ -11,12 +11,12 @@ import { ServiceError, validationFailed, type Problem } from '../../domain/share
 import { loadCurrentRules, type CurrentRulesDeps } from '../posts/current-rules.ts'
 
 interface GenerateCaptionsDeps extends CurrentRulesDeps {
-  captions: Pick<CaptionProvider, 'generate'>
-  avatars: Pick<Avatars, 'findPictureProblem'>
-  largeTexts: Pick<LargeTexts, 'readDataUrls'>
-  users: Pick<UserStore, 'takeAllowance'>
-  limits: { captions: Pick<RateLimit, 'take' | 'refund'> }
-  logger: Pick<Logger, 'warn'>
+  captions: CaptionProvider
+  avatars: Avatars
+  largeTexts: LargeTexts
+  users: UserStore
+  limits: { captions: RateLimit }
+  logger: Logger
 }
 
 interface GenerateCaptions extends CaptionInput {

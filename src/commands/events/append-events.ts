@@ -3,8 +3,8 @@ import type { EventStore } from '../../store/events/events.ts'
 import type { Database } from '../../store/shared/database.ts'
 
 export interface AppendEventsDeps {
-  database: Pick<Database, 'transaction'>
-  events: Pick<EventStore, 'append' | 'announce'>
+  database: Database
+  events: EventStore
 }
 
 /** Appends events whose change is not stored in a record of this service. Can be repeated: the feed refuses events that it has. */

@@ -12,10 +12,10 @@ const BATCH = 200
 const MAX_QUEUED = 2_000
 
 interface EventRelayDeps {
-  database: Pick<Database, 'transaction'>
-  posts: Pick<PostStore, 'listPendingEvents' | 'removePendingEvents' | 'listUnrelayed'>
-  events: Pick<EventStore, 'appendAll' | 'announce'>
-  logger: Pick<Logger, 'warn'>
+  database: Database
+  posts: PostStore
+  events: EventStore
+  logger: Logger
 }
 
 /**

@@ -17,8 +17,8 @@ import { createPost, findIdempotentResult, type CreatePostDeps } from '../posts/
 import type { WholePostInput } from '../posts/post-input.ts'
 
 export interface ApplyRowsDeps extends CreatePostDeps {
-  imports: Pick<ImportStore, 'lease' | 'changeIf' | 'listRows' | 'recordResults' | 'skipRows' | 'updateCounts'>
-  users: Pick<UserStore, 'findById'>
+  imports: ImportStore
+  users: UserStore
   clock: Clock
 }
 

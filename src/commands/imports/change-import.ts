@@ -13,9 +13,9 @@ import type { ImportStore } from '../../store/imports/imports.ts'
 import { IMPORT_SUMMARY } from '../../workflows/contract/imports.ts'
 
 export interface ChangeImportDeps {
-  imports: Pick<ImportStore, 'findOwned' | 'changeIf'>
-  orchestrator: Pick<PublishOrchestrator, 'wakeImport'>
-  clock: Pick<Clock, 'now'>
+  imports: ImportStore
+  orchestrator: PublishOrchestrator
+  clock: Clock
 }
 
 export interface ChangeImport {
@@ -62,7 +62,7 @@ export async function changeImport(deps: ChangeImportDeps, request: ChangeImport
 
 /** Deletes an import in any state. Its posts stay, and no more are created. */
 export async function deleteImport(
-  { imports }: { imports: Pick<ImportStore, 'remove'> },
+  { imports }: { imports: ImportStore },
   userId: string,
   importId: string,
 ): Promise<void> {
@@ -74,7 +74,7 @@ export function importNotFound(): ServiceError {
 }
 
 /** Imports that should be applied and have no running workflow, for the sweeper. */
-export function importBacklog({ imports }: { imports: Pick<ImportStore, 'listUnleased'> }) {
+export function importBacklog({ imports }: { imports: ImportStore }) {
   return {
     work: 'applyImport' as const,
     summary: IMPORT_SUMMARY,

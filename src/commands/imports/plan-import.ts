@@ -31,25 +31,19 @@ import type { User } from '../../domain/users/user.ts'
 import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
 import type { ImportRow, ImportStore, RowFindings } from '../../store/imports/imports.ts'
 import type { PlacedPost as StoredPlacedPost } from '../../store/posts/post-lists.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
 import type { Database } from '../../store/shared/database.ts'
 import { newId } from '../../store/shared/schema.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import { findPublicationQuota } from '../accounts/publication-quota.ts'
-import { toQuotaWarning, type DelayWarningsDeps } from '../posts/forecast-delays.ts'
+import { toQuotaWarning } from '../posts/forecast-delays.ts'
 import { loadUserAccounts, type FindPostAccounts } from '../posts/post-accounts.ts'
 import type { WholePostInput } from '../posts/post-input.ts'
 import { checkPost, type CheckedPost, type ValidatePostDeps } from '../posts/validate-post.ts'
 
 export interface PlanImportDeps extends ValidatePostDeps {
-  imports: Pick<
-    ImportStore,
-    'count' | 'insert' | 'insertRows' | 'addFindings' | 'updateCounts' | 'findOwned' | 'remove'
-  >
-  posts: ValidatePostDeps['posts'] & Pick<PostStore, 'placedIn'>
-  platforms: ValidatePostDeps['platforms'] & DelayWarningsDeps['platforms']
-  database: Pick<Database, 'transaction'>
-  users: Pick<UserStore, 'findById' | 'raiseAnalyticsVersion'>
+  imports: ImportStore
+  database: Database
+  users: UserStore
 }
 
 /** A row as the file has it; `input` is null when its form is wrong, which `problems` then explain. */

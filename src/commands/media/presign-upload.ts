@@ -4,7 +4,7 @@ import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import { reserveUpload, type UploadQuotaDeps } from './upload-quota.ts'
 
 export interface UploadDeps extends UploadQuotaDeps {
-  storage: Pick<ObjectStorage, 'presignPut' | 'publicUrl' | 'toKey'>
+  storage: ObjectStorage
 }
 
 export interface UploadRequest {

@@ -3,9 +3,9 @@ import type { Logger } from '../../logger.ts'
 import type { UserStore } from '../../store/users/users.ts'
 
 export interface ReplaceAvatarDeps {
-  users: Pick<UserStore, 'replaceAvatar' | 'findById'>
-  avatars: Pick<Avatars, 'remove' | 'isMissing' | 'restore'>
-  logger: Pick<Logger, 'warn'>
+  users: UserStore
+  avatars: Avatars
+  logger: Logger
 }
 
 /** Stores the new avatar, then removes the previous one if it was uploaded here. */

@@ -1,10 +1,7 @@
-import type { Avatars } from '../../integrations/storage/avatars.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { replaceAvatar, type ReplaceAvatarDeps } from './replace-avatar.ts'
 
-interface UpdateAvatarDeps extends ReplaceAvatarDeps {
-  avatars: ReplaceAvatarDeps['avatars'] & Pick<Avatars, 'findProblem'>
-}
+interface UpdateAvatarDeps extends ReplaceAvatarDeps {}
 
 /**
  * Sets an uploaded picture as the avatar.

@@ -14,9 +14,9 @@ const CHECK_TIMEOUT_MS = 5 * SECOND
 
 export interface UploadQuotaDeps {
   uploads: UploadStore
-  posts: Pick<PostStore, 'findNamedMedia'>
-  users: Pick<UserStore, 'findAvatars'>
-  storage: Pick<ObjectStorage, 'toKey'>
+  posts: PostStore
+  users: UserStore
+  storage: ObjectStorage
   config: { UPLOAD_QUOTA_BYTES: number }
 }
 
@@ -55,9 +55,9 @@ async function releaseNamed({ uploads, posts, users, storage }: UploadQuotaDeps,
 }
 
 export interface CheckUploadsDeps {
-  uploads: Pick<UploadStore, 'listDue' | 'recordSize'>
-  storage: Pick<ObjectStorage, 'sizeOf' | 'remove'>
-  logger: Pick<Logger, 'warn'>
+  uploads: UploadStore
+  storage: ObjectStorage
+  logger: Logger
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { RateLimit } from '../../store/shared/rate-limits.ts'
 
 export interface MailLimitDeps {
-  limits: Record<'otp' | 'resetMail' | 'mailsOfSender', Pick<RateLimit, 'take'>> &
-    Record<'mailsToAddress' | 'furtherMails', Pick<RateLimit, 'tryTake'>>
+  limits: Record<'otp' | 'resetMail' | 'mailsOfSender', RateLimit> &
+    Record<'mailsToAddress' | 'furtherMails', RateLimit>
 }
 
 interface RequestedMail {

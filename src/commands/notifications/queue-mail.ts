@@ -13,10 +13,10 @@ const RETENTION_MS = 7 * DAY
 const NO_ACCOUNT_KEY = 'no-account'
 
 export interface QueueMailDeps {
-  mails: Pick<MailStore, 'insert'>
+  mails: MailStore
   cipher: TokenCipher
-  orchestrator: Pick<PublishOrchestrator, 'startWork'>
-  clock: Pick<Clock, 'now'>
+  orchestrator: PublishOrchestrator
+  clock: Clock
 }
 
 interface NewMail extends MailContent {
@@ -47,7 +47,7 @@ export async function queueMail(deps: QueueMailDeps, { kind, userId, lifeMs, ...
 }
 
 /** Mails without a running workflow, for the sweeper. */
-export function mailBacklog({ mails }: { mails: Pick<MailStore, 'listUnleased'> }) {
+export function mailBacklog({ mails }: { mails: MailStore }) {
   return {
     work: 'sendMail' as const,
     summary: MAIL_SUMMARY,

@@ -10,8 +10,8 @@ const CONCURRENT_STARTS = 20
 const PUSH_SUMMARY = "Push a notification to its user's devices"
 
 interface BeginPushesDeps {
-  orchestrator: Pick<PublishOrchestrator, 'startWork'>
-  logger: Pick<Logger, 'warn'>
+  orchestrator: PublishOrchestrator
+  logger: Logger
 }
 
 /**
@@ -32,6 +32,6 @@ export function createStartPushes({ orchestrator, logger }: BeginPushesDeps) {
 }
 
 /** Pushes that no workflow has started, for the sweeper. */
-export function pushBacklog({ pushes }: { pushes: Pick<PushStore, 'listUnstarted'> }) {
+export function pushBacklog({ pushes }: { pushes: PushStore }) {
   return { work: 'deliverPush' as const, summary: PUSH_SUMMARY, listUnstarted: pushes.listUnstarted }
 }

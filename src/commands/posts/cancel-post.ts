@@ -6,8 +6,8 @@ import type { PostStore } from '../../store/posts/posts.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
 
 export interface CancelPostDeps {
-  posts: Pick<PostStore, 'findOwned' | 'transition'>
-  orchestrator: Pick<PublishOrchestrator, 'signal'>
+  posts: PostStore
+  orchestrator: PublishOrchestrator
   discardPrepared: DiscardPrepared
 }
 

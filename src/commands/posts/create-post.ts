@@ -17,10 +17,9 @@ import { readWholePost, refuseProblem, refuseProblems, type WholePostInput } fro
 
 export interface CreatePostDeps extends PostAccountsDeps, DelayWarningsDeps, DueOrderDeps {
   posts: PostStore
-  platforms: PostAccountsDeps['platforms'] & DelayWarningsDeps['platforms']
   storePost: StorePost
-  startQueue: Pick<StartQueue, 'add'>
-  storage: Pick<ObjectStorage, 'publicUrl'>
+  startQueue: StartQueue
+  storage: ObjectStorage
   clock: Clock
 }
 
@@ -46,7 +45,7 @@ export type CreatedPost = FirstResponse & { postId: string }
  * @throws ServiceError IDEMPOTENCY_MISMATCH when that request had another body
  */
 export async function findIdempotentResult(
-  { posts }: { posts: Pick<PostStore, 'findByCorrelationId'> },
+  { posts }: { posts: PostStore },
   userId: string,
   { key, requestHash }: Idempotency,
 ): Promise<CreatedPost | null> {

@@ -1,10 +1,10 @@
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { POSTING_RULES, type PlatformRules, type PostingRules } from '../../domain/posts/posting-rules.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import type { PlatformAdapter } from '../../platforms/contract.ts'
+import type { PlatformRegistry } from '../../platforms/registry.ts'
 
 export interface CurrentRulesDeps {
-  platforms: { find(platform: Platform): PlatformAdapter | null }
+  platforms: PlatformRegistry
 }
 
 /** The longest wait for a platform's current limits; after it the default limits apply. */

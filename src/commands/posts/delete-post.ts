@@ -14,16 +14,16 @@ import type { UserStore } from '../../store/users/users.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
 
 export interface DeletePostDeps {
-  database: Pick<Database, 'transaction'>
-  clock: Pick<Clock, 'now'>
-  events: Pick<EventStore, 'append' | 'announce'>
-  posts: Pick<PostStore, 'remove'>
-  snapshots: Pick<SnapshotStore, 'removeByPost'>
-  deadLetters: Pick<DeadLetterStore, 'removeByPost'>
-  users: Pick<UserStore, 'raiseAnalyticsVersion'>
-  orchestrator: Pick<PublishOrchestrator, 'signal'>
+  database: Database
+  clock: Clock
+  events: EventStore
+  posts: PostStore
+  snapshots: SnapshotStore
+  deadLetters: DeadLetterStore
+  users: UserStore
+  orchestrator: PublishOrchestrator
   discardPrepared: DiscardPrepared
-  uploads: Pick<UploadStore, 'setNamed'>
+  uploads: UploadStore
 }
 
 /**

@@ -1,17 +1,16 @@
 import type { Clock } from '../../clock.ts'
 import { needsReconciliation } from '../../domain/posts/post-entries.ts'
 import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
-import type { Platform } from '../../domain/shared/platforms.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Logger } from '../../logger.ts'
-import type { PlatformAdapter } from '../../platforms/contract.ts'
 import { chooseByPlatformId, type AccountCredentials } from '../accounts/account-credentials.ts'
+import type { PlatformRegistry } from '../../platforms/registry.ts'
 
 interface DiscardPreparedDeps {
-  credentials: Pick<AccountCredentials, 'get'>
-  platforms: { find(platform: Platform): PlatformAdapter | null }
+  credentials: AccountCredentials
+  platforms: PlatformRegistry
   clock: Clock
-  logger: Pick<Logger, 'warn'>
+  logger: Logger
 }
 
 const DISCARD_TIMEOUT_MS = 10 * SECOND

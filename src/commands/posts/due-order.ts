@@ -3,7 +3,7 @@ import { HIGHEST_DUE_RANK } from '../../domain/posts/publish-plan.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 
 export interface DueOrderDeps {
-  posts: Pick<PostStore, 'countScheduled' | 'countScheduledOf'>
+  posts: PostStore
   burstLimits: BurstLimits
 }
 

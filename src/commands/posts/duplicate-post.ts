@@ -10,9 +10,9 @@ import type { EventRelay } from '../events/relay-events.ts'
 import type { StorePost } from './store-post.ts'
 
 export interface DuplicatePostDeps {
-  database: Pick<Database, 'transaction'>
-  eventRelay: Pick<EventRelay, 'add'>
-  posts: Pick<PostStore, 'findOwned' | 'insert' | 'moveAllowance'>
+  database: Database
+  eventRelay: EventRelay
+  posts: PostStore
   storePost: StorePost
   clock: Clock
 }

@@ -17,9 +17,9 @@ import { findPublicationQuota } from '../accounts/publication-quota.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 
 export interface ForecastDelaysDeps {
-  posts: Pick<PostStore, 'listPlannedTimes'>
-  platforms: Pick<PlatformRegistry, 'find'>
-  publicationLedger: Pick<PublicationLedger, 'read'>
+  posts: PostStore
+  platforms: PlatformRegistry
+  publicationLedger: PublicationLedger
   clock: Clock
 }
 

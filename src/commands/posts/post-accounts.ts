@@ -7,7 +7,7 @@ import type { AccountStore, ConnectedAccount } from '../../store/accounts/accoun
 import { loadRules, type CurrentRulesDeps } from './current-rules.ts'
 
 export interface PostAccountsDeps extends CurrentRulesDeps {
-  accounts: Pick<AccountStore, 'listConnected'>
+  accounts: AccountStore
 }
 
 /** The accounts of a post, as they are now. */

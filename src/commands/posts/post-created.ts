@@ -4,7 +4,7 @@ import type { UserStore } from '../../store/users/users.ts'
 
 /** Returns the notifications of new posts, with times in the time zones of their users. Drafts cause none. */
 export async function buildCreatedNotifications(
-  { users }: { users: Pick<UserStore, 'findTimezones'> },
+  { users }: { users: UserStore },
   posts: Post[],
 ): Promise<NewNotification[]> {
   const scheduled = new Set(posts.filter(({ status }) => status === 'SCHEDULED').map(({ userId }) => userId))

@@ -8,9 +8,9 @@ import type { TimelineEvent } from '../../domain/posts/timeline.ts'
 import { newAuditEntry } from '../shared/audit-entry.ts'
 
 interface ReadPostAsAdminDeps {
-  posts: Pick<PostStore, 'find' | 'readTimeline'>
-  audit: Pick<AuditLog, 'insert'>
-  clock: Pick<Clock, 'now'>
+  posts: PostStore
+  audit: AuditLog
+  clock: Clock
 }
 
 /**

@@ -9,8 +9,8 @@ import type { DiscardPrepared } from './discard-prepared.ts'
 import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
 
 export interface RetryPostDeps extends NotifyWorkflowDeps {
-  posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart'>
-  notifications: Pick<NotificationStore, 'insertOnce'>
+  posts: PostStore
+  notifications: NotificationStore
   discardPrepared: DiscardPrepared
 }
 

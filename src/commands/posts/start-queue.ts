@@ -20,10 +20,10 @@ const FULL_WAIT_MS = SECOND
 const DRAIN_DEADLINE_MS = 5 * SECOND
 
 interface StartQueueDeps {
-  posts: Pick<PostStore, 'find' | 'acknowledgeStart'>
-  orchestrator: Pick<PublishOrchestrator, 'start' | 'signal'>
-  metrics: Pick<Metrics, 'startsQueued'>
-  logger: Pick<Logger, 'warn'>
+  posts: PostStore
+  orchestrator: PublishOrchestrator
+  metrics: Metrics
+  logger: Logger
   /** Starts per turn of a user. */
   planWeights: PlanWeights
   sizes?: { concurrent?: number; queued?: number; drainMs?: number }

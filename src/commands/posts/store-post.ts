@@ -15,11 +15,11 @@ const LARGEST_GROUP = 10
 const LARGEST_SHARE = 5
 
 interface StorePostDeps {
-  eventRelay: Pick<EventRelay, 'add'>
-  database: Pick<Database, 'transaction'>
-  posts: Pick<PostStore, 'insert'>
-  notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
-  users: Pick<UserStore, 'takeAllowance' | 'takePostAllowances' | 'findTimezones'>
+  eventRelay: EventRelay
+  database: Database
+  posts: PostStore
+  notifications: NotificationStore
+  users: UserStore
 }
 
 type Session = Parameters<NotificationStore['insert']>[1]

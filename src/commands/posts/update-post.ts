@@ -10,7 +10,6 @@ import type { Problem } from '../../domain/shared/service-error.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
 import type { UploadStore } from '../../store/media/uploads.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import { findDueOrder, type DueOrderDeps } from './due-order.ts'
@@ -31,16 +30,12 @@ import {
 } from './post-input.ts'
 
 export interface UpdatePostDeps extends NotifyWorkflowDeps, PostAccountsDeps, DelayWarningsDeps, DueOrderDeps {
-  posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart'> &
-    DelayWarningsDeps['posts'] &
-    DueOrderDeps['posts']
-  platforms: PostAccountsDeps['platforms'] & DelayWarningsDeps['platforms']
-  notifications: Pick<NotificationStore, 'insertOnce'>
-  users: Pick<UserStore, 'findTimezones'>
-  storage: Pick<ObjectStorage, 'publicUrl'>
+  notifications: NotificationStore
+  users: UserStore
+  storage: ObjectStorage
   clock: Clock
   discardPrepared: DiscardPrepared
-  uploads: Pick<UploadStore, 'setNamed'>
+  uploads: UploadStore
 }
 
 export interface UpdatePostRequest {

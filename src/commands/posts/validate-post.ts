@@ -9,9 +9,7 @@ import { loadUserAccounts, type FindPostAccounts, type PostAccounts, type PostAc
 import { readWholePost, type InputContext, type WholePostInput } from './post-input.ts'
 
 export interface ValidatePostDeps extends PostAccountsDeps, DelayWarningsDeps, DueOrderDeps {
-  posts: DelayWarningsDeps['posts'] & DueOrderDeps['posts']
-  platforms: PostAccountsDeps['platforms'] & DelayWarningsDeps['platforms']
-  storage: Pick<ObjectStorage, 'publicUrl'>
+  storage: ObjectStorage
   clock: Clock
 }
 

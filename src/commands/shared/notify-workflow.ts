@@ -4,9 +4,9 @@ import type { PostStore } from '../../store/posts/posts.ts'
 import type { Logger } from '../../logger.ts'
 
 export interface NotifyWorkflowDeps {
-  posts: Pick<PostStore, 'acknowledgeStart'>
-  orchestrator: Pick<PublishOrchestrator, 'signal'>
-  logger: Pick<Logger, 'warn'>
+  posts: PostStore
+  orchestrator: PublishOrchestrator
+  logger: Logger
 }
 
 /**

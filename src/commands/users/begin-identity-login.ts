@@ -7,10 +7,10 @@ import { identityAttemptContext, sealAttemptSecrets } from '../shared/attempt-se
 import { hashSecret, newSecret } from '../../security/random.ts'
 
 interface BeginIdentityLoginDeps {
-  identityAttempts: Pick<IdentityAttemptStore, 'insert'>
+  identityAttempts: IdentityAttemptStore
   cipher: TokenCipher
-  clock: Pick<Clock, 'now'>
-  identity: Pick<IdentityProvider, 'begin'>
+  clock: Clock
+  identity: IdentityProvider
 }
 
 /**

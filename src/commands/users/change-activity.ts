@@ -5,7 +5,7 @@ import type { PostStore } from '../../store/posts/posts.ts'
 import { changeUser, type ChangeUserDeps } from './change-user.ts'
 
 interface ChangeActivityDeps extends ChangeUserDeps {
-  posts: Pick<PostStore, 'invalidatePrepared'>
+  posts: PostStore
 }
 
 /**

@@ -4,7 +4,7 @@ import { validationFailed } from '../../domain/shared/service-error.ts'
 
 /** @throws ServiceError VALIDATION_FAILED */
 export async function changeName(
-  { users }: { users: Pick<UserStore, 'setName'> },
+  { users }: { users: UserStore },
   { userId, name }: { userId: string; name: string },
 ): Promise<void> {
   const problems = findNameProblems(name)

@@ -15,8 +15,7 @@ interface ChangePassword {
   endsApiKeys?: boolean | undefined
 }
 
-type ChangePasswordDeps = CheckPasswordDeps &
-  StorePasswordDeps & { users: Pick<UserStore, 'findById' | 'replacePassword'> }
+type ChangePasswordDeps = CheckPasswordDeps & StorePasswordDeps & { users: UserStore }
 
 /**
  * Changes the password of a user who knows the current one. The requesting session stays; see `storePassword` for what ends.

@@ -4,7 +4,7 @@ import { findTimezoneProblem } from '../../domain/shared/timezones.ts'
 
 /** @throws ServiceError VALIDATION_FAILED */
 export async function changeTimezone(
-  { users }: { users: Pick<UserStore, 'setTimezone'> },
+  { users }: { users: UserStore },
   { userId, timezone }: { userId: string; timezone: string },
 ): Promise<void> {
   const problem = findTimezoneProblem(timezone)

@@ -11,12 +11,12 @@ import type { UserChange, UserStore } from '../../store/users/users.ts'
 import { newAuditEntry } from '../shared/audit-entry.ts'
 
 export interface ChangeUserDeps {
-  database: Pick<Database, 'transaction'>
-  users: Pick<UserStore, 'change'>
-  audit: Pick<AuditLog, 'insert'>
-  erasures: Pick<ErasureStore, 'isBegun'>
-  notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
-  clock: Pick<Clock, 'now'>
+  database: Database
+  users: UserStore
+  audit: AuditLog
+  erasures: ErasureStore
+  notifications: NotificationStore
+  clock: Clock
 }
 
 type Session = Parameters<NotificationStore['insert']>[1]

@@ -10,12 +10,12 @@ import type { User } from '../../domain/users/user.ts'
 import type { LoginEvents } from './login-events.ts'
 
 export interface CheckPasswordDeps {
-  clock: Pick<Clock, 'now'>
-  knownDevices: Pick<KnownDevices, 'find'>
-  loginEvents: Pick<LoginEvents, 'failed'>
-  loginThrottle: Pick<LoginThrottle, 'attempt'>
-  passwords: Pick<PasswordHasher, 'verify'>
-  sessions: Pick<SessionStore, 'listAddresses'>
+  clock: Clock
+  knownDevices: KnownDevices
+  loginEvents: LoginEvents
+  loginThrottle: LoginThrottle
+  passwords: PasswordHasher
+  sessions: SessionStore
 }
 
 interface Guess {

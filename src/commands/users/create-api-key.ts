@@ -22,12 +22,12 @@ import type { SessionStore } from '../../store/users/sessions.ts'
 import type { UserStore } from '../../store/users/users.ts'
 
 interface CreateApiKeyDeps {
-  apiKeys: Pick<ApiKeyStore, 'insert'>
-  clock: Pick<Clock, 'now'>
-  database: Pick<Database, 'transaction'>
-  notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
-  sessions: Pick<SessionStore, 'isOpen'>
-  users: Pick<UserStore, 'raiseAnalyticsVersion'>
+  apiKeys: ApiKeyStore
+  clock: Clock
+  database: Database
+  notifications: NotificationStore
+  sessions: SessionStore
+  users: UserStore
 }
 
 interface CreateApiKey {

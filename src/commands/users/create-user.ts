@@ -10,9 +10,9 @@ import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import { newId } from '../../store/shared/schema.ts'
 
 export interface CreateUserDeps {
-  users: Pick<UserStore, 'insert'>
-  passwords: Pick<PasswordHasher, 'hash'>
-  clock: Pick<Clock, 'now'>
+  users: UserStore
+  passwords: PasswordHasher
+  clock: Clock
 }
 
 interface NewAccount extends Partial<Pick<User, '_id' | 'avatar'>> {

@@ -6,7 +6,7 @@ import type { ApiKeyStore } from '../../store/users/api-keys.ts'
  * @throws ServiceError NOT_FOUND, also for another user's key
  */
 export async function deleteApiKey(
-  { apiKeys }: { apiKeys: Pick<ApiKeyStore, 'removeOwned'> },
+  { apiKeys }: { apiKeys: ApiKeyStore },
   userId: string,
   keyId: string,
 ): Promise<void> {

@@ -5,11 +5,11 @@ import type { SessionStore } from '../../store/users/sessions.ts'
 import type { UserStore } from '../../store/users/users.ts'
 
 export interface EndEverywhereDeps {
-  apiKeys: Pick<ApiKeyStore, 'removeAllOf'>
-  database: Pick<Database, 'transaction'>
-  pushTokens: Pick<PushTokenStore, 'removeAllOf'>
-  sessions: Pick<SessionStore, 'removeAll' | 'removeOthers'>
-  users: Pick<UserStore, 'raiseAnalyticsVersion'>
+  apiKeys: ApiKeyStore
+  database: Database
+  pushTokens: PushTokenStore
+  sessions: SessionStore
+  users: UserStore
 }
 
 interface EndEverywhereOptions {

@@ -14,12 +14,12 @@ const FRESH_LOGIN_MS = 10 * MINUTE
 const SUMMARY = 'Erase an account'
 
 type EraseAccountDeps = CheckPasswordDeps & {
-  users: Pick<UserStore, 'findById' | 'disable'>
-  database: Pick<Database, 'transaction'>
-  erasures: Pick<ErasureStore, 'begin'>
-  posts: Pick<PostStore, 'invalidatePrepared'>
-  sessions: Pick<SessionStore, 'find' | 'removeAll'>
-  orchestrator: Pick<PublishOrchestrator, 'startWork'>
+  users: UserStore
+  database: Database
+  erasures: ErasureStore
+  posts: PostStore
+  sessions: SessionStore
+  orchestrator: PublishOrchestrator
 }
 
 interface EraseAccount {
@@ -67,7 +67,7 @@ async function assertFreshLogin({ sessions, clock }: EraseAccountDeps, { session
 }
 
 /** Erasures without a running workflow, for the sweeper. */
-export function erasureBacklog({ erasures }: { erasures: Pick<ErasureStore, 'listUnleased'> }) {
+export function erasureBacklog({ erasures }: { erasures: ErasureStore }) {
   return {
     work: 'eraseAccount' as const,
     summary: SUMMARY,

@@ -1,6 +1,5 @@
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { IdentityAttemptStore } from '../../store/users/identity-attempts.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import type { LoginRefusal } from '../../domain/users/identity-login.ts'
 import { isMailAddress } from '../../domain/users/mail-addresses.ts'
 import { pickUsableName } from '../../domain/users/names.ts'
@@ -14,11 +13,10 @@ import { openSession, type Client, type OpenSessionDeps, type SessionTokens } fr
 import { hashSecret } from '../../security/random.ts'
 
 interface FinishIdentityLoginDeps extends OpenSessionDeps {
-  identityAttempts: Pick<IdentityAttemptStore, 'consume'>
+  identityAttempts: IdentityAttemptStore
   cipher: TokenCipher
-  users: OpenSessionDeps['users'] & Pick<UserStore, 'findBySubject' | 'insert'>
   planLimits: { free: Limits }
-  identity: Pick<IdentityProvider, 'complete'>
+  identity: IdentityProvider
 }
 
 interface FinishIdentityLogin extends Client {

@@ -9,9 +9,9 @@ import { openSession, type Client, type OpenSessionDeps, type SessionTokens } fr
 
 type LogInDeps = CheckPasswordDeps &
   OpenSessionDeps & {
-    users: Pick<UserStore, 'findByEmail' | 'findById'>
-    sessions: Pick<SessionStore, 'remove'>
-    clock: Pick<Clock, 'now' | 'sleepUntil'>
+    users: UserStore
+    sessions: SessionStore
+    clock: Clock
   }
 
 interface LogIn extends Client {

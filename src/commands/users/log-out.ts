@@ -7,13 +7,13 @@ import { endEverywhere, type EndEverywhereDeps } from './end-everywhere.ts'
 import { parseRefreshCookie } from './open-session.ts'
 
 interface LogOutDeps {
-  sessions: Pick<SessionStore, 'find' | 'remove'>
-  accessTokens: Pick<AccessTokens, 'verifyExpired'>
-  refreshTokens: Pick<RefreshTokens, 'hash' | 'wasIssued'>
+  sessions: SessionStore
+  accessTokens: AccessTokens
+  refreshTokens: RefreshTokens
 }
 
 interface LogOutEverywhereDeps extends EndEverywhereDeps {
-  users: Pick<UserStore, 'raiseTokenVersion' | 'raiseAnalyticsVersion'>
+  users: UserStore
 }
 
 /**
@@ -58,10 +58,6 @@ export async function logOutEverywhere(
  * Ends one session of the user, and its access tokens with it.
  * @throws ServiceError NOT_FOUND, also for another user's session
  */
-export async function logOutDevice(
-  { sessions }: { sessions: Pick<SessionStore, 'removeOwned'> },
-  userId: string,
-  tokenId: string,
-) {
+export async function logOutDevice({ sessions }: { sessions: SessionStore }, userId: string, tokenId: string) {
   if (!(await sessions.removeOwned(userId, tokenId))) throw new ServiceError('NOT_FOUND', 'Device not found')
 }

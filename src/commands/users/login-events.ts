@@ -13,7 +13,7 @@ interface LoginClient {
 
 interface LoginEventsDeps {
   logger: Logger
-  metrics: Pick<Metrics, 'loginFailed' | 'loginThrottled'>
+  metrics: Metrics
   pseudonyms: Pseudonyms
 }
 

@@ -27,11 +27,11 @@ export interface SessionTokens {
 }
 
 export interface OpenSessionDeps {
-  users: Pick<UserStore, 'setLastLogin'>
-  sessions: Pick<SessionStore, 'insert'>
-  accessTokens: Pick<AccessTokens, 'issue'>
-  refreshTokens: Pick<RefreshTokens, 'first' | 'hash'>
-  clock: Pick<Clock, 'now'>
+  users: UserStore
+  sessions: SessionStore
+  accessTokens: AccessTokens
+  refreshTokens: RefreshTokens
+  clock: Clock
 }
 
 /** Opens a session for a user whose identity is proven, and records the login. */

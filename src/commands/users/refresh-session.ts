@@ -21,12 +21,12 @@ const REPEAT_WINDOW_MS = 30 * SECOND
 const MAX_REPEATABLE = 20
 
 interface RefreshSessionDeps {
-  users: Pick<UserStore, 'findById'>
-  sessions: Pick<SessionStore, 'find' | 'remove' | 'replaceToken'>
-  accessTokens: Pick<AccessTokens, 'issue'>
-  refreshTokens: Pick<RefreshTokens, 'hash' | 'successor' | 'wasIssued'>
-  clock: Pick<Clock, 'now'>
-  logger: Pick<Logger, 'warn'>
+  users: UserStore
+  sessions: SessionStore
+  accessTokens: AccessTokens
+  refreshTokens: RefreshTokens
+  clock: Clock
+  logger: Logger
 }
 
 /**

@@ -11,9 +11,9 @@ import { queueMail, type QueueMailDeps } from '../notifications/queue-mail.ts'
 import { constantTimeDelay } from './constant-time-delay.ts'
 
 interface RequestCodeDeps extends QueueMailDeps, MailLimitDeps {
-  users: Pick<UserStore, 'findByEmail'>
-  oneTimeCodes: Pick<OneTimeCodes, 'addressKey' | 'make' | 'hash' | 'unusableHash'>
-  addressCodes: Pick<AddressCodeStore, 'join' | 'put'>
+  users: UserStore
+  oneTimeCodes: OneTimeCodes
+  addressCodes: AddressCodeStore
   config: { FRONTEND_URL: string }
   clock: Clock
 }

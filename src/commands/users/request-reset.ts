@@ -12,9 +12,9 @@ import { hashSecret, newSecret } from '../../security/random.ts'
 import { constantTimeDelay } from './constant-time-delay.ts'
 
 interface RequestResetDeps extends QueueMailDeps, MailLimitDeps {
-  users: Pick<UserStore, 'findByEmail'>
-  oneTimeCodes: Pick<OneTimeCodes, 'addressKey'>
-  passwordResets: Pick<PasswordResetStore, 'add'>
+  users: UserStore
+  oneTimeCodes: OneTimeCodes
+  passwordResets: PasswordResetStore
   config: { FRONTEND_URL: string }
   clock: Clock
 }

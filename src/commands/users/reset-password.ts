@@ -8,9 +8,9 @@ import { hashSecret } from '../../security/random.ts'
 import { storePassword, type StorePasswordDeps } from './store-password.ts'
 
 type ResetPasswordDeps = StorePasswordDeps & {
-  users: Pick<UserStore, 'resetPassword'>
-  oneTimeCodes: Pick<OneTimeCodes, 'addressKey'>
-  passwordResets: Pick<PasswordResetStore, 'isValid' | 'consume'>
+  users: UserStore
+  oneTimeCodes: OneTimeCodes
+  passwordResets: PasswordResetStore
 }
 
 interface ResetPassword {

@@ -16,15 +16,15 @@ import { openSession, type Client, type OpenSessionDeps, type SessionTokens } fr
 import type { DataUrl } from '../../integrations/large-texts/data-url.ts'
 
 interface SignUpDeps extends CreateUserDeps, Omit<OpenSessionDeps, 'users'> {
-  users: Pick<UserStore, 'insert' | 'setLastLogin'>
-  database: Pick<Database, 'transaction'>
-  addressCodes: Pick<AddressCodeStore, 'isProven' | 'useProof'>
-  oneTimeCodes: Pick<OneTimeCodes, 'addressKey' | 'hashProof'>
-  avatars: Pick<Avatars, 'findPictureProblem' | 'store'>
-  largeTexts: Pick<LargeTexts, 'readDataUrls'>
+  users: UserStore
+  database: Database
+  addressCodes: AddressCodeStore
+  oneTimeCodes: OneTimeCodes
+  avatars: Avatars
+  largeTexts: LargeTexts
   planLimits: { free: Limits }
   config: VerificationConfig
-  logger: Pick<Logger, 'warn'>
+  logger: Logger
 }
 
 interface VerificationConfig {
@@ -32,8 +32,8 @@ interface VerificationConfig {
 }
 
 interface FindProvenAddressDeps {
-  addressCodes: Pick<AddressCodeStore, 'findProven'>
-  oneTimeCodes: Pick<OneTimeCodes, 'hashProof'>
+  addressCodes: AddressCodeStore
+  oneTimeCodes: OneTimeCodes
   config: VerificationConfig
 }
 

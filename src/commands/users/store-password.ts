@@ -5,8 +5,8 @@ import { normalizePassword } from '../../domain/users/passwords.ts'
 import { endEverywhere, type EndEverywhereDeps } from './end-everywhere.ts'
 
 export interface StorePasswordDeps extends EndEverywhereDeps {
-  passwords: Pick<PasswordHasher, 'hash'>
-  passwordResets: Pick<PasswordResetStore, 'removeAllOf'>
+  passwords: PasswordHasher
+  passwordResets: PasswordResetStore
 }
 
 type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]

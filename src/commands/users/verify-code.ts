@@ -9,9 +9,9 @@ import { normalizeEmail } from '../../domain/users/user.ts'
 const PROOF_LIFE_MS = 15 * MINUTE
 
 interface VerifyCodeDeps {
-  oneTimeCodes: Pick<OneTimeCodes, 'addressKey' | 'hash' | 'makeProof' | 'hashProof'>
-  addressCodes: Pick<AddressCodeStore, 'verify'>
-  clock: Pick<Clock, 'now'>
+  oneTimeCodes: OneTimeCodes
+  addressCodes: AddressCodeStore
+  clock: Clock
 }
 
 interface CodeGuess {

@@ -9,12 +9,12 @@ import { disableWebhook, type DisableWebhookDeps } from './disable-webhook.ts'
 import { assertAllowedUrl } from './webhook-url.ts'
 
 interface ChangeWebhookDeps extends DisableWebhookDeps {
-  clock: Pick<Clock, 'now'>
-  events: Pick<EventStore, 'latestSequence'>
-  limits: Record<'webhookUrl', Pick<RateLimit, 'take'>>
-  webhooks: Pick<WebhookStore, 'find' | 'change' | 'enable' | 'disable'>
-  wakeWebhooks: Pick<WakeWebhooks, 'wake'>
-  webhookSender: Pick<WebhookSender, 'isAllowed'>
+  clock: Clock
+  events: EventStore
+  limits: Record<'webhookUrl', RateLimit>
+  webhooks: WebhookStore
+  wakeWebhooks: WakeWebhooks
+  webhookSender: WebhookSender
 }
 
 interface ChangeWebhook {

@@ -15,15 +15,15 @@ import { assertAllowedUrl } from './webhook-url.ts'
 import { createWebhookSecret } from './webhook-secrets.ts'
 
 interface CreateWebhookDeps {
-  cipher: Pick<TokenCipher, 'seal'>
-  clock: Pick<Clock, 'now'>
-  database: Pick<Database, 'transaction'>
-  events: Pick<EventStore, 'latestSequence'>
-  limits: Record<'webhookUrl', Pick<RateLimit, 'take'>>
-  notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
-  users: Pick<UserStore, 'raiseAnalyticsVersion'>
-  webhooks: Pick<WebhookStore, 'insert'>
-  webhookSender: Pick<WebhookSender, 'isAllowed'>
+  cipher: TokenCipher
+  clock: Clock
+  database: Database
+  events: EventStore
+  limits: Record<'webhookUrl', RateLimit>
+  notifications: NotificationStore
+  users: UserStore
+  webhooks: WebhookStore
+  webhookSender: WebhookSender
 }
 
 interface CreateWebhook {

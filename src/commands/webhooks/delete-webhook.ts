@@ -4,9 +4,9 @@ import type { WebhookStore } from '../../store/webhooks/webhooks.ts'
 import type { WakeWebhooks } from './wake-webhooks.ts'
 
 interface DeleteWebhookDeps {
-  webhooks: Pick<WebhookStore, 'remove'>
-  webhookDeliveries: Pick<WebhookDeliveryStore, 'removeOf'>
-  wakeWebhooks: Pick<WakeWebhooks, 'wake'>
+  webhooks: WebhookStore
+  webhookDeliveries: WebhookDeliveryStore
+  wakeWebhooks: WakeWebhooks
 }
 
 /**

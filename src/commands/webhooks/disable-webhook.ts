@@ -7,11 +7,11 @@ import type { WebhookDeliveryStore } from '../../store/webhooks/deliveries.ts'
 import type { WebhookStore } from '../../store/webhooks/webhooks.ts'
 
 export interface DisableWebhookDeps {
-  clock: Pick<Clock, 'now'>
-  database: Pick<Database, 'transaction'>
-  notifications: Pick<NotificationStore, 'toRecords' | 'insert' | 'startPushes'>
-  webhookDeliveries: Pick<WebhookDeliveryStore, 'failPending'>
-  webhooks: Pick<WebhookStore, 'disable'>
+  clock: Clock
+  database: Database
+  notifications: NotificationStore
+  webhookDeliveries: WebhookDeliveryStore
+  webhooks: WebhookStore
 }
 
 /**

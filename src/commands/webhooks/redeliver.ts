@@ -10,15 +10,15 @@ import type { WebhookStore } from '../../store/webhooks/webhooks.ts'
 import type { WakeWebhooks } from './wake-webhooks.ts'
 
 interface RedeliverDeps {
-  clock: Pick<Clock, 'now'>
-  events: Pick<EventStore, 'sequenceBefore'>
-  wakeWebhooks: Pick<WakeWebhooks, 'wake'>
-  webhookDeliveries: Pick<WebhookDeliveryStore, 'request' | 'requestAgain' | 'findByEvent'>
-  webhooks: Pick<WebhookStore, 'find' | 'rewind' | 'setWakeAt'>
+  clock: Clock
+  events: EventStore
+  wakeWebhooks: WakeWebhooks
+  webhookDeliveries: WebhookDeliveryStore
+  webhooks: WebhookStore
 }
 
 interface SendTestDeps extends RedeliverDeps {
-  limits: Record<'webhookTest', Pick<RateLimit, 'take'>>
+  limits: Record<'webhookTest', RateLimit>
 }
 
 /** @throws ServiceError NOT_FOUND, WEBHOOK_DISABLED */

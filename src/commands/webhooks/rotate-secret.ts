@@ -6,9 +6,9 @@ import type { WebhookStore } from '../../store/webhooks/webhooks.ts'
 import { createWebhookSecret } from './webhook-secrets.ts'
 
 interface RotateSecretDeps {
-  cipher: Pick<TokenCipher, 'seal'>
-  clock: Pick<Clock, 'now'>
-  webhooks: Pick<WebhookStore, 'find' | 'rotate'>
+  cipher: TokenCipher
+  clock: Clock
+  webhooks: WebhookStore
 }
 
 /**

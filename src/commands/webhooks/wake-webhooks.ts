@@ -14,9 +14,9 @@ const COLLECT_MS = 50
 const WEBHOOK_SUMMARY = "Deliver events to a user's webhook"
 
 interface WakeWebhooksDeps {
-  logger: Pick<Logger, 'warn'>
-  orchestrator: Pick<PublishOrchestrator, 'startWork'>
-  webhooks: Pick<WebhookStore, 'listEnabledOf'>
+  logger: Logger
+  orchestrator: PublishOrchestrator
+  webhooks: WebhookStore
 }
 
 /** Starts the workflows of webhooks, or wakes running ones, in the background. The sweeper repeats what Temporal did not acknowledge. */
@@ -66,9 +66,9 @@ export function createWakeWebhooks({ logger, orchestrator, webhooks }: WakeWebho
 export type WakeWebhooks = ReturnType<typeof createWakeWebhooks>
 
 interface WebhookBacklogDeps {
-  clock: Pick<Clock, 'now'>
-  events: Pick<EventStore, 'latestSequences'>
-  webhooks: Pick<WebhookStore, 'listOverdue' | 'listPositions'>
+  clock: Clock
+  events: EventStore
+  webhooks: WebhookStore
 }
 
 /**

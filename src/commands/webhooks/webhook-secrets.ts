@@ -8,14 +8,14 @@ import { WEBHOOKS } from '../../store/webhooks/webhooks.ts'
 const toContext = (id: string): RecordSecretContext => ({ collection: WEBHOOKS, id, field: 'secret' })
 
 /** Creates a signing secret and its stored form. */
-export function createWebhookSecret(cipher: Pick<TokenCipher, 'seal'>, webhookId: string) {
+export function createWebhookSecret(cipher: TokenCipher, webhookId: string) {
   const secret = `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`
   return { secret, sealed: cipher.seal(secret, toContext(webhookId)) }
 }
 
 /** Returns the secrets that sign now, the current one first; null when the current one can no longer be read. */
 export function openWebhookSecrets(
-  cipher: Pick<TokenCipher, 'open'>,
+  cipher: TokenCipher,
   { _id, sealedSecret, oldSecret }: Pick<Webhook, '_id' | 'sealedSecret' | 'oldSecret'>,
   now: Date,
 ): string[] | null {

@@ -11,7 +11,7 @@ import type { ObjectStorage } from './storage.ts'
 import { fileProblem, MISSING_FILE, normalizeType, SNIFF_BYTES } from './stored-files.ts'
 
 interface AvatarOptions {
-  storage: Pick<ObjectStorage, 'toKey' | 'publicUrl' | 'put' | 'readHead' | 'storedAt' | 'move'>
+  storage: ObjectStorage
   timeoutMs: number
 }
 

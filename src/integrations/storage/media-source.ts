@@ -15,9 +15,7 @@ interface Options {
 }
 
 /** Provides a post's media after checking that it matches its record. */
-export function createMediaSource(
-  storage: Pick<ObjectStorage, 'open' | 'readHead' | 'publicUrl' | 'put' | 'storedAt' | 'move' | 'retype'>,
-) {
+export function createMediaSource(storage: ObjectStorage) {
   /** Reads an upload, and restores it when the cleanup removed it while a post started to use it. */
   async function readOrRestore<T>(item: MediaItem, options: Options, read: () => Promise<T | null>): Promise<T | null> {
     const found = await read()

@@ -15,7 +15,7 @@ type QuotaResponse = Pick<HttpResponse, 'status' | 'header' | 'text'>
 export interface CallQuotas {
   ledger: QuotaLedger
   /** Receives what responses state about the publications of accounts. */
-  publications?: Pick<PublicationLedger, 'report'>
+  publications?: PublicationLedger
   observer: QuotaObserver
 }
 

@@ -9,7 +9,7 @@ const MAX_REMEMBERED = 20_000
  * Passes on what responses state about the publications of accounts: at most once a minute for an account, unless its limit has
  * changed or nothing is left. Another report follows one that is lost.
  */
-export function createPublicationReporter(ledger: Pick<PublicationLedger, 'report'> | undefined) {
+export function createPublicationReporter(ledger: PublicationLedger | undefined) {
   const limits = new LRUCache<string, number>({ max: MAX_REMEMBERED, ttl: MINUTE })
 
   return function report({ key }: QuotaSubject, reports: readonly PublicationReport[]): void {

@@ -17,7 +17,7 @@ import { isConnected, type Account, type ConnectedAccount } from './account-reco
 export const ACCOUNTS = 'accounts'
 
 interface AccountWritesDeps {
-  database: Pick<Database, 'connection' | 'transaction'>
+  database: Database
   now(): Date
   /** Whether several users may connect the same account. */
   isShared: boolean

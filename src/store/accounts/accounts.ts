@@ -15,14 +15,14 @@ import type { Database } from '../shared/database.ts'
 export type { Account, ConnectedAccount, NewConnection, Seal, SealedAuth } from './account-records.ts'
 
 interface AccountStoreDeps {
-  database: Pick<Database, 'connection' | 'transaction'>
+  database: Database
   now(): Date
   /** Whether several users may connect the same account. */
   isShared?: boolean
   /** Called in each transaction that changes which accounts a user has, so that such changes conflict with each other. */
   lockUser?(userId: string, session: ClientSession): Promise<unknown>
   /** The feed of the users; without it no events are stored. */
-  events?: Pick<EventStore, 'append' | 'announce'>
+  events?: EventStore
 }
 
 interface AccountPage {

@@ -11,11 +11,11 @@ import type { NewAccountSnapshot, PostSnapshot, SnapshotExtension, SnapshotStore
 import type { UserStore } from '../users/users.ts'
 
 export interface SnapshotWriterDeps {
-  database: Pick<Database, 'transaction'>
-  snapshots: Pick<SnapshotStore, 'findLatest' | 'save' | 'extend' | 'saveFollowers'>
-  published: Pick<DueMetricsStore, 'findStorable' | 'planNext'>
-  users: Pick<UserStore, 'raiseAnalyticsVersion'>
-  events: Pick<EventStore, 'append' | 'announce'>
+  database: Database
+  snapshots: SnapshotStore
+  published: DueMetricsStore
+  users: UserStore
+  events: EventStore
   collection: { ages: AgeClass[]; retentionMs: number }
 }
 

@@ -71,7 +71,7 @@ interface LoginLimits {
 
 interface LoginThrottleDeps {
   connection: Connection
-  rateLimits: Pick<RateLimits, 'limiter'>
+  rateLimits: RateLimits
   now: () => Date
   /** Called when a failure reaches a limit or starts a delay, with the wait that follows. */
   onLimit: (attempt: LoginAttempt, limit: LoginLimit, waitMs: number) => void

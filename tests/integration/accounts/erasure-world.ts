@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
-import { createEraseAccountActivities, type EraseAccountDeps } from '../../../src/activities/users/erase-account.ts'
+import { createEraseAccountActivities } from '../../../src/activities/users/erase-account.ts'
 import { sealSecrets } from '../../../src/commands/accounts/account-secrets.ts'
 import { queueMail } from '../../../src/commands/notifications/queue-mail.ts'
 import type { Context } from '../../../src/context.ts'
@@ -121,7 +121,7 @@ export async function traces(context: Context, ...words: string[]): Promise<stri
 }
 
 /** Runs the activities like the workflow, without its waits. */
-export function eraser(deps: EraseAccountDeps) {
+export function eraser(deps: Context) {
   const activities = createEraseAccountActivities(deps)
   const inActivity = <A extends unknown[], R>(work: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
     new MockActivityEnvironment({}, QUIET).run(work, ...args)

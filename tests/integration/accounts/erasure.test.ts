@@ -1,6 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { EraseAccountDeps } from '../../../src/activities/users/erase-account.ts'
 import { changeActivity } from '../../../src/commands/users/change-activity.ts'
 import { erasureBacklog } from '../../../src/commands/users/erase-account.ts'
 import { createContext, type Context } from '../../../src/context.ts'
@@ -274,7 +273,7 @@ describe('an erasure killed after any of its calls and repeated', () => {
   class Killed extends Error {}
 
   /** Returns deps whose `at`th call takes effect and then throws, like a killed process. */
-  function killAtCall(at: number): { deps: EraseAccountDeps; calls: () => number } {
+  function killAtCall(at: number): { deps: Context; calls: () => number } {
     let calls = 0
     const watched =
       <A extends unknown[]>(work: (...args: A) => unknown) =>

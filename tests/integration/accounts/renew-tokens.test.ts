@@ -7,6 +7,7 @@ import type { PlatformAdapter } from '../../../src/platforms/contract.ts'
 import { PlatformError } from '../../../src/platforms/errors.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import { rotatingPlatform, startProcess } from './world.ts'
+import { partial } from '../../support/partial.ts'
 
 const inDays = (days: number) => new Date(Date.now() + days * DAY)
 
@@ -15,8 +16,8 @@ async function worldWith(adapter: PlatformAdapter) {
   await process.forgetAll()
   const { renewEndingTokens } = createRenewTokensActivities({
     ...process,
-    platforms: { find: (platform) => (platform === adapter.platform ? adapter : null) },
-    users: { findTimezones: async (ids) => new Map(ids.map((id) => [id, 'Asia/Tokyo'])) },
+    platforms: partial({ find: (platform) => (platform === adapter.platform ? adapter : null) }),
+    users: partial({ findTimezones: async (ids) => new Map(ids.map((id) => [id, 'Asia/Tokyo'])) }),
     clock: systemClock,
   })
 

@@ -14,6 +14,7 @@ import { createAccountStore, type ConnectedAccount, type Seal } from '../../../s
 import { newId } from '../../../src/store/shared/schema.ts'
 import { disconnectDefault } from '../../support/published.ts'
 import { testConfig } from '../../support/servers.ts'
+import { partial } from '../../support/partial.ts'
 
 const config = testConfig()
 export const cipher = createTokenCipher(config.TOKEN_ENCRYPTION_KEYS)
@@ -47,7 +48,7 @@ export async function startProcess(
     database,
     clock,
     cipher: options.cipher ?? cipher,
-    adapters: { find: (platform) => (platform === adapter.platform ? adapter : null) },
+    adapters: partial({ find: (platform) => (platform === adapter.platform ? adapter : null) }),
     ...(options.renewalTimeoutMs !== undefined && { renewalTimeoutMs: options.renewalTimeoutMs }),
   })
 

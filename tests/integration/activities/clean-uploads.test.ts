@@ -18,6 +18,7 @@ import { poll } from '../../support/delivery-world.ts'
 import { planTestImport } from '../../support/imports.ts'
 import { buildPost } from '../../support/posts.ts'
 import { testContext } from '../../support/servers.ts'
+import { partial } from '../../support/partial.ts'
 
 /** Files have the time of their storage, so the tests move the clock of the clean-up instead. */
 const later = (ms: number): Clock => ({ ...systemClock, now: () => new Date(Date.now() + ms) })
@@ -210,7 +211,7 @@ describe('an upload that a post takes while it is being removed', () => {
       if (keys.includes(key)) await postWith(key)
       return named
     }
-    await clean(TOMORROW, { posts: { findNamedMedia: namedMedia } })
+    await clean(TOMORROW, { posts: partial({ findNamedMedia: namedMedia }) })
     expect([await isPublic(key), await isRemoved(key)]).toEqual([false, true])
   }
 

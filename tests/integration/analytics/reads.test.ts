@@ -35,6 +35,7 @@ import {
 import { apiWorld, signIn, type ApiWorld } from '../../support/api.ts'
 import { publishedPost, storePosts } from '../../support/published.ts'
 import { explain, isScan } from '../../support/query-plans.ts'
+import { partial } from '../../support/partial.ts'
 
 const IS_FULL = process.env['HISTORY'] === 'full'
 const SIZE = IS_FULL ? { users: 1_000, posts: 50, snapshots: 12 } : { users: 20, posts: 10, snapshots: 12 }
@@ -106,7 +107,7 @@ function recordContents({ posts, postSnapshots, connected, endings }: UserHistor
 /** Downsamples the snapshots of one user as the Schedule does at the end of the history. */
 async function downsample({ userId }: UserHistory, { end }: End): Promise<void> {
   const cursor = { from: null, until: findDownsampledUntil(end).getTime(), afterUserId: null }
-  const one = createDownsampleActivities({ ...world.context, users: { listIds: async () => [userId] } })
+  const one = createDownsampleActivities({ ...world.context, users: partial({ listIds: async () => [userId] }) })
   const { removed }: DownsampledPage = await new MockActivityEnvironment().run(one.downsampleSnapshotsPage, cursor)
   found.downsampled += removed
 }

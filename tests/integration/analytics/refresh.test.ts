@@ -4,6 +4,7 @@ import { HOUR } from '../../../src/domain/shared/times.ts'
 import { createOrchestrator, type PublishOrchestrator } from '../../../src/integrations/temporal/orchestrator.ts'
 import { startWorkers } from '../../../src/worker/create-workers.ts'
 import type { RefreshOutcome } from '../../../src/workflows/contract/analytics.ts'
+import { partial } from '../../support/partial.ts'
 import { disconnectDefault, publishedPost, storePosts } from '../../support/published.ts'
 import { snapshotsIn, startMastodonWorld, type MastodonWorld } from './mastodon-world.ts'
 
@@ -108,9 +109,11 @@ describe('the allowance of a refresh', () => {
     }
     const deps = {
       ...world.context,
-      snapshots: { latest },
+      snapshots: { ...world.context.snapshots, latest },
       clock: { ...world.context.clock, sleepUntil: () => later.promise },
-      orchestrator: { refreshMetrics: async ({ postId: id }: { postId: string }) => (calls.push(id), outcome) },
+      orchestrator: partial<PublishOrchestrator>({
+        refreshMetrics: async ({ postId: id }) => (calls.push(id), outcome),
+      }),
     }
     const refreshOnce = () => refreshMetrics(deps, { userId, postId, platform: 'mastodon' })
     const isRefused = () =>

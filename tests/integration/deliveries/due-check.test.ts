@@ -118,7 +118,7 @@ describe('a check before a post is due', () => {
     const key = unique('account')
     const limits = [{ span: 'hour', limit: 2, windowMs: HOUR }]
     const bluesky = { ...context.platforms.find('bluesky')!, publicationQuota: () => ({ key, limits }) }
-    const platforms = { find: () => bluesky }
+    const platforms = { ...context.platforms, find: () => bluesky }
     const taken = await context.publicationLedger.request(key, {
       id: 'published',
       dueAt: new Date(),

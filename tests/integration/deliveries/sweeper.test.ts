@@ -7,6 +7,7 @@ import { startMailCatcher, type MailCatcher } from '../../../sandbox/services/ma
 import { createSweepActivities, type BackgroundBacklog } from '../../../src/activities/publishing/sweep.ts'
 import { createPost } from '../../../src/commands/posts/create-post.ts'
 import { queueMail } from '../../../src/commands/notifications/queue-mail.ts'
+import type { StartQueue } from '../../../src/commands/posts/start-queue.ts'
 import { updatePost } from '../../../src/commands/posts/update-post.ts'
 import { codeMail } from '../../../src/domain/notifications/mail-texts.ts'
 import type { Post } from '../../../src/domain/posts/post.ts'
@@ -16,8 +17,10 @@ import {
   backgroundWorkflowId,
   type BackgroundWork,
 } from '../../../src/workflows/contract/background-work.ts'
+import type { PublishOrchestrator } from '../../../src/integrations/temporal/orchestrator.ts'
 import { publishPostWorkflowId } from '../../../src/workflows/contract/publishing.ts'
 import { ALL_QUEUES, poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { partial } from '../../support/partial.ts'
 import { unique } from '../../support/servers.ts'
 
 const assertMayPublish = () => {}
@@ -53,7 +56,7 @@ async function sweepIn(
 }
 
 /** An orchestrator whose Temporal server acknowledges nothing. */
-const unreachable = { start: async () => false, signal: async () => false }
+const unreachable = partial<PublishOrchestrator>({ start: async () => false, signal: async () => false })
 
 describe('the sweeper', () => {
   it.each([
@@ -62,7 +65,7 @@ describe('the sweeper', () => {
   ])('the sweeper starts %s whose start never reached Temporal, and it is published once', async (_name, delayMs) => {
     const user = await world.user()
     const { data } = await createPost(
-      { ...world.context, startQueue: { add: async () => {} } },
+      { ...world.context, startQueue: partial({ add: async () => {} }) },
       {
         userId: user.userId,
         input: {
@@ -83,7 +86,7 @@ describe('the sweeper', () => {
 
   it('the sweeper starts the post of a user before most of the earlier posts of another user', async () => {
     const [many, one] = [await world.user(), await world.user()]
-    const lost = { ...world.context, startQueue: { add: async () => {} } }
+    const lost = { ...world.context, startQueue: partial<StartQueue>({ add: async () => {} }) }
     const strand = (userId: string) =>
       createPost(lost, {
         userId,
@@ -134,7 +137,7 @@ describe('the sweeper', () => {
     const postId = await user.create({ content: { text: 'Half published' }, status: 'DRAFT' })
     const crashingContext = {
       ...world.context,
-      notifications: { insertOnce: () => Promise.reject(new Error('killed')) },
+      notifications: { ...world.context.notifications, insertOnce: () => Promise.reject(new Error('killed')) },
     }
     const update = { kind: 'patch', input: { status: 'PENDING' } } as const
     await expect(

@@ -15,6 +15,7 @@ import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import { createTokenCipher } from '../../../src/security/token-cipher.ts'
 import type { Mail } from '../../../src/store/notifications/mails.ts'
 import { unique } from '../../support/servers.ts'
+import { partial } from '../../support/partial.ts'
 
 let catcher: MailCatcher
 beforeAll(async () => {
@@ -104,18 +105,18 @@ describe('an accepted mail', () => {
     let sent = 0
     let ended: unknown[] = []
     const deps = (isDown: boolean): SendMailDeps => ({
-      mails: {
+      mails: partial({
         lease: async () => mail,
         end: async (...args) => {
           if (isDown) throw new Error('no database')
           ended = args
         },
-      },
-      mailer: {
+      }),
+      mailer: partial({
         send: async () => {
           sent += 1
         },
-      },
+      }),
       cipher,
       clock: systemClock,
       metrics: createMetrics(),

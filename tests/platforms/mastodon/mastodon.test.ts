@@ -26,6 +26,7 @@ import {
   platformErrorOf,
   searchOptions,
 } from '../shared/support.ts'
+import { partial } from '../../support/partial.ts'
 
 const STATUSES = '/api/v1/statuses'
 const ROOM = { max: 100_000, seconds: 300 }
@@ -667,7 +668,7 @@ describe('refusals', () => {
     const database = await quotaDatabase()
     const quotas: CallQuotas = {
       ...database.createQuotas(),
-      publications: { report: async (...one) => void reports.push(one) },
+      publications: partial({ report: async (...one) => void reports.push(one) }),
     }
     // A window that does not end during the test.
     const rateLimits = { api: ROOM, media: ROOM, statuses: { max: 2, seconds: 100_000_000 } }

@@ -6,6 +6,7 @@ import type { SharedChanges } from '../../../src/api/shared/shared-changes.ts'
 import type { UserEvent } from '../../../src/domain/events/events.ts'
 import { ServiceError } from '../../../src/domain/shared/service-error.ts'
 import { SECOND } from '../../../src/domain/shared/times.ts'
+import { partial } from '../../support/partial.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] }))
 afterEach(() => void vi.useRealTimers())
@@ -37,7 +38,7 @@ function testStreams(latest: number, reauthenticate = async (): Promise<unknown>
     },
   } as unknown as SharedChanges
   const logger = { warn: () => {} } as unknown as Deps['logger']
-  const streams = createEventStreams({ events, logger, changes }, { perProcess: 5, perUser: 2 })
+  const streams = createEventStreams(partial({ events, logger }), changes, { perProcess: 5, perUser: 2 })
   const user = { userId: 'ann', sessionId: 'session', apiKey: null }
   const open = async () => (await streams.open({ user, after: 0, types: undefined, reauthenticate })).readable
   const append = () => {

@@ -11,6 +11,7 @@ import { removedKey } from '../../../../src/domain/media/storage-keys.ts'
 import { createAvatars } from '../../../../src/integrations/storage/avatars.ts'
 import { newId } from '../../../../src/store/shared/schema.ts'
 import { apiWorld, createAccount, PASSWORD, signIn, type ApiWorld, type SignedIn } from '../../../support/api.ts'
+import { partial } from '../../../support/partial.ts'
 
 let world: ApiWorld
 let png: Buffer
@@ -278,14 +279,14 @@ it('update-avatar keeps the avatar and reports an error while object storage is 
   const failToConnect = async () => Promise.reject(new Error('connect ECONNREFUSED'))
   const { toKey: keyOf, publicUrl } = world.context.storage
   const avatars = createAvatars({
-    storage: {
+    storage: partial({
       toKey: keyOf,
       publicUrl,
       put: failToConnect,
       readHead: failToConnect,
       storedAt: failToConnect,
       move: failToConnect,
-    },
+    }),
     timeoutMs: 1_000,
   })
   const context = { ...world.context, avatars }

@@ -3,6 +3,7 @@ import { createArmedPosts, PostChanged } from '../../../../src/activities/publis
 import { cancel, edit } from '../../../../src/domain/posts/post-moves.ts'
 import type { Move, Post } from '../../../../src/domain/posts/post.ts'
 import { after, buildPost, T0 } from '../../../support/posts.ts'
+import { partial } from '../../../support/partial.ts'
 
 const untilAborted = (signal: AbortSignal) =>
   new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
@@ -18,7 +19,7 @@ it.each<[string, Move | null]>([
 ])('the wait of an armed post that is %s ends', async (_name, move) => {
   const post = scheduledPost()
   const findArmedFields = async () => new Map(move ? [[post._id, move(post, T0)]] : [])
-  const armed = createArmedPosts({ findArmedFields })
+  const armed = createArmedPosts(partial({ findArmedFields }))
   await expect(armed.waitWith(post, untilAborted)).rejects.toBeInstanceOf(PostChanged)
 })
 
@@ -26,15 +27,17 @@ it('one query per second checks all armed posts, and an outage of the database e
   const posts = [scheduledPost(), scheduledPost()]
   const queries: string[][] = []
   const checked = Promise.withResolvers<void>()
-  const armed = createArmedPosts({
-    async findArmedFields(armedPosts) {
-      queries.push(armedPosts.map(({ _id }) => _id))
-      if (queries.length === 1) throw new Error('no database')
-      if (queries.length === 3) checked.resolve()
-      // Another platform of the post stored what it prepared.
-      return new Map<string, Post>(posts.map((post) => [post._id, { ...post, revision: post.revision + 1 }]))
-    },
-  })
+  const armed = createArmedPosts(
+    partial({
+      async findArmedFields(armedPosts) {
+        queries.push(armedPosts.map(({ _id }) => _id))
+        if (queries.length === 1) throw new Error('no database')
+        if (queries.length === 3) checked.resolve()
+        // Another platform of the post stored what it prepared.
+        return new Map<string, Post>(posts.map((post) => [post._id, { ...post, revision: post.revision + 1 }]))
+      },
+    }),
+  )
   const aborted = vi.fn<() => void>()
   await Promise.all(
     // Two platforms of each post.

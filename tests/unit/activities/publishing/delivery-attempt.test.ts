@@ -26,6 +26,7 @@ import type {
 import { createMetrics } from '../../../../src/telemetry/metrics.ts'
 import { PlatformError } from '../../../../src/platforms/errors.ts'
 import { after, buildPost, buildClaim } from '../../../support/posts.ts'
+import { partial } from '../../../support/partial.ts'
 
 const subscription = { plan: 'free' }
 const account = { accountId: 'did:plc:someone', handle: 'x.test', accessToken: 'token', version: 1 }
@@ -147,7 +148,7 @@ it.each([
     publish: () => Promise.reject(answers.shift()!),
     reconcile: async () => 'absent',
   } as unknown as PlatformAdapter
-  const { add, attempt, endWait } = createAttempts(adapter.publish, { platforms: { find: () => adapter } })
+  const { add, attempt, endWait } = createAttempts(adapter.publish, { platforms: partial({ find: () => adapter }) })
   const post = add(buildPost({}, new Date()))
   const { signal } = new AbortController()
   expect(await attempt(post, signal)).toMatchObject(retryBecause('No connection'))
@@ -168,7 +169,7 @@ it('the lease of a delivery covers the longer timeout of a slow call', async () 
   const slow = { platform: 'bluesky', prepare: async () => {}, publish, publishTimeoutMs: () => 100 * SECOND }
   const { add, attempt, deliveryOf } = createAttempts(publish, {
     publishTimeoutMs: 10,
-    platforms: { find: () => slow as unknown as PlatformAdapter },
+    platforms: partial({ find: () => slow as unknown as PlatformAdapter }),
   })
   const post = add(buildPost({}, new Date()))
   expect(await attempt(post, new AbortController().signal)).toMatchObject({
@@ -181,7 +182,7 @@ it('the lease of a delivery covers the longer timeout of a slow call', async () 
 
 it('a delivery with an unknown outcome stays unknown when its platform is no longer set up', async () => {
   const { add, attempt, deliveryOf } = createAttempts(() => Promise.reject(new Error('unexpected call')), {
-    platforms: { find: () => null },
+    platforms: partial({ find: () => null }),
   })
   const before = after(new Date(), -60 * SECOND)
   const fresh = buildPost({}, before)
@@ -219,7 +220,7 @@ it('a post is not sent when its owner is disabled during a long upload', async (
   const { add, attempt, stored } = createAttempts(slow.publish, {
     clock,
     users: { findById: async () => ({ isDisabled, subscription }) } as unknown as DeliveryAttemptDeps['users'],
-    platforms: { find: () => slow as unknown as PlatformAdapter },
+    platforms: partial({ find: () => slow as unknown as PlatformAdapter }),
   })
   const post = add(buildPost({}, new Date()))
   expect(await attempt(post, new AbortController().signal)).toMatchObject({
@@ -273,7 +274,7 @@ it('reconcile gets the start of the last call and the platform posts that are ta
   }
   const { attempt } = createAttempts(() => Promise.reject(new Error('unexpected call')), {
     posts: posts as unknown as DeliveryAttemptDeps['posts'],
-    platforms: { find: () => adapter },
+    platforms: partial({ find: () => adapter }),
     credentials: {
       get: async () => ({ ...account, accountId: 'did:plc:someone' }),
     } as unknown as DeliveryAttemptDeps['credentials'],
@@ -346,7 +347,7 @@ describe("a user's retry after an unknown outcome", () => {
       reconcile,
     }
     const attempts = createAttempts(adapter.publish, {
-      platforms: { find: () => adapter as unknown as PlatformAdapter },
+      platforms: partial({ find: () => adapter as unknown as PlatformAdapter }),
       credentials: { get: async () => connected } as unknown as DeliveryAttemptDeps['credentials'],
     })
     const fresh = buildPost({}, HOURS_AGO)
@@ -436,7 +437,7 @@ it('an unknown outcome keeps whether the call was answered through undecided rec
         return 'in-flight'
       },
     } as unknown as PlatformAdapter
-    const { add, attempt, endWait } = createAttempts(adapter.publish, { platforms: { find: () => adapter } })
+    const { add, attempt, endWait } = createAttempts(adapter.publish, { platforms: partial({ find: () => adapter }) })
     const post = add(buildPost({}, new Date()))
     for (let call = 0; call < 3; call++) {
       await attempt(post, new AbortController().signal).catch(() => undefined)

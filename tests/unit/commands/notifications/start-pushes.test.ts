@@ -1,17 +1,18 @@
 import { expect, it } from 'vitest'
 import { createStartPushes } from '../../../../src/commands/notifications/start-pushes.ts'
+import { partial } from '../../../support/partial.ts'
 
 it('the pushes of a user with thousands of notifications delay those of another user by the running starts alone', async () => {
   const order: string[] = []
   const ends: (() => void)[] = []
   const startPushes = createStartPushes({
-    orchestrator: {
+    orchestrator: partial({
       startWork(_work, _id, { fairnessKey }) {
         order.push(fairnessKey)
         return new Promise((resolve) => ends.push(() => resolve(true)))
       },
-    },
-    logger: { warn: () => {} },
+    }),
+    logger: partial({ warn: () => {} }),
   })
   startPushes(Array.from({ length: 5_000 }, (_, index) => ({ _id: String(index), userId: 'many' })))
   startPushes([{ _id: 'one', userId: 'one' }])

@@ -2,6 +2,7 @@ import { expect, it, vi } from 'vitest'
 import { createStartQueue } from '../../../../src/commands/posts/start-queue.ts'
 import type { Post } from '../../../../src/domain/posts/post.ts'
 import { after, buildPost, T0 } from '../../../support/posts.ts'
+import { partial } from '../../../support/partial.ts'
 
 const scheduledPost = (userId = 'ann') => buildPost({ userId, scheduledAt: after(T0, 3_600_000) })
 
@@ -13,11 +14,11 @@ function testQueue(sizes: { concurrent?: number; queued?: number; drainMs?: numb
   const stored = new Map<string, Post | null>()
   const reported: number[] = []
   const queue = createStartQueue({
-    posts: {
+    posts: partial({
       find: async (postId) => stored.get(postId) ?? null,
       acknowledgeStart: async (post) => !stored.has(post._id),
-    },
-    orchestrator: {
+    }),
+    orchestrator: partial({
       start(post) {
         order.push(post._id)
         return new Promise((resolve) => void waiting.set(post._id, resolve))
@@ -26,9 +27,9 @@ function testQueue(sizes: { concurrent?: number; queued?: number; drainMs?: numb
         signals.push({ postId: _id, revision, signal })
         return true
       },
-    },
-    metrics: { startsQueued: (count) => void reported.push(count) },
-    logger: { warn: () => {} },
+    }),
+    metrics: partial({ startsQueued: (count) => void reported.push(count) }),
+    logger: partial({ warn: () => {} }),
     planWeights: { free: 1, pro: 2 },
     sizes,
   })

@@ -2,13 +2,14 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { createStorePost } from '../../../../src/commands/posts/store-post.ts'
 import type { Post } from '../../../../src/domain/posts/post.ts'
 import { buildPost } from '../../../support/posts.ts'
+import { partial } from '../../../support/partial.ts'
 
 type Deps = Parameters<typeof createStorePost>[0]
 
 /** A database whose transactions commit when the test lets them. */
 function testStore() {
   const transactions: { userIds: string[]; commit: () => void }[] = []
-  const database: Deps['database'] = {
+  const database: Deps['database'] = partial({
     async transaction(work) {
       const result = await work({} as never)
       await new Promise<void>((commit) => {
@@ -16,21 +17,21 @@ function testStore() {
       })
       return result
     },
-  }
+  })
   const storePost = createStorePost({
     database,
-    eventRelay: { add: () => {} },
-    posts: {
+    eventRelay: partial({ add: () => {} }),
+    posts: partial({
       async insert(group) {
         transactions.push({ userIds: group.map(({ userId }) => userId), commit: () => {} })
       },
-    },
-    notifications: { toRecords: async () => [], insert: async () => {}, startPushes: () => {} },
-    users: {
+    }),
+    notifications: partial({ toRecords: async () => [], insert: async () => {}, startPushes: () => {} }),
+    users: partial({
       takeAllowance: async () => ({ taken: true, used: 1, limit: 10 }),
       takePostAllowances: async () => true,
       findTimezones: async () => new Map(),
-    },
+    }),
   })
   const began = (count: number) => vi.waitFor(() => expect(transactions).toHaveLength(count))
   const stored = () => transactions.map(({ userIds }) => userIds)
