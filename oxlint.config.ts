@@ -149,7 +149,7 @@ const FENCES: Fence[] = [
 ]
 
 /** Folders that put the others together, and may import all of them. */
-const WIRING_FOLDERS = ['cli', 'config', 'telemetry', 'worker']
+const WIRING_FOLDERS = ['cli', 'config', 'context', 'telemetry', 'worker']
 
 /** What no file of `src` imports. The paths lead out of `src` from any depth. */
 const OUTSIDE = ['**/sandbox/**', '**/tests/**', '**/bench/**', '**/scripts/**', '**/packages/**', '@postonce/*']

@@ -1,0 +1,98 @@
+import { createServerApplications } from '../commands/accounts/server-applications.ts'
+import {
+  createCaptionProvider,
+  createConfiguredOrchestrator,
+  createConfiguredStorage,
+  createConfiguredWebhookSender,
+  createGoogleLogin,
+  createPaymentsIfConfigured,
+  createPushIfConfigured,
+} from '../config/clients.ts'
+import { platformSettings } from '../config/platforms.ts'
+import type { Config } from '../config/schema.ts'
+import { toUserAgent } from '../config/user-agent.ts'
+import { SECOND } from '../domain/shared/times.ts'
+import type { CaptionProvider } from '../integrations/captions/captions.ts'
+import { createLargeTexts } from '../integrations/large-texts/large-texts.ts'
+import { createMailer } from '../integrations/mail/mail.ts'
+import type { Payments } from '../integrations/payments/payments.ts'
+import type { Push } from '../integrations/push/push.ts'
+import { createAvatars } from '../integrations/storage/avatars.ts'
+import { createMediaSource } from '../integrations/storage/media-source.ts'
+import type { PublishOrchestrator } from '../integrations/temporal/orchestrator.ts'
+import type { Logger } from '../logger.ts'
+import { instrumentPlatforms } from '../platforms/instrumented.ts'
+import { createPlatformRegistry, type PlatformRegistry } from '../platforms/registry.ts'
+import { createTokenCipher } from '../security/token-cipher.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { createQuotaObserver } from '../telemetry/quota-observer.ts'
+import type { Stores } from './stores.ts'
+
+/** Clients that replace the configured ones. */
+export interface ClientOverrides {
+  orchestrator?: PublishOrchestrator
+  push?: Push
+  captions?: CaptionProvider
+  payments?: Payments
+}
+
+interface ClientsOptions {
+  config: Config
+  logger: Logger
+  metrics: Metrics
+  overrides: ClientOverrides
+}
+
+/** Creates the clients of other servers. Temporal and storage are connected when first used. */
+export function createClients({ config, logger, metrics, overrides }: ClientsOptions) {
+  const storage = createConfiguredStorage(config)
+  return {
+    orchestrator: overrides.orchestrator ?? createConfiguredOrchestrator(config, { logger, metrics }),
+    storage,
+    media: createMediaSource(storage),
+    avatars: createAvatars({ storage, timeoutMs: 5 * SECOND }),
+    mailer: createMailer({ url: config.SMTP_URL, from: config.MAIL_FROM }),
+    /** Null where push is not configured. */
+    push: overrides.push ?? createPushIfConfigured(config),
+    webhookSender: createConfiguredWebhookSender(config),
+    /** Null where payments are not configured. */
+    payments: overrides.payments ?? createPaymentsIfConfigured(config, metrics),
+    captions: overrides.captions ?? createCaptionProvider(config),
+    /** Null where the login with Google is not configured. */
+    identity: createGoogleLogin(config),
+    largeTexts: createLargeTexts(),
+    cipher: createTokenCipher(config.TOKEN_ENCRYPTION_KEYS),
+  }
+}
+
+export type Clients = ReturnType<typeof createClients>
+
+interface PlatformsOptions {
+  config: Config
+  logger: Logger
+  metrics: Metrics
+  stores: Stores
+  clients: Clients
+  registry: PlatformRegistry | undefined
+}
+
+/** Creates the adapters of the configured platforms, unless a registry replaces them. */
+export function createPlatforms({ config, logger, metrics, stores, clients, registry }: PlatformsOptions) {
+  const created =
+    registry ??
+    createPlatformRegistry({
+      ...platformSettings(config),
+      publishTimeoutMs: config.PUBLISH_TIMEOUT_MS,
+      userAgent: toUserAgent(config),
+      unansweredInFlightMs: config.UNANSWERED_CALL_SETTLE_MS,
+      facts: stores.platformFacts,
+      quotas: {
+        ledger: stores.quotaLedger,
+        publications: stores.publicationLedger,
+        observer: createQuotaObserver({ logger, metrics }),
+      },
+      applications: createServerApplications({ store: stores.serverApplications, cipher: clients.cipher }),
+      media: clients.media,
+    })
+  return instrumentPlatforms(created, metrics)
+}
