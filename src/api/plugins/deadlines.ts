@@ -9,7 +9,7 @@ declare module 'fastify' {
     deadlineMs?: number
   }
   interface FastifyRequest {
-    /** Aborts when the deadline passes or the client disconnects. */
+    /** Aborts when the deadline passes before the response has begun, or the client disconnects. */
     deadline: AbortSignal
   }
 }
@@ -20,7 +20,7 @@ const READ_DEADLINE_MS = 5 * SECOND
 const WRITE_DEADLINE_MS = 8 * SECOND
 
 /**
- * Responds to every request within its deadline, even when its handler hangs.
+ * Begins the response to every request within its deadline, even when its handler hangs. Streams and exports may take longer.
  * @NOTE Fastify 5.12 ends its own `handlerTimeout` and `request.signal` once the body is read, so they do not cover requests with a body.
  */
 export const deadlines = fastifyPlugin(
@@ -31,6 +31,7 @@ export const deadlines = fastifyPlugin(
       const controller = new AbortController()
       request.deadline = controller.signal
       const timer = setTimeout(() => {
+        if (reply.raw.headersSent) return
         const error = createTimeoutError(request, reply)
         controller.abort(error)
         if (!reply.sent) reply.send(error)
