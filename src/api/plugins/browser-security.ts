@@ -7,6 +7,26 @@ import type { Config } from '../../config/schema.ts'
 import { parseList } from '../../domain/shared/lists.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 
+/** The headers that pages of other origins may send and read: all that the API documents for clients. */
+const REQUEST_HEADERS = [
+  'Authorization',
+  'Content-Type',
+  'Idempotency-Key',
+  'If-None-Match',
+  'Last-Event-ID',
+  'X-Request-Id',
+  'X-Verification-Token',
+]
+const RESPONSE_HEADERS = [
+  'Retry-After',
+  'RateLimit',
+  'RateLimit-Policy',
+  'X-Request-Id',
+  'ETag',
+  'Content-Disposition',
+  'WWW-Authenticate',
+]
+
 /** Adds security headers, CORS for exactly the configured origins, and cookies. Responses are not cached unless their route allows it. */
 export const browserSecurity = fastifyPlugin(
   async (app: FastifyInstance, { config }: { config: Config }) => {
@@ -20,8 +40,8 @@ export const browserSecurity = fastifyPlugin(
       origin: listFrontendOrigins(config),
       credentials: true,
       methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
-      allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id', 'X-Verification-Token'],
-      exposedHeaders: ['Retry-After', 'RateLimit', 'RateLimit-Policy', 'X-Request-Id', 'ETag'],
+      allowedHeaders: REQUEST_HEADERS,
+      exposedHeaders: RESPONSE_HEADERS,
       maxAge: 600,
       strictPreflight: false,
     })
