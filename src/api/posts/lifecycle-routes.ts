@@ -46,8 +46,8 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
         ...operation('posts', 'retryPost', 'Retry failed platforms', {
           keyScope: 'posts:publish',
           description:
-            'Sends the post again to every platform that failed. A post that was duplicated free of charge cannot be retried.',
-          errors: ['NO_FAILED_PLATFORMS', 'POST_IN_PROGRESS', 'POST_DUPLICATED'],
+            'Sends the post again to every platform that failed. If a draft took over its use of the allowance, it counts again.',
+          errors: ['NO_FAILED_PLATFORMS', 'POST_IN_PROGRESS', 'POST_LIMIT_REACHED'],
         }),
         params: PostId,
         body: RetryBody,

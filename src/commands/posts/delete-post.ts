@@ -27,7 +27,7 @@ export interface DeletePostDeps {
 }
 
 /**
- * Deletes a post in any state, with its metrics. Without the record no delivery can be claimed, which stops everything
+ * Deletes a post in any state, with its metrics. A draft returns the share of the allowance that it took over. Without the record no delivery can be claimed, which stops everything
  * unclaimed.
  * @throws ServiceError NOT_FOUND
  */
@@ -50,6 +50,9 @@ function removeAll(deps: DeletePostDeps, userId: string, postId: string): Promis
     if (!removed) return null
     const { post, pendingEvents } = removed
     await deps.events.append(userId, [...pendingEvents, postDeleted(post, deps.clock.now())], session)
+    if (post.status === 'DRAFT' && post.allowanceFrom !== undefined) {
+      await deps.posts.returnAllowance({ _id: post.allowanceFrom, userId }, { movedTo: postId }, session)
+    }
     if (!post.publishedKeys) return post
     await deps.snapshots.removeByPost(userId, postId, session)
     await deps.deadLetters.removeByPost(userId, postId, session)

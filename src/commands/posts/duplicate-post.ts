@@ -1,7 +1,6 @@
 import type { Clock } from '../../clock.ts'
-import { canTransferAllowance, copyAsDraft } from '../../domain/posts/post-moves.ts'
+import { canTransferAllowance, copyAsDraft, postChanged } from '../../domain/posts/post-moves.ts'
 import type { Post } from '../../domain/posts/post.ts'
-import { ServiceError } from '../../domain/shared/service-error.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { Database } from '../../store/shared/database.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
@@ -19,7 +18,7 @@ export interface DuplicatePostDeps {
 
 /**
  * Creates a draft with the content of a post in any status. It uses one post of the allowance, unless the original ended
- * without reaching any platform. Then the draft takes over the original's use, once, and the original can no longer be retried.
+ * without reaching any platform. Then the draft takes over the original's use, once, and a retry of the original counts again.
  * @throws ServiceError NOT_FOUND, POST_LIMIT_REACHED, POST_IN_PROGRESS when the post changes concurrently
  */
 export async function duplicatePost(
@@ -41,9 +40,9 @@ async function storeInPlaceOf(
 ): Promise<void> {
   await database.transaction(async (session) => {
     if (!(await posts.moveAllowance(original, draft._id, session))) {
-      throw new ServiceError('POST_IN_PROGRESS', 'The post changed meanwhile. Read it again, then repeat the request.')
+      throw postChanged()
     }
-    await posts.insert([draft], session)
+    await posts.insert([{ ...draft, allowanceFrom: original._id }], session)
   })
   eventRelay.add([draft])
 }

@@ -1,15 +1,20 @@
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { postEnded } from '../../domain/notifications/notifications.ts'
-import { isRetried, retry } from '../../domain/posts/post-moves.ts'
+import { toLimitError } from '../../domain/billing/plans.ts'
+import { assertRetriable, isRetried, postChanged, retry } from '../../domain/posts/post-moves.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { Move, PlatformStatus, Post } from '../../domain/posts/post.ts'
+import type { Database } from '../../store/shared/database.ts'
+import type { UserStore } from '../../store/users/users.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
 import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
 
 export interface RetryPostDeps extends NotifyWorkflowDeps {
+  database: Database
   posts: PostStore
+  users: UserStore
   notifications: NotificationStore
   discardPrepared: DiscardPrepared
 }
@@ -22,9 +27,9 @@ interface RetryPostRequest {
 }
 
 /**
- * Retries failed platforms of a post.
+ * Retries failed platforms of a post. A post whose share of the allowance a draft took over uses a further one.
  * @returns the retried platforms
- * @throws ServiceError NOT_FOUND, NO_FAILED_PLATFORMS, POST_IN_PROGRESS
+ * @throws ServiceError NOT_FOUND, NO_FAILED_PLATFORMS, POST_IN_PROGRESS, POST_LIMIT_REACHED
  */
 export async function retryPost(
   deps: RetryPostDeps,
@@ -32,6 +37,8 @@ export async function retryPost(
 ): Promise<Platform[]> {
   const found = await deps.posts.findOwned(userId, postId)
   if (!found) throw postNotFound()
+  assertRetriable(found, accountIds)
+  if (found.allowanceMovedTo !== undefined) await takeShareAgain(deps, found, found.allowanceMovedTo)
   let before: Post = found
   let retrying: PlatformStatus[] = []
   const retryFailed: Move = (current, now) => {
@@ -51,4 +58,12 @@ export async function retryPost(
   )
   await notifyWorkflow(deps, post, 'retry')
   return [...new Set(retrying.map(({ platform }) => platform))]
+}
+
+async function takeShareAgain({ database, posts, users }: RetryPostDeps, post: Post, draftId: string): Promise<void> {
+  await database.transaction(async (session) => {
+    if (!(await posts.returnAllowance(post, { movedTo: draftId }, session))) throw postChanged()
+    const { taken, ...allowance } = await users.takeAllowance('posts', post.userId, session)
+    if (!taken) throw toLimitError('posts', allowance)
+  })
 }

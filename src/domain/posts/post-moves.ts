@@ -172,25 +172,12 @@ export function cancel(): Move {
 /**
  * Starts a new round for every failed platform, or of those that are published with these accounts. A platform whose earlier call may have been accepted keeps its idempotency key
  * until reconciliation cannot determine the outcome.
- * @throws ServiceError NO_FAILED_PLATFORMS, POST_IN_PROGRESS, POST_DUPLICATED
+ * @throws ServiceError NO_FAILED_PLATFORMS, POST_IN_PROGRESS; also when the post has no share of the allowance
  */
 export function retry(accountIds?: readonly string[]): Move {
   return (post, now) => {
-    if (!post.platformStatuses.some((entry) => isRetried(entry, accountIds))) {
-      throw new ServiceError('NO_FAILED_PLATFORMS', 'No failed platforms to retry')
-    }
-    if (post.status === 'PROCESSING') {
-      throw new ServiceError('POST_IN_PROGRESS', 'Post is still being delivered. Retry once delivery has ended.')
-    }
-    if (post.allowanceMovedTo !== undefined) {
-      throw new ServiceError(
-        'POST_DUPLICATED',
-        'A draft created from this post has replaced it. Publish the draft instead.',
-        {
-          details: { draftId: post.allowanceMovedTo },
-        },
-      )
-    }
+    assertRetriable(post, accountIds)
+    if (post.allowanceMovedTo !== undefined) throw postChanged()
     return rollUpPost({
       ...post,
       dueAt: now,
@@ -200,6 +187,21 @@ export function retry(accountIds?: readonly string[]): Move {
       ),
     })
   }
+}
+
+/** @throws ServiceError NO_FAILED_PLATFORMS, POST_IN_PROGRESS */
+export function assertRetriable(post: Post, accountIds?: readonly string[]): void {
+  if (!post.platformStatuses.some((entry) => isRetried(entry, accountIds))) {
+    throw new ServiceError('NO_FAILED_PLATFORMS', 'No failed platforms to retry')
+  }
+  if (post.status === 'PROCESSING') {
+    throw new ServiceError('POST_IN_PROGRESS', 'Post is still being delivered. Retry once delivery has ended.')
+  }
+}
+
+/** The error of a request that lost against a concurrent change of the post. */
+export function postChanged(): ServiceError {
+  return new ServiceError('POST_IN_PROGRESS', 'The post changed meanwhile. Read it again, then repeat the request.')
 }
 
 /** Returns whether a retry of these accounts, or of all, includes the entry. */

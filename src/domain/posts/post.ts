@@ -162,10 +162,12 @@ export interface Post {
   firstResponse?: FirstResponse
   metadata: { source: 'web' | 'api' }
   /**
-   * Id of the draft that took over this post's share of the plan's allowance; absent while the post has its own.
-   * Such a post cannot be retried, so that one share never publishes two posts.
+   * Id of the draft that took over this post's share of the plan's allowance; absent while the post has its own. A retry takes
+   * a further share first, so that one share never publishes two posts.
    */
   allowanceMovedTo?: string
+  /** Id of the post whose share this draft took over. Deleting the draft returns it. */
+  allowanceFrom?: string
   /** Absent before the first check. */
   dueCheck?: DueCheck
   /** True until Temporal acknowledges the workflow start or signal for the latest change. */

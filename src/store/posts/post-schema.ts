@@ -154,6 +154,7 @@ export const postSchema = new Schema<StoredPost>(
     firstResponse: { type: firstResponseSchema, default: undefined },
     metadata: { source: { type: String, enum: ['web', 'api'], required: true } },
     allowanceMovedTo: { type: String, default: undefined },
+    allowanceFrom: { type: String, default: undefined },
     dueCheck: { type: new Schema({ at: nullable(Date), warned: [String] }, subdocumentOptions), default: undefined },
     startPending: required(Boolean),
     publishedKeys: { type: [String], default: undefined },

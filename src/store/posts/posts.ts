@@ -95,6 +95,18 @@ export function createPostStore(
       return modifiedCount === 1
     },
 
+    /** Gives the post a share of its own again, unless another draft took it over since. Returns whether it has changed. */
+    async returnAllowance(
+      { _id, userId }: PostRef,
+      { movedTo }: { movedTo: string },
+      session: ClientSession,
+    ): Promise<boolean> {
+      const filter = { _id, userId, allowanceMovedTo: movedTo }
+      const change = { $unset: { allowanceMovedTo: 1 as const }, $set: { updatedAt: now() }, $inc: { revision: 1 } }
+      const { modifiedCount } = await collection().updateOne(filter, change, { session })
+      return modifiedCount === 1
+    },
+
     findOwned: (userId: string, postId: string): Promise<Post | null> => find(postId, userId),
 
     /** The newest events of a post, oldest first; null when the user has no such post. */

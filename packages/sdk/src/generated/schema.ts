@@ -606,7 +606,7 @@ export interface paths {
     put?: never
     /**
      * Retry failed platforms
-     * @description Sends the post again to every platform that failed. A post that was duplicated free of charge cannot be retried.
+     * @description Sends the post again to every platform that failed. If a draft took over its use of the allowance, it counts again.
      */
     post: operations['retryPost']
     delete?: never
@@ -2512,8 +2512,6 @@ export interface components {
       oldest?: number
       /** @description With `EVENTS_EXPIRED`: the last sequence */
       latest?: number
-      /** @description With `POST_DUPLICATED`: the draft that replaced the post */
-      draftId?: string
       /** @description With a health route: the missing dependencies */
       missing?: string[]
     }
@@ -2557,7 +2555,6 @@ export interface components {
       | 'REQUEST_TIMEOUT'
       | 'POST_NOT_EDITABLE'
       | 'POST_IN_PROGRESS'
-      | 'POST_DUPLICATED'
       | 'RECONNECT_REQUIRED'
       | 'IMPORT_STATE'
       | 'IMPORT_HAS_ERRORS'
@@ -6462,7 +6459,7 @@ export interface operations {
         }
       }
       401: components['responses']['Unauthorized']
-      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `POST_LIMIT_REACHED` */
       403: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -6473,7 +6470,7 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Error'] & {
             /** @enum {string} */
-            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'POST_LIMIT_REACHED'
             /** @enum {integer} */
             statusCode?: 403
           }
@@ -6481,23 +6478,7 @@ export interface operations {
       }
       404: components['responses']['NotFound']
       408: components['responses']['RequestTimeout']
-      /** @description `POST_IN_PROGRESS`, `POST_DUPLICATED` */
-      409: {
-        headers: {
-          'X-Request-Id': components['headers']['X-Request-Id']
-          RateLimit: components['headers']['RateLimit']
-          'RateLimit-Policy': components['headers']['RateLimit-Policy']
-          [name: string]: unknown
-        }
-        content: {
-          'application/json': components['schemas']['Error'] & {
-            /** @enum {string} */
-            code?: 'POST_IN_PROGRESS' | 'POST_DUPLICATED'
-            /** @enum {integer} */
-            statusCode?: 409
-          }
-        }
-      }
+      409: components['responses']['PostInProgress']
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
       429: components['responses']['RateLimited']

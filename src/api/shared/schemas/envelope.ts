@@ -44,7 +44,6 @@ export const ErrorBodySchema = Type.Object(
     bucket: Type.Optional(Type.String({ description: 'With a rate limit: its name' })),
     oldest: Type.Optional(Type.Integer({ description: 'With `EVENTS_EXPIRED`: the first sequence that is stored' })),
     latest: Type.Optional(Type.Integer({ description: 'With `EVENTS_EXPIRED`: the last sequence' })),
-    draftId: Type.Optional(Type.String({ description: 'With `POST_DUPLICATED`: the draft that replaced the post' })),
     missing: Type.Optional(Type.Array(Type.String(), { description: 'With a health route: the missing dependencies' })),
   },
   { $id: 'Error', description: 'Every error of the API has this body' },

@@ -375,15 +375,40 @@ describe('duplicating a post', () => {
     expect(await duplicate(ann, postId)).toMatchObject({ status: 403, body: { code: 'POST_LIMIT_REACHED' } })
   })
 
-  it('a post with a free duplicate can no longer be retried', async () => {
-    const ann = await world.caller()
+  it('a retry of a post with a free duplicate counts again, and both can be sent', async () => {
+    const ann = await world.caller({ maxPosts: 2 })
     const postId = await createdPost(ann)
     await deliver(world.context, postId, { bluesky: 'refused' })
     const draftId = (await duplicate(ann, postId)).body.data.postId
-    const { status, body } = await ann.call('POST', `/${postId}/retry`)
-    expect([status, body.code, body.draftId]).toEqual([409, 'POST_DUPLICATED', draftId])
-    expect((await stored(postId))!.status).toBe('FAILED')
+    expect(await usageOf(ann.userId)).toBe(1)
+    expect(await ann.call('POST', `/${postId}/retry`)).toMatchObject({ status: 200 })
+    expect(await usageOf(ann.userId)).toBe(2)
     expect((await ann.call('PATCH', `/${draftId}`, { status: 'PENDING' })).body.data.status).toBe('PENDING')
+    expect(await usageOf(ann.userId)).toBe(2)
+  })
+
+  it('at the limit, a post with a free duplicate can be retried once the draft is deleted', async () => {
+    const ann = await world.caller({ maxPosts: 1 })
+    const postId = await createdPost(ann)
+    await deliver(world.context, postId, { bluesky: 'refused' })
+    const draftId = (await duplicate(ann, postId)).body.data.postId
+    const refused = await ann.call('POST', `/${postId}/retry`)
+    expect([refused.status, refused.body.code]).toEqual([403, 'POST_LIMIT_REACHED'])
+    expect((await stored(postId))!.status).toBe('FAILED')
+    await ann.call('DELETE', `/${draftId}`)
+    expect((await ann.call('POST', `/${postId}/retry`)).status).toBe(200)
+    expect(await usageOf(ann.userId)).toBe(1)
+  })
+
+  it('a draft that was published returns no share when it is deleted', async () => {
+    const ann = await world.caller({ maxPosts: 1 })
+    const postId = await createdPost(ann)
+    await deliver(world.context, postId, { bluesky: 'refused' })
+    const draftId = (await duplicate(ann, postId)).body.data.postId
+    await ann.call('PATCH', `/${draftId}`, { status: 'PENDING' })
+    await deliver(world.context, draftId, { bluesky: 'accepted' })
+    await ann.call('DELETE', `/${draftId}`)
+    expect((await ann.call('POST', `/${postId}/retry`)).body.code).toBe('POST_LIMIT_REACHED')
   })
 
   it('duplicating a draft or a post that reached a platform counts like any draft', async () => {

@@ -662,9 +662,8 @@ describe('the OpenAPI document', () => {
     const { paths } = (await world.app.inject({ url: '/api/openapi.json' })).json<Document>()
     const { responses } = paths['/api/posts/{postId}/retry']!['post']!
     expect(JSON.stringify(responses['400'])).toContain('"NO_FAILED_PLATFORMS"')
-    for (const code of ['POST_IN_PROGRESS', 'POST_DUPLICATED']) {
-      expect(JSON.stringify(responses['409'])).toContain(`"${code}"`)
-    }
+    expect(JSON.stringify(responses['403'])).toContain('"POST_LIMIT_REACHED"')
+    expect(JSON.stringify(responses['409'])).toContain('"POST_IN_PROGRESS"')
     expect(responses).not.toHaveProperty('422')
   })
 
