@@ -14,6 +14,7 @@ const REQUEST_HEADERS = [
   'Idempotency-Key',
   'If-None-Match',
   'Last-Event-ID',
+  'Prefer',
   'X-Request-Id',
   'X-Verification-Token',
 ]

@@ -7,8 +7,9 @@ import { assertScope } from '../shared/identity.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { parseIdempotency } from './idempotency.ts'
 import { presentCreatedPost, toPostSource } from './present.ts'
-import { CreatePostBody, IdempotencyHeaders, ValidationReport } from './schemas/post-input.ts'
+import { CreatePostBody, CreatePostHeaders, PreferHeaders, ValidationReport } from './schemas/post-input.ts'
 import { CreatedPost } from './schemas/post.ts'
+import { isStrict, readUnknownFields, refuseUnknownFields } from './unknown-fields.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -33,16 +34,17 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
             'A repeated request with the same idempotency key returns the first response with status 200.',
           errors: ['PLATFORM_NOT_CONNECTED', 'POST_LIMIT_REACHED', 'IDEMPOTENCY_KEYS_DIFFER', 'IDEMPOTENCY_MISMATCH'],
         }),
-        headers: IdempotencyHeaders,
+        headers: CreatePostHeaders,
         body: CreatePostBody,
         response: { 200: success(CreatedPost), 201: success(CreatedPost), ...errorResponses },
       },
       // A repeat skips body validation: rules, connections and allowance may have changed since the first request.
       preValidation: async (request, reply) => {
         request.idempotency = parseIdempotency(request)
-        if (!request.idempotency) return
-        const first = await findIdempotentResult(context, request.user.userId, request.idempotency)
+        const { user, idempotency } = request
+        const first = idempotency && (await findIdempotentResult(context, user.userId, idempotency))
         if (first) return reply.code(200).send(ok('Post was already created', presentCreatedPost(first)))
+        refuseUnknownFields(request, CreatePostBody)
       },
     },
     async (request, reply) => {
@@ -51,6 +53,7 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
         userId: request.user.userId,
         plan: request.user.plan,
         input: request.body,
+        inputWarnings: request.unknownFields,
         source: toPostSource(request),
         idempotency: request.idempotency,
       })
@@ -68,12 +71,18 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
           keyScope: 'posts:draft',
           description: 'Returns every error and warning that creating the post would return. Nothing is stored.',
         }),
+        headers: PreferHeaders,
         body: CreatePostBody,
         response: { 200: success(ValidationReport), ...errorResponses },
       },
+      preValidation: async (request) => readUnknownFields(request, CreatePostBody),
     },
-    async ({ body, user }) => {
-      const { valid, errors, warnings, platforms, accounts } = await validatePost(context, user.userId, body)
+    async (request) => {
+      const { platforms, accounts, ...checked } = await validatePost(context, request.user.userId, request.body)
+      const refused = isStrict(request) ? request.unknownFields : []
+      const errors = [...refused, ...checked.errors]
+      const warnings = [...(isStrict(request) ? [] : request.unknownFields), ...checked.warnings]
+      const valid = errors.length === 0
       return ok(valid ? 'Post is valid' : 'Post is not valid', {
         ...{ valid, errors, warnings, platforms },
         ...(Object.keys(accounts).length > 0 && { accounts }),

@@ -1,13 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { updatePost, type UpdatePostRequest } from '../../commands/posts/update-post.ts'
 import type { Context } from '../../context.ts'
 import { operation } from '../openapi/operation.ts'
-import { assertScope, type RequestUser } from '../shared/identity.ts'
+import { assertScope } from '../shared/identity.ts'
 import { IdParam } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentCreatedPost } from './present.ts'
-import { PatchPostBody, ReplacePostBody } from './schemas/post-input.ts'
+import { PatchPostBody, PreferHeaders, ReplacePostBody } from './schemas/post-input.ts'
 import { UpdatedPost } from './schemas/post.ts'
+import { refuseUnknownFields } from './unknown-fields.ts'
 
 const PostId = IdParam('postId')
 const UPDATE_ERRORS = ['POST_NOT_EDITABLE', 'POST_LIMIT_REACHED', 'PLATFORM_NOT_CONNECTED'] as const
@@ -25,11 +27,13 @@ export const editRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
           errors: UPDATE_ERRORS,
         }),
         params: PostId,
+        headers: PreferHeaders,
         body: ReplacePostBody,
         response: { 200: success(UpdatedPost), ...errorResponses },
       },
+      preValidation: async (request) => refuseUnknownFields(request, ReplacePostBody),
     },
-    ({ params, body, user }) => update(user, params.postId, { kind: 'replace', input: body }),
+    (request) => update(request, request.params.postId, { kind: 'replace', input: request.body }),
   )
 
   app.patch(
@@ -43,14 +47,20 @@ export const editRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
           errors: UPDATE_ERRORS,
         }),
         params: PostId,
+        headers: PreferHeaders,
         body: PatchPostBody,
         response: { 200: success(UpdatedPost), ...errorResponses },
       },
+      preValidation: async (request) => refuseUnknownFields(request, PatchPostBody),
     },
-    ({ params, body, user }) => update(user, params.postId, { kind: 'patch', input: body }),
+    (request) => update(request, request.params.postId, { kind: 'patch', input: request.body }),
   )
 
-  async function update(user: RequestUser, postId: string, change: UpdatePostRequest['update']) {
+  async function update(
+    { user, unknownFields }: Pick<FastifyRequest, 'user' | 'unknownFields'>,
+    postId: string,
+    change: UpdatePostRequest['update'],
+  ) {
     const assertMayPublish = () => assertScope(user, 'posts:publish')
     const { post, warnings } = await updatePost(context, {
       userId: user.userId,
@@ -59,6 +69,9 @@ export const editRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
       assertMayPublish,
     })
     const { status, scheduledAt } = post
-    return ok('Post updated successfully', presentCreatedPost({ postId, status, scheduledAt, warnings }))
+    return ok(
+      'Post updated successfully',
+      presentCreatedPost({ postId, status, scheduledAt, warnings: [...unknownFields, ...warnings] }),
+    )
   }
 }

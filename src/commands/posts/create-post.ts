@@ -2,7 +2,7 @@ import type { SubscriptionPlan } from '../../domain/billing/subscription.ts'
 import { newPost } from '../../domain/posts/post-moves.ts'
 import type { FirstResponse, Post } from '../../domain/posts/post.ts'
 import { preflight, findSchedulingProblem } from '../../domain/posts/preflight.ts'
-import { ServiceError } from '../../domain/shared/service-error.ts'
+import { ServiceError, type Problem } from '../../domain/shared/service-error.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import { newId } from '../../store/shared/schema.ts'
@@ -34,6 +34,8 @@ export interface CreatePostRequest {
   /** The plan of the user, Free by default. It decides the share of the post's workflow. */
   plan?: SubscriptionPlan
   input: WholePostInput
+  /** Warnings of whoever read the input. */
+  inputWarnings?: Problem[]
   source: 'web' | 'api'
   idempotency: Idempotency | null
 }
@@ -80,7 +82,8 @@ export async function createPost(
   return { created: true, data: toCreatedPost(post, response) }
 }
 
-async function buildPost(deps: CreatePostDeps, { userId, input, source, idempotency }: CreatePostRequest) {
+async function buildPost(deps: CreatePostDeps, request: CreatePostRequest) {
+  const { userId, input, inputWarnings = [], source, idempotency } = request
   const now = deps.clock.now()
   const { value, problems, warnings } = readWholePost(input, { userId, publicUrl: deps.storage.publicUrl, now })
   refuseProblems(problems)
@@ -115,7 +118,7 @@ async function buildPost(deps: CreatePostDeps, { userId, input, source, idempote
   const response: FirstResponse = {
     status: post.status,
     scheduledAt: post.scheduledAt,
-    warnings: [...warnings, ...checked.warnings, ...delays],
+    warnings: [...inputWarnings, ...warnings, ...checked.warnings, ...delays],
   }
   return { response, post: idempotency ? { ...post, firstResponse: response } : post }
 }

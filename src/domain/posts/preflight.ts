@@ -92,7 +92,27 @@ export function preflight(post: PreflightInput, targets: readonly PreflightTarge
     if (target === undefined) result.platforms[platform] = report
     else result.accounts[target] = report
   }
+  result.warnings.push(...findUnusedOverrides(post, targets))
   return result
+}
+
+/** Warns about texts and media for platforms and accounts that the post does not select. */
+function findUnusedOverrides(post: PreflightInput, targets: readonly PreflightTarget[]): Problem[] {
+  const platforms = new Set<string>(targets.map(({ platform }) => platform))
+  const accounts = new Set(targets.map(({ accountId }) => accountId))
+  const unused = [
+    ...Object.keys(post.platformSpecificContent)
+      .filter((platform) => !platforms.has(platform))
+      .map((platform) => ({ path: `platformSpecificContent.${platform}`, what: 'platform' })),
+    ...Object.keys(post.accountSpecificContent ?? {})
+      .filter((accountId) => !accounts.has(accountId))
+      .map((accountId) => ({ path: `accountSpecificContent.${accountId}`, what: 'account' })),
+  ]
+  return unused.map(({ path, what }) => ({
+    path,
+    code: 'NOT_SELECTED',
+    message: `${path} is not used, because the post does not select this ${what}. Select it, or remove the content.`,
+  }))
 }
 
 /** The fields of a problem that name the platform, and the account if the user chose it. */

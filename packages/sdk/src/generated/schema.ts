@@ -5791,6 +5791,8 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** @description `handling=strict` refuses fields that the API does not know. API keys always do. */
+        prefer?: string
         /** @description A repeated request with the same key and body returns the first response. */
         'idempotency-key'?: string
       }
@@ -5896,7 +5898,10 @@ export interface operations {
   validatePost: {
     parameters: {
       query?: never
-      header?: never
+      header?: {
+        /** @description `handling=strict` refuses fields that the API does not know. API keys always do. */
+        prefer?: string
+      }
       path?: never
       cookie?: never
     }
@@ -6034,7 +6039,10 @@ export interface operations {
   replacePost: {
     parameters: {
       query?: never
-      header?: never
+      header?: {
+        /** @description `handling=strict` refuses fields that the API does not know. API keys always do. */
+        prefer?: string
+      }
       path: {
         /** @description Record id */
         postId: string
@@ -6199,7 +6207,10 @@ export interface operations {
   updatePost: {
     parameters: {
       query?: never
-      header?: never
+      header?: {
+        /** @description `handling=strict` refuses fields that the API does not know. API keys always do. */
+        prefer?: string
+      }
       path: {
         /** @description Record id */
         postId: string

@@ -46,7 +46,7 @@ export const ListPostsQuery = Type.Object({
   sortOrder: stringEnum<'asc' | 'desc'>(['asc', 'desc'], { default: 'desc' }),
 })
 
-const ListedPost = Type.Object(
+export const ListedPost = Type.Object(
   { ...PostSchema.properties, analytics: Type.Optional(LatestMetrics), accountAnalytics: AccountSnapshots },
   { title: 'ListedPost', description: '`analytics` is present with `include=metrics`.' },
 )

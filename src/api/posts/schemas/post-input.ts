@@ -119,7 +119,14 @@ export const PatchPostBody = Type.Partial(
   { title: 'UpdatePost', examples: [{ content: { text: 'Good evening, everyone' } }] },
 )
 
-export const IdempotencyHeaders = Type.Object({
+export const PreferHeaders = Type.Object({
+  prefer: Type.Optional(
+    Type.String({ description: '`handling=strict` refuses fields that the API does not know. API keys always do.' }),
+  ),
+})
+
+export const CreatePostHeaders = Type.Object({
+  ...PreferHeaders.properties,
   'idempotency-key': Type.Optional(
     Type.String({
       minLength: 1,

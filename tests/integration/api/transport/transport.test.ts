@@ -663,7 +663,7 @@ describe('the OpenAPI document', () => {
     const { responses } = paths['/api/posts/{postId}/retry']!['post']!
     expect(JSON.stringify(responses['400'])).toContain('"NO_FAILED_PLATFORMS"')
     expect(JSON.stringify(responses['403'])).toContain('"POST_LIMIT_REACHED"')
-    expect(JSON.stringify(responses['409'])).toContain('"POST_IN_PROGRESS"')
+    expect(JSON.stringify(responses['409'])).toContain('/PostInProgress"')
     expect(responses).not.toHaveProperty('422')
   })
 
