@@ -33,7 +33,16 @@ async function recoverIfLost({ orchestrator, config, collection, logger }: Tempo
   await orchestrator.ensureSearchAttributes().catch((error: unknown) => {
     logger.warn({ err: error }, 'search attribute creation failed')
   })
+  await createSchedules({ orchestrator, config, collection })
+}
+
+/** Creates the Schedules, or updates them. Without any, Temporal is new or has lost its data, and every open post is restarted. */
+export async function createSchedules({
+  orchestrator,
+  config,
+  collection,
+}: Omit<TemporalDataLossDeps, 'logger'>): Promise<void> {
   // The Schedules come last, so that the loss is found again if this process dies first.
-  await orchestrator.restartPosts()
+  if (!(await orchestrator.hasSchedules())) await orchestrator.restartPosts()
   await orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS, collection.intervalMs)
 }

@@ -7,11 +7,13 @@ import { freePort } from '../../../sandbox/servers/process.ts'
 import { findTemporal, startTemporal, type Temporal } from '../../../sandbox/servers/temporal.ts'
 import { HOUR, SECOND } from '../../../src/domain/shared/times.ts'
 import { watchForTemporalDataLoss } from '../../../src/worker/temporal-data-loss.ts'
+import { createProcesses, waitForExit } from '../../support/processes.ts'
 import { ALL_QUEUES, poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 
 const WAITING = 120
 const DUE_SOON = 5
 
+const processes = createProcesses()
 let dir: string
 let port: number
 let temporal: Temporal
@@ -27,13 +29,24 @@ beforeAll(async () => {
   temporal = await start()
   world = await startDeliveryWorld({ TEMPORAL_ADDRESS: temporal.address, ...ALL_QUEUES })
 })
+async function runSetup(): Promise<void> {
+  const setup = processes.start('src/cli/setup.ts', world.context.config)
+  setup.stdout!.resume()
+  const { code, errors } = await waitForExit(setup)
+  if (code !== 0) throw new Error(errors)
+}
+
 afterAll(async () => {
+  processes.killAll()
   await world?.stop()
   await temporal?.stop()
   rmSync(dir, { recursive: true, force: true })
 })
 
-it("after a loss of Temporal's data every scheduled post is restarted before it is due and published once", async () => {
+it.each([
+  ['a worker finds it first', async () => {}],
+  ['setup runs before the worker', runSetup],
+])("after a loss of Temporal's data, when %s, every post is restarted before it is due", async (_, beforeWorker) => {
   const { context } = world
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = context.config
   await context.orchestrator.ensureSchedules(HOUR)
@@ -52,6 +65,7 @@ it("after a loss of Temporal's data every scheduled post is restarted before it 
   await world.stopWorkers()
   await temporal.stop()
   temporal = await start([namespace])
+  await beforeWorker()
   await world.startWorkers()
   const stopWatching = watchForTemporalDataLoss(context, SECOND)
 
