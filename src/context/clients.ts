@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { createServerApplications } from '../commands/accounts/server-applications.ts'
 import {
   createCaptionProvider,
@@ -11,7 +12,7 @@ import {
 import { platformSettings } from '../config/platforms.ts'
 import type { Config } from '../config/schema.ts'
 import { toUserAgent } from '../config/user-agent.ts'
-import { SECOND } from '../domain/shared/times.ts'
+import { MINUTE, SECOND } from '../domain/shared/times.ts'
 import type { CaptionProvider } from '../integrations/captions/captions.ts'
 import { createLargeTexts } from '../integrations/large-texts/large-texts.ts'
 import { createMailer } from '../integrations/mail/mail.ts'
@@ -61,7 +62,17 @@ export function createClients({ config, logger, metrics, overrides }: ClientsOpt
     /** Null where the login with Google is not configured. */
     identity: createGoogleLogin(config),
     largeTexts: createLargeTexts(),
-    cipher: createTokenCipher(config.TOKEN_ENCRYPTION_KEYS),
+    cipher: createTokenCipher(config.TOKEN_ENCRYPTION_KEYS, reportUnreadable(logger)),
+  }
+}
+
+/** Logs that secrets of a key cannot be read, once a minute for each key. */
+function reportUnreadable(logger: Logger): (keyId: string) => void {
+  const reported = new LRUCache<string, true>({ max: 100, ttl: MINUTE })
+  return (keyId) => {
+    if (reported.has(keyId)) return
+    reported.set(keyId, true)
+    logger.error({ keyId }, 'stored secret unreadable: check TOKEN_ENCRYPTION_KEYS')
   }
 }
 

@@ -2,6 +2,7 @@ import type { BackgroundBacklog } from '../activities/publishing/sweep.ts'
 import type { Clock } from '../clock.ts'
 import { createAccountCredentials } from '../commands/accounts/account-credentials.ts'
 import { createAccountLimit } from '../commands/accounts/account-limit.ts'
+import { createMissingKeys } from '../commands/accounts/missing-keys.ts'
 import { paymentBacklog } from '../commands/billing/payment-backlog.ts'
 import { createSyncSubscription } from '../commands/billing/sync-subscription.ts'
 import { importBacklog } from '../commands/imports/change-import.ts'
@@ -62,6 +63,7 @@ export function createServices({ stores, clients, config, ...parts }: ServicesOp
 
   return {
     credentials,
+    findMissingKeys: createMissingKeys(shared),
     findAccountLimit: createAccountLimit({ users: stores.users, limits: accountLimits(config) }),
     storePost: createStorePost(shared),
     startQueue: createStartQueue({ ...shared, planWeights: weights }),

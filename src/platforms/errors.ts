@@ -1,6 +1,7 @@
 import type { PlatformErrorClass } from '../domain/posts/failure.ts'
 import { toConnectReason, type ConnectReason } from '../domain/accounts/platform-connect.ts'
 import type { PublicationReport } from '../domain/quotas/publications.ts'
+import { MINUTE } from '../domain/shared/times.ts'
 import { toPlatformReason, type PlatformReason } from '../domain/posts/platform-reason.ts'
 
 interface PlatformErrorOptions {
@@ -63,6 +64,14 @@ export class PublicationQuotaReached extends PlatformError {
     this.name = 'PublicationQuotaReached'
     this.waitMs = waitMs
     this.reports = reports
+  }
+}
+
+/** The stored login cannot be read with the configured encryption keys. The delivery waits until the operator has added the key. */
+export class CredentialsUnreadable extends PlatformError {
+  constructor(message: string, cause: unknown) {
+    super('transient', message, { certain: true, retryAfterMs: MINUTE, cause })
+    this.name = 'CredentialsUnreadable'
   }
 }
 

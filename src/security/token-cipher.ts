@@ -18,19 +18,27 @@ type Context = SecretContext | RecordSecretContext
  * Encrypts secrets at rest. A sealed secret has the form `v1.kid.iv.ciphertext.tag`.
  *
  * Every key of `keys` opens what it sealed; the first one seals. To rotate, add the new key at the end, deploy it to every
- * process, then move it to the front. A process without the key of a secret treats that account as one that must be connected
- * again.
+ * process, then move it to the front. Without the key of a secret, what needs it waits.
+ * @param onUnreadable called with the key id of a secret that cannot be opened
  * @param keys the value of TOKEN_ENCRYPTION_KEYS, `kid:base64 of 32 bytes`, several separated by commas
  * @throws Error that names the variable and the position of the wrong key, never its value
  */
-export function createTokenCipher(keys: string) {
+export function createTokenCipher(keys: string, onUnreadable: (keyId: string) => void = () => {}) {
   const ring = parseKeys(keys)
   const [sealingEntry] = ring
   if (!sealingEntry) throw new Error('TOKEN_ENCRYPTION_KEYS must hold at least one key, as kid:base64 of 32 bytes')
   const [sealingId, sealingKey] = sealingEntry
   const keysById = new Map(ring)
 
+  function unreadable(keyId: string): SecretUnreadableError {
+    onUnreadable(KEY_ID.test(keyId) ? keyId : 'unknown')
+    return new SecretUnreadableError()
+  }
+
   return {
+    /** Returns whether there is a key with this id. */
+    hasKey: (keyId: string): boolean => keysById.has(keyId),
+
     // guard: seal
     seal(plain: string, context: Context): string {
       const iv = randomBytes(IV_BYTES)
@@ -47,19 +55,19 @@ export function createTokenCipher(keys: string) {
     // guard: open
     /** @throws SecretUnreadableError when the key is unknown, the text was changed, or it was sealed for another context */
     open(sealed: string, context: Context): string {
-      const [format, kid, ...encoded] = sealed.split('.')
-      const key = keysById.get(kid ?? '')
+      const [format, kid = '', ...encoded] = sealed.split('.')
+      const key = keysById.get(kid)
       const [iv, ciphertext, tag] = encoded.map(decode)
       const wellFormed =
         format === FORMAT && encoded.length === 3 && iv?.length === IV_BYTES && tag?.length === TAG_BYTES
-      if (!key || !ciphertext || !wellFormed) throw new SecretUnreadableError()
+      if (!key || !ciphertext || !wellFormed) throw unreadable(kid)
       try {
         const decipher = createDecipheriv(ALGORITHM, key, iv, { authTagLength: TAG_BYTES })
         decipher.setAAD(additionalData(context))
         decipher.setAuthTag(tag)
         return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('utf8')
       } catch {
-        throw new SecretUnreadableError()
+        throw unreadable(kid)
       }
     },
   }

@@ -128,7 +128,7 @@ export function createPushActivities(deps: PushDeps) {
   async function send(caller: Caller, device: PushDevice, message: PushMessage): Promise<PushOutcome> {
     if (!push) return { kind: 'later', why: 'is not set up', isUnavailable: false }
     const token = openPushToken({ cipher }, device)
-    if (token === null) return { kind: 'dead', why: 'was not called: the token can no longer be read' }
+    if (token === null) return { kind: 'later', why: 'was not called: the token cannot be read', isUnavailable: false }
     try {
       return await limiter.run(caller, () => push.send(token, message, clock.now()))
     } catch (error) {

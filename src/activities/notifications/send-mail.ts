@@ -1,8 +1,7 @@
 import { activityInfo, ApplicationFailure, cancellationSignal, heartbeat, log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
-import { openMail, type MailContent } from '../../commands/notifications/mail-secrets.ts'
+import { openMail } from '../../commands/notifications/mail-secrets.ts'
 import { MailError, type MailFailure } from '../../domain/notifications/mails.ts'
-import { SecretUnreadableError } from '../../domain/shared/secrets.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { Mailer } from '../../integrations/mail/mail.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -33,8 +32,9 @@ export function createSendMailActivities({ mails, mailer, cipher, clock, metrics
   async function trySend(mail: Mail): Promise<MailFailure | null> {
     const leftMs = mail.expiresAt.getTime() - clock.now().getTime()
     if (leftMs <= 0) return 'EXPIRED'
-    const content = openContent(mail)
-    if (!content) return 'UNREADABLE'
+    if (mail.sealed === null) return 'UNREADABLE'
+    // A key that is missing may come back before the mail expires.
+    const content = openMail(cipher, mail._id, mail.sealed)
     const { to, ...body } = content
     if (to === null) return 'NO_RECIPIENT'
     const signal = AbortSignal.any([AbortSignal.timeout(leftMs), cancellationSignal()])
@@ -48,15 +48,6 @@ export function createSendMailActivities({ mails, mailer, cipher, clock, metrics
       metrics.mailAttempted('later')
       // The cause names the address, and the workflow's history would store it.
       throw ApplicationFailure.create({ type: 'MailServer', message: error.message })
-    }
-  }
-
-  function openContent({ _id, sealed }: Mail): MailContent | null {
-    try {
-      return sealed === null ? null : openMail(cipher, _id, sealed)
-    } catch (error) {
-      if (error instanceof SecretUnreadableError) return null
-      throw error
     }
   }
 

@@ -1,6 +1,6 @@
 import { failure, MediaUnavailableError, type Failure } from '../../domain/posts/failure.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
-import { PlatformError, PublicationQuotaReached } from '../../platforms/errors.ts'
+import { CredentialsUnreadable, PlatformError, PublicationQuotaReached } from '../../platforms/errors.ts'
 import { CapacityExceeded } from '../shared/call-limiter.ts'
 
 /** The reaction to a failure that certainly left nothing on the platform. */
@@ -45,6 +45,9 @@ export function classifyFailure(
     return { kind: 'defer', reason, waitMs: error.waitMs, countsAsTry: false }
   }
   const reason = failure(error.class, error.message, error.platformReason)
+  if (error instanceof CredentialsUnreadable) {
+    return { kind: 'defer', reason, waitMs: MINUTE * (1 + jitter / 5), countsAsTry: false }
+  }
   switch (error.class) {
     case 'rate_limited':
       return deferRateLimit(reason, error.retryAfterMs || UNSTATED_WAIT_MS * (1 + jitter / 5))

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { SecretUnreadableError } from '../../domain/shared/secrets.ts'
 import { ServiceError, validationFailed, type ServiceErrorCode } from '../../domain/shared/service-error.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
 import type { ErrorBody } from './schemas/envelope.ts'
@@ -58,6 +59,7 @@ function toServiceError(error: FastifyError | ServiceError): ServiceError {
   const known = FRAMEWORK_ERRORS[error.code]
   if (known) return new ServiceError(known[0], known[1], { cause: error })
   if (isDatabaseOutage(error)) return serviceUnavailableError(error)
+  if (error instanceof SecretUnreadableError) return serviceUnavailableError(error)
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
     return new ServiceError('BAD_REQUEST', 'Request is not valid. Correct it and send it again.', {
       cause: error,

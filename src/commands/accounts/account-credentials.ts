@@ -9,7 +9,7 @@ import { SecretUnreadableError } from '../../domain/shared/secrets.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { CallOptions, Credentials } from '../../platforms/contract.ts'
-import { PlatformError } from '../../platforms/errors.ts'
+import { CredentialsUnreadable, PlatformError } from '../../platforms/errors.ts'
 import type { Database } from '../../store/shared/database.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import type { EventStore } from '../../store/events/events.ts'
@@ -255,7 +255,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
   }
 
   async function openAccount(account: ConnectedAccount): Promise<Credentials> {
-    const { userId, platform } = account
+    const { platform } = account
     const { status, lastError } = account.health
     if (status === 'expired')
       throw reconnectRequired(lastError ?? `The ${platformLabel(platform)} connection has expired`)
@@ -263,9 +263,11 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
       return openSecrets(cipher, account)
     } catch (error) {
       if (!(error instanceof SecretUnreadableError)) throw error
-      const reason = `The stored ${platformLabel(platform)} login can no longer be read`
-      await expire(userId, platform, account.version, reason)
-      throw reconnectRequired(reason, error)
+      // The tokens may be intact: nothing is marked, so that the account works again once the key is back.
+      throw new CredentialsUnreadable(
+        `This service cannot read the stored ${platformLabel(platform)} login for now. Its operator has to restore an encryption key.`,
+        error,
+      )
     }
   }
 

@@ -1,7 +1,7 @@
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import { PlatformError } from '../../platforms/errors.ts'
+import { CredentialsUnreadable, PlatformError } from '../../platforms/errors.ts'
 
 /**
  * Maps a platform's failure to an error for a waiting user: connect again, or try later. Errors that the platform did not cause
@@ -12,6 +12,9 @@ export function mapPlatformError(platform: Platform, error: unknown, signal: Abo
   if (error instanceof PlatformError && (error.class === 'unauthorized' || error.class === 'permission')) {
     const message = `Connect your ${platformLabel(platform)} account again: ${error.message}`
     return new ServiceError('RECONNECT_REQUIRED', message, { cause: error })
+  }
+  if (error instanceof CredentialsUnreadable) {
+    return new ServiceError('SERVICE_UNAVAILABLE', error.message, { cause: error, retryAfterSeconds: 60 })
   }
   return mapPlatformOutage(platform, error, signal)
 }

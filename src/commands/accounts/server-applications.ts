@@ -1,4 +1,4 @@
-import { SecretUnreadableError, type RecordSecretContext } from '../../domain/shared/secrets.ts'
+import type { RecordSecretContext } from '../../domain/shared/secrets.ts'
 import type { ServerApplication, ServerApplications } from '../../platforms/contract.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import {
@@ -20,16 +20,10 @@ export function createServerApplications({ store, cipher }: ServerApplicationsDe
     return { clientId, clientSecret: cipher.open(clientSecret, contextOf(_id)), redirectUri }
   }
 
-  /** An application whose key is gone is registered again, so it is removed. */
+  /** @throws SecretUnreadableError */
   async function find(name: string): Promise<ServerApplication | null> {
     const stored = await store.find(name)
-    try {
-      return stored && open(stored)
-    } catch (error) {
-      if (!(error instanceof SecretUnreadableError)) throw error
-      await store.remove(name, stored!.clientId)
-      return null
-    }
+    return stored && open(stored)
   }
 
   return {

@@ -30,7 +30,7 @@ export function forgetPushDevice(
   return pushTokens.remove(userId, hashToken(token))
 }
 
-/** Opens a device's token; null when its encryption key is gone. */
+/** Opens a device's token; null when it cannot be read. */
 export function openPushToken({ cipher }: Pick<PushDeviceDeps, 'cipher'>, device: PushDevice): string | null {
   try {
     return cipher.open(device.sealedToken, toSecretContext(device))

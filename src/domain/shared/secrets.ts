@@ -15,10 +15,13 @@ export interface RecordSecretContext {
   field: string
 }
 
-/** Thrown when a stored secret cannot be opened: its key is missing or its content was changed. */
+/**
+ * Thrown when a stored secret cannot be opened: its key is missing or its content was changed. Only the operator can help, so
+ * callers wait, and change no record.
+ */
 export class SecretUnreadableError extends Error {
   constructor() {
-    super('A stored secret can no longer be read')
+    super('A stored secret cannot be read with the configured encryption keys')
     this.name = 'SecretUnreadableError'
   }
 }

@@ -85,16 +85,27 @@ describe('account credentials', () => {
     })
   })
 
-  it('credentials that cannot be decrypted require a new login', async () => {
+  it.each([
+    ['is missing', 'k1'],
+    ['was replaced under the same id', 'test'],
+  ])('credentials whose encryption key %s wait for it, and no account is marked', async (_, keyId) => {
     const { platform, here, userId, health } = await connected()
-    const otherKeys = createTokenCipher(`k1:${randomBytes(32).toString('base64')}`)
+    const before = await health()
+    const unreadable: string[] = []
+    const keys = `${keyId}:${randomBytes(32).toString('base64')}`
+    const otherKeys = createTokenCipher(keys, (id) => unreadable.push(id))
     const { credentials } = await startProcess(platform.adapter, { cipher: otherKeys })
-    await expect(credentials.get(userId, 'bluesky', { signal })).rejects.toMatchObject({ class: 'unauthorized' })
-    expect(await health()).toMatchObject({
-      status: 'expired',
-      lastError: 'The stored Bluesky login can no longer be read',
-    })
-    expect(await here.notifications.listOf(userId, 10)).toHaveLength(1)
+    for (const read of [
+      () => credentials.get(userId, 'bluesky', { signal }),
+      async () =>
+        credentials.renew(userId, 'bluesky', (await here.credentials.get(userId, 'bluesky', { signal }))!, { signal }),
+    ]) {
+      await expect(read()).rejects.toMatchObject({ name: 'CredentialsUnreadable', class: 'transient', certain: true })
+    }
+    expect(unreadable).toEqual(['test', 'test'])
+    expect(await health()).toEqual(before)
+    expect(await here.notifications.listOf(userId, 10)).toEqual([])
+    expect((await here.credentials.get(userId, 'bluesky', { signal }))?.version).toBe(1)
   })
 
   it('credentials copied to another user cannot be opened', async () => {
@@ -109,7 +120,9 @@ describe('account credentials', () => {
       auth,
     })
     await here.accounts.connect(thief, { bluesky: copied }, CONNECT_OPTIONS)
-    await expect(here.credentials.get(thief, 'bluesky', { signal })).rejects.toMatchObject({ class: 'unauthorized' })
+    await expect(here.credentials.get(thief, 'bluesky', { signal })).rejects.toMatchObject({
+      name: 'CredentialsUnreadable',
+    })
     expect(await here.credentials.get(userId, 'bluesky', { signal })).not.toBeNull()
   })
 })

@@ -90,15 +90,17 @@ describe('a mail', () => {
     expect(await world.outcomeOf(await queue(null))).toBe('NO_RECIPIENT')
   })
 
-  it('a mail sealed for another record is not sent', async () => {
+  it('a mail that cannot be read waits until it expires, and is not sent', async () => {
     const to = newAddress()
     const orchestrator = { startWork: async () => false }
-    const [one, other] = [await queue(to, { deps: { orchestrator } }), await queue(to, { deps: { orchestrator } })]
+    const options = { lifeMs: 3_000, deps: { orchestrator } }
+    const [one, other] = [await queue(to, options), await queue(to, options)]
     const collection = world.context.database.connection.collection<Mail>('mails')
     await collection.updateOne({ _id: one }, { $set: { sealed: (await stored(other))!.sealed } })
     await collection.deleteOne({ _id: other })
     await world.context.orchestrator.startWork('sendMail', one, { summary: '', fairnessKey: 'x' })
-    expect(await world.outcomeOf(one)).toBe('UNREADABLE')
+    expect(await world.outcomeOf(one)).toBe('EXPIRED')
+    expect(world.catcher.mails.list(to)).toEqual([])
   })
 })
 

@@ -3,6 +3,7 @@ import { buildApp } from '../../../../src/api/app.ts'
 import { createContext } from '../../../../src/context.ts'
 import { apiWorld, type ApiWorld } from '../../../support/api.ts'
 import { poll } from '../../../support/delivery-world.ts'
+import { connectedUser } from '../../../support/published.ts'
 import { testConfig } from '../../../support/servers.ts'
 
 let world: ApiWorld
@@ -72,6 +73,22 @@ describe('health routes', () => {
     const app = await buildApp(context)
     try {
       expect((await get('delivery', app)).json().missing.join()).toMatch(/storage/i)
+    } finally {
+      await app.close()
+      await context.close()
+    }
+  })
+
+  it('/health/delivery names an encryption key that stored logins need', async () => {
+    const context = await createContext(testConfig())
+    const app = await buildApp(context)
+    try {
+      const { _id: userId } = await connectedUser(context, ['bluesky'])
+      const accounts = context.database.connection.collection('accounts')
+      await accounts.updateOne({ userId }, { $set: { 'auth.accessToken': 'v1.lost.a.b.c' } })
+      expect((await get('delivery', app)).json().missing).toContain(
+        'Stored logins need the encryption key lost, which is not configured',
+      )
     } finally {
       await app.close()
       await context.close()

@@ -7,7 +7,7 @@ import {
   type PlatformErrorClass,
 } from '../../../../src/domain/posts/failure.ts'
 import { HOUR, MINUTE, SECOND } from '../../../../src/domain/shared/times.ts'
-import { PlatformError } from '../../../../src/platforms/errors.ts'
+import { CredentialsUnreadable, PlatformError } from '../../../../src/platforms/errors.ts'
 
 const refusalOf = (errorClass: PlatformErrorClass, retryAfterMs?: number) =>
   new PlatformError(errorClass, 'The platform refused', {
@@ -25,6 +25,11 @@ const FINAL: PlatformErrorClass[] = [
 ]
 
 describe('the retry policy', () => {
+  it.each([0, 4, 100])('a login that cannot be read costs no try, after %i tries', (tries) => {
+    const error = new CredentialsUnreadable('The login cannot be read', new Error('no key'))
+    expect(classifyFailure(error, tries, 0, null)).toMatchObject({ kind: 'defer', waitMs: MINUTE, countsAsTry: false })
+  })
+
   it.each(FINAL)('%s refuses the delivery with its class as the code', (errorClass) => {
     expect(classifyFailure(refusalOf(errorClass, SECOND), 0, 0, null)).toEqual({
       kind: 'refuse',
