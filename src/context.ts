@@ -78,8 +78,8 @@ import { createDueMetricsStore } from './store/analytics/due-metrics.ts'
 import { createSloStore } from './store/posts/slo.ts'
 import { createPushTokenStore } from './store/notifications/push-tokens.ts'
 import { createPushStore } from './store/notifications/pushes.ts'
+import { createCallWindows } from './store/quotas/call-windows.ts'
 import { createPublicationLedger } from './store/quotas/publication-ledger.ts'
-import { createQuotaLedger } from './store/quotas/quota-ledger.ts'
 import { createRateLimits } from './store/shared/rate-limits.ts'
 import { createSnapshotWriter } from './store/analytics/snapshot-writer.ts'
 import { createSessionStore } from './store/users/sessions.ts'
@@ -177,7 +177,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
         unansweredInFlightMs: config.UNANSWERED_CALL_SETTLE_MS,
         facts: createPlatformFacts(connection, now),
         quotas: {
-          ledger: createQuotaLedger(connection),
+          windows: createCallWindows(connection),
           publications: publicationLedger,
           observer: createQuotaObserver({ logger, metrics }),
         },

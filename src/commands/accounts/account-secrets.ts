@@ -29,6 +29,7 @@ export function openSecrets(
   const owner = { userId, platform, version }
   const { accessToken, tokenSecret, refreshToken, expiresAt, endsAt } = auth
   return {
+    userId,
     accountId,
     handle,
     version,
