@@ -69,7 +69,7 @@ export interface CallRequest {
   purpose: CallPurpose
   /** Names the user whose share the call uses; null: no share is counted. It is part of a field name. */
   user: string | null
-  /** How many calls of the user to count together. */
+  /** How many calls of the user to count together; only those that wait, once half of a limit is used. */
   block: number
 }
 

@@ -135,13 +135,15 @@ function countCalls(group: readonly CallRequest[]) {
     const ofUser = { count: `windows.${span}.users.${user}`, share: USER_SHARE }
     return { limit: `$windows.${span}.limit`, counts: user === null ? [ofAll] : [ofAll, ofUser] }
   })
-  const free = counters.map(({ limit, counts }): Expression => ({
-    $min: counts.map(({ count, share }) => ({
-      $subtract: [{ $floor: { $multiply: [limit, share] } }, { $ifNull: [`$${count}`, 0] }],
-    })),
-  }))
-  const wanted: Expression = { $cond: [{ $gt: ['$pausedUntil', '$at'] }, 0, Math.max(group.length, block)] }
-  const grant: Expression = { tokens: { $max: [0, { $min: [wanted, ...free] }] }, free }
+  const leave = (limit: string, { count, share }: { count: string; share: number }): Expression => ({
+    $subtract: [{ $floor: { $multiply: [limit, share] } }, { $ifNull: [`$${count}`, 0] }],
+  })
+  const free = counters.map(({ limit, counts }): Expression => ({ $min: counts.map((one) => leave(limit, one)) }))
+  // Calls that may be lost are counted ahead only where nothing is reserved, so that a busy window has its whole limit.
+  const ahead = counters.map(({ limit, counts }) => leave(limit, { ...counts[0]!, share: COUNTING_SHARE }))
+  const wanted: Expression = { $max: [group.length, { $min: [block, ...ahead] }] }
+  const unlessPaused: Expression = { $cond: [{ $gt: ['$pausedUntil', '$at'] }, 0, wanted] }
+  const grant: Expression = { tokens: { $max: [0, { $min: [unlessPaused, ...free] }] }, free }
   const added = counters.flatMap(({ counts }) =>
     counts.map(({ count }) => [count, { $add: [{ $ifNull: [`$${count}`, 0] }, { $last: '$grants.tokens' }] }]),
   )

@@ -35,16 +35,17 @@ interface ProcessParts {
   observer?: Partial<QuotaObserver>
 }
 
-/** A process whose requests to count the test sees, and can delay. */
+/** A process whose counted calls the test sees, and can delay. */
 function startProcess(url: URL, { windows = database.createWindows(), observer = {} }: ProcessParts = {}) {
   const taken: CallRequest[] = []
   let gate = Promise.resolve()
   const watched: CallWindows = {
     ...windows,
     async take(key, request) {
+      const grant = await windows.take(key, request)
       taken.push(request)
       await gate
-      return windows.take(key, request)
+      return grant
     },
   }
   const created = quotaProcess({ url, quotas: { ...database.createQuotas(observer), windows: watched } })
@@ -52,7 +53,7 @@ function startProcess(url: URL, { windows = database.createWindows(), observer =
   return {
     ...created,
     taken,
-    /** Holds all requests back until the returned function is called. */
+    /** Holds all answers back until the returned function is called. */
     hold(): () => void {
       const { promise, resolve } = Promise.withResolvers<void>()
       gate = promise

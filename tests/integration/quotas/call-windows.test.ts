@@ -94,11 +94,12 @@ describe('the calls of a window', () => {
     expect(await takeMany(11)).toBe(10)
   })
 
-  it('are counted in a block when one call asks for more', async () => {
+  it('are counted ahead of their publication while less than half of the limit is used', async () => {
     const { take, takeMany } = world()
-    expect(await take({ block: 4 })).toMatchObject({ isGranted: true, spare: 3, left: { minute: 0.6 } })
-    expect(await takeMany(5)).toBe(5)
-    expect(await take({ block: 4 })).toMatchObject({ isGranted: true, spare: 0, left: { minute: 0 } })
+    expect(await take({ block: 3 })).toMatchObject({ isGranted: true, spare: 2, left: { minute: 0.7 } })
+    expect(await take({ block: 4 })).toMatchObject({ isGranted: true, spare: 1, left: { minute: 0.5 } })
+    expect(await take({ block: 4 })).toMatchObject({ isGranted: true, spare: 0, left: { minute: 0.4 } })
+    expect(await takeMany(5, { block: 4 })).toBe(4)
   })
 
   it('are counted by the limit that a response has stated, in every process and window', async () => {
