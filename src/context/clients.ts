@@ -98,7 +98,7 @@ export function createPlatforms({ config, logger, metrics, stores, clients, regi
       unansweredInFlightMs: config.UNANSWERED_CALL_SETTLE_MS,
       facts: stores.platformFacts,
       quotas: {
-        ledger: stores.quotaLedger,
+        windows: stores.callWindows,
         publications: stores.publicationLedger,
         observer: createQuotaObserver({ logger, metrics }),
       },

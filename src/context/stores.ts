@@ -22,7 +22,7 @@ import type { PostRef } from '../store/posts/pending-events.ts'
 import { createPostStore } from '../store/posts/posts.ts'
 import { createSloStore } from '../store/posts/slo.ts'
 import { createPublicationLedger } from '../store/quotas/publication-ledger.ts'
-import { createQuotaLedger } from '../store/quotas/quota-ledger.ts'
+import { createCallWindows } from '../store/quotas/call-windows.ts'
 import { watchChanges } from '../store/shared/change-stream.ts'
 import type { Database } from '../store/shared/database.ts'
 import { createRateLimits } from '../store/shared/rate-limits.ts'
@@ -85,7 +85,7 @@ export function createStores({ config, database, now, onPendingEvents, startPush
     posts: createPostStore(connection, now, { onPendingEvents }),
     slo: createSloStore(connection),
     publicationLedger: createPublicationLedger(connection),
-    quotaLedger: createQuotaLedger(connection),
+    callWindows: createCallWindows(connection),
     accounts,
     connectAttempts: createConnectAttemptStore(connection),
     platformFacts: createPlatformFacts(connection, now),

@@ -13,6 +13,8 @@ export interface OutgoingPost {
 
 /** A connected account with decrypted secrets. It lives in memory only, for one attempt. */
 export interface Credentials {
+  /** The user here; absent while an account connects. */
+  userId?: string
   /** The account's id on the platform; the DID on Bluesky. */
   accountId: string
   handle: string

@@ -20,7 +20,6 @@ const DELIVERY_OUTCOMES = ['accepted', 'failed', 'deferred', 'unknown'] as const
 const FINDINGS = ['unacknowledged', 'overdue', 'stalled'] as const
 const PUSH_OUTCOMES = ['sent', 'dead', 'refused', 'later'] as const
 const PAYMENT_CALL_OUTCOMES = ['answered', 'refused', 'failed'] as const
-const QUOTA_LEASE_OUTCOMES = ['granted', 'refused', 'failed'] as const
 const QUOTA_PURPOSES = ['publishing', 'counting'] as const
 const METRICS_OUTCOMES = ['saved', 'deleted', 'skipped', 'failed'] as const
 const MAIL_OUTCOMES = ['sent', 'later', ...MAIL_FAILURES] as const
@@ -142,7 +141,6 @@ export function createMetrics() {
     'platform',
     'outcome',
   ])
-  const quotaLeases = counter('quota_leases_total', 'Leases of call quotas by outcome', ['platform', 'outcome'])
   const quotaRefusals = counter('quota_refusals_total', 'Calls not made because their quota was used up, by purpose', [
     'platform',
     'purpose',
@@ -178,7 +176,6 @@ export function createMetrics() {
     for (const outcome of CALL_OUTCOMES) calls.inc({ platform, outcome }, 0)
     for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ platform, outcome }, 0)
     for (const outcome of METRICS_OUTCOMES) collected.inc({ platform, outcome }, 0)
-    for (const outcome of QUOTA_LEASE_OUTCOMES) quotaLeases.inc({ platform, outcome }, 0)
     for (const purpose of QUOTA_PURPOSES) quotaRefusals.inc({ platform, purpose }, 0)
     quotaPauses.inc({ platform }, 0)
   }
@@ -250,8 +247,6 @@ export function createMetrics() {
     metricsCollected(platform: Platform, counts: Record<(typeof METRICS_OUTCOMES)[number], number>): void {
       for (const outcome of METRICS_OUTCOMES) collected.inc({ platform, outcome }, counts[outcome])
     },
-    quotaLeaseEnded: (platform: Platform, outcome: (typeof QUOTA_LEASE_OUTCOMES)[number]): void =>
-      quotaLeases.inc({ platform, outcome }),
     quotaRefused: (platform: Platform, purpose: (typeof QUOTA_PURPOSES)[number]): void =>
       quotaRefusals.inc({ platform, purpose }),
     quotaPaused: (platform: Platform): void => quotaPauses.inc({ platform }),

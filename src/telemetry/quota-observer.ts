@@ -1,7 +1,7 @@
 import { SECOND } from '../domain/shared/times.ts'
-import { isOfApplication } from '../domain/quotas/limits.ts'
+import { getScope } from '../domain/quotas/limits.ts'
 import type { Logger } from '../logger.ts'
-import type { QuotaObserver } from '../platforms/shared/quota-lots.ts'
+import type { QuotaObserver } from '../platforms/shared/call-counter.ts'
 import type { Metrics } from './metrics.ts'
 
 interface QuotaObserverDeps {
@@ -9,14 +9,13 @@ interface QuotaObserverDeps {
   metrics: Metrics
 }
 
-/** Records leases, refusals and pauses of call quotas in the metrics, and each pause in the log. */
+/** Records refusals and pauses of call quotas in the metrics, and each pause in the log. */
 export function createQuotaObserver({ logger, metrics }: QuotaObserverDeps): QuotaObserver {
   return {
-    leaseEnded: metrics.quotaLeaseEnded,
     callRefused: metrics.quotaRefused,
-    spansLeft(platform, { key }, spans) {
-      if (!isOfApplication(key)) return
-      for (const [span, { limit, free }] of Object.entries(spans)) metrics.quotaLeft(platform, span, free / limit)
+    callsCounted(platform, { key }, left) {
+      if (getScope(key) !== 'application') return
+      for (const [span, ratio] of Object.entries(left)) metrics.quotaLeft(platform, span, ratio)
     },
     paused(platform, { key }, ms) {
       metrics.quotaPaused(platform)

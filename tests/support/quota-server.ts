@@ -1,9 +1,13 @@
 import { createServer } from 'node:http'
 import { closeServer, listenOnLoopback } from '../../sandbox/platforms/listen.ts'
 import type { CallPurpose, QuotaSubject } from '../../src/domain/quotas/limits.ts'
+import type { QuotaObserver } from '../../src/platforms/shared/call-counter.ts'
 import { createCallQuota, type CallQuotas, type QuotaNews } from '../../src/platforms/shared/call-quota.ts'
 import { createHttpClient } from '../../src/platforms/shared/http.ts'
 import { USER_AGENT } from './user-agent.ts'
+
+/** Observes quotas without recording anything. */
+export const SILENT_QUOTA_OBSERVER: QuotaObserver = { callRefused: () => {}, callsCounted: () => {}, paused: () => {} }
 
 type Stated = Omit<QuotaNews, 'subject'>
 
@@ -28,19 +32,15 @@ export async function quotaServer(answer: (call: number) => QuotaResponse | Prom
 interface ProcessOptions {
   url: URL
   quotas: CallQuotas | undefined
-  connections?: number
-  /** Of each call, milliseconds. */
-  deadlineMs?: number
 }
 
 /** The calls that a process makes through its call quota. */
-export function quotaProcess({ url, quotas, connections = 20, deadlineMs }: ProcessOptions) {
-  const http = createHttpClient({ userAgent: USER_AGENT, connections })
+export function quotaProcess({ url, quotas }: ProcessOptions) {
+  const http = createHttpClient({ userAgent: USER_AGENT, connections: 20 })
   const subjectsByCall = new WeakMap<URL, QuotaSubject[]>()
   const quota = createCallQuota({
     platform: 'mastodon',
     quotas,
-    ...(deadlineMs !== undefined && { deadlineMs }),
     toSubjects: (call) => subjectsByCall.get(call.url)!,
     readNews: (call, answer) => {
       const stated = JSON.parse(answer.header('x-quota') ?? '{}') as Stated
@@ -50,16 +50,15 @@ export function quotaProcess({ url, quotas, connections = 20, deadlineMs }: Proc
   const clients = { publishing: quota.watch(http), counting: quota.throttle(http) }
   interface CallOptions {
     signal?: AbortSignal
-    timeoutMs?: number
+    userId?: string
   }
   return {
     /** Makes a call and returns its status. */
     async call(purpose: CallPurpose, subjects: QuotaSubject[], options: CallOptions = {}): Promise<number> {
       const to = new URL(url)
       subjectsByCall.set(to, subjects)
-      const { signal = AbortSignal.timeout(30_000), timeoutMs = deadlineMs } = options
-      const limits = { signal, ...(timeoutMs !== undefined && { timeoutMs }) }
-      return (await clients[purpose].send({ method: 'GET', url: to, ...limits })).status
+      const { signal = AbortSignal.timeout(30_000), userId } = options
+      return (await clients[purpose].send({ method: 'GET', url: to, signal, userId })).status
     },
     close: () => http.close(),
   }

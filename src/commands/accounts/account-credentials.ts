@@ -221,7 +221,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     const version = await accounts.nextVersion(userId, platform)
     const auth = sealSecrets(cipher, { userId, platform, version }, renewed)
     try {
-      if (await accounts.saveRenewed(before, { handle, server, auth }, version)) return { ...renewed, version }
+      if (await accounts.saveRenewed(before, { handle, server, auth }, version)) return { ...renewed, userId, version }
     } catch (error) {
       if (!isDuplicateKey(error)) throw error
       // Another account of the platform has got this version meanwhile.

@@ -30,6 +30,7 @@ export function openSecrets(
   const owner = { userId, platform, version }
   const { accessToken, tokenSecret, refreshToken, expiresAt, endsAt } = auth
   return {
+    userId,
     accountId,
     handle,
     version,

@@ -1,8 +1,8 @@
 import { platformLabel, type Platform } from '../shared/platforms.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../shared/times.ts'
 import { bisect } from '../shared/lists.ts'
-import { computeFree, listEnds, type CountedTokens, type LimitReport, type SpanRecord } from './lease.ts'
-import type { CallLimit, QuotaSubject } from './limits.ts'
+import type { CallLimit, QuotaSubject, ReportedLimit } from './limits.ts'
+import { computeFree, listEnds, type CountedTokens, type SpanRecord } from './span-record.ts'
 
 /** The posts that platforms accept of one account in a sliding window (docs/reference/platforms.md). Facebook publishes none. */
 export const PUBLICATION_LIMITS = {
@@ -36,7 +36,7 @@ export interface PublicationRecord {
 export const UNUSED: PublicationRecord = { spans: {}, waiting: [] }
 
 /** A platform's statement about the publications of an account. */
-export type PublicationReport = Omit<LimitReport, 'ageMs'>
+export type PublicationReport = ReportedLimit
 
 export interface PublicationRequest {
   id: string

@@ -6,7 +6,7 @@ import { mapInGroups } from '../shared/map-in-groups.ts'
 import { readPostViews, readStoredRecord, type PostView } from './responses.ts'
 import { isRefusedAs } from './errors.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
-import type { Xrpc } from './xrpc.ts'
+import { asAccount, type Xrpc } from './xrpc.ts'
 
 interface MetricsDeps {
   xrpc: Xrpc
@@ -23,7 +23,7 @@ const CONCURRENCY = 5
  */
 export function createMetrics({ xrpc, services }: MetricsDeps): PostMetrics {
   async function read(uris: string[], account: Credentials, options: CallOptions) {
-    const call = { ...options, token: account.accessToken }
+    const call = { ...options, ...asAccount(account) }
     const { posts } = await xrpc.query(
       { service: services.resolve(account), nsid: 'app.bsky.feed.getPosts', params: { uris } },
       readPostViews,

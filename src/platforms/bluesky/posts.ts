@@ -22,7 +22,7 @@ import { deriveRecordKey } from './record-key.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
 import { findUpload, forgetUploads, saveUpload, listUploadedFiles, type StoredUpload } from './uploads.ts'
 import type { createVideo } from './video.ts'
-import type { Xrpc } from './xrpc.ts'
+import { asAccount, type Xrpc } from './xrpc.ts'
 
 interface PostDeps {
   xrpc: Xrpc
@@ -98,7 +98,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
         input: { bytes: image.bytes, sizeBytes: image.bytes.length, mimeType: image.mimeType },
       },
       readUploadedBlob,
-      { token: account.accessToken, signal },
+      { ...asAccount(account), signal },
     )
     return { blob, width: image.width, height: image.height, uploadedAt: Date.now() }
   }
@@ -124,7 +124,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
       // Creates only; writing the same record again changes nothing and gets the same response.
       swapRecord: null,
     }
-    const call = { token: account.accessToken, signal, timeoutMs: publishTimeoutMs }
+    const call = { ...asAccount(account), signal, timeoutMs: publishTimeoutMs }
     try {
       const written = await xrpc.procedure(
         { service: services.resolve(account), nsid: 'com.atproto.repo.putRecord', input },

@@ -1,8 +1,8 @@
-import { CALL_LIMITS, toQuotaKey, type QuotaSubject } from '../../domain/quotas/limits.ts'
+import { CALL_LIMITS, type QuotaSubject } from '../../domain/quotas/limits.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import { hashSubject, type QuotaNews } from '../shared/call-quota.ts'
+import type { QuotaNews } from '../shared/call-quota.ts'
 import type { Credentials } from '../contract.ts'
-import { toPublicationQuota } from '../shared/publication-quota.ts'
+import { toPublicationQuota, toQuotaKey } from '../shared/quota-subjects.ts'
 import type { HttpRequest, HttpResponse } from '../shared/http.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
 
@@ -17,7 +17,7 @@ type Call = Pick<HttpRequest, 'method' | 'url'>
 /** A server grants its limit to an address, so all accounts there share it. */
 export function toSubject({ url }: Pick<Call, 'url'>): QuotaSubject {
   const limits = DOCUMENTED_HOST.test(url.hostname) ? CALL_LIMITS.blueskyServer : CALL_LIMITS.unknownBlueskyServer
-  return { key: toQuotaKey('bluesky', 'server', hashSubject(url.origin)), limits }
+  return { key: toQuotaKey('bluesky', 'server', url.origin), limits }
 }
 
 /** The points of an account for new records. Servers of other operators have their own. */

@@ -8,7 +8,7 @@ import { readProfile, readSession, type Session } from './responses.ts'
 import { isRefusedAs } from './errors.ts'
 import type { Identities } from './identities.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
-import type { Xrpc } from './xrpc.ts'
+import { asAccount, type Xrpc } from './xrpc.ts'
 
 interface SessionDeps {
   xrpc: Xrpc
@@ -64,6 +64,7 @@ export function createSessions({ xrpc, reading, services, identities }: SessionD
       .procedure({ service: opener, nsid: 'com.atproto.server.refreshSession', input: null }, readSession, {
         ...options,
         token: account.refreshToken,
+        userId: account.userId,
       })
       .catch(rethrowAsLostAccount)
     assertSameAccount(session, account.accountId)
@@ -85,7 +86,7 @@ export function createSessions({ xrpc, reading, services, identities }: SessionD
 
   function fetchProfileView(client: Xrpc, account: Secrets, options: CallOptions) {
     const params = { actor: account.accountId }
-    const call = { ...options, token: account.accessToken }
+    const call = { ...options, ...asAccount(account) }
     return client.query(
       { service: services.resolve(account), nsid: 'app.bsky.actor.getProfile', params },
       readProfile,

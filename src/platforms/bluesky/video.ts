@@ -11,7 +11,7 @@ import { readServerDescription, readServiceToken, readUploadedBlob, readVideoJob
 import { isRefusedWith, getKnownJobId } from './errors.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
 import { findUpload, saveUpload, type StoredUpload } from './uploads.ts'
-import type { Xrpc } from './xrpc.ts'
+import { asAccount, type Xrpc } from './xrpc.ts'
 
 export interface VideoDeps {
   xrpc: Xrpc
@@ -72,7 +72,7 @@ export function createVideo(deps: VideoDeps) {
     const videoFile = await open(item, options)
     if (videoFile.sizeBytes > blobLimitBytes) return sendToService(item, account, videoFile, options)
     try {
-      const upload = { ...options, token: account.accessToken }
+      const upload = { ...options, ...asAccount(account) }
       const { blob } = await uploads.procedure(
         { service: services.resolve(account), nsid: UPLOAD_BLOB, input: videoFile },
         readUploadedBlob,
@@ -130,7 +130,7 @@ export function createVideo(deps: VideoDeps) {
     )
     const exp = String(Math.floor((Date.now() + TOKEN_LIFE_MS) / SECOND))
     const params = { aud: did, lxm: UPLOAD_BLOB, exp }
-    const call = { signal, token: account.accessToken }
+    const call = { signal, ...asAccount(account) }
     return (await xrpc.query({ service, nsid: 'com.atproto.server.getServiceAuth', params }, readServiceToken, call))
       .token
   }

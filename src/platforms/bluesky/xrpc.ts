@@ -1,4 +1,5 @@
 import { trimTrailingSlashes } from '../../domain/shared/text.ts'
+import type { Credentials } from '../contract.ts'
 import { createSender, toJsonBody } from '../shared/calls.ts'
 import type { HttpClient, HttpRequest } from '../shared/http.ts'
 import { toQueryString, type Query } from '../shared/query-string.ts'
@@ -7,6 +8,7 @@ import { isOwnError, toError } from './errors.ts'
 export interface XrpcOptions {
   /** Bearer token. */
   token?: string
+  userId?: string | undefined
   signal: AbortSignal
   timeoutMs?: number
 }
@@ -68,6 +70,11 @@ export function createXrpc(http: HttpClient) {
 }
 
 export type Xrpc = ReturnType<typeof createXrpc>
+
+/** Returns the options of a call for an account. */
+export function asAccount({ accessToken, userId }: Pick<Credentials, 'accessToken' | 'userId'>) {
+  return { token: accessToken, userId }
+}
 
 function toMethodUrl(service: string, nsid: string, params: Query): URL {
   const url = new URL(`${trimTrailingSlashes(service)}/xrpc/${nsid}`)

@@ -1,7 +1,7 @@
-import { CALL_LIMITS, toQuotaKey, type CallLimit, type QuotaSubject } from '../../domain/quotas/limits.ts'
+import { CALL_LIMITS, type CallLimit, type QuotaSubject } from '../../domain/quotas/limits.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import { toPublicationQuota } from '../shared/publication-quota.ts'
-import { hashSubject, type QuotaNews } from '../shared/call-quota.ts'
+import { toPublicationQuota, toQuotaKey } from '../shared/quota-subjects.ts'
+import type { QuotaNews } from '../shared/call-quota.ts'
 import type { HttpRequest, HttpResponse } from '../shared/http.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
 
@@ -11,9 +11,9 @@ type Call = Pick<HttpRequest, 'method' | 'url' | 'headers' | 'publisher'>
 
 /** Returns the subjects of a call: all calls with a token share a limit, and uploads have a further one. */
 export function toSubjects({ method, url, headers }: Call): [QuotaSubject, ...QuotaSubject[]] {
-  const account = hashSubject(url.origin, headers?.['authorization'] ?? '')
+  const account = toQuotaKey('mastodon', 'account', url.origin, headers?.['authorization'] ?? '')
   const toSubject = (limits: readonly CallLimit[]): QuotaSubject => ({
-    key: toQuotaKey('mastodon', 'account', `${account}:${limits[0]!.span}`),
+    key: `${account}:${limits[0]!.span}`,
     limits,
   })
   const calls = toSubject(CALL_LIMITS.mastodonAccount)

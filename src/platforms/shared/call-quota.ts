@@ -1,19 +1,17 @@
-import { createHash } from 'node:crypto'
 import { raceAbort } from '../../flow/deadlines.ts'
-import type { QuotaLedger } from '../../domain/quotas/lease.ts'
-import type { CallPurpose, QuotaSubject } from '../../domain/quotas/limits.ts'
+import type { CallPurpose, CallWindows, QuotaSubject, ReportedLimit } from '../../domain/quotas/limits.ts'
 import type { PublicationLedger } from '../../domain/quotas/publications.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
-import { HttpFailure, TOTAL_TIMEOUT_MS, type HttpClient, type HttpRequest, type HttpResponse } from './http.ts'
+import { createCallCounter, type QuotaObserver } from './call-counter.ts'
+import { HttpFailure, type HttpClient, type HttpRequest, type HttpResponse } from './http.ts'
 import { createPublicationReporter } from './publication-reporter.ts'
-import { createQuotaLots, type QuotaObserver, type ReportedLimit } from './quota-lots.ts'
 
 type Call = Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body' | 'publisher'>
 type QuotaResponse = Pick<HttpResponse, 'status' | 'header' | 'text'>
 
 /** The quotas that all processes share. */
 export interface CallQuotas {
-  ledger: QuotaLedger
+  windows: CallWindows
   /** Receives what responses state about the publications of accounts. */
   publications?: PublicationLedger
   observer: QuotaObserver
@@ -36,31 +34,22 @@ interface CallQuotaOptions {
   /** Returns the subjects whose quotas a call uses. */
   toSubjects(call: Call): QuotaSubject[]
   readNews(call: Call, response: QuotaResponse): QuotaNews[]
-  /** The deadline of a call that states none, milliseconds. */
-  deadlineMs?: number
 }
 
 /**
- * Creates HTTP clients whose calls take a token from the ledger first. All processes share the quotas and learn within two
- * seconds what one response reports.
+ * Creates HTTP clients whose calls are counted first. All processes share the quotas, and learn within two seconds when the
+ * platform accepts no calls.
  */
-export function createCallQuota(options: CallQuotaOptions) {
-  const { platform, quotas, toSubjects, readNews, deadlineMs = TOTAL_TIMEOUT_MS } = options
+export function createCallQuota({ platform, quotas, toSubjects, readNews }: CallQuotaOptions) {
   if (!quotas) return { watch: (http: HttpClient) => http, throttle: (http: HttpClient) => http }
-  const lots = createQuotaLots({ platform, ...quotas, deadlineMs })
+  const counter = createCallCounter({ platform, ...quotas })
   const reportPublications = createPublicationReporter(quotas.publications)
 
-  async function takeAll(subjects: QuotaSubject[], purpose: CallPurpose, call: HttpRequest): Promise<void> {
-    const taking = subjects.map((one) => lots.take(one, purpose, call.timeoutMs ?? deadlineMs))
+  async function takeAll(purpose: CallPurpose, call: HttpRequest): Promise<void> {
     try {
-      lots.assertUsable(await raceAbort(Promise.all(taking), call.signal))
+      const taking = toSubjects(call).map((one) => counter.take(one, purpose, call.userId))
+      await raceAbort(Promise.all(taking), call.signal)
     } catch (error) {
-      subjects.forEach((one, index) => {
-        taking[index]!.then(
-          (token) => lots.giveBack(one, token),
-          () => undefined,
-        )
-      })
       if (!call.signal.aborted) throw error
       throw new HttpFailure('was not called before the attempt ended', { sent: false, cause: error })
     }
@@ -69,8 +58,10 @@ export function createCallQuota(options: CallQuotaOptions) {
   function record({ subject, isPublication = false, reported = [], pauseMs = 0 }: QuotaNews): void {
     const valid = reported.filter(isValid)
     if (isPublication) return reportPublications(subject, valid)
-    if (valid.length > 0) lots.report(subject, valid)
-    if (pauseMs > 0) lots.pause(subject, pauseMs)
+    counter.report(subject, valid)
+    const spent = valid.filter(({ remaining }) => remaining === 0)
+    const longestMs = Math.max(pauseMs, ...spent.map(({ resetsInMs }) => resetsInMs))
+    if (longestMs > 0) counter.pause(subject, longestMs)
   }
 
   const limit =
@@ -78,15 +69,10 @@ export function createCallQuota(options: CallQuotaOptions) {
     (http: HttpClient): HttpClient => ({
       ...http,
       async send(call) {
-        const subjects = toSubjects(call)
-        await takeAll(subjects, purpose, call)
-        try {
-          const response = await http.send(call)
-          for (const news of readNews(call, response)) record(news)
-          return response
-        } finally {
-          for (const subject of subjects) lots.finish(subject)
-        }
+        await takeAll(purpose, call)
+        const response = await http.send(call)
+        for (const news of readNews(call, response)) record(news)
+        return response
       },
     })
 
@@ -101,9 +87,4 @@ export function createCallQuota(options: CallQuotaOptions) {
 /** A server that states a limit of zero would never be called again. */
 function isValid({ limit, remaining, resetsInMs }: ReportedLimit): boolean {
   return Number.isSafeInteger(limit) && limit > 0 && Number.isSafeInteger(remaining) && remaining >= 0 && resetsInMs > 0
-}
-
-/** Returns a hash, so that a key reveals neither a token nor a server. */
-export function hashSubject(...parts: string[]): string {
-  return createHash('sha256').update(parts.join(' ')).digest('base64url')
 }

@@ -36,6 +36,8 @@ export interface HttpRequest {
   timeoutMs?: number
   /** The platform's id of the account, in calls that publish a post. It is not sent. */
   publisher?: string
+  /** The user whose share of a shared quota the call uses; undefined: that of no user. It is not sent. */
+  userId?: string | undefined
 }
 
 export interface HttpResponse {

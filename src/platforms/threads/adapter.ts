@@ -3,7 +3,7 @@ import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.
 import type { CallQuotas } from '../shared/call-quota.ts'
 import { createGraphApi } from '../shared/graph/api.ts'
 import { createContainerPosts, type ContainerTimes } from '../shared/graph/container-posts.ts'
-import { toPublicationQuota } from '../shared/publication-quota.ts'
+import { toPublicationQuota } from '../shared/quota-subjects.ts'
 import { createGraphQuota } from '../shared/graph/quotas.ts'
 import { CALL_CONNECTIONS, createHttpClient } from '../shared/http.ts'
 import { createAccounts } from './accounts.ts'

@@ -4,7 +4,7 @@ import { createSender } from '../shared/calls.ts'
 import { parseCount } from '../shared/counts.ts'
 import type { HttpResponse, HttpClient } from '../shared/http.ts'
 import { readTokenPair, type Blog } from './responses.ts'
-import type { Api } from './api.ts'
+import type { Api, UserToken } from './api.ts'
 import { toError } from './errors.ts'
 import type { Signer, TokenPair } from './oauth1.ts'
 
@@ -98,8 +98,8 @@ function toBlogId({ uuid, name }: Blog): string {
 }
 
 /** @throws PlatformError `unauthorized` */
-export function toTokenPair({ accessToken, tokenSecret }: Credentials): TokenPair {
-  if (tokenSecret !== undefined) return { token: accessToken, secret: tokenSecret }
+export function toTokenPair({ accessToken, tokenSecret, userId }: Credentials): UserToken {
+  if (tokenSecret !== undefined) return { token: accessToken, secret: tokenSecret, userId }
   throw new PlatformError('unauthorized', 'The stored Tumblr login is incomplete: connect Tumblr again', {
     certain: true,
   })

@@ -1,7 +1,7 @@
 import { trimTrailingSlashes } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { MediaSource, PlatformAdapter, RedirectConnect } from '../contract.ts'
-import { toPublicationQuota } from '../shared/publication-quota.ts'
+import { toPublicationQuota } from '../shared/quota-subjects.ts'
 import { createCallQuota, type CallQuotas } from '../shared/call-quota.ts'
 import { CALL_CONNECTIONS, createHttpClient, MAX_LISTING_BYTES } from '../shared/http.ts'
 import { createAccounts, toTokenPair } from './accounts.ts'

@@ -16,8 +16,13 @@ interface ApiDeps {
   sign: Signer
 }
 
+/** A token, with the user here that it belongs to. */
+export interface UserToken extends TokenPair {
+  userId?: string | undefined
+}
+
 interface ApiOptions {
-  token: TokenPair
+  token: UserToken
   signal: AbortSignal
   timeoutMs?: number
 }
@@ -50,7 +55,14 @@ export function createApi({ http, apiUrl, sign }: ApiDeps) {
     const authorization = sign({ method, url, token, ...(fields && { fields }) })
     const headers = { accept: 'application/json', authorization }
     const content = fields ? toFormBody(fields) : body
-    const call = { method, url, ...limits, ...content, headers: { ...content?.headers, ...headers } }
+    const call = {
+      method,
+      url,
+      userId: token.userId,
+      ...limits,
+      ...content,
+      headers: { ...content?.headers, ...headers },
+    }
     return (await sendCall(call, read)).body
   }
 

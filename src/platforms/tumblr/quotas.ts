@@ -1,7 +1,8 @@
-import { CALL_LIMITS, toQuotaKey, type QuotaSubject } from '../../domain/quotas/limits.ts'
+import { CALL_LIMITS, type QuotaSubject } from '../../domain/quotas/limits.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import { hashSubject, type QuotaNews } from '../shared/call-quota.ts'
+import type { QuotaNews } from '../shared/call-quota.ts'
 import type { HttpResponse } from '../shared/http.ts'
+import { toQuotaKey } from '../shared/quota-subjects.ts'
 import { retryAfterMs } from '../shared/retry-after.ts'
 import { hasReachedDayLimit } from './errors.ts'
 
@@ -10,7 +11,7 @@ const UNSTATED_PAUSE_MS = MINUTE
 
 /** Tumblr grants its hourly and its daily limit to the application and not to each user (docs/reference/platforms.md). */
 export function createTumblrQuota(consumerKey: string) {
-  const key = toQuotaKey('tumblr', 'application', hashSubject(consumerKey))
+  const key = toQuotaKey('tumblr', 'application', consumerKey)
   const subject: QuotaSubject = { key, limits: CALL_LIMITS.tumblrApplication }
 
   return {
@@ -27,8 +28,8 @@ export function createTumblrQuota(consumerKey: string) {
         }
       })
       if (response.status !== 429 || hasReachedDayLimit(response)) return [{ subject, reported }]
-      const waits = reported.filter(({ remaining }) => remaining === 0).map(({ resetsInMs }) => resetsInMs)
-      const pauseMs = waits.length > 0 ? Math.max(...waits) : (retryAfterMs(response) ?? UNSTATED_PAUSE_MS)
+      const isStated = reported.some(({ remaining, resetsInMs }) => remaining === 0 && resetsInMs > 0)
+      const pauseMs = isStated ? undefined : (retryAfterMs(response) ?? UNSTATED_PAUSE_MS)
       return [{ subject, reported, pauseMs }]
     },
   }

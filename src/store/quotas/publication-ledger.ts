@@ -17,7 +17,7 @@ import { isDuplicateKey } from '../mongo-errors.ts'
 import { anyOf, keyedBatcher } from '../shared/batching.ts'
 import { getNativeDatabase, nativeCollection } from '../shared/native-collection.ts'
 import { required, schemaOptions } from '../shared/schema.ts'
-import type { Expression } from './lease-pipeline.ts'
+import type { Expression } from './call-windows.ts'
 
 const COLLECTION = 'publicationQuotas'
 const MAX_TRIES = 20

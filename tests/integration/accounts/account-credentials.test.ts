@@ -41,7 +41,7 @@ describe('account credentials', () => {
     const { platform, here, userId } = await connected()
     const secrets = platform.login()
     await here.connect(userId, secrets)
-    expect(await here.credentials.get(userId, 'bluesky', { signal })).toEqual({ ...secrets, version: 2 })
+    expect(await here.credentials.get(userId, 'bluesky', { signal })).toEqual({ ...secrets, userId, version: 2 })
     expect(platform.calls).toEqual([])
   })
 

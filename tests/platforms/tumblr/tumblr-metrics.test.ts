@@ -218,12 +218,12 @@ describe('refused reads', () => {
   })
 })
 
-it("reading leaves half of Tumblr's rate limit to publishing", async () => {
+it("reading leaves half of Tumblr's rate limit to publishing, and a user a quarter of it to others", async () => {
   const perHour = 12
   const database = await quotaDatabase()
   const small = await tumblrWorld(media, { limits: { perHour } }, { quotas: database.createQuotas() })
   try {
-    const as = await small.newAccount()
+    const as = { ...(await small.newAccount()), userId: 'one' }
     const id = publish(as, small)
     let answered = 0
     let error: unknown
@@ -239,7 +239,13 @@ it("reading leaves half of Tumblr's rate limit to publishing", async () => {
     expect(await platformErrorOf(followers(as, small))).toMatchObject({ class: 'rate_limited' })
     const requests = (await small.control.requests()).filter(({ path }) => path.startsWith('/v2/'))
     expect(requests).toHaveLength(perHour / 2)
-    await expect(small.adapter.profile(as, options())).resolves.toMatchObject({ handle: as.handle })
+    const getProfile = (userId: string) => small.adapter.profile({ ...as, userId }, options())
+    // Connecting made a call, and no user had it then.
+    for (let calls = requests.length - 1; calls < perHour * 0.75; calls++) {
+      expect(await getProfile('one')).toMatchObject({ handle: as.handle })
+    }
+    expect(await platformErrorOf(getProfile('one'))).toMatchObject({ class: 'rate_limited' })
+    expect(await getProfile('other')).toMatchObject({ handle: as.handle })
   } finally {
     await small.stop()
     await database.close()

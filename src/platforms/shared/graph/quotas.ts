@@ -1,7 +1,8 @@
-import { toQuotaKey, type QuotaSubject } from '../../../domain/quotas/limits.ts'
+import type { QuotaScope, QuotaSubject } from '../../../domain/quotas/limits.ts'
 import type { Platform } from '../../../domain/shared/platforms.ts'
-import { createCallQuota, hashSubject, type CallQuotas, type QuotaNews } from '../call-quota.ts'
+import { createCallQuota, type CallQuotas, type QuotaNews } from '../call-quota.ts'
 import type { HttpRequest, HttpResponse } from '../http.ts'
+import { toQuotaKey } from '../quota-subjects.ts'
 import { createPauseReader, type GraphRule } from './errors.ts'
 import { toRegainAccessMs } from './usage.ts'
 
@@ -22,8 +23,8 @@ interface GraphQuotaOptions {
  */
 export function createGraphQuota({ platform, quotas, rules, appId, host }: GraphQuotaOptions) {
   const readPause = createPauseReader(rules)
-  const toSubject = (scope: 'application' | 'account', ...parts: string[]): QuotaSubject => ({
-    key: toQuotaKey(host, scope, hashSubject(...parts)),
+  const toSubject = (scope: QuotaScope, ...ids: string[]): QuotaSubject => ({
+    key: toQuotaKey(host, scope, ...ids),
     limits: [],
   })
   const application = toSubject('application', appId)
