@@ -115,7 +115,6 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const { connection } = database
   const events = createEventStore(connection, now, { retentionMs: config.EVENT_RETENTION_DAYS * DAY })
   const posts = createPostStore(connection, now, { onPendingEvents: (post) => eventRelay.add([post]) })
-  const eventRelay = createEventRelay({ database, posts, events, logger })
   const published = createDueMetricsStore(connection)
   const snapshots = createSnapshotStore(connection)
   const collection = collectionSettings(config)
@@ -145,6 +144,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     },
     readRetentionMs: config.NOTIFICATION_RETENTION_DAYS * DAY,
   })
+  const eventRelay = createEventRelay({ database, posts, events, notifications, logger })
   const webhooks = createWebhookStore(connection)
   const webhookSender = createConfiguredWebhookSender(config)
   const wakeWebhooks = createWakeWebhooks({ logger, orchestrator, webhooks })

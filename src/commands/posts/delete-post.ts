@@ -1,12 +1,12 @@
 import { postDeleted } from '../../domain/events/post-events.ts'
 import { collectMediaKeys } from '../../domain/posts/content.ts'
-import type { Post } from '../../domain/posts/post.ts'
 import type { Clock } from '../../clock.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { EventStore } from '../../store/events/events.ts'
 import type { Database } from '../../store/shared/database.ts'
 import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
+import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { SnapshotStore } from '../../store/analytics/snapshots.ts'
 import type { UploadStore } from '../../store/media/uploads.ts'
@@ -18,6 +18,7 @@ export interface DeletePostDeps {
   clock: Pick<Clock, 'now'>
   events: Pick<EventStore, 'append' | 'announce'>
   posts: Pick<PostStore, 'remove'>
+  notifications: Pick<NotificationStore, 'insertOnce'>
   snapshots: Pick<SnapshotStore, 'removeByPost'>
   deadLetters: Pick<DeadLetterStore, 'removeByPost'>
   users: Pick<UserStore, 'raiseAnalyticsVersion'>
@@ -33,8 +34,10 @@ export interface DeletePostDeps {
  */
 export async function deletePost(deps: DeletePostDeps, userId: string, postId: string): Promise<void> {
   const { orchestrator, discardPrepared } = deps
-  const post = await removeAll(deps, userId, postId)
-  if (!post) throw postNotFound()
+  const removed = await removeAll(deps, userId, postId)
+  if (!removed) throw postNotFound()
+  const { post, pendingEvents } = removed
+  for (const { notification } of pendingEvents) if (notification) await deps.notifications.insertOnce(notification)
   deps.events.announce([userId])
   void discardPrepared(post, post.platformStatuses)
   await deps.uploads.setNamed([...collectMediaKeys(post)], false)
@@ -44,16 +47,16 @@ export async function deletePost(deps: DeletePostDeps, userId: string, postId: s
 }
 
 /** Runs as a transaction: a snapshot that is being stored either comes first and is deleted, or is not stored. */
-function removeAll(deps: DeletePostDeps, userId: string, postId: string): Promise<Post | null> {
+function removeAll(deps: DeletePostDeps, userId: string, postId: string): ReturnType<PostStore['remove']> {
   return deps.database.transaction(async (session) => {
     const removed = await deps.posts.remove(userId, postId, session)
     if (!removed) return null
     const { post, pendingEvents } = removed
     await deps.events.append(userId, [...pendingEvents, postDeleted(post, deps.clock.now())], session)
-    if (!post.publishedKeys) return post
+    if (!post.publishedKeys) return removed
     await deps.snapshots.removeByPost(userId, postId, session)
     await deps.deadLetters.removeByPost(userId, postId, session)
     await deps.users.raiseAnalyticsVersion(userId, session)
-    return post
+    return removed
   })
 }

@@ -1,16 +1,13 @@
 import type { Platform } from '../../domain/shared/platforms.ts'
-import { postEnded } from '../../domain/notifications/notifications.ts'
 import { isRetried, retry } from '../../domain/posts/post-moves.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
-import type { Move, PlatformStatus, Post } from '../../domain/posts/post.ts'
-import type { NotificationStore } from '../../store/notifications/notifications.ts'
+import type { Move, PlatformStatus } from '../../domain/posts/post.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
 import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
 
 export interface RetryPostDeps extends NotifyWorkflowDeps {
   posts: Pick<PostStore, 'findOwned' | 'transition' | 'acknowledgeStart'>
-  notifications: Pick<NotificationStore, 'insertOnce'>
   discardPrepared: DiscardPrepared
 }
 
@@ -32,18 +29,12 @@ export async function retryPost(
 ): Promise<Platform[]> {
   const found = await deps.posts.findOwned(userId, postId)
   if (!found) throw postNotFound()
-  let before: Post = found
   let retrying: PlatformStatus[] = []
   const retryFailed: Move = (current, now) => {
-    before = current
     retrying = current.platformStatuses.filter((entry) => isRetried(entry, accountIds))
     return retry(accountIds)(current, now)
   }
   const post = await deps.posts.transition({ _id: postId, userId }, retryFailed)
-  // A worker that was killed at the end of the last round may not have stored this notification, and the post no longer shows
-  // it.
-  const ending = postEnded(before)
-  if (ending) await deps.notifications.insertOnce(ending)
   // A new round prepares again, unless an earlier call may have been accepted.
   void deps.discardPrepared(
     post,

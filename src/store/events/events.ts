@@ -83,8 +83,8 @@ export function createEventStore(connection: Connection, now: () => Date, { rete
     const records = [...missing].flatMap(([userId, events]) => {
       const head = latest.get(userId)!
       const first = head.latest - events.length + 1
-      return events.map(({ id, ...event }, index): EventRecord => {
-        return { _id: id, userId, sequence: first + index, ...event, expiresAt: head.lastExpiresAt }
+      return events.map(({ id, type, occurredAt, data }, index): EventRecord => {
+        return { _id: id, userId, sequence: first + index, type, occurredAt, data, expiresAt: head.lastExpiresAt }
       })
     })
     await collection().insertMany(records, { session })
