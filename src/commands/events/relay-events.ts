@@ -3,6 +3,7 @@ import type { NewEvent } from '../../domain/events/events.ts'
 import type { Logger } from '../../logger.ts'
 import type { EventStore } from '../../store/events/events.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
+import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import type { PostRef } from '../../store/posts/pending-events.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { Database } from '../../store/shared/database.ts'
@@ -75,15 +76,22 @@ export function createEventRelay({ database, posts, events, notifications, logge
       else byUser.set(userId, [...pendingEvents])
     }
     const news = pending.flatMap(({ pendingEvents }) => pendingEvents.flatMap(({ notification }) => notification ?? []))
-    await Promise.all([
-      database.transaction((session) => events.appendAll(byUser, session)),
-      ...news.map(notifications.insertOnce),
-    ])
+    await Promise.all([append(byUser), ...news.map(notifications.insertOnce)])
     events.announce([...byUser.keys()])
     await posts.removePendingEvents(
       pending,
       pending.flatMap(({ pendingEvents }) => pendingEvents.map(({ id }) => id)),
     )
+  }
+
+  /** Events are stored already only where a relay has died before it removed them from their post. */
+  async function append(byUser: ReadonlyMap<string, readonly NewEvent[]>): Promise<void> {
+    try {
+      await database.transaction((session) => events.appendAll(byUser, session, { areNew: true }))
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error
+      await database.transaction((session) => events.appendAll(byUser, session))
+    }
   }
 
   /** Relays together what it can. A user whose feed is blocked does not block the others. */
