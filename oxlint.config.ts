@@ -53,7 +53,7 @@ const FENCES: Fence[] = [
       events: ['accounts', 'billing', 'posts', 'users'],
       imports: ['billing', 'media', 'posts'],
       media: ['posts'],
-      notifications: ['billing', 'posts', 'users', 'webhooks'],
+      notifications: ['billing', 'events', 'posts', 'users', 'webhooks'],
       users: ['analytics', 'billing', 'posts'],
       webhooks: ['events'],
     },

@@ -1,4 +1,5 @@
 import { compare, type Bound, type Figure, type Sample } from './figure.ts'
+import { RELAY } from '../tests/support/driver-commands.ts'
 import { cpuMs } from './processes.ts'
 import type { Side } from './sides.ts'
 import type { World } from './world.ts'
@@ -8,6 +9,8 @@ const PARTS = ['API', 'worker', 'Temporal', 'MongoDB'] as const
 type Part = (typeof PARTS)[number]
 
 const COMMANDS = 'commands'
+/** From the claimable post to its recorded outcome. */
+const DELIVERY_COMMANDS = 'commands of the deliveries'
 
 /** Runs `work` and returns what each of its posts costs: milliseconds of processor time and commands to MongoDB. */
 export async function measureCosts(
@@ -27,9 +30,12 @@ export async function measureCosts(
   return {
     ...Object.fromEntries(PARTS.map((part) => [`CPU, ${part}`, (after[part] - before[part]) / posts])),
     ...Object.fromEntries(commands),
-    [COMMANDS]: commands.reduce((sum, [, count]) => sum + count, 0),
+    [COMMANDS]: sumOf(commands),
+    [DELIVERY_COMMANDS]: sumOf(commands.filter(([name]) => name.includes('worker: ') && !name.includes(RELAY))),
   }
 }
+
+const sumOf = (counts: [string, number][]): number => counts.reduce((sum, [, count]) => sum + count, 0)
 
 /** Returns the figures of the processor time of a post, compared with that of another side. */
 export function cpuFigures(what: string, ours: Sample[], other: Sample[], bounds: Partial<Record<Part, Bound>> = {}) {
@@ -41,12 +47,18 @@ export function cpuFigures(what: string, ours: Sample[], other: Sample[], bounds
   })
 }
 
-/** Returns the figures of the commands of a post: all of them, then by process, kind and collection. */
-export function commandFigures(what: string, ours: Sample[]): Figure[] {
+/**
+ * Returns the figures of the commands of a post: all of them, those of its deliveries, then by process, kind and collection.
+ * @param bound of the deliveries
+ */
+export function commandFigures(what: string, ours: Sample[], bound?: Bound): Figure[] {
   const names = new Set(ours.flatMap(Object.keys).filter((name) => name.startsWith(COMMANDS)))
   return [...names]
     .toSorted()
-    .map((value) => compare({ name: `${value} a post, ${what}`, unit: '', value }, ours))
+    .map((value) => {
+      const named = { name: `${value} a post, ${what}`, unit: '', value }
+      return compare(value === DELIVERY_COMMANDS ? { ...named, bound } : named, ours)
+    })
     .filter((found) => found.ours > 0)
 }
 

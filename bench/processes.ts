@@ -4,16 +4,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { mongo } from 'mongoose'
 import { PROJECT_ROOT } from '../sandbox/options.ts'
 import type { Config } from '../src/config/schema.ts'
 
 const KILL_AFTER_MS = 30_000
 const TICKS_PER_SECOND = 100
 const MIB = 2 ** 20
-/** Commands that are no work of their own. */
-const UNCOUNTED = new Set(['hello', 'ping', 'endSessions', 'killCursors', 'getMore'])
-
 /** A separate measured process, so that it does not share its thread with the load generator. */
 export interface Child {
   pid: number
@@ -91,20 +87,6 @@ export function setting(name: string): string {
   const value = process.env[name]
   if (value === undefined) throw new Error(`${name} is not set`)
   return value
-}
-
-/** Counts the commands of this process to MongoDB by kind and collection. */
-export function createCommandCounter() {
-  const counts: Record<string, number> = {}
-  return {
-    counts,
-    onCommand({ commandName, command }: mongo.CommandStartedEvent): void {
-      if (UNCOUNTED.has(commandName)) return
-      const target: unknown = command[commandName]
-      const name = typeof target === 'string' ? `${commandName} ${target}` : commandName
-      counts[name] = (counts[name] ?? 0) + 1
-    },
-  }
 }
 
 /** Returns the resident memory of a process, MiB. */

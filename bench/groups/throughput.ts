@@ -12,14 +12,21 @@ interface Load {
   inFlight: number
   posts: number
   rate?: Bound
+  /** Commands of the deliveries of a post. */
+  commands?: Bound
 }
 
 const SIZES: Record<Scale, { warmUp: number; loads: Load[] }> = {
   full: {
     warmUp: 200,
     loads: [
-      { inFlight: 1, posts: 100 },
-      { inFlight: 50, posts: 300, rate: { of: 'ratio', atLeast: 0.9 } },
+      { inFlight: 1, posts: 100, commands: { of: 'ours', atMost: 9 } },
+      {
+        inFlight: 50,
+        posts: 300,
+        rate: { of: 'ratio', atLeast: 0.9 },
+        commands: { of: 'ours', atMost: 6 },
+      },
     ],
   },
   quick: {
@@ -69,12 +76,15 @@ async function measureLoad(world: World, side: Side, { posts, inFlight }: Load):
   return { ...costs, rate: posts / seconds }
 }
 
-function toFigures({ inFlight, rate }: Load, { ours, remote, local }: Record<'ours' | 'remote' | 'local', Sample[]>) {
+function toFigures(
+  { inFlight, rate, commands }: Load,
+  { ours, remote, local }: Record<'ours' | 'remote' | 'local', Sample[]>,
+) {
   const what = `immediate posts to three platforms, ${inFlight} in flight`
   return [
     compare({ ...RATE, name: `${what}; remote activities`, bound: rate }, ours, remote),
     compare({ ...RATE, name: `${what}; local activities` }, ours, local),
     ...cpuFigures(`${inFlight} in flight; remote activities`, ours, remote, { worker: MOST_CPU }),
-    ...commandFigures(`${inFlight} in flight`, ours),
+    ...commandFigures(`${inFlight} in flight`, ours, commands),
   ]
 }

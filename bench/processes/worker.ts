@@ -3,7 +3,8 @@ import { createContext } from '../../src/context.ts'
 import { openDatabase } from '../../src/store/shared/database.ts'
 import { startWorkers } from '../../src/worker/create-workers.ts'
 import { benchPlatforms } from '../platforms.ts'
-import { createCommandCounter, liveHeapMib, serve, setting } from '../processes.ts'
+import { createCommandCounter } from '../../tests/support/driver-commands.ts'
+import { liveHeapMib, serve, setting } from '../processes.ts'
 
 // This process is the service's worker. Without `BENCH_REAL_PLATFORMS`, its platforms respond immediately.
 

@@ -9,7 +9,6 @@ import type { Config } from '../config/schema.ts'
 import type { Context } from '../context.ts'
 import { withDeadline } from '../flow/deadlines.ts'
 import { parseList } from '../domain/shared/lists.ts'
-import { PLATFORMS } from '../domain/shared/platforms.ts'
 import { SECOND } from '../domain/shared/times.ts'
 import type { Logger } from '../logger.ts'
 import { installSdkRuntime } from './sdk-runtime.ts'
@@ -124,7 +123,7 @@ export function toWorkerOptions(
         // Armed deliveries wait in their slots until they are due, and cost almost nothing there.
         maxConcurrentActivityTaskExecutions: slots.WORKER_ACTIVITY_SLOTS,
         maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
-        maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS * PLATFORMS.length,
+        maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
         // An evicted workflow is replayed when its deliveries end.
         maxCachedWorkflows: Math.max(1_000, Math.ceil(slots.WORKER_ACTIVITY_SLOTS / 2)),
         // Temporal retries the cached workflows of a dead worker on that worker for this long.

@@ -266,13 +266,17 @@ export function createWorker(process: Process, surroundings: Surroundings) {
       await running.get(toKey(input))?.catch(() => {})
       return publish(input, context)
     },
-    async publishBriefly(input): Promise<DeliveryResult | null> {
-      const publishing = publish(input, { signal: draining.signal, details: null, heartbeat: () => {} })
-      running.set(toKey(input), publishing)
-      void publishing.then(() => running.delete(toKey(input)))
-      const timeout = surroundings.world.sleep(BRIEF_MS).then(() => null)
-      const end = await Promise.race([publishing, timeout])
-      return end && 'result' in end ? end.result : null
+    async publishBriefly(inputs): Promise<(DeliveryResult | null)[]> {
+      const tooLong = surroundings.world.sleep(BRIEF_MS).then(() => null)
+      return Promise.all(
+        inputs.map(async (input) => {
+          const publishing = publish(input, { signal: draining.signal, details: null, heartbeat: () => {} })
+          running.set(toKey(input), publishing)
+          void publishing.then(() => running.delete(toKey(input)))
+          const end = await Promise.race([publishing, tooLong])
+          return end && 'result' in end ? end.result : null
+        }),
+      )
     },
     readPost: records.readPost,
   }

@@ -1,4 +1,4 @@
-import type { PlannedPlatform, PublishPlan } from '../../src/domain/posts/publish-plan.ts'
+import type { PublishPlan } from '../../src/domain/posts/publish-plan.ts'
 import type * as DecisionsModule from '../../src/workflows/publishing/decisions.ts'
 import type { DeliveryInput, DeliveryResult, PostState } from '../../src/workflows/contract/publishing.ts'
 import type { Random } from '../faults/random.ts'
@@ -24,8 +24,8 @@ export interface Worker {
   /** Resolves when the worker stops taking work. */
   draining: AbortSignal
   publish(input: DeliveryInput, context: AttemptContext): Promise<AttemptEnd>
-  /** Null when the first attempt has no result in two seconds, or needs another one. */
-  publishBriefly(input: DeliveryInput): Promise<DeliveryResult | null>
+  /** Null for a first attempt that has no result in two seconds, or needs another one. */
+  publishBriefly(inputs: readonly DeliveryInput[]): Promise<(DeliveryResult | null)[]>
   readPost(postId: string, userId: string): Promise<PostState>
 }
 
@@ -113,14 +113,14 @@ export function createTemporal(
     if (workflow.progress.isStale) return []
     await sleepUntil(plan.armAt, cancelled.signal)
     if (cancelled.signal.aborted) return []
-    return Promise.all(plan.platforms.map((planned) => deliver(plan, planned, cancelled.signal)))
-  }
-
-  async function deliver(plan: PublishPlan, planned: PlannedPlatform, cancelled: AbortSignal): Promise<DeliveryResult> {
-    const input = decisions.toDeliveryInput(plan, planned)
-    const first = planned.isBrief ? await runTask((worker) => worker.publishBriefly(input)) : null
-    if (first) return first
-    return (await runActivity(plan, input, cancelled)) ?? decisions.toSuperseded(plan)
+    const inputs = plan.platforms.map((planned) => decisions.toDeliveryInput(plan, planned))
+    const first = plan.isBrief ? await runTask((worker) => worker.publishBriefly(inputs)) : []
+    return Promise.all(
+      inputs.map(async (input, index) => {
+        const result = first[index] ?? (await runActivity(plan, input, cancelled.signal))
+        return result ?? decisions.toSuperseded(plan)
+      }),
+    )
   }
 
   /** Returns null when the activity was cancelled between two attempts. */

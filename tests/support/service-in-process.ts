@@ -114,12 +114,14 @@ export async function startServiceInProcess(context: Context) {
           }
         },
 
-        /** Waits until the post is in one of the given statuses, by default a final one. */
+        /** Waits until the post is in one of the given statuses, by default a final one, and its notifications are stored. */
         async until(postId: string, wanted = FINAL): Promise<PostStatusData> {
           const isWanted = ({ status: current }: PostStatusData) => wanted.includes(current)
           const repeats = setInterval(() => void repeatStart(postId).catch(() => {}), REPEAT_START_EVERY_MS)
           try {
-            return await poll(() => status(postId), isWanted)
+            const last = await poll(() => status(postId), isWanted)
+            await context.eventRelay.idle()
+            return last
           } finally {
             clearInterval(repeats)
           }

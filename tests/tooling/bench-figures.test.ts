@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { figure, measureRounds, type Bound, type Scale } from '../../bench/figure.ts'
 import { judgeLateness } from '../../bench/lateness.ts'
-import { createCommandCounter } from '../../bench/processes.ts'
 import { cellsOf } from '../../bench/report.ts'
 import { intervalOf, median, percentile } from '../../bench/stats.ts'
+import { createCommandCounter } from '../support/driver-commands.ts'
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 

@@ -70,7 +70,7 @@ describe('publishPost', () => {
   })
 
   it.each([
-    ['has no result yet', () => Promise.resolve(null)],
+    ['has no result yet', () => Promise.resolve([null])],
     ['fails', () => Promise.reject(new Error('The database is down'))],
   ])('an activity publishes the text when its first attempt %s', async (_name, publishBriefly) => {
     const post = await start({ activities: { publishBriefly } })

@@ -14,7 +14,9 @@ import { inject } from 'vitest'
 import { createActivities, type Activities } from '../../src/activities/index.ts'
 import { createRunningWork } from '../../src/activities/shared/running-work.ts'
 import type { Clock } from '../../src/clock.ts'
+import { derivePostEvents } from '../../src/domain/events/post-events.ts'
 import type { NewNotification } from '../../src/domain/notifications/notifications.ts'
+import { addNotifications } from '../../src/domain/notifications/post-notifications.ts'
 import type { Move, Post, Published } from '../../src/domain/posts/post.ts'
 import { toPublishPlan } from '../../src/domain/posts/publish-plan.ts'
 import type { Platform } from '../../src/domain/shared/platforms.ts'
@@ -131,7 +133,11 @@ async function startScenario(
     async transition(_post: unknown, move: Move): Promise<Post> {
       if (!stored) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
       const moved = move(stored, clock.now())
-      if (moved !== stored) stored = { ...moved, revision: stored.revision + 1 }
+      if (moved !== stored) {
+        const events = addNotifications(derivePostEvents(stored, moved, clock.now()), moved)
+        notifications.push(...events.flatMap(({ notification }) => notification ?? []))
+        stored = { ...moved, revision: stored.revision + 1 }
+      }
       return stored
     },
   }

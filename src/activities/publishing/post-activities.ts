@@ -1,27 +1,24 @@
 import { activityInfo } from '@temporalio/activity'
 import { failure } from '../../domain/posts/failure.ts'
-import { postEnded, postFailed } from '../../domain/notifications/notifications.ts'
 import { giveUp } from '../../domain/posts/delivery-moves.ts'
-import { findEntry, toFailure } from '../../domain/posts/post-entries.ts'
+import { findEntry } from '../../domain/posts/post-entries.ts'
 import { cancel } from '../../domain/posts/post-moves.ts'
 import { toPublishPlan } from '../../domain/posts/publish-plan.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import type { DiscardPrepared } from '../../commands/posts/discard-prepared.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
-import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { DeliveryInput, DeliveryResult, PostState } from '../../workflows/contract/publishing.ts'
 import { isPostDeleted, toDeliveryResult } from './record-outcome.ts'
 
 export interface PostActivitiesDeps {
   posts: PostStore
-  notifications: NotificationStore
   metrics: Metrics
   discardPrepared: DiscardPrepared
 }
 
 /** Short reads and writes of posts, which workflows run as local activities. Each may be repeated. */
-export function createPostActivities({ posts, notifications, metrics, discardPrepared }: PostActivitiesDeps) {
+export function createPostActivities({ posts, metrics, discardPrepared }: PostActivitiesDeps) {
   return {
     async readPost(postId: string, userId: string): Promise<PostState> {
       const post = await posts.find(postId, userId)
@@ -49,9 +46,6 @@ export function createPostActivities({ posts, notifications, metrics, discardPre
       const entry = findEntry(moved, target)
       if (entry?.status === 'failed' && entry.delivery.round === round) {
         metrics.deliveryRecorded(platform, 'failed', entry.errorCode)
-        await notifications.insertOnce(postFailed(moved, entry, toFailure(entry) ?? reason))
-        const ending = postEnded(moved)
-        if (ending) await notifications.insertOnce(ending)
       }
       return toDeliveryResult(moved, input, entry?.status === 'completed' ? 'completed' : 'failed')
     },

@@ -98,14 +98,19 @@ export function createPublishActivities(deps: PublishActivitiesDeps) {
     },
 
     /**
-     * Makes the first attempt within the workflow task. Returns null when it has no result after two seconds; it then goes on in this
-     * process, and `publishToPlatform` waits for it there.
-     * @throws when another attempt is needed
+     * Makes the first attempts of a post within the workflow task. They begin in one event loop tick, so that they share reads and
+     * writes. The result of a delivery is null when another attempt is needed, or when this one takes more than two seconds: it then
+     * goes on in this process, and `publishToPlatform` waits for it there.
      */
-    async publishBriefly(input: DeliveryInput): Promise<DeliveryResult | null> {
-      const publishing = publish(input, NO_HEARTBEATS)
-      running.add(toKey(input), publishing)
-      return Promise.race([publishing, delay(BRIEF_MS, null, { ref: false })])
+    async publishBriefly(inputs: readonly DeliveryInput[]): Promise<(DeliveryResult | null)[]> {
+      const tooLong = delay(BRIEF_MS, null, { ref: false })
+      return Promise.all(
+        inputs.map((input) => {
+          const publishing = publish(input, NO_HEARTBEATS)
+          running.add(toKey(input), publishing)
+          return Promise.race([publishing.catch(() => null), tooLong])
+        }),
+      )
     },
 
     async preparePlatform(input: DeliveryInput): Promise<void> {

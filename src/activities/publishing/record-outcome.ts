@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts'
 import { appendEvents, type AppendEventsDeps } from '../../commands/events/append-events.ts'
 import { deliveryAccepted } from '../../domain/events/post-events.ts'
 import { explainFailure, failure, type Failure } from '../../domain/posts/failure.ts'
-import { postEnded, postFailed, postPublished } from '../../domain/notifications/notifications.ts'
+import { postPublished } from '../../domain/notifications/notifications.ts'
 import { accept, ClaimRefused, defer, EffectTaken, markUnknown, refuse } from '../../domain/posts/delivery-moves.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { findOpenEntry, findEntry, mayTakeEffect, toCauseFields, toFailure } from '../../domain/posts/post-entries.ts'
@@ -25,9 +25,7 @@ export interface OutcomeRecorderDeps extends AppendEventsDeps {
   unansweredSettleMs: number
 }
 
-const UNKNOWN_FAILURE = failure('INTERNAL', 'Unknown')
-
-/** Records the outcome of an attempt and notifies the user once. */
+/** Records the outcome of an attempt. The post stores the notification of the user in the same write. */
 export function createOutcomeRecorder(deps: OutcomeRecorderDeps) {
   const { posts, notifications, database, events, clock, metrics, unansweredSettleMs } = deps
 
@@ -53,9 +51,9 @@ export function createOutcomeRecorder(deps: OutcomeRecorderDeps) {
       return recordUnknown(attempt, reason)
     }
     metrics.deliveryRecorded(input.platform, 'accepted')
-    // A post that was deleted meanwhile is published all the same, and its owner has to know.
-    await notifications.insertOnce(postPublished(moved ?? post, attempt.entry, platformPostUrl))
     if (!moved) {
+      // A post that was deleted meanwhile is published all the same, and its owner has to know.
+      await notifications.insertOnce(postPublished(post, attempt.entry, platformPostUrl))
       const entry = {
         ...attempt.entry,
         status: 'completed' as const,
@@ -66,7 +64,6 @@ export function createOutcomeRecorder(deps: OutcomeRecorderDeps) {
       await appendEvents({ database, events }, post.userId, [deliveryAccepted(post, entry, clock.now())])
       return POST_DELETED
     }
-    await notifyPostEnd(moved)
     return { kind: 'done', result: toDeliveryResult(moved, input, 'completed') }
   }
 
@@ -153,31 +150,12 @@ export function createOutcomeRecorder(deps: OutcomeRecorderDeps) {
     else if (findOpenEntry(moved, toTarget(input), round)) metrics.deliveryRecorded(platform, outcome)
   }
 
-  /** Ends the delivery of an entry that is no longer open. An earlier attempt may have died before it notified the user. */
-  async function endDelivery(post: Post, input: DeliveryInput): Promise<AttemptResult> {
-    await notifyEnd(post, input)
+  /** Ends the delivery of an entry that is no longer open. */
+  function endDelivery(post: Post, input: DeliveryInput): AttemptResult {
     const status = findEntry(post, toTarget(input))?.status
     return status === 'completed' || status === 'failed'
       ? { kind: 'done', result: toDeliveryResult(post, input, status) }
       : { kind: 'superseded', result: toDeliveryResult(post, input, 'nothing-to-do') }
-  }
-
-  async function notifyEnd(post: Post, input: DeliveryInput): Promise<void> {
-    const entry = findEntry(post, toTarget(input))
-    if (!entry || entry.delivery.round !== input.round) return
-    if (entry.status === 'completed' && entry.platformPostUrl) {
-      await notifications.insertOnce(postPublished(post, entry, entry.platformPostUrl))
-    }
-    if (entry.status === 'failed') {
-      await notifications.insertOnce(postFailed(post, entry, toFailure(entry) ?? UNKNOWN_FAILURE))
-    }
-    await notifyPostEnd(post)
-  }
-
-  /** The delivery that ends last finds that the whole post has ended. */
-  async function notifyPostEnd(post: Post): Promise<void> {
-    const notification = postEnded(post)
-    if (notification) await notifications.insertOnce(notification)
   }
 
   /** Makes the workflow read the post again. */

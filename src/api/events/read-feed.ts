@@ -28,7 +28,7 @@ export async function readRange(
 ): Promise<{ oldest: number; latest: number }> {
   // The latest comes first: events that are appended in between do not make the range wrong.
   const latest = await events.latestSequence(userId)
-  const oldest = await events.oldestSequence(userId)
+  const oldest = (await events.oldestSequence(userId)) ?? latest + 1
   // guard: missed events
   if (after === 0 || after >= oldest - 1) return { oldest, latest }
   const message =

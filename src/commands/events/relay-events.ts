@@ -2,6 +2,8 @@ import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import type { NewEvent } from '../../domain/events/events.ts'
 import type { Logger } from '../../logger.ts'
 import type { EventStore } from '../../store/events/events.ts'
+import type { NotificationStore } from '../../store/notifications/notifications.ts'
+import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import type { PostRef } from '../../store/posts/pending-events.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { Database } from '../../store/shared/database.ts'
@@ -15,15 +17,16 @@ interface EventRelayDeps {
   database: Database
   posts: PostStore
   events: EventStore
+  notifications: NotificationStore
   logger: Logger
 }
 
 /**
- * Moves events from the posts whose change stored them to the feeds of their users. A change of a post costs no transaction this way, and
- * many posts of one user do not contend for the user's sequence: a process relays one batch at a time. The sweeper relays what a crash or an
+ * Moves events from the posts whose change stored them to the feeds of their users, and stores their notifications. A change of a post
+ * costs no transaction this way, and many posts of one user do not contend for the user's sequence: a process relays one batch at a time. The sweeper relays what a crash or an
  * outage left behind.
  */
-export function createEventRelay({ database, posts, events, logger }: EventRelayDeps) {
+export function createEventRelay({ database, posts, events, notifications, logger }: EventRelayDeps) {
   /** The posts of each user, by id. The user who is first has the next turn. */
   const queued = new Map<string, Map<string, PostRef>>()
   let running: Promise<void> | null = null
@@ -72,12 +75,23 @@ export function createEventRelay({ database, posts, events, logger }: EventRelay
       if (own) own.push(...pendingEvents)
       else byUser.set(userId, [...pendingEvents])
     }
-    await database.transaction((session) => events.appendAll(byUser, session))
+    const news = pending.flatMap(({ pendingEvents }) => pendingEvents.flatMap(({ notification }) => notification ?? []))
+    await Promise.all([append(byUser), ...news.map(notifications.insertOnce)])
     events.announce([...byUser.keys()])
     await posts.removePendingEvents(
       pending,
       pending.flatMap(({ pendingEvents }) => pendingEvents.map(({ id }) => id)),
     )
+  }
+
+  /** Events are stored already only where a relay has died before it removed them from their post. */
+  async function append(byUser: ReadonlyMap<string, readonly NewEvent[]>): Promise<void> {
+    try {
+      await database.transaction((session) => events.appendAll(byUser, session, { areNew: true }))
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error
+      await database.transaction((session) => events.appendAll(byUser, session))
+    }
   }
 
   /** Relays together what it can. A user whose feed is blocked does not block the others. */

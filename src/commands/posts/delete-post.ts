@@ -1,12 +1,12 @@
 import { postDeleted } from '../../domain/events/post-events.ts'
 import { collectMediaKeys } from '../../domain/posts/content.ts'
-import type { Post } from '../../domain/posts/post.ts'
 import type { Clock } from '../../clock.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { EventStore } from '../../store/events/events.ts'
 import type { Database } from '../../store/shared/database.ts'
 import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
+import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { SnapshotStore } from '../../store/analytics/snapshots.ts'
 import type { UploadStore } from '../../store/media/uploads.ts'
@@ -18,6 +18,7 @@ export interface DeletePostDeps {
   clock: Clock
   events: EventStore
   posts: PostStore
+  notifications: NotificationStore
   snapshots: SnapshotStore
   deadLetters: DeadLetterStore
   users: UserStore
@@ -27,14 +28,16 @@ export interface DeletePostDeps {
 }
 
 /**
- * Deletes a post in any state, with its metrics. A draft returns the share of the allowance that it took over. Without the record no delivery can be claimed, which stops everything
- * unclaimed.
+ * Deletes a post in any state, with its metrics. Without the record no delivery can be claimed, which stops everything unclaimed. A
+ * draft returns the share of the allowance that it took over.
  * @throws ServiceError NOT_FOUND
  */
 export async function deletePost(deps: DeletePostDeps, userId: string, postId: string): Promise<void> {
   const { orchestrator, discardPrepared } = deps
-  const post = await removeAll(deps, userId, postId)
-  if (!post) throw postNotFound()
+  const removed = await removeAll(deps, userId, postId)
+  if (!removed) throw postNotFound()
+  const { post, pendingEvents } = removed
+  for (const { notification } of pendingEvents) if (notification) await deps.notifications.insertOnce(notification)
   deps.events.announce([userId])
   void discardPrepared(post, post.platformStatuses)
   await deps.uploads.setNamed([...collectMediaKeys(post)], false)
@@ -44,7 +47,7 @@ export async function deletePost(deps: DeletePostDeps, userId: string, postId: s
 }
 
 /** Runs as a transaction: a snapshot that is being stored either comes first and is deleted, or is not stored. */
-function removeAll(deps: DeletePostDeps, userId: string, postId: string): Promise<Post | null> {
+function removeAll(deps: DeletePostDeps, userId: string, postId: string): ReturnType<PostStore['remove']> {
   return deps.database.transaction(async (session) => {
     const removed = await deps.posts.remove(userId, postId, session)
     if (!removed) return null
@@ -53,10 +56,10 @@ function removeAll(deps: DeletePostDeps, userId: string, postId: string): Promis
     if (post.status === 'DRAFT' && post.allowanceFrom !== undefined) {
       await deps.posts.returnAllowance({ _id: post.allowanceFrom, userId }, { movedTo: postId }, session)
     }
-    if (!post.publishedKeys) return post
+    if (!post.publishedKeys) return removed
     await deps.snapshots.removeByPost(userId, postId, session)
     await deps.deadLetters.removeByPost(userId, postId, session)
     await deps.users.raiseAnalyticsVersion(userId, session)
-    return post
+    return removed
   })
 }

@@ -1,12 +1,10 @@
 import type { Platform } from '../../domain/shared/platforms.ts'
-import { postEnded } from '../../domain/notifications/notifications.ts'
 import { toLimitError } from '../../domain/billing/plans.ts'
 import { assertRetriable, isRetried, postChanged, retry } from '../../domain/posts/post-moves.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { Move, PlatformStatus, Post } from '../../domain/posts/post.ts'
 import type { Database } from '../../store/shared/database.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
 import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
@@ -15,7 +13,6 @@ export interface RetryPostDeps extends NotifyWorkflowDeps {
   database: Database
   posts: PostStore
   users: UserStore
-  notifications: NotificationStore
   discardPrepared: DiscardPrepared
 }
 
@@ -39,18 +36,12 @@ export async function retryPost(
   if (!found) throw postNotFound()
   assertRetriable(found, accountIds)
   if (found.allowanceMovedTo !== undefined) await takeShareAgain(deps, found, found.allowanceMovedTo)
-  let before: Post = found
   let retrying: PlatformStatus[] = []
   const retryFailed: Move = (current, now) => {
-    before = current
     retrying = current.platformStatuses.filter((entry) => isRetried(entry, accountIds))
     return retry(accountIds)(current, now)
   }
   const post = await deps.posts.transition({ _id: postId, userId }, retryFailed)
-  // A worker that was killed at the end of the last round may not have stored this notification, and the post no longer shows
-  // it.
-  const ending = postEnded(before)
-  if (ending) await deps.notifications.insertOnce(ending)
   // A new round prepares again, unless an earlier call may have been accepted.
   void deps.discardPrepared(
     post,

@@ -1,7 +1,12 @@
 import { findEntry } from '../posts/post-entries.ts'
 import type { PlatformStatus, Post, PostStatus } from '../posts/post.ts'
-import { toTarget } from '../posts/targets.ts'
+import { toTarget, type Target } from '../posts/targets.ts'
 import { toEventId, type EventType, type NewEvent } from './events.ts'
+
+/** An event of a post. `target`: the delivery that has ended with it. */
+export interface PostEvent extends NewEvent {
+  target?: Target
+}
 
 /** The statuses whose beginning is an event. */
 const STATUS_EVENTS: Partial<Record<PostStatus, EventType>> = {
@@ -16,7 +21,7 @@ const STATUS_EVENTS: Partial<Record<PostStatus, EventType>> = {
  * @param before null for a new post
  * @param offset the number of events that the same write already has, because their ids share its revision
  */
-export function derivePostEvents(before: Post | null, after: Post, at: Date, offset = 0): NewEvent[] {
+export function derivePostEvents(before: Post | null, after: Post, at: Date, offset = 0): PostEvent[] {
   const ends = after.platformStatuses.flatMap((entry) => deriveDeliveryEvents(before, after, entry, at))
   const types = listPostTypes(before, after)
   const events = types.map((type, index): NewEvent => {
@@ -48,14 +53,15 @@ function listPostTypes(before: Post | null, after: Post): EventType[] {
   ]
 }
 
-function deriveDeliveryEvents(before: Post | null, after: Post, entry: PlatformStatus, at: Date): NewEvent[] {
-  const old = before && findEntry(before, toTarget(entry))
+function deriveDeliveryEvents(before: Post | null, after: Post, entry: PlatformStatus, at: Date): PostEvent[] {
+  const target = toTarget(entry)
+  const old = before && findEntry(before, target)
   if (!old || old.status === entry.status) return []
-  if (entry.status === 'completed') return [deliveryAccepted(after, entry, at)]
+  if (entry.status === 'completed') return [{ ...deliveryAccepted(after, entry, at), target }]
   if (entry.status !== 'failed') return []
   const type = entry.delivery.outcome === 'unknown' ? 'delivery.unknown' : 'delivery.failed'
-  const id = toEventId(after._id, toTarget(entry), entry.delivery.round, 'failed')
-  return [{ id, type, occurredAt: at, data: { postId: after._id, ...describeDelivery(entry) } }]
+  const id = toEventId(after._id, target, entry.delivery.round, 'failed')
+  return [{ id, type, occurredAt: at, data: { postId: after._id, ...describeDelivery(entry) }, target }]
 }
 
 function describePost({ _id, status, scheduledAt, platformStatuses }: Post, type: EventType) {

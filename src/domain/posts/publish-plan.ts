@@ -14,6 +14,8 @@ export interface PublishPlan {
   dueAt: number
   /** When its deliveries start to wait for that instant. */
   armAt: number
+  /** Set when the first attempts probably take a second at most, so that they need no task of their own. */
+  isBrief?: true
   /** Entries whose delivery is open. */
   platforms: PlannedPlatform[]
 }
@@ -25,8 +27,6 @@ export interface PlannedPlatform {
   round: number
   /** When its media is prepared; absent when the armed delivery prepares in time. */
   prepareAt?: number
-  /** Set when the first attempt probably takes a second at most, so that it needs no task of its own. */
-  isBrief?: true
 }
 
 /** Returns the plan of a post; null when there is nothing left to deliver. */
@@ -35,24 +35,24 @@ export function toPublishPlan(post: Post): PublishPlan | null {
   const dueAt = post.dueAt.getTime()
   // mechanism: arming by rank
   const armAt = dueAt - armLeadMs(post._id, post.dueRank)
-  const platforms = post.platformStatuses
-    .filter(({ status }) => status === 'pending' || status === 'processing')
-    .map((entry): PlannedPlatform => {
-      const prepareAt = dueAt - prepareLeadMs(entry.platform, resolveContent(post, entry))
-      return {
-        platform: entry.platform,
-        ...(entry.target !== undefined && { target: entry.target }),
-        round: entry.delivery.round,
-        ...(prepareAt < armAt && { prepareAt }),
-        ...(isBrief(post, entry) && { isBrief: true }),
-      }
-    })
-  if (platforms.length === 0) return null
-  return { postId: post._id, userId: post.userId, revision: post.revision, dueAt, armAt, platforms }
+  const open = post.platformStatuses.filter(({ status }) => status === 'pending' || status === 'processing')
+  if (open.length === 0) return null
+  const platforms = open.map((entry): PlannedPlatform => {
+    const prepareAt = dueAt - prepareLeadMs(entry.platform, resolveContent(post, entry))
+    return {
+      platform: entry.platform,
+      ...(entry.target !== undefined && { target: entry.target }),
+      round: entry.delivery.round,
+      ...(prepareAt < armAt && { prepareAt }),
+    }
+  })
+  const isBrief = open.every((entry) => isFirstText(post, entry))
+  const { _id: postId, userId, revision } = post
+  return { postId, userId, revision, dueAt, armAt, ...(isBrief && { isBrief }), platforms }
 }
 
 /** True for the first attempt of an immediate text. */
-function isBrief(post: Post, entry: PlatformStatus): boolean {
+function isFirstText(post: Post, entry: PlatformStatus): boolean {
   return (
     post.scheduledAt === null && entry.delivery.attempt === 0 && resolveContent(post, entry).mediaItems.length === 0
   )

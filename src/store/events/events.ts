@@ -75,16 +75,22 @@ export function createEventStore(connection: Connection, now: () => Date, { rete
   /**
    * Appends events of several users in the caller's transaction, in order, without those that are stored already. Readers see a sequence
    * only together with all sequences before it.
+   * @param options.areNew saves the search for stored events
+   * @throws a duplicate key error when `areNew` and one is stored
    */
-  async function appendAll(byUser: ReadonlyMap<string, readonly NewEvent[]>, session: ClientSession): Promise<void> {
-    const missing = await withoutStored(byUser, session)
+  async function appendAll(
+    byUser: ReadonlyMap<string, readonly NewEvent[]>,
+    session: ClientSession,
+    { areNew = false } = {},
+  ): Promise<void> {
+    const missing = areNew ? byUser : await withoutStored(byUser, session)
     if (missing.size === 0) return
     const latest = await takeSequences(missing, session)
     const records = [...missing].flatMap(([userId, events]) => {
       const head = latest.get(userId)!
       const first = head.latest - events.length + 1
-      return events.map(({ id, ...event }, index): EventRecord => {
-        return { _id: id, userId, sequence: first + index, ...event, expiresAt: head.lastExpiresAt }
+      return events.map(({ id, type, occurredAt, data }, index): EventRecord => {
+        return { _id: id, userId, sequence: first + index, type, occurredAt, data, expiresAt: head.lastExpiresAt }
       })
     })
     await collection().insertMany(records, { session })
@@ -207,15 +213,14 @@ export function createEventStore(connection: Connection, now: () => Date, { rete
       return first === null ? latest : first.sequence - 1
     },
 
-    /** The first sequence that is still stored; one more than the latest when none is. */
-    async oldestSequence(userId: string): Promise<number> {
-      const latest = await latestSequence(userId)
+    /** The first sequence that is still stored; null when none is. */
+    async oldestSequence(userId: string): Promise<number | null> {
       const oldest = await collection().findOne(toReadable(userId, { $gt: 0 }), {
         projection: { sequence: 1 },
         sort: { sequence: 1 },
         maxTimeMS: LIST_DEADLINE_MS,
       })
-      return oldest?.sequence ?? latest + 1
+      return oldest?.sequence ?? null
     },
 
     /** All events of the user, oldest first, as a stream. */

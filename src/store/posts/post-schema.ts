@@ -1,5 +1,6 @@
 import { Schema } from 'mongoose'
-import { EVENT_TYPES, type NewEvent } from '../../domain/events/events.ts'
+import { EVENT_TYPES } from '../../domain/events/events.ts'
+import type { NotifiedEvent } from '../../domain/notifications/post-notifications.ts'
 import { PLATFORMS } from '../../domain/shared/platforms.ts'
 import { DELIVERY_STATUSES, POST_STATUSES, type Post } from '../../domain/posts/post.ts'
 import { TIMELINE_RESULTS, TIMELINE_TYPES, type TimelineEvent } from '../../domain/posts/timeline.ts'
@@ -8,8 +9,8 @@ import { nullable, required, schemaOptions, subdocumentOptions } from '../shared
 
 export interface StoredPost extends Post {
   timeline: TimelineEvent[]
-  /** Events of the post's changes that are not in the feed yet. */
-  pendingEvents: NewEvent[]
+  /** Events of the post's changes that are not in the feed yet, with their notifications. */
+  pendingEvents: NotifiedEvent[]
 }
 
 export type PostCollection = ReturnType<typeof nativeCollection<StoredPost>>
@@ -116,12 +117,13 @@ const timelineEventSchema = new Schema<TimelineEvent>(
   subdocumentOptions,
 )
 
-const pendingEventSchema = new Schema<NewEvent>(
+const pendingEventSchema = new Schema<NotifiedEvent>(
   {
     id: required(String),
     type: { type: String, enum: EVENT_TYPES, required: true },
     occurredAt: required(Date),
     data: Schema.Types.Mixed,
+    notification: Schema.Types.Mixed,
   },
   subdocumentOptions,
 )

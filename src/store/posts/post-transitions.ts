@@ -2,8 +2,8 @@ import { EffectTaken } from '../../domain/posts/delivery-moves.ts'
 import type { Move, PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { postNotFound } from './post-not-found.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
-import type { NewEvent } from '../../domain/events/events.ts'
 import { derivePostEvents } from '../../domain/events/post-events.ts'
+import { addNotifications, type NotifiedEvent } from '../../domain/notifications/post-notifications.ts'
 import { deriveEvents, TIMELINE_LENGTH, type TimelineEvent } from '../../domain/posts/timeline.ts'
 import { keyedBatcher } from '../shared/batching.ts'
 import type { PostRef } from './pending-events.ts'
@@ -26,7 +26,7 @@ interface TransitionOptions {
 /** The events that a write stores with the post. */
 interface Logs {
   timeline: TimelineEvent[]
-  pendingEvents: NewEvent[]
+  pendingEvents: NotifiedEvent[]
 }
 
 type RequestedMove = { post: PostRef; move: Move } & TransitionOptions
@@ -144,7 +144,7 @@ export function createTransitions({ collection, find, platformPosts, onPendingEv
 function applyInOrder(stored: Post, requests: RequestedMove[], at: Date) {
   const results: (Post | Error)[] = []
   const timeline: TimelineEvent[] = []
-  const pendingEvents: NewEvent[] = []
+  const pendingEvents: NotifiedEvent[] = []
   let post = stored
   for (const { move, notes = [], runId } of requests) {
     try {
@@ -153,7 +153,8 @@ function applyInOrder(stored: Post, requests: RequestedMove[], at: Date) {
         const newEvents = [...notes, ...deriveEvents(post, moved, at)]
         timeline.push(...(runId === undefined ? newEvents : newEvents.map((event) => ({ ...event, runId }))))
         const revised = { ...moved, revision: stored.revision + 1, updatedAt: at }
-        pendingEvents.push(...derivePostEvents(post, revised, at, pendingEvents.length))
+        const events = derivePostEvents(post, revised, at, pendingEvents.length)
+        pendingEvents.push(...addNotifications(events, revised))
         post = revised
       }
       results.push(post)

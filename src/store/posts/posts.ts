@@ -4,8 +4,8 @@ import { toPublishedKey } from '../../domain/posts/post-entries.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { parseOwnerId } from '../../domain/media/storage-keys.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
-import type { NewEvent } from '../../domain/events/events.ts'
 import { derivePostEvents } from '../../domain/events/post-events.ts'
+import type { NotifiedEvent } from '../../domain/notifications/post-notifications.ts'
 import { createFirstEvent, sortByTime, type TimelineEvent } from '../../domain/posts/timeline.ts'
 import { ALL_SHARDS } from '../shared/all-shards.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
@@ -186,7 +186,7 @@ export function createPostStore(
       userId: string,
       postId: string,
       session?: ClientSession,
-    ): Promise<{ post: Post; pendingEvents: NewEvent[] } | null> {
+    ): Promise<{ post: Post; pendingEvents: NotifiedEvent[] } | null> {
       const found = await collection().findOneAndDelete(
         { _id: postId, userId },
         {

@@ -20,7 +20,6 @@ import {
   cancelSignal,
   changedSignal,
   retrySignal,
-  type DeliveryInput,
   type DeliveryResult,
   type PostState,
   type PublishPostInput,
@@ -122,7 +121,10 @@ async function runPlan(plan: PublishPlan): Promise<DeliveryResult[]> {
     await Promise.all(plan.platforms.map((planned) => prepareAhead(plan, planned)))
     await sleepUntil(armAt, `Wait until the post is armed for ${new Date(plan.dueAt).toISOString()}`)
   }
-  return Promise.all(plan.platforms.map((planned) => deliver(plan, planned)))
+  // Every promise of a workflow costs a stack trace, so those that are not needed are not created.
+  const first = plan.isBrief ? await publishBriefly(plan) : []
+  if (first.length > 0 && first.every((result) => result !== null)) return first
+  return Promise.all(plan.platforms.map(async (planned, index) => first[index] ?? deliver(plan, planned)))
 }
 
 /** Prepares media that takes longer than the armed seconds. A failure here is a warning, and does not end the delivery. */
@@ -150,8 +152,6 @@ async function deliver(plan: PublishPlan, planned: PlannedPlatform): Promise<Del
   const { platform, round } = input
   const label = platformLabel(platform)
   try {
-    const first = planned.isBrief ? await publishBriefly(input, `Publish on ${label}`) : null
-    if (first) return first
     return await publishing.publishToPlatform.executeWithOptions(
       {
         summary: round === 0 ? `Publish on ${label}` : `Publish on ${label}, retry ${round}`,
@@ -169,13 +169,15 @@ async function deliver(plan: PublishPlan, planned: PlannedPlatform): Promise<Del
   }
 }
 
-/** Makes the first attempt within the workflow task. Returns null when the activity has to continue. */
-async function publishBriefly(input: DeliveryInput, summary: string): Promise<DeliveryResult | null> {
+/** Makes the first attempts within the workflow task. The result is null where the activity has to continue. */
+async function publishBriefly(plan: PublishPlan): Promise<(DeliveryResult | null)[]> {
+  const summary = `Publish on ${plan.platforms.map(({ platform }) => platformLabel(platform)).join(', ')}`
   try {
-    return await brief.publishBriefly.executeWithOptions({ summary }, [input])
+    const inputs = plan.platforms.map((planned) => toDeliveryInput(plan, planned))
+    return await brief.publishBriefly.executeWithOptions({ summary }, [inputs])
   } catch (error) {
     if (isCancellation(error)) throw error
-    return null
+    return []
   }
 }
 

@@ -6,8 +6,10 @@ import { CLI_ACTOR } from '../../../src/domain/users/audit.ts'
 import { deliveryAccepted } from '../../../src/domain/events/post-events.ts'
 import type { EventJson } from '../../../src/domain/events/events.ts'
 import { accept } from '../../../src/domain/posts/delivery-moves.ts'
+import type { Post } from '../../../src/domain/posts/post.ts'
 import { DAY } from '../../../src/domain/shared/times.ts'
 import { createEventStore } from '../../../src/store/events/events.ts'
+import { createPostStore } from '../../../src/store/posts/posts.ts'
 import { openDatabase } from '../../../src/store/shared/database.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import { createTestKey } from '../../support/api-keys.ts'
@@ -47,6 +49,24 @@ const append = (who: SignedIn, count: number, prefix: string = newId()) =>
   )
 const expire = (who: SignedIn, upTo: number) =>
   records().updateMany({ userId: who.user._id, sequence: { $gt: 0, $lte: upTo } }, { $set: { expiresAt: new Date(0) } })
+
+/** Stores a published post in a process that ends before it relays anything. */
+async function publishUnrelayed(who: SignedIn): Promise<Post> {
+  const database = await openDatabase(context().config.MONGODB_URL)
+  const posts = createPostStore(database.connection, () => new Date())
+  const post = buildPost({ userId: who.user._id }, new Date())
+  await database.transaction((session) => posts.insert([post], session))
+  await posts.transition(post, buildClaim(post, 'bluesky', new Date()))
+  const published = await posts.transition(
+    post,
+    accept('bluesky', { ...PUBLISHED, platformPostId: `at://${post._id}` }),
+  )
+  await database.close()
+  return published
+}
+
+const notifiedOf = async ({ user }: SignedIn) =>
+  (await context().notifications.listOf(user._id, 10)).map(({ dedupeKey }) => dedupeKey)
 
 describe('events of posts', () => {
   it('a post has an event for each change, in the order of the changes', async () => {
@@ -132,23 +152,25 @@ describe('events of posts', () => {
 
   it('a relay that ended before it removed what it appended is repeated without effect', async () => {
     const who = await signIn(context())
-    const { database, posts, events, logger } = context()
+    const { database, posts, events, notifications, logger } = context()
     const dying = { ...posts, removePendingEvents: () => Promise.reject(new Error('killed')) }
-    const relay = createEventRelay({ database, posts: dying, events, logger })
-    const post = buildPost({ userId: who.user._id }, new Date())
-    await database.transaction((session) => posts.insert([post], session))
-    relay.add([post])
-    await relay.idle()
-    expect(typesOf(await world.feedOf(who))).toEqual(['post.created'])
+    const relay = createEventRelay({ database, posts: dying, events, notifications, logger })
+    const post = await publishUnrelayed(who)
+    for (let time = 1; time <= 2; time++) {
+      relay.add([post])
+      await relay.idle()
+      expect(typesOf(await world.feedOf(who))).toEqual(['post.created', 'delivery.accepted', 'post.published'])
+      expect(await notifiedOf(who)).toEqual([`post-published:${post._id}:bluesky`])
+    }
     await context().eventRelay.relayLeftOver(new Date(Date.now() + 1_000), 1_000)
-    expect(typesOf(await world.feedOf(who))).toEqual(['post.created'])
+    expect(sequencesOf(await world.feedOf(who))).toEqual([1, 2, 3])
     expect((await stored().findOne({ _id: post._id }))?.pendingEvents).toEqual([])
   })
 
   it('a user with many changed posts does not delay the events of another', async () => {
     const [many, one] = [await signIn(context()), await signIn(context())]
     const post = buildPost({ userId: one.user._id }, new Date())
-    const { database, posts, events, logger } = context()
+    const { database, posts, events, notifications, logger } = context()
     await database.transaction((session) => posts.insert([post], session))
     const batches: (readonly { _id: string }[])[] = []
     const observed: typeof posts = {
@@ -158,7 +180,7 @@ describe('events of posts', () => {
         return posts.listPendingEvents(batch)
       },
     }
-    const relay = createEventRelay({ database, posts: observed, events, logger })
+    const relay = createEventRelay({ database, posts: observed, events, notifications, logger })
     const changed = oneTo(3_000).map(() => ({ _id: newId(), userId: many.user._id }))
     relay.add(changed)
     relay.add([post])
@@ -169,12 +191,13 @@ describe('events of posts', () => {
     expect(new Set(batches.flat()).size).toBe(2_001)
   })
 
-  it('a deletion stores the events that were not relayed before it', async () => {
+  it('a deletion stores the events and notifications that were not relayed before it', async () => {
     const who = await signIn(context())
-    const post = buildPost({ userId: who.user._id }, new Date())
-    await context().database.transaction((session) => context().posts.insert([post], session))
+    const post = await publishUnrelayed(who)
     await world.call(who, 'DELETE', `/api/posts/${post._id}`)
-    expect(typesOf(await world.feedOf(who))).toEqual(['post.created', 'post.deleted'])
+    const published = ['post.created', 'delivery.accepted', 'post.published']
+    expect(typesOf(await world.feedOf(who))).toEqual([...published, 'post.deleted'])
+    expect(await notifiedOf(who)).toEqual([`post-published:${post._id}:bluesky`])
   })
 
   it('the acceptance of a deleted post is stored once', async () => {

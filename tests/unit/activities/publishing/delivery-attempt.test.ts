@@ -7,7 +7,6 @@ import {
 } from '../../../../src/activities/publishing/delivery-attempt.ts'
 import { systemClock } from '../../../../src/clock.ts'
 import { failure } from '../../../../src/domain/posts/failure.ts'
-import type { NewNotification } from '../../../../src/domain/notifications/notifications.ts'
 import { EffectTaken, giveUp } from '../../../../src/domain/posts/delivery-moves.ts'
 import { updateEntry, needsReconciliation } from '../../../../src/domain/posts/post-entries.ts'
 import { retry } from '../../../../src/domain/posts/post-moves.ts'
@@ -297,33 +296,6 @@ it('a post deleted before its claim ends the attempt without an error report', a
   const result = await attempt(post, new AbortController().signal, (message) => reports.push(message))
   expect(result).toMatchObject({ kind: 'superseded', result: { outcome: 'nothing-to-do', status: 'DELETED' } })
   expect(reports).toEqual([])
-})
-
-it('a post published by an abandoned round notifies its owner once', async () => {
-  const response = Promise.withResolvers<Published>()
-  const called = Promise.withResolvers<void>()
-  const notified = new Set<string>()
-  const { add, attempt, stored } = createAttempts(
-    () => {
-      called.resolve()
-      return response.promise
-    },
-    {
-      notifications: {
-        insertOnce: async ({ dedupeKey }: NewNotification) => notified.add(dedupeKey),
-      } as unknown as DeliveryAttemptDeps['notifications'],
-    },
-  )
-  const post = add(buildPost({}, new Date()))
-  const { signal } = new AbortController()
-  const abandoned = attempt(post, signal)
-  await called.promise
-  const failed = giveUp('bluesky', failure('INTERNAL', 'lost'), 0)(stored.get(post._id)!, new Date())
-  add(retry()(failed, new Date()))
-  response.resolve({ platformPostId: '1', platformPostUrl: 'https://x.example/1' })
-  await abandoned
-  await attempt(post, signal, () => {}, 1)
-  expect([...notified]).toEqual([`post-published:${post._id}:bluesky`])
 })
 
 describe("a user's retry after an unknown outcome", () => {

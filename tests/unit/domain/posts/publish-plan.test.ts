@@ -34,13 +34,14 @@ it('a plan says when the post is due, armed and prepared', () => {
 })
 
 it('only the first attempt of an immediate text is brief', () => {
-  const listBrief = (post: Post) =>
-    toPublishPlan(post)?.platforms.flatMap(({ platform, isBrief }) => (isBrief ? [platform] : []))
+  const isBrief = (post: Post) => toPublishPlan(post)?.isBrief ?? false
   const selectedPlatforms: Platform[] = ['bluesky', 'threads']
-  const post = buildPost({ selectedPlatforms, platformSpecificContent: { threads: { mediaItems: [image] } } })
-  expect(listBrief(post)).toEqual(['bluesky'])
-  expect(listBrief(buildPost({ selectedPlatforms, scheduledAt: after(T0, 1_000) }))).toEqual([])
-  expect(listBrief(buildClaim(post, 'bluesky', T0)(post, T0))).toEqual([])
+  const post = buildPost({ selectedPlatforms })
+  expect(isBrief(post)).toBe(true)
+  expect(isBrief(buildPost({ selectedPlatforms, scheduledAt: after(T0, 1_000) }))).toBe(false)
+  expect(isBrief(buildClaim(post, 'bluesky', T0)(post, T0))).toBe(false)
+  const platformSpecificContent = { threads: { mediaItems: [image] } }
+  expect(isBrief(buildPost({ selectedPlatforms, platformSpecificContent }))).toBe(false)
 })
 
 it('a draft, a cancelled post and an ended post have no plan', () => {

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest'
+import { derivePostEvents } from '../../../../src/domain/events/post-events.ts'
+import { addNotifications } from '../../../../src/domain/notifications/post-notifications.ts'
+import { accept, giveUp } from '../../../../src/domain/posts/delivery-moves.ts'
+import { failure } from '../../../../src/domain/posts/failure.ts'
+import { cancel, retry } from '../../../../src/domain/posts/post-moves.ts'
+import type { Move, Post } from '../../../../src/domain/posts/post.ts'
+import { buildPost, T0 } from '../../../support/posts.ts'
+
+/** Returns the events of these moves with the keys of their notifications. */
+function notify(post: Post, ...moves: Move[]) {
+  let before = post
+  return moves.flatMap((move) => {
+    const after = move(before, T0)
+    const events = addNotifications(derivePostEvents(before, after, T0), after)
+    before = after
+    return events.map(({ type, notification }) => [type, notification?.dedupeKey])
+  })
+}
+
+const accepted = accept('bluesky', { platformPostId: 'at://one', platformPostUrl: 'https://bsky.test/one' })
+const lost = (round: number) => giveUp('mastodon', failure('INTERNAL', 'lost'), round)
+
+it('each ended delivery and the end of its post notify the owner with their event', () => {
+  const post = buildPost({ selectedPlatforms: ['bluesky', 'mastodon'] })
+  expect(notify(post, accepted, accepted, lost(0), retry(), lost(1))).toEqual([
+    ['delivery.accepted', `post-published:${post._id}:bluesky`],
+    ['delivery.failed', `post-failed:${post._id}:mastodon:0`],
+    ['post.partial', `post-ended:${post._id}:0`],
+    ['delivery.failed', `post-failed:${post._id}:mastodon:1`],
+    ['post.partial', `post-ended:${post._id}:1`],
+  ])
+})
+
+it('the end of a post on one platform and a cancel have no notification', () => {
+  const post = buildPost()
+  expect(notify(post, accepted).at(-1)).toEqual(['post.published', undefined])
+  expect(notify(post, cancel())).toEqual([['post.cancelled', undefined]])
+})
