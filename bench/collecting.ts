@@ -14,7 +14,7 @@ import { createContext } from '../src/context.ts'
 import { buildCallbackUrl } from '../src/domain/accounts/platform-connect.ts'
 import type { Post } from '../src/domain/posts/post.ts'
 import { DAY } from '../src/domain/shared/times.ts'
-import type { CollectedPosts } from '../src/workflows/contract/analytics.ts'
+import type { Collected } from '../src/workflows/contract/analytics.ts'
 import { controlOf } from '../tests/support/platform-control.ts'
 import { publishedPost } from '../tests/support/published-post.ts'
 import { closedLoop } from './loops.ts'
@@ -121,7 +121,7 @@ export async function openCollection(world: World, settings: Record<string, stri
       return authors
     },
 
-    /** Makes all posts of these authors due, in every age class, and no others. */
+    /** Makes all posts of these authors due, and no others. */
     async makeDue(platform: CountedPlatform, authors: Author[]): Promise<void> {
       await posts.deleteMany({})
       for (const { userId, accountId, postIds } of authors) {
@@ -143,7 +143,7 @@ export async function openCollection(world: World, settings: Record<string, stri
         await delay(POLL_MS)
         workflowId = await findLastRun()
       }
-      const run = workflows.getHandle(workflowId!).result() as Promise<CollectedPosts>
+      const run = workflows.getHandle(workflowId!).result() as Promise<Collected>
       const result = await Promise.race([run, worker.failed])
       // Young posts are due again when their interval ends during the run, so `saved` may exceed `due`.
       if (result.saved < due || result.skipped + result.failed > 0) {

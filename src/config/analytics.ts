@@ -15,7 +15,6 @@ export function collectionSettings(config: Config) {
     retentionMs: config.ANALYTICS_RETENTION_DAYS * DAY,
     deletionGraceMs: config.ANALYTICS_DELETION_GRACE_SECONDS * SECOND,
     callsInFlight: config.ANALYTICS_CALLS_IN_FLIGHT,
-    shards: config.ANALYTICS_SHARDS,
     timeoutMs: config.ANALYTICS_TIMEOUT_MS,
   }
 }

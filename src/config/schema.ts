@@ -204,7 +204,6 @@ export const ConfigSchema = Type.Object(
       600,
     ),
     ANALYTICS_CALLS_IN_FLIGHT: number('Concurrent metrics calls of one worker to one platform server', 8, 1),
-    ANALYTICS_SHARDS: number('Most workflows that divide the users of a platform in a collection run', 8, 1),
     ANALYTICS_TIMEOUT_MS: number('Deadline of one metrics call', 10_000, 100),
 
     BLUESKY_ENTRY_URL: address('Server where Bluesky logins start', 'https://bsky.social'),

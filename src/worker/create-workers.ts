@@ -23,8 +23,8 @@ const MAINTENANCE_ACTIVITIES = 20
 export const CONNECTION_OPTIONS = { grpcCompression: { codec: 'none' } } as const
 /** Concurrent calls to the payment processor. */
 const BILLING_CALLS = 50
-/** Concurrent metrics activities. Most wait for the call limiter of their platform. Six slow platforms with eight shards of eight leave room. */
-const METRICS_ACTIVITIES = 400
+/** Concurrent metrics activities: the collectors of both runs, and single accounts and posts on request. */
+const METRICS_ACTIVITIES = 100
 const RECONNECT_DELAY_MS = SECOND
 
 /** The task queues whose activities prepare posts. */

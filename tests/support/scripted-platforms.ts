@@ -16,8 +16,8 @@ interface PlatformScript {
   failures: (Error | null)[]
   /** The errors that the next follower calls throw, in order. */
   followerFailures: Error[]
-  /** Runs between a call and its response. */
-  meanwhile?: () => Promise<void>
+  /** Runs between a call for these ids and its response. */
+  meanwhile?: (ids: string[]) => Promise<void>
   /** Runs between a follower call and its response. */
   followersMeanwhile?: (account: Credentials) => Promise<void>
 }
@@ -48,14 +48,14 @@ export function createScriptedPlatforms(
     }
     scripts.set(platform, script)
 
-    const throwScripted = async () => {
-      await script.meanwhile?.()
+    const throwScripted = async (ids: string[]) => {
+      await script.meanwhile?.(ids)
       const failure = script.failures.shift()
       if (failure) throw failure
     }
     const read = async (ids: string[], { accessToken, accountId }: Credentials) => {
       calls.push({ platform, ids, token: accessToken, accountId })
-      await throwScripted()
+      await throwScripted(ids)
       const found = new Map<string, PostCounts | 'deleted'>()
       for (const id of ids) {
         const counts = script.counts.get(id) ?? script.default

@@ -3,27 +3,17 @@ import type { AgeClass } from '../../domain/analytics/collection.ts'
 import { chooseById, type AccountCredentials } from '../../commands/accounts/account-credentials.ts'
 import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
 import type { AccountStore } from '../../store/accounts/accounts.ts'
-import {
-  parseConnectionId,
-  type CollectedBatch,
-  type CollectionPlan,
-  type DueBatch,
-  type DuePage,
-  type DuePlace,
-  type FollowersPage,
-  type FollowersPlace,
-  type FollowersPlan,
-  type RefreshInput,
-} from '../../workflows/contract/analytics.ts'
+import { parseConnectionId, type CollectorTurn, type RefreshInput } from '../../workflows/contract/analytics.ts'
+import { DAY, HOUR, SECOND } from '../../domain/shared/times.ts'
 import { createCallLimiter } from '../shared/call-limiter.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
 import { retryAfter } from '../shared/retry-after.ts'
 import { createCallAccount } from './call-account.ts'
-import { createCollectFollowersPage } from './collect-followers-page.ts'
 import { createCollectFollowers, type CollectFollowersDeps } from './collect-followers.ts'
 import { createCollectPosts, type CollectPostsDeps } from './collect-posts.ts'
-import { createListDueMetrics } from './list-due-metrics.ts'
-import { createPlanCollection } from './plan-collection.ts'
+import { createCollector } from './collector.ts'
+import { createDueFollowers } from './due-followers.ts'
+import { createDuePosts } from './due-posts.ts'
 import { createRefreshMetrics } from './refresh-metrics.ts'
 import { createReplayDeadLetter } from './replay-dead-letter.ts'
 
@@ -33,7 +23,6 @@ export interface CollectionSettings {
   retentionMs: number
   deletionGraceMs: number
   callsInFlight: number
-  shards: number
   timeoutMs: number
 }
 
@@ -45,12 +34,18 @@ export interface AnalyticsDeps
   credentials: AccountCredentials
   deadLetters: DeadLetterStore
   collection: CollectionSettings
+  /** Aborts when the worker stops. */
+  draining: AbortSignal
 }
 
 /** The metrics of the call limiter count deliveries only. */
 const UNCOUNTED = { callDequeued: () => {}, callRejected: () => {} }
 
-/** Every activity may be killed at any point and repeated: a slot that has a snapshot is not collected again. */
+const MARGIN_MS = 30 * SECOND
+/** Longer runs would have long histories. */
+const MAX_RUN_MS = 6 * HOUR
+
+/** Every activity may be killed at any point and repeated: what it has claimed is due again when the lease ends. */
 export function createAnalyticsActivities(deps: AnalyticsDeps) {
   const { collection } = deps
   const { timeoutMs, callsInFlight } = collection
@@ -59,34 +54,30 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
   const callAccount = createCallAccount({ ...deps, timeoutMs, callLimiter })
   const followers = createCollectFollowers({ ...deps, callAccount })
   const collectPosts = createCollectPosts({ ...deps, callAccount, followers })
-  const { planPosts, planFollowers } = createPlanCollection({ ...deps, ...collection })
-  const listDueMetrics = createListDueMetrics(deps)
   const refreshMetrics = createRefreshMetrics({ ...deps, collectPosts })
-  const collectFollowersPage = createCollectFollowersPage({ ...deps, followers })
+  const runMs = computeRunMs(collection.intervalMs)
+  const collectDuePosts = createCollector(createDuePosts({ ...deps, collectPosts }), { ...deps, runMs })
+  const dueFollowers = createDueFollowers({ ...deps, followers })
+  const collectDueFollowers = createCollector(dueFollowers, { ...deps, runMs: computeRunMs(DAY) })
   const replayDeadLetter = createReplayDeadLetter({ ...deps, followers, refreshMetrics })
 
   return {
-    planCollection: (): Promise<CollectionPlan> => runActivity(planPosts),
+    /** Collects the metrics of posts for one turn of a collector. */
+    collectDuePosts: (startedAt: number): Promise<CollectorTurn> => runActivity(() => collectDuePosts(startedAt)),
 
-    planFollowers: (): Promise<FollowersPlan> => runActivity(planFollowers),
-
-    listDueMetrics: (place: DuePlace): Promise<DuePage> => runActivity(() => listDueMetrics(place)),
-
-    collectBatch: (batch: DueBatch): Promise<CollectedBatch> =>
-      runActivity(() => collectPosts(batch, cancellationSignal())),
+    /** Collects the follower counts of accounts for one turn of a collector. */
+    collectDueFollowers: (startedAt: number): Promise<CollectorTurn> =>
+      runActivity(() => collectDueFollowers(startedAt)),
 
     /** @returns whether there is a new snapshot */
     refreshPostMetrics: (input: RefreshInput): Promise<boolean> =>
       runActivity(async () => (await refreshMetrics(input))?.saved === 1),
 
-    collectFollowersPage: (place: FollowersPlace): Promise<FollowersPage> =>
-      runActivity(() => collectFollowersPage(place)),
-
     /**
      * Collects the follower count of a new connection, unless the account has a count of today.
      * @throws a retry failure while calls to the platform are paused
      */
-    collectFollowers: (connectionId: string): Promise<'taken' | 'skipped' | 'failed'> =>
+    collectFollowers: (connectionId: string): Promise<'saved' | 'skipped' | 'failed'> =>
       runActivity(async () => {
         const { userId, platform, accountId } = parseConnectionId(connectionId)
         const account = chooseById(accountId)(await deps.accounts.listConnected(userId), platform)
@@ -99,6 +90,11 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
     replayDeadLetter: (letterId: string): Promise<'done' | 'failed' | 'gone'> =>
       runActivity(() => replayDeadLetter(letterId)),
   }
+}
+
+/** A run ends shortly before the next one, which would be skipped otherwise. */
+function computeRunMs(intervalMs: number): number {
+  return Math.min(intervalMs - Math.min(MARGIN_MS, intervalMs / 2), MAX_RUN_MS)
 }
 
 function runActivity<T>(work: () => Promise<T>): Promise<T> {

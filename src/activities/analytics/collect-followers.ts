@@ -31,7 +31,7 @@ export interface CollectFollowersDeps {
 }
 
 /** `paused`: the platform asks for no calls for `waitMs`. */
-export type CollectFollowersResult = { kind: 'taken' | 'skipped' | 'failed' } | { kind: 'paused'; waitMs: number }
+export type CollectFollowersResult = { kind: 'saved' | 'skipped' | 'failed' } | { kind: 'paused'; waitMs: number }
 
 /** Collects the follower counts of accounts, once a day. */
 export function createCollectFollowers(deps: CollectFollowersDeps) {
@@ -75,10 +75,6 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
   }
 
   return {
-    /** Returns whether the follower count of an account is collected, which not every platform reports. */
-    isSupported: ({ platform, health }: ConnectedAccount): boolean =>
-      health.status !== 'expired' && !!platforms.find(platform)?.followers,
-
     /**
      * Returns today's count, or reads it now; null when it is not available. Post metrics are collected without it.
      * @throws PlatformError for a rate limit, and errors other than PlatformError
@@ -104,12 +100,13 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
      * @throws errors of the database, and the reason of an aborted signal
      */
     async collect(account: ConnectedAccount, signal: AbortSignal, isForced = false): Promise<CollectFollowersResult> {
-      const { _id, userId, platform, isDefault } = account
+      const { _id, userId, platform, isDefault, health } = account
+      if (health.status === 'expired') return { kind: 'skipped' }
       if (!isForced && (await isCollectedToday(account))) return { kind: 'skipped' }
       const owner = await users.findById(userId)
       if (!owner || owner.isDisabled) return { kind: 'skipped' }
       try {
-        return { kind: (await readAndSave(account, signal)) === null ? 'skipped' : 'taken' }
+        return { kind: (await readAndSave(account, signal)) === null ? 'skipped' : 'saved' }
       } catch (error) {
         signal.throwIfAborted()
         const collectionFailure = classifyCollectionFailure(error, platform)

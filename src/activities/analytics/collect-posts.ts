@@ -2,21 +2,26 @@ import { log } from '@temporalio/activity'
 import type { Clock } from '../../clock.ts'
 import { describeAccount } from '../../commands/accounts/describe-account.ts'
 import { chooseByPlatformId } from '../../commands/accounts/account-credentials.ts'
-import { deriveMetrics, type PostCounts } from '../../domain/analytics/analytics.ts'
-import { canBeDeleted, findNextCollection, type AgeClass } from '../../domain/analytics/collection.ts'
+import { deriveMetrics } from '../../domain/analytics/analytics.ts'
+import {
+  canBeDeleted,
+  findDueLane,
+  findNextCollection,
+  type AgeClass,
+  type Lane,
+} from '../../domain/analytics/collection.ts'
 import { markDeleted } from '../../domain/posts/delivery-moves.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import type { Target } from '../../domain/posts/targets.ts'
-import type { Platform } from '../../domain/shared/platforms.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { AccountStore } from '../../store/accounts/accounts.ts'
 import type { Database } from '../../store/shared/database.ts'
 import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
-import type { DueMetricsStore, PlannedCollection, PublishedPost } from '../../store/analytics/due-metrics.ts'
+import type { DueMetricsStore, PlannedCollection, PublishedPost, Publisher } from '../../store/analytics/due-metrics.ts'
 import type { UserStore } from '../../store/users/users.ts'
-import type { CollectedBatch, DueBatch } from '../../workflows/contract/analytics.ts'
+import { addCollected, NOTHING_COLLECTED, type Collected } from '../../workflows/contract/analytics.ts'
 import type { CallAccount } from './call-account.ts'
 import type { CollectFollowers } from './collect-followers.ts'
 import { classifyCollectionFailure } from './collection-failure.ts'
@@ -40,55 +45,63 @@ export interface CollectPostsDeps {
 }
 
 /** A published post whose metrics are collected. */
-interface WantedPost {
+export interface WantedPost {
   postId: string
   platformPostId: string
   completedAt: Date
   /** The account, if the user chose it for the post. */
   target: string | undefined
-  /** The platform's id of the account that it was published on. */
-  publishedBy: string | null
 }
 
-/** The counts of a post, and the account that read them. */
-interface ReadCounts {
-  counts: PostCounts | 'deleted'
-  accountId: string
+/** Posts that one account published. */
+export interface PostBatch extends Lane, Publisher {
+  userId: string
+  posts: WantedPost[]
 }
 
-const NOTHING: CollectedBatch = { saved: 0, deleted: 0, skipped: 0, failed: 0, end: 'done' }
+export interface CollectedBatch extends Collected {
+  /** `blocked`: no call for the account succeeds. `left`: the rest stays claimed, and is due again when the lease ends. */
+  end: 'done' | 'blocked' | 'left'
+  /** Set when the server asks for no calls for this long. */
+  pauseMs?: number
+}
+
+interface CollectOptions {
+  signal: AbortSignal
+  /** No call starts after this has become true. */
+  isOver?: () => boolean
+  /** The owner waits for the result, so that a snapshot is stored even if nothing changed. */
+  isRequested?: boolean
+}
+
+const NOTHING: CollectedBatch = { ...NOTHING_COLLECTED, end: 'done' }
 
 /** Collects the metrics of posts of one account, in as few calls as its platform allows. */
 export function createCollectPosts(deps: CollectPostsDeps) {
   const { published, accounts, users, platforms, clock, collection, callAccount, followers, snapshotWriter } = deps
 
-  /** Reads the counts of posts with the accounts that they were published on. Other accounts cannot read them. */
-  async function readCounts(userId: string, platform: Platform, wanted: WantedPost[], signal: AbortSignal) {
-    const countsById = new Map<string, ReadCounts>()
-    for (const [publishedBy, own] of Map.groupBy(wanted, (post) => post.publishedBy)) {
-      const ids = own.map(({ platformPostId }) => platformPostId)
-      const read = await callAccount(
-        userId,
-        platform,
-        async (adapter, account, options) => {
-          const { accountId } = describeAccount(userId, platform, account)
-          return { accountId, counts: await adapter.metrics?.read(ids, account, options) }
-        },
-        { signal, choose: chooseByPlatformId(publishedBy) },
-      )
-      for (const [id, counts] of read?.counts ?? []) countsById.set(id, { counts, accountId: read!.accountId })
-    }
-    return countsById
+  /** Reads the counts of posts with the account that they were published on. Other accounts cannot read them. */
+  async function readCounts({ userId, platform, publishedBy, posts }: PostBatch, signal: AbortSignal) {
+    const ids = posts.map(({ platformPostId }) => platformPostId)
+    return callAccount(
+      userId,
+      platform,
+      async (adapter, account, options) => {
+        const { accountId } = describeAccount(userId, platform, account)
+        return { accountId, counts: (await adapter.metrics?.read(ids, account, options)) ?? new Map<string, never>() }
+      },
+      { signal, choose: chooseByPlatformId(publishedBy) },
+    )
   }
 
-  function planNext(wanted: WantedPost[], { userId }: DueBatch): PlannedCollection[] {
+  function planNext({ userId, posts }: Pick<PostBatch, 'userId' | 'posts'>): PlannedCollection[] {
     const now = clock.now()
-    return wanted.map(({ postId, completedAt }) => {
+    return posts.map(({ postId, completedAt }) => {
       return { userId, postId, dueAt: findNextCollection(collection.ages, completedAt, now) }
     })
   }
 
-  async function markPostDeleted({ userId }: DueBatch, postId: string, target: Target): Promise<void> {
+  async function markPostDeleted({ userId }: PostBatch, postId: string, target: Target): Promise<void> {
     try {
       await deps.posts.transition({ _id: postId, userId }, markDeleted(target))
     } catch (error) {
@@ -96,82 +109,68 @@ export function createCollectPosts(deps: CollectPostsDeps) {
     }
   }
 
-  /** @param isRequested collects again although there is a snapshot of this slot */
-  async function collect(batch: DueBatch, isRequested: boolean, signal: AbortSignal): Promise<CollectedBatch> {
-    const { userId, platform, postIds } = batch
-    const found = await published.find(userId, postIds)
-    const wanted = found.flatMap((post) => toWantedPosts(post, batch, isRequested))
-    if (wanted.length === 0) return NOTHING
+  async function collect(batch: PostBatch, { signal, isRequested = false }: CollectOptions): Promise<CollectedBatch> {
+    const { userId, platform, publishedBy, posts } = batch
     const owner = await users.findById(userId)
     if (!owner || owner.isDisabled || !platforms.find(platform)?.metrics) {
-      await published.planNext(batch, planNext(wanted, batch))
-      return { ...NOTHING, skipped: wanted.length }
+      await published.planNext(batch, planNext(batch))
+      return { ...NOTHING, skipped: posts.length }
     }
     const takenAt = clock.now()
-    const followerCounts = new Map<string | null, number | null>()
-    for (const publishedBy of new Set(wanted.map((post) => post.publishedBy))) {
-      const account = chooseByPlatformId(publishedBy)(await accounts.listConnected(userId), platform)
-      followerCounts.set(publishedBy, account && (await followers.findCurrent(account, signal)))
-    }
-    const countsById = await readCounts(userId, platform, wanted, signal)
+    const account = chooseByPlatformId(publishedBy)(await accounts.listConnected(userId), platform)
+    const followerCount = account && (await followers.findCurrent(account, signal))
+    const read = await readCounts(batch, signal)
     const rows: Parameters<SnapshotWriter['savePosts']>[1] = []
     let deleted = 0
-    for (const { postId, platformPostId, completedAt, target, publishedBy } of wanted) {
-      const read = countsById.get(platformPostId)
-      if (!read) continue
-      const { counts, accountId } = read
+    for (const { postId, platformPostId, completedAt, target } of posts) {
+      const counts = read?.counts.get(platformPostId)
+      if (!counts) continue
       if (counts === 'deleted') {
         if (!canBeDeleted(completedAt, collection.deletionGraceMs, takenAt)) continue
         await markPostDeleted(batch, postId, target ?? platform)
         deleted += 1
       } else {
-        const followerCount = followerCounts.get(publishedBy) ?? null
         const derived = deriveMetrics(counts, followerCount)
-        const entry = { postId, target: target ?? null, accountId, completedAt }
+        const entry = { postId, target: target ?? null, accountId: read!.accountId, completedAt }
         rows.push({ ...entry, ...counts, ...derived, followerCountAtSnapshot: followerCount })
       }
     }
-    const { publishedBy } = batch
     const fetchDetails = { userId, platform, publishedBy, takenAt, timezone: owner.timezone, isRequested }
     const saved = await snapshotWriter.savePosts(fetchDetails, rows, deleted > 0)
-    const missing = wanted.length - deleted - saved
-    if (missing > 0) await published.planNext(batch, planNext(wanted, batch))
+    const missing = posts.length - deleted - saved
+    if (missing > 0) await published.planNext(batch, planNext(batch))
     return { ...NOTHING, saved, deleted, skipped: missing }
   }
 
+  /** Plans the batch and the other due posts of the account, which would fail in the same way. */
+  async function planAll(batch: PostBatch): Promise<void> {
+    const { userId } = batch
+    const now = clock.now()
+    const due = await published.listDue(batch, userId, now)
+    const others = due.flatMap((post) => toWantedPosts(post, batch, now))
+    await published.planNext(batch, planNext({ userId, posts: [...batch.posts, ...others] }))
+  }
+
   /** Turns a failure at the platform into the result of the batch. */
-  async function handleFailure(error: unknown, batch: DueBatch): Promise<CollectedBatch> {
-    const { userId, platform, postIds } = batch
+  async function handleFailure(error: unknown, batch: PostBatch): Promise<CollectedBatch> {
+    const { userId, platform, posts } = batch
     const collectionFailure = classifyCollectionFailure(error, platform)
-    const skipped = { ...NOTHING, skipped: postIds.length }
-    // Skipped posts stay due.
-    if (collectionFailure.kind === 'pause') {
-      return { ...skipped, end: 'platform', pauseMs: collectionFailure.waitMs }
-    }
-    if (collectionFailure.kind === 'no-capacity') return { ...skipped, end: 'account' }
+    const skipped = { ...NOTHING, skipped: posts.length }
+    if (collectionFailure.kind === 'pause') return { ...skipped, end: 'left', pauseMs: collectionFailure.waitMs }
+    if (collectionFailure.kind === 'no-capacity') return { ...skipped, end: 'left' }
     if (collectionFailure.kind === 'account-blocked') {
       if (collectionFailure.why === 'permission') {
         log.warn('metrics skipped, permission missing', { userId, platform })
       }
-      // The other due posts of the account would fail the same way in this run.
-      const due = await published.listDueOfUser(userId, platform, clock.now())
-      await published.planNext(
-        batch,
-        planNext(
-          due.flatMap((post) => toWantedPosts(post, batch)),
-          batch,
-        ),
-      )
-      return { ...skipped, end: 'account' }
+      return { ...skipped, end: 'blocked' }
     }
     if (collectionFailure.isUnexpected) log.error('metrics collection failed unexpectedly', { error })
-    const found = await published.find(userId, postIds)
-    const wanted = found.flatMap((post) => toWantedPosts(post, batch, true))
+    const postIds = posts.map(({ postId }) => postId)
     // A post that its owner deletes meanwhile gets no dead letter.
     await deps.database.transaction(async (session) => {
       const storable = await published.findStorable(batch, { userId, postIds }, session)
-      const current = wanted.filter(({ postId }) => storable.has(postId))
-      await published.planNext(batch, planNext(current, batch), { session })
+      const current = posts.filter(({ postId }) => storable.has(postId))
+      await published.planNext(batch, planNext({ userId, posts: current }), { session })
       const letters = current.map(({ postId, target = null }) => ({
         type: 'post' as const,
         postId,
@@ -181,16 +180,16 @@ export function createCollectPosts(deps: CollectPostsDeps) {
       }))
       await deps.deadLetters.add(letters, collectionFailure.reason, clock.now(), session)
     })
-    return { ...NOTHING, failed: postIds.length }
+    return { ...NOTHING, failed: posts.length }
   }
 
   /** Collects posts that fit into one call. */
-  async function collectOnce(batch: DueBatch, isRequested: boolean, signal: AbortSignal): Promise<CollectedBatch> {
+  async function collectOnce(batch: PostBatch, options: CollectOptions): Promise<CollectedBatch> {
     let result: CollectedBatch
     try {
-      result = await collect(batch, isRequested, signal)
+      result = await collect(batch, options)
     } catch (error) {
-      signal.throwIfAborted()
+      options.signal.throwIfAborted()
       result = await handleFailure(error, batch)
     }
     deps.metrics.metricsCollected(batch.platform, result)
@@ -198,18 +197,16 @@ export function createCollectPosts(deps: CollectPostsDeps) {
   }
 
   /**
-   * Stores one snapshot per due post, however often it is called. The result reports failures at the platform.
+   * Stores one snapshot per post, however often it is called. The result reports failures at the platform.
    * @throws errors of the database, and the reason of an aborted signal
    */
-  return async function collectPosts(
-    batch: DueBatch,
-    signal: AbortSignal,
-    isRequested = false,
-  ): Promise<CollectedBatch> {
+  return async function collectPosts(batch: PostBatch, options: CollectOptions): Promise<CollectedBatch> {
     const total = { ...NOTHING }
-    for (const postIds of splitIntoChunks(batch.postIds, platforms.find(batch.platform)?.metrics?.perCall ?? 1)) {
-      const { end, pauseMs, ...done } = await collectOnce({ ...batch, postIds }, isRequested, signal)
-      for (const name of Object.keys(done) as (keyof typeof done)[]) total[name] += done[name]
+    for (const posts of splitIntoChunks(batch.posts, platforms.find(batch.platform)?.metrics?.perCall ?? 1)) {
+      if (options.isOver?.()) return { ...total, end: 'left' }
+      const { end, pauseMs, ...done } = await collectOnce({ ...batch, posts }, options)
+      addCollected(total, done)
+      if (end === 'blocked') await planAll(batch)
       if (end !== 'done') return { ...total, end, ...(pauseMs !== undefined && { pauseMs }) }
     }
     return total
@@ -218,18 +215,17 @@ export function createCollectPosts(deps: CollectPostsDeps) {
 
 export type CollectPosts = ReturnType<typeof createCollectPosts>
 
-function toWantedPosts(
-  { _id, userId, platformStatuses }: PublishedPost,
-  batch: DueBatch,
-  isRequested = false,
+/** Selects the entries of a post that an account published, and that are due if `dueBy` is given. */
+export function toWantedPosts(
+  { _id: postId, platformStatuses }: PublishedPost,
+  { platform, publishedBy }: Publisher,
+  dueBy?: Date,
 ): WantedPost[] {
-  if (userId !== batch.userId) return []
-  const own = platformStatuses.filter(
-    ({ platform, delivery }) => platform === batch.platform && delivery.accountId === batch.publishedBy,
-  )
-  return own.flatMap(({ status, platformPostId, completedAt, metricsDueAt, target, delivery }): WantedPost[] => {
-    if (status !== 'completed' || platformPostId === null || completedAt === null) return []
-    if (!isRequested && !(metricsDueAt && metricsDueAt.getTime() <= batch.slot)) return []
-    return [{ postId: _id, platformPostId, completedAt, target, publishedBy: delivery.accountId }]
+  return platformStatuses.flatMap((entry): WantedPost[] => {
+    const { platformPostId, completedAt, target } = entry
+    if (entry.platform !== platform || entry.delivery.accountId !== publishedBy) return []
+    if (entry.status !== 'completed' || platformPostId === null || completedAt === null) return []
+    if (dueBy && !findDueLane(entry, dueBy)) return []
+    return [{ postId, platformPostId, completedAt, target }]
   })
 }

@@ -14,7 +14,7 @@ export interface DownsampleDeps {
   clock: Clock
 }
 
-/** Reduces snapshots that no read needs any more to the last ones of each week (ADR "Metrics are collected when each post is due, by shards of owners"). */
+/** Reduces snapshots that no read needs any more to the last ones of each week (ADR "Due metrics are claimed under a lease, in a lane per server"). */
 export function createDownsampleActivities({ snapshots, users, clock }: DownsampleDeps) {
   async function downsampleUser(userId: string, { from, until }: DownsampleCursor): Promise<number> {
     let removed = 0

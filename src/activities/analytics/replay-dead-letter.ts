@@ -31,6 +31,6 @@ export function createReplayDeadLetter({ accounts, deadLetters, followers, refre
     const connected = await accounts.listConnected(userId)
     const account = chooseByIdOrDefault(accountId)(connected, platform)
     if (!account) return true
-    return (await followers.collect(account, cancellationSignal(), true)).kind === 'taken'
+    return (await followers.collect(account, cancellationSignal(), true)).kind === 'saved'
   }
 }

@@ -71,34 +71,22 @@ function findInterval(classes: readonly AgeClass[], completedAt: Date, now: Date
   return classes.find(({ untilMs }) => ageMs < untilMs)?.everyMs ?? null
 }
 
-/** Posts younger than this are collected first. */
-const YOUNG_MS = DAY
-
-/** Selects entries on `platforms` whose metrics are due, of posts that were published after or until an instant. */
-export interface DueBounds {
-  platforms: Platform[]
-  dueBy: Date
-  completedAfter?: Date
-  completedUntil?: Date
+/** The accounts of one server. `server` is null on a platform that is a single server. */
+export interface Lane {
+  platform: Platform
+  server: string | null
 }
 
-/** Returns the bounds of the entries that are due now: young posts, then older ones. */
-export function listDueBounds(platforms: Platform[], now: Date): DueBounds[] {
-  const youngest = new Date(now.getTime() - YOUNG_MS)
-  return [
-    { platforms, dueBy: now, completedAfter: youngest },
-    { platforms, dueBy: now, completedUntil: youngest },
-  ]
-}
+type MetricsEntry = Pick<
+  PlatformStatus,
+  'platform' | 'server' | 'status' | 'platformPostId' | 'completedAt' | 'metricsDueAt'
+>
 
-type MetricsEntry = Pick<PlatformStatus, 'platform' | 'status' | 'platformPostId' | 'completedAt' | 'metricsDueAt'>
-
-export function isDue(entry: MetricsEntry, { platforms, dueBy, completedAfter, completedUntil }: DueBounds): boolean {
-  const { completedAt, metricsDueAt } = entry
-  if (entry.status !== 'completed' || entry.platformPostId === null || completedAt === null) return false
-  if (completedAfter && completedAt <= completedAfter) return false
-  if (completedUntil && completedAt > completedUntil) return false
-  return platforms.includes(entry.platform) && !!metricsDueAt && metricsDueAt <= dueBy
+/** Returns the lane in which the metrics of an entry are due; null when they are not due. */
+export function findDueLane(entry: MetricsEntry, now: Date): Lane | null {
+  const { platform, server = null, status, platformPostId, completedAt, metricsDueAt } = entry
+  if (status !== 'completed' || platformPostId === null || completedAt === null) return null
+  return metricsDueAt && metricsDueAt <= now ? { platform, server } : null
 }
 
 /** Kinds of metrics that are collected. */

@@ -111,7 +111,10 @@ export interface PlatformStatus {
   lastAttemptAt: Date | null
   completedAt: Date | null
   lastAnalyticsFetch: Date | null
-  /** When metrics are collected next; null when they are not collected any more, absent before the publication. */
+  /**
+   * When metrics are collected next; while a collector has claimed the entry, when its lease ends. Null when they are not collected any more,
+   * absent before the publication.
+   */
   metricsDueAt?: Date | null
   delivery: Delivery
 }

@@ -65,6 +65,7 @@ export function connectAccounts(
       health: { status: 'active', lastError: null, checkedAt: at },
       connectedAt: at,
       refreshLease: null,
+      followersDueAt: at,
       ...pickPreserved(known),
     }
     after.set(_id, account)

@@ -57,6 +57,8 @@ export interface ConnectedAccount extends AccountBase {
   connectedAt: Date
   auth: SealedAuth
   refreshLease: RefreshLease | null
+  /** When the follower count is collected next; while a collector has claimed the account, when its lease ends. */
+  followersDueAt: Date
   /** Set unless several users may connect the same account; unique. */
   exclusiveId?: string
 }

@@ -56,6 +56,7 @@ export const accountSchema = new Schema<Account>(
     connectedAt: optional(Date),
     auth: optional(authSchema),
     refreshLease: optional(leaseSchema),
+    followersDueAt: optional(Date),
     exclusiveId: optional(String),
     endings: { type: [Date], default: undefined },
   },
@@ -65,4 +66,5 @@ export const accountSchema = new Schema<Account>(
 accountSchema.index({ userId: 1, platform: 1, version: 1 }, { unique: true })
 accountSchema.index({ userId: 1, platform: 1 }, { unique: true, partialFilterExpression: { isDefault: true } })
 accountSchema.index({ exclusiveId: 1 }, { unique: true, partialFilterExpression: { exclusiveId: { $type: 'string' } } })
+accountSchema.index({ platform: 1, server: 1, followersDueAt: 1 }, { partialFilterExpression: { connected: true } })
 accountSchema.index({ platformId: 1 }, { partialFilterExpression: { platformId: { $type: 'string' } } })

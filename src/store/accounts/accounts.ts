@@ -1,11 +1,10 @@
 import { deriveAccountEvents } from '../../domain/events/account-events.ts'
-import type { OwnerRange } from '../../domain/analytics/shards.ts'
+import type { Lane } from '../../domain/analytics/collection.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { anyOf, batchLoader } from '../shared/batching.ts'
 import type { Connected, Connections, ConnectOptions } from './account-changes.ts'
 import { isConnected, type Account, type ConnectedAccount } from './account-records.ts'
 import { accountSchema } from './account-schema.ts'
-import { createOwnerSample, toOwnerFilter } from '../shared/owners.ts'
 import { createAccountVersions } from './account-versions.ts'
 import { accountCollection, ACCOUNTS, createAccountWrites, type RecordAccountEvents } from './account-writes.ts'
 import type { EventStore } from '../events/events.ts'
@@ -98,27 +97,30 @@ export function createAccountStore({
       return { accounts: accounts.filter(isConnected), next }
     },
 
-    /** A page of the accounts that owners in a range have connected on a platform, in the order of their owners. */
-    async listOfOwners(
-      { platform, range }: { platform: Platform; range: OwnerRange },
-      after: string | null,
-      limit: number,
-    ): Promise<AccountPage> {
-      const [userId, version] = after?.split('/') ?? []
-      // The rest of the owner who was last on the page before, then the owners after them, in the order of the unique index.
-      const rest = userId === undefined ? [] : [{ userId, version: { $gt: Number(version) } }]
-      const others = toOwnerFilter({ ...range, ...(userId !== undefined && { afterUserId: userId }) })
-      const accounts = await collection()
-        .find({ platform, connected: true, $or: [...rest, others] })
-        .sort({ userId: 1, platform: 1, version: 1 })
-        .limit(limit)
-        .toArray()
-      const last = accounts.at(-1)
-      const next = accounts.length < limit || !last ? null : `${last.userId}/${last.version}`
-      return { accounts: accounts.filter(isConnected), next }
+    /** Returns a server with accounts whose follower count is due, besides these; null for a platform without several. */
+    async findDueServer(platform: Platform, except: (string | null)[], now: Date): Promise<string | null | undefined> {
+      const due = toDueFilter({ platform, server: { $nin: except } }, now)
+      const account = await collection().findOne(due, { projection: { connected: 1, server: 1 } })
+      return account && isConnected(account) ? account.server : undefined
     },
 
-    ...createOwnerSample(connection, ACCOUNTS),
+    /** Claims the account in a lane whose follower count is due the longest: no other collector claims it before `until`. */
+    async claimFollowers(
+      lane: Lane,
+      { now: dueBy, until }: { now: Date; until: Date },
+    ): Promise<ConnectedAccount | null> {
+      const account = await collection().findOneAndUpdate(
+        toDueFilter(lane, dueBy),
+        { $set: { followersDueAt: until } },
+        { sort: { followersDueAt: 1 }, returnDocument: 'after' },
+      )
+      return account && isConnected(account) ? account : null
+    },
+
+    /** Plans the next follower count of a claimed account. It does nothing if the account was connected again meanwhile. */
+    async planFollowers({ _id, followersDueAt }: ConnectedAccount, dueAt: Date): Promise<void> {
+      await collection().updateOne({ _id, followersDueAt }, { $set: { followersDueAt: dueAt } })
+    },
 
     /** The platforms on which the user has connected an account. */
     /** The ids of the encryption keys that stored logins need. */
@@ -181,6 +183,10 @@ export type AccountStore = ReturnType<typeof createAccountStore>
 
 export function findDefault(accounts: readonly Account[], platform: Platform): ConnectedAccount | null {
   return accounts.filter(isConnected).find((one) => one.platform === platform && one.isDefault) ?? null
+}
+
+function toDueFilter({ platform, server }: { platform: Platform; server: string | object | null }, now: Date) {
+  return { connected: true, platform, server, followersDueAt: { $lte: now } }
 }
 
 function toGroup([userId, accounts]: [string, Account[]]) {

@@ -1,11 +1,10 @@
 import type { ClientSession, Connection } from 'mongoose'
-import type { DueBounds } from '../../domain/analytics/collection.ts'
+import { findDueLane, type Lane } from '../../domain/analytics/collection.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { Delivery, PlatformStatus } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { ALL_SHARDS } from '../shared/all-shards.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
-import { createOwnerSample, toOwnerFilter } from '../shared/owners.ts'
 import { METRICS_INDEX, type StoredPost } from '../posts/post-schema.ts'
 
 const POSTS = 'posts'
@@ -37,12 +36,8 @@ export interface PlannedCollection {
   dueAt: Date | null
 }
 
-/** A range of owners: after `userId`, up to `untilUserId`. */
-interface DueOwners {
-  userId: string | null
-  untilUserId?: string | null
-  limit: number
-}
+/** Owners in the order of their ids: one, or those after `after` and up to `until`. */
+type Owners = string | { after: string; until?: string }
 
 const SHOWN = Object.fromEntries(
   [
@@ -97,23 +92,58 @@ export function createDueMetricsStore(connection: Connection) {
     },
   ]
 
-  const dueCursor = (bounds: DueBounds, { userId, untilUserId = null, limit }: DueOwners) => {
-    return find({ ...isPublished, ...toOwnerFilter({ afterUserId: userId, untilUserId }), ...toDueFilter(bounds) })
+  const dueCursor = (lane: Lane, owners: Owners, now: Date, limit = 0) =>
+    find({ ...isPublished, userId: toOwnerFilter(owners), ...toDueFilter(toLaneFilter(lane), now) })
       .sort({ userId: 1 })
       .limit(limit)
-  }
 
   return {
-    /** Due posts in the order of their owners. */
+    /** The posts that are due in a lane, in the order of their owners. */
     listDue: (...args: Parameters<typeof dueCursor>): Promise<PublishedPost[]> => dueCursor(...args).toArray(),
     dueCursor,
 
-    ...createOwnerSample(connection, POSTS),
+    /** Returns a server of the platform with due posts, besides these; null for a platform without several, undefined for none. */
+    async findDueServer(platform: Platform, except: (string | null)[], now: Date): Promise<string | null | undefined> {
+      const [post] = await find({ ...isPublished, ...toDueFilter({ platform, server: { $nin: except } }, now) })
+        .limit(1)
+        .toArray()
+      const lanes = post?.platformStatuses.map((entry) => findDueLane(entry, now)) ?? []
+      return lanes.find((lane) => lane?.platform === platform && !except.includes(lane.server))?.server
+    },
 
-    find: (userId: string, postIds: string[]): Promise<PublishedPost[]> =>
-      collection()
-        .find<PublishedPost>({ _id: { $in: postIds }, userId }, { projection: SHOWN })
-        .toArray(),
+    /** Returns the owner of a random post; an empty string when there is none. */
+    async findRandomOwner(): Promise<string> {
+      const [post] = await collection()
+        .aggregate<PublishedPost>([{ $sample: { size: 1 } }, { $project: { userId: 1 } }], ALL_SHARDS)
+        .toArray()
+      return post?.userId ?? ''
+    },
+
+    /**
+     * Claims those of these posts that are still due: no other collector claims them before `until`.
+     * @returns the ids of the claimed posts
+     */
+    async claim(
+      publisher: Publisher,
+      { userId, postIds, until }: { userId: string; postIds: string[]; until: Date },
+      now: Date,
+    ): Promise<Set<string>> {
+      const entries = (metricsDueAt: object) => ({
+        ...{ _id: { $in: postIds }, userId },
+        platformStatuses: { $elemMatch: { ...toPublisherFilter(publisher), metricsDueAt } },
+      })
+      const isStillDue = { $lte: now }
+      const { modifiedCount } = await collection().updateMany(
+        entries(isStillDue),
+        { $set: { [DUE_AT]: until } },
+        { arrayFilters: toEntryFilter(publisher).map((entry) => ({ ...entry, 'entry.metricsDueAt': isStillDue })) },
+      )
+      if (modifiedCount === 0 || modifiedCount === postIds.length) return new Set(modifiedCount === 0 ? [] : postIds)
+      const claimed = await collection()
+        .find(entries({ $eq: until }), { projection: { _id: 1 } })
+        .toArray()
+      return new Set(claimed.map(({ _id }) => _id))
+    },
 
     findOne: (postId: string, userId: string): Promise<PublishedPost | null> =>
       collection().findOne<PublishedPost>({ _id: postId, userId }, { projection: SHOWN }),
@@ -131,7 +161,7 @@ export function createDueMetricsStore(connection: Connection) {
       const isLatest = takenAt && { lastAnalyticsFetch: { $not: { $gt: takenAt } } }
       const published = {
         platformStatuses: {
-          $elemMatch: { ...toPublisherFilter(publisher), status: 'completed' as const, ...isLatest },
+          $elemMatch: { ...toPublisherFilter(publisher), ...isLatest },
         },
       }
       const storable = await collection()
@@ -155,10 +185,6 @@ export function createDueMetricsStore(connection: Connection) {
         ordered: false,
       })
     },
-
-    /** Lists all due posts of a user on a platform, for collections that would fail in the same way. */
-    listDueOfUser: (userId: string, platform: Platform, dueBy: Date): Promise<PublishedPost[]> =>
-      find({ ...isPublished, userId, ...toDueFilter({ platforms: [platform], dueBy }) }).toArray(),
   }
 }
 
@@ -166,24 +192,30 @@ const DUE_AT = 'platformStatuses.$[entry].metricsDueAt'
 
 export type DueMetricsStore = ReturnType<typeof createDueMetricsStore>
 
-/** The condition of the partial index; corresponds to `isDue` in the domain. */
+/** The condition of the partial index; corresponds to `findDueLane` in the domain. */
 const isPublished = { publishedKeys: { $exists: true } }
 
 function toPublisherFilter({ platform, publishedBy }: Publisher) {
-  return { platform, 'delivery.accountId': publishedBy }
+  return { platform, 'delivery.accountId': publishedBy, status: 'completed' as const }
 }
 
-function toDueFilter({ platforms, completedAfter, completedUntil, dueBy }: DueBounds) {
+function toOwnerFilter(owners: Owners) {
+  if (typeof owners === 'string') return owners
+  return { $gt: owners.after, ...(owners.until !== undefined && { $lte: owners.until }) }
+}
+
+/** A comparison with null would read two ranges of the index, and sort. */
+function toLaneFilter({ platform, server }: Lane) {
+  return { platform, server: server ?? { $exists: false } }
+}
+
+function toDueFilter(lane: { platform: Platform; server: string | object }, now: Date) {
   return {
     platformStatuses: {
       $elemMatch: {
-        metricsDueAt: { $lte: dueBy },
-        completedAt: {
-          $ne: null,
-          ...(completedAfter && { $gt: completedAfter }),
-          ...(completedUntil && { $lte: completedUntil }),
-        },
-        platform: { $in: platforms },
+        ...lane,
+        metricsDueAt: { $lte: now },
+        completedAt: { $ne: null },
         status: 'completed' as const,
         platformPostId: { $ne: null },
       },

@@ -1,6 +1,7 @@
 import type { ClientSession } from 'mongoose'
 import { findNextCollection, type AgeClass } from '../../domain/analytics/collection.ts'
 import { analyticsCollected } from '../../domain/events/user-events.ts'
+import { createKeyedSemaphore } from '../../flow/keyed-semaphore.ts'
 import type { EventStore } from '../events/events.ts'
 import { extendsSnapshot, findUnchangedSince, toPairKey, toSnapshotSlot } from '../../domain/analytics/snapshots.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
@@ -57,8 +58,12 @@ export function createSnapshotWriter({
   const { ages, retentionMs } = collection
   /** The last event of a user that this process has stored or found. It saves a query per write. */
   const lastEvents = new Map<string, string>()
+  /** Transactions of one user would conflict. */
+  const inTurn = createKeyedSemaphore(1)
 
-  async function raiseVersionAfter(
+  const raiseVersionAfter: typeof tryRaising = (userId, ...rest) => inTurn(userId, () => tryRaising(userId, ...rest))
+
+  async function tryRaising(
     userId: string,
     takenAt: Date,
     work: (session: ClientSession) => Promise<number>,

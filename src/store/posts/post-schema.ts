@@ -129,9 +129,10 @@ const pendingEventSchema = new Schema<NotifiedEvent>(
 )
 
 export const METRICS_INDEX = {
+  'platformStatuses.platform': 1,
+  'platformStatuses.server': 1,
   userId: 1,
   'platformStatuses.metricsDueAt': 1,
-  'platformStatuses.completedAt': 1,
 } as const
 
 /** The stored post. Its timeline and its pending events are read separately. */
@@ -190,5 +191,5 @@ postSchema.index(
   { 'pendingEvents.occurredAt': 1 },
   { partialFilterExpression: { 'pendingEvents.occurredAt': { $exists: true } } },
 )
-// Published posts by owner, the time of their next metrics collection, and age. Unpublished posts cost nothing.
+// Published posts by server, owner and the time of their next metrics collection. Unpublished posts cost nothing.
 postSchema.index(METRICS_INDEX, { partialFilterExpression: { publishedKeys: { $exists: true } } })

@@ -11,6 +11,6 @@ const analytics = proxyActivities<Activities>({
 })
 
 /** Collects the follower count of a newly connected account. */
-export async function collectFollowers(connectionId: string): Promise<'taken' | 'skipped' | 'failed'> {
+export async function collectFollowers(connectionId: string): Promise<'saved' | 'skipped' | 'failed'> {
   return analytics.collectFollowers(connectionId)
 }

@@ -1,18 +1,19 @@
 import { once } from 'node:events'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { createAnalyticsActivities } from '../../../src/activities/analytics/analytics-activities.ts'
 import { deletePost } from '../../../src/commands/posts/delete-post.ts'
 import { toSlot } from '../../../src/domain/analytics/collection.ts'
 import type { Post } from '../../../src/domain/posts/post.ts'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
-import { newId } from '../../../src/store/shared/schema.ts'
-import { startAgeClass } from '../../../src/workflows/contract/analytics.ts'
+import { NOTHING_COLLECTED, type CollectorTurn } from '../../../src/workflows/contract/analytics.ts'
 import { connectedUser, disconnectDefault, publishedPost, storePosts } from '../../support/published.ts'
 import { idOn, later, startScriptedCollection, failure } from './scripted-collection.ts'
 
-const { context, platforms, lines, activities, run, listRun, collectRun, published, ...collection } =
-  await startScriptedCollection()
+const { context, platforms, activities, run, collectRun, published, ...collection } = await startScriptedCollection()
 const { environment, snapshotsOf, lettersOf, stored, entry, versionOf, clear } = collection
+const NOTHING_DUE = { ...NOTHING_COLLECTED, resumeAt: null }
+const never = new AbortController().signal
 const refresh = ({ _id: postId, userId }: Post, platform: Platform, now?: () => Date) =>
   run(activities(now).refreshPostMetrics, { userId, postId, platform })
 afterEach(clear)
@@ -120,17 +121,21 @@ describe('a snapshot', () => {
     expect(await expiryIndexes('deadLetters')).toEqual([{ key: { lastAt: 1 }, after: (30 * DAY) / SECOND }])
   })
 
-  it('concurrent collectors store one snapshot per slot', async () => {
+  it('concurrent collectors read each post once', async () => {
     const { userId, posts } = await published(['bluesky'], 30)
     platforms.scriptFor('bluesky').meanwhile = () => new Promise((resolve) => setTimeout(resolve, 50))
-    const { batches } = await listRun()
-    expect(batches.map(({ postIds }) => postIds.length)).toEqual([25, 5])
-    const twice = [...batches, ...batches, ...batches]
-    const results = await Promise.all(twice.map((batch) => run(activities().collectBatch, batch)))
-    expect(results.map(({ failed }) => failed)).toEqual(twice.map(() => 0))
+    const workers = [activities(), activities()]
+    const startedAt = later(0)().getTime()
+    const turns = await Promise.all(
+      [...workers, ...workers, ...workers].map(({ collectDuePosts }) => run(collectDuePosts, startedAt)),
+    )
+    expect(turns.reduce((sum, { saved }) => sum + saved, 0)).toBe(30)
+    expect(platforms.calls.flatMap(({ ids }) => ids).toSorted()).toEqual(
+      posts.map((post) => idOn(post, 'bluesky')).toSorted(),
+    )
     const counts = await Promise.all(posts.map(async ({ _id }) => (await snapshotsOf(_id)).length))
     expect(counts).toEqual(posts.map(() => 1))
-    expect((await listRun()).batches).toEqual([])
+    expect(await collectRun()).toEqual(NOTHING_DUE)
     expect(await versionOf(userId)).toBeGreaterThanOrEqual(2)
   })
 
@@ -143,94 +148,109 @@ describe('a snapshot', () => {
   })
 })
 
-describe('the list of due posts', () => {
+describe('a collector', () => {
   const ownedBy = (userId: string, count: number) =>
-    Array.from({ length: count }, () => publishedPost({ userId, on: ['bluesky', 'mastodon'] }))
-  const manyOwners = (count: number) => Array.from({ length: count }, () => ownedBy(newId(), 4)).flat()
+    Array.from({ length: count }, () => publishedPost({ userId, on: ['bluesky'] }))
 
-  it('the shards of a run divide the owners and list each due post once', async () => {
-    const all = manyOwners(1_100)
-    await storePosts(context, all)
-    const { shards } = await run(activities().planCollection)
-    expect(shards.filter(({ platform }) => platform === 'bluesky')).toHaveLength(5)
-    expect(shards.map(({ name }) => name)).toContain('Mastodon, shard 5 of 5')
-    const { pages, batches } = await listRun()
-    for (const platform of ['bluesky', 'mastodon']) {
-      const listed = batches.filter((batch) => batch.platform === platform).flatMap(({ postIds }) => postIds)
-      expect(listed.toSorted()).toEqual(all.map(({ _id }) => _id).toSorted())
-    }
-    expect(Math.max(...batches.map(({ postIds }) => postIds.length))).toBeLessThanOrEqual(25)
-    for (const { accounts } of pages) {
-      expect(accounts.reduce((sum, one) => sum + one.batches.flat().length, 0)).toBeLessThanOrEqual(500)
-    }
-  })
-
-  it('a listing has one page of an owner with many posts, and all posts of the others', async () => {
-    const userId = newId()
-    // Ids increase, so the user with many posts is between the others.
-    const [before, after] = [manyOwners(60), ownedBy(userId, 1_230)]
-    const all = [...before, ...after, ...manyOwners(60)]
-    await storePosts(context, all)
-    const { pages, batches } = await listRun()
-    // On both platforms.
-    expect(pages.filter(({ isCut }) => isCut)).toHaveLength(2)
-    const listed = batches.filter(({ platform }) => platform === 'bluesky')
-    const [own, others] = [true, false].map((isOwn) =>
-      listed.filter((batch) => (batch.userId === userId) === isOwn).flatMap(({ postIds }) => postIds),
+  it('a collector reads all due posts, 25 of an account at most before the other accounts have had their turn', async () => {
+    const [many, ...others] = await Promise.all(
+      Array.from({ length: 12 }, async () => (await connectedUser(context, ['bluesky']))._id),
     )
-    expect(own).toHaveLength(500)
-    expect(others).toHaveLength(480)
+    await storePosts(context, [...ownedBy(many!, 130), ...others.flatMap((userId) => ownedBy(userId, 3))])
+    expect(await collectRun()).toEqual({ ...NOTHING_DUE, saved: 130 + 11 * 3 })
+    const callers = platforms.calls.map(({ accountId }) => accountId)
+    expect(new Set(callers.slice(0, 12)).size).toBe(12)
+    for (const { ids } of platforms.calls) expect(ids.length).toBeLessThanOrEqual(25)
   })
 
-  it('the list of due posts starts at a random owner and wraps around to it', async () => {
-    const owners = Array.from({ length: 5 }, newId)
-    const posts = owners.flatMap((userId) =>
-      [1, 2].map((days) => publishedPost({ userId, completedAt: new Date(Date.now() - (days - 0.5) * DAY) })),
-    )
-    await storePosts(context, posts)
-    const range = { afterUserId: null, untilUserId: null }
-    const listedFrom = async (startUserId: string | null) => {
-      const pages = await collection.listShard(startAgeClass(0, { platform: 'bluesky', range, startUserId }))
-      return pages.flatMap(({ accounts }) => accounts.map(({ userId }) => userId))
+  it('a server gets eight calls at a time, and no server waits for another', async () => {
+    const slow = new Set<string>()
+    for (let index = 0; index < 40; index++) {
+      const server = index % 2 === 0 ? 'https://slow.test' : 'https://other.test'
+      const { post } = await published(['mastodon'])
+      if (index % 2 === 0) slow.add(idOn(post, 'mastodon'))
+      const { connection } = context.database
+      await connection.collection('accounts').updateOne({ userId: post.userId }, { $set: { server } })
+      await connection
+        .collection('posts')
+        .updateOne({ userId: post.userId }, { $set: { 'platformStatuses.0.server': server } })
     }
-    const [a, b, c, d, e] = owners.toSorted()
-    expect(await listedFrom(c!)).toEqual([d, e, a, b, c, d, e, a, b, c])
-    expect(await listedFrom(e!)).toEqual([a, b, c, d, e, a, b, c, d, e])
-    expect(await listedFrom(null)).toEqual([a, b, c, d, e, a, b, c, d, e])
-    const { shards } = await run(activities().planCollection)
-    expect(owners).toContain(shards[0]!.startUserId)
-  })
-
-  it('accounts have the server that published their posts', async () => {
-    const userId = newId()
-    const onServer = (accountId: string, server?: string) => {
-      const post = publishedPost({ userId, on: ['mastodon'], accountId })
-      return {
-        ...post,
-        platformStatuses: post.platformStatuses.map((entry) => ({ ...entry, ...(server && { server }) })),
+    const othersEnded = Promise.withResolvers<void>()
+    let [running, mostRunning, othersLeft] = [0, 0, 20]
+    platforms.scriptFor('mastodon').meanwhile = async ([id]) => {
+      if (!slow.has(id!)) {
+        if (--othersLeft === 0) othersEnded.resolve()
+        return
       }
+      mostRunning = Math.max(mostRunning, (running += 1))
+      // The calls to the slow server hang until all calls to the other have ended.
+      await othersEnded.promise
+      running -= 1
     }
-    await storePosts(context, [onServer('1'), onServer('2', 'https://a.test'), onServer('3@b.test', 'https://b.test')])
-    const { pages } = await listRun()
-    const servers = pages.flatMap(({ accounts }) => accounts.map(({ publishedBy, server }) => [publishedBy, server]))
-    expect(Object.fromEntries(servers)).toEqual({ '1': undefined, '2': 'https://a.test', '3@b.test': 'b.test' })
+    expect(await collectRun()).toMatchObject({ saved: 40 })
+    expect(mostRunning).toBe(8)
+  })
+
+  it('a collector whose worker stops claims nothing more, and resumes immediately', async () => {
+    const { posts } = await published(['threads'], 30)
+    const draining = new AbortController()
+    platforms.scriptFor('threads').meanwhile = async () => draining.abort()
+    const startedAt = later(0)().getTime()
+    const turn = await run(activities(later(0), draining.signal).collectDuePosts, startedAt)
+    expect(turn).toMatchObject({ saved: 1 })
+    expect(turn.resumeAt! - startedAt).toBeLessThan(10 * SECOND)
+    expect(await collectRun(later(MINUTE))).toMatchObject({ saved: posts.length - 1 })
+  })
+
+  it('a turn ends after five minutes, and a run before the next one', async () => {
+    await published(['threads'], 30)
+    let passedMs = 0
+    platforms.scriptFor('threads').meanwhile = async () => void (passedMs += 5 * MINUTE)
+    const now = () => later(passedMs)()
+    const { collectDuePosts } = activities(now)
+    const startedAt = now().getTime()
+    const first = await run(collectDuePosts, startedAt)
+    expect(first).toMatchObject({ saved: 1 })
+    expect(first.resumeAt! - startedAt).toBeGreaterThanOrEqual(5 * MINUTE)
+    expect((await run(collectDuePosts, startedAt)).resumeAt).not.toBeNull()
+    expect(await run(collectDuePosts, startedAt)).toMatchObject({ saved: 1, resumeAt: null })
+    expect(await run(collectDuePosts, startedAt)).toEqual(NOTHING_DUE)
+  })
+
+  it('a slow claim ends before its lease, and its other posts are due again then', async () => {
+    await published(['threads'], 10)
+    let passedMs = 0
+    platforms.scriptFor('threads').meanwhile = async () => void (passedMs += 16 * SECOND)
+    const now = () => later(passedMs)()
+    const startedAt = now().getTime()
+    const { saved, resumeAt } = await run(activities(now).collectDuePosts, startedAt)
+    expect(saved).toBe(2)
+    expect(resumeAt! - startedAt).toBeGreaterThan(32 * SECOND + 40 * SECOND)
+    delete platforms.scriptFor('threads').meanwhile
+    expect(await collectRun(later(MINUTE + 20 * SECOND))).toMatchObject({ saved: 8, resumeAt: null })
+  })
+
+  it('a repeated collector resumes when the lease of the killed one has ended', async () => {
+    const startedAt = later(0)().getTime()
+    const { collectDuePosts } = activities()
+    const { resumeAt }: CollectorTurn = await environment({ attempt: 2 }).run(collectDuePosts, startedAt)
+    expect(resumeAt! - startedAt).toBeGreaterThanOrEqual(40 * SECOND)
+    expect(resumeAt! - startedAt).toBeLessThan(MINUTE)
   })
 
   it('a long search for due posts sends heartbeats', async () => {
-    const listDue = () => new Promise<[]>((resolve) => setTimeout(resolve, 1_200, []))
+    const findDueServer = () => new Promise<undefined>((resolve) => setTimeout(resolve, 1_200, undefined))
+    const published = { ...context.published, findDueServer }
+    const { collectDuePosts } = createAnalyticsActivities({ ...context, draining: never, published })
     const worker = environment()
     const beats = once(worker, 'heartbeat')
-    const range = { afterUserId: null, untilUserId: null }
-    const place = startAgeClass(0, { platform: 'bluesky', range, startUserId: null })
-    await worker.run(activities(undefined, { listDue }).listDueMetrics, place)
+    await worker.run(collectDuePosts, Date.now())
     await beats
   })
 
-  it('platforms without metrics are skipped with one log line per run', async () => {
+  it('platforms without metrics are not collected', async () => {
     const { posts } = await published(['tumblr', 'bluesky'], 2)
-    lines.length = 0
-    expect((await collectRun()).map(({ platform }) => platform)).toEqual(['bluesky'])
-    expect(lines.filter(({ message }) => message.includes('without metrics'))).toHaveLength(1)
+    expect(await collectRun()).toEqual({ ...NOTHING_DUE, saved: 2 })
     expect((await entry(posts[0]!, 'tumblr')).lastAnalyticsFetch).toBeNull()
   })
 })
@@ -239,13 +259,11 @@ describe('a post', () => {
   it('a post that was deleted on the platform is marked deleted and not collected again', async () => {
     const { userId, post } = await published(['bluesky', 'mastodon'], 1, new Date(Date.now() - HOUR))
     platforms.scriptFor('bluesky').counts.set(idOn(post, 'bluesky'), 'deleted')
-    const results = await collectRun()
-    expect(results.find(({ platform }) => platform === 'bluesky')).toMatchObject({ deleted: 1, saved: 0 })
+    expect(await collectRun()).toMatchObject({ deleted: 1, saved: 1 })
     expect((await entry(post, 'bluesky')).status).toBe('deleted')
     expect((await stored(post)).status).toBe('COMPLETED')
     expect((await entry(post, 'mastodon')).status).toBe('completed')
-    const again = await collectRun(later(HOUR))
-    expect(again.map(({ platform }) => platform)).toEqual(['mastodon'])
+    expect(await collectRun(later(HOUR))).toEqual({ ...NOTHING_DUE, saved: 1 })
     expect(await lettersOf(userId)).toEqual([])
     expect((await snapshotsOf(post._id)).every((one) => one['platform'] === 'mastodon')).toBe(true)
   })
@@ -253,12 +271,12 @@ describe('a post', () => {
   it('a post that the platform does not show right after publication does not count as deleted', async () => {
     const { post } = await published(['threads'], 1, later(-MINUTE)())
     platforms.scriptFor('threads').counts.set(idOn(post, 'threads'), 'deleted')
-    expect(await collectRun()).toMatchObject([{ deleted: 0, saved: 0, skipped: 1, failed: 0 }])
-    expect(await collectRun()).toEqual([])
+    expect(await collectRun()).toEqual({ ...NOTHING_DUE, skipped: 1 })
+    expect(await collectRun()).toEqual(NOTHING_DUE)
     expect(await refresh(post, 'threads', later(8 * MINUTE))).toBe(false)
     expect(await entry(post, 'threads')).toMatchObject({ status: 'completed', lastAnalyticsFetch: null })
     platforms.scriptFor('threads').counts.set(idOn(post, 'threads'), { likes: 2 })
-    expect(await collectRun(later(23 * MINUTE))).toMatchObject([{ saved: 1 }])
+    expect(await collectRun(later(23 * MINUTE))).toMatchObject({ saved: 1 })
     const { post: gone } = await published(['threads'], 1, later(-MINUTE)())
     platforms.scriptFor('threads').counts.set(idOn(gone, 'threads'), 'deleted')
     await refresh(gone, 'threads', later(9 * MINUTE))
@@ -268,17 +286,17 @@ describe('a post', () => {
   it('a post without reported metrics gets no snapshot and is skipped until the next slot', async () => {
     const { userId, post } = await published(['bluesky'])
     platforms.scriptFor('bluesky').default = null
-    expect(await collectRun()).toMatchObject([{ saved: 0, skipped: 1 }])
-    expect(await collectRun()).toEqual([])
+    expect(await collectRun()).toEqual({ ...NOTHING_DUE, skipped: 1 })
+    expect(await collectRun()).toEqual(NOTHING_DUE)
     expect((await entry(post, 'bluesky')).lastAnalyticsFetch).toBeNull()
     expect(await lettersOf(userId)).toEqual([])
-    expect(await collectRun(later(15 * MINUTE))).toHaveLength(1)
+    expect(await collectRun(later(15 * MINUTE))).toMatchObject({ skipped: 1 })
   })
 
   it('a post that was published on another account is not read with the current one', async () => {
     const { _id: userId } = await connectedUser(context, ['threads'])
     await storePosts(context, [publishedPost({ userId, on: ['threads'], accountId: 'the previous account' })])
-    expect(await collectRun()).toMatchObject([{ saved: 0, deleted: 0, skipped: 1 }])
+    expect(await collectRun()).toEqual({ ...NOTHING_DUE, skipped: 1 })
     expect(platforms.calls).toEqual([])
   })
 
@@ -305,7 +323,7 @@ describe('a post', () => {
     const { userId, post } = await published(['bluesky'])
     const users = context.database.connection.collection<{ _id: string }>('users')
     platforms.scriptFor('bluesky').meanwhile = async () => void (await users.deleteOne({ _id: userId }))
-    expect(await collectRun()).toMatchObject([{ saved: 0, skipped: 1 }])
+    expect(await collectRun()).toMatchObject({ saved: 0, skipped: 1 })
     expect(await snapshotsOf(post._id)).toEqual([])
     expect((await entry(post, 'bluesky')).lastAnalyticsFetch).toBeNull()
   })
@@ -331,8 +349,8 @@ describe('a post', () => {
       .updateOne({ _id: userId }, { $set: { isDisabled: true } })
     const cut = await published(['bluesky'])
     await disconnectDefault(context.accounts, cut.userId, 'bluesky')
-    expect(await collectRun()).toMatchObject([{ skipped: 1 }, { skipped: 1 }])
+    expect(await collectRun()).toEqual({ ...NOTHING_DUE, skipped: 2 })
     expect(platforms.calls).toEqual([])
-    expect(await collectRun()).toEqual([])
+    expect(await collectRun()).toEqual(NOTHING_DUE)
   })
 })

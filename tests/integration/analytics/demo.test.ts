@@ -9,12 +9,6 @@ import { toPublishedKey, rollUp } from '../../../src/domain/posts/post-entries.t
 import { DAY } from '../../../src/domain/shared/times.ts'
 import type { StoredPost } from '../../../src/store/posts/post-schema.ts'
 import type { PostSnapshot } from '../../../src/store/analytics/snapshots.ts'
-import {
-  startAgeClass,
-  type CollectedBatch,
-  type DuePage,
-  type DuePlace,
-} from '../../../src/workflows/contract/analytics.ts'
 import { ALL_QUEUES } from '../../support/delivery-world.ts'
 import { startPlatformsWorld, type PlatformsWorld } from '../../support/platforms-world.ts'
 
@@ -143,32 +137,15 @@ it('the collector reads the counts of the sample history, or slightly higher one
   await world.context.database.connection
     .collection('posts')
     .updateMany({ userId: user.userId }, { $set: { 'platformStatuses.$[].metricsDueAt': new Date(0) } })
-  const { listDueMetrics, collectBatch, collectFollowersPage } = createAnalyticsActivities(world.context)
-  const inActivity = <T>(work: () => Promise<T>): Promise<T> => new MockActivityEnvironment().run(work)
-  const results: CollectedBatch[] = []
-  const range = { afterUserId: null, untilUserId: null }
-  for (const platform of PLATFORMS) {
-    let place: DuePlace | null = startAgeClass(0, { platform, range, startUserId: null })
-    while (place) {
-      const at: DuePlace = place
-      const { accounts, slot, next }: DuePage = await inActivity(() => listDueMetrics(at))
-      await Promise.all(
-        accounts.map(async ({ batches, server: _, ...account }) => {
-          for (const postIds of batches) {
-            results.push(await inActivity(() => collectBatch({ ...account, postIds, slot })))
-          }
-        }),
-      )
-      place = next
-    }
-    const page = { platform, range, after: null, pauses: {} }
-    expect(await inActivity(() => collectFollowersPage(page))).toMatchObject({ failed: 0 })
-  }
-  const sum = (name: 'saved' | 'deleted' | 'failed' | 'skipped') =>
-    results.reduce((total, result) => total + result[name], 0)
+  const draining = new AbortController().signal
+  const { collectDuePosts, collectDueFollowers } = createAnalyticsActivities({ ...world.context, draining })
+  const environment = new MockActivityEnvironment()
   // The deleted sample post is not requested.
-  expect(sum('saved')).toBe(seeded.size - 1)
-  expect([sum('deleted'), sum('failed'), sum('skipped')]).toEqual([0, 0, 0])
+  expect(await environment.run(collectDuePosts, Date.now())).toEqual({
+    ...{ saved: seeded.size - 1, deleted: 0, failed: 0, skipped: 0 },
+    resumeAt: null,
+  })
+  expect(await environment.run(collectDueFollowers, Date.now())).toMatchObject({ failed: 0 })
   expect(await Array.fromAsync(world.context.deadLetters.allOf(user.userId))).toEqual([])
   for (const [name, found] of await latestSnapshots()) {
     const before = seeded.get(name)!

@@ -38,8 +38,8 @@ afterAll(async () => {
   await world?.stop()
 })
 
-/** Triggers a run of the Schedule and returns its result. */
-async function runSchedule(scheduleId: string): Promise<unknown> {
+/** Triggers a run of the Schedule. */
+async function startSchedule(scheduleId: string) {
   const handle = client.schedule.getHandle(scheduleId)
   const { info: before } = await handle.describe()
   await handle.trigger()
@@ -48,8 +48,10 @@ async function runSchedule(scheduleId: string): Promise<unknown> {
     (described) => described.info.numActionsTaken > before.numActionsTaken,
   )
   const { workflow } = info.recentActions.at(-1)!.action
-  return client.workflow.getHandle(workflow.workflowId, workflow.firstExecutionRunId).result()
+  return client.workflow.getHandle(workflow.workflowId, workflow.firstExecutionRunId)
 }
+
+const runSchedule = async (scheduleId: string): Promise<unknown> => (await startSchedule(scheduleId)).result()
 
 const idOn = async (platform: Platform, id = postId) =>
   (await user.status(id)).platformStatuses.find((entry) => entry.platform === platform)!.platformPostId!
@@ -69,7 +71,7 @@ it('every platform reports metrics of a post and of the account', async () => {
     await control.setMetrics(await idOn(platform), { likes: 5, comments: 2, shares: 1 })
   }
   // Connecting counted the followers, and there is one count per slot.
-  expect(await runSchedule('collectAccountMetrics')).toMatchObject({ taken: 0, skipped: PLATFORMS.length, failed: 0 })
+  expect(await runSchedule('collectAccountMetrics')).toMatchObject({ saved: 0, skipped: PLATFORMS.length, failed: 0 })
   expect(await runSchedule('collectPostMetrics')).toEqual({
     saved: PLATFORMS.length,
     deleted: 0,
@@ -103,18 +105,22 @@ describe.each(['bluesky', 'threads'] as const)('%s', (platform) => {
     expect((await world.find(platform).control.requests()).length).toBe(before)
   })
 
-  it('a rate limit pauses only its own platform', async () => {
+  it('a rate limit pauses only its own platform, and the run collects its posts afterwards', async () => {
     const { control, refusals } = world.find(platform)
     await control.fault({ method: 'GET', path: '/', action: refusals.limited })
-    expect(await runSchedule('collectPostMetrics')).toMatchObject({ saved: 1, skipped: 1, failed: 0 })
-    expect(await lettersOf(user.userId)).toEqual([])
+    const run = await startSchedule('collectPostMetrics')
+    await poll(
+      () => snapshotsOf(postId),
+      (snapshots) => snapshots.length === 1,
+    )
+    expect(await snapshotsOf(postId)).toMatchObject([{ platform: 'mastodon' }])
+    const isWaiting = ({ pendingActivities }: { pendingActivities?: unknown[] | null }) => !pendingActivities?.length
+    await poll(async () => (await run.describe()).raw, isWaiting)
     await control.clearFaults()
     // The pause ends.
     await world.context.database.connection.collection('quotas').deleteMany({})
-    await poll(
-      () => runSchedule('collectPostMetrics'),
-      (result) => JSON.stringify(result) === JSON.stringify({ saved: 1, deleted: 0, skipped: 0, failed: 0 }),
-    )
+    expect(await run.result()).toMatchObject({ saved: 2, skipped: 1, failed: 0 })
+    expect(await lettersOf(user.userId)).toEqual([])
   })
 
   it('an outage makes a dead letter, which an admin can replay', async () => {

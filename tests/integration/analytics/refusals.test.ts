@@ -1,10 +1,11 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
-import { DAY, MINUTE } from '../../../src/domain/shared/times.ts'
+import { DAY, HOUR, MINUTE } from '../../../src/domain/shared/times.ts'
+import { NOTHING_COLLECTED } from '../../../src/workflows/contract/analytics.ts'
 import { publishedPost, storePosts } from '../../support/published.ts'
 import { later, startScriptedCollection, failure } from './scripted-collection.ts'
 
-const { context, platforms, lines, activities, run, listRun, collectRun, published, ...collection } =
+const { context, platforms, lines, activities, run, collectRun, published, ...collection } =
   await startScriptedCollection()
 const { snapshotsOf, lettersOf, clear } = collection
 afterEach(clear)
@@ -19,7 +20,7 @@ describe('a refusal by a platform', () => {
   it('an expired token is renewed, and the counts are read with the new one', async () => {
     const { userId, post } = await published(['mastodon'])
     platforms.scriptFor('mastodon').failures.push(failure('unauthorized'))
-    expect(await collectRun()).toMatchObject([{ saved: 1 }])
+    expect(await collectRun()).toMatchObject({ saved: 1 })
     expect(platforms.calls.map(({ token }) => token)).toEqual(['token', 'renewed token'])
     expect(await health(userId, 'mastodon')).toBe('active')
     expect(await snapshotsOf(post._id)).toHaveLength(1)
@@ -30,15 +31,13 @@ describe('a refusal by a platform', () => {
     const more = publishedPost({ userId, on: [on], completedAt: new Date(Date.now() - 3 * DAY) })
     await storePosts(context, [more])
     platforms.scriptFor(on).failures.push(...Array.from({ length: 20 }, () => failure('unauthorized')))
-    const { batches } = await listRun()
-    expect(batches.length).toBeGreaterThan(2)
-    for (const batch of batches) await run(activities().collectBatch, batch)
+    expect(await collectRun()).toMatchObject({ saved: 0, failed: 0 })
     expect(await health(userId, on)).toBe('expired')
     expect(await warnings(userId)).toEqual([expect.stringContaining('has expired. Reconnect')])
     expect(platforms.calls.length).toBeLessThanOrEqual(2)
     expect(await lettersOf(userId)).toEqual([])
     expect(await snapshotsOf(posts[0]!._id)).toEqual([])
-    expect((await listRun()).batches).toEqual([])
+    expect(await collectRun()).toEqual({ ...NOTHING_COLLECTED, resumeAt: null })
   })
 
   it('a revoked login that concurrent calls detect expires with one warning', async () => {
@@ -47,20 +46,19 @@ describe('a refusal by a platform', () => {
     script.meanwhile = () => new Promise((resolve) => setTimeout(resolve, 20))
     script.failures.push(...Array.from({ length: 20 }, () => failure('unauthorized')))
     script.followerFailures.push(...Array.from({ length: 20 }, () => failure('unauthorized')))
-    const { batches } = await listRun()
-    const range = { afterUserId: null, untilUserId: null }
-    const firstPage = { platform: 'mastodon' as const, range, after: null, pauses: {} }
     // Two processes, each with its own queue of calls.
-    const [one, other] = [activities(), activities()]
-    await Promise.all([
-      ...batches.map((batch) => run(one.collectBatch, batch)),
-      ...batches.map((batch) => run(other.collectBatch, batch)),
-      ...[one, other].map((process) => run(process.collectFollowersPage, firstPage)),
-    ])
+    const startedAt = later(0)().getTime()
+    await Promise.all(
+      [activities(), activities()].flatMap(({ collectDuePosts, collectDueFollowers }) => [
+        run(collectDuePosts, startedAt),
+        run(collectDuePosts, startedAt),
+        run(collectDueFollowers, startedAt),
+      ]),
+    )
     expect(await health(userId, 'mastodon')).toBe('expired')
     expect(await warnings(userId)).toEqual([expect.stringContaining('has expired. Reconnect')])
     expect(await lettersOf(userId)).toEqual([])
-    expect((await listRun()).batches).toEqual([])
+    expect(await collectRun()).toEqual({ ...NOTHING_COLLECTED, resumeAt: null })
   })
 
   it('a missing permission is logged once per account and run, and has no other effect', async () => {
@@ -68,7 +66,7 @@ describe('a refusal by a platform', () => {
     await storePosts(context, [publishedPost({ userId, on: ['threads'], completedAt: new Date(Date.now() - 3 * DAY) })])
     platforms.scriptFor('threads').failures.push(...Array.from({ length: 20 }, () => failure('permission')))
     lines.length = 0
-    expect(await collectRun()).toMatchObject([{ end: 'account', skipped: 1 }, { skipped: 0 }])
+    expect(await collectRun()).toEqual({ ...NOTHING_COLLECTED, skipped: 1, resumeAt: null })
     expect(lines.filter(({ message }) => message.includes('permission missing'))).toHaveLength(1)
     expect([await health(userId, 'threads'), await lettersOf(userId), await warnings(userId)]).toEqual([
       'active',
@@ -78,36 +76,62 @@ describe('a refusal by a platform', () => {
     expect(platforms.calls).toHaveLength(1)
   })
 
-  it('a rate limit pauses the platform for the stated time, and the posts are collected afterwards', async () => {
-    const { userId, post } = await published(['bluesky'])
+  it('a rate limit pauses the server for the stated time, and the posts are collected afterwards', async () => {
+    const { userId, post } = await published(['bluesky'], 60)
     platforms.scriptFor('bluesky').failures.push(failure('rate_limited', 90_000))
-    expect(await collectRun()).toMatchObject([{ end: 'platform', pauseMs: 90_000, saved: 0, failed: 0 }])
+    const startedAt = later(0)().getTime()
+    let passedMs = 0
+    const { collectDuePosts } = activities(() => later(passedMs)())
+    const { resumeAt, ...collected } = await run(collectDuePosts, startedAt)
+    expect(collected).toEqual({ ...NOTHING_COLLECTED, skipped: 25 })
+    expect(resumeAt! - startedAt).toBeGreaterThanOrEqual(90_000)
+    expect(resumeAt! - startedAt).toBeLessThan(100_000)
+    passedMs = MINUTE
+    expect(await run(collectDuePosts, startedAt)).toEqual({ ...NOTHING_COLLECTED, resumeAt: expect.any(Number) })
+    expect(platforms.calls).toHaveLength(1)
     expect(await lettersOf(userId)).toEqual([])
-    expect(await collectRun()).toMatchObject([{ saved: 1 }])
+    passedMs = 2 * MINUTE
+    expect(await run(collectDuePosts, startedAt)).toEqual({ ...NOTHING_COLLECTED, saved: 60, resumeAt: null })
     expect(await snapshotsOf(post._id)).toHaveLength(1)
   })
 
-  it('a server that keeps failing ends the turn of its account, and the next run collects the rest', async () => {
-    const { posts } = await published(['threads'], 11)
-    platforms.scriptFor('threads').failures.push(...Array.from({ length: 10 }, () => failure('transient')))
-    expect(await collectRun()).toMatchObject([{ saved: 0, deleted: 0, skipped: 1, failed: 10, end: 'account' }])
-    expect(await collectRun()).toMatchObject([{ postIds: [posts[10]!._id], saved: 1 }])
+  it('a run that waits for servers makes its turns less often with its age', async () => {
+    await published(['bluesky'], 1)
+    platforms.scriptFor('bluesky').failures.push(failure('rate_limited', 1))
+    const now = later(0)().getTime()
+    const { resumeAt } = await run(activities().collectDuePosts, now - 10 * MINUTE)
+    expect(resumeAt! - now).toBeGreaterThanOrEqual(MINUTE)
   })
 
-  it('a failed call makes dead letters of its own posts, and the rest of the batch is collected', async () => {
-    const { userId, posts } = await published(['threads'], 4)
+  it('a pause that outlasts the run leaves the posts to the next one', async () => {
+    await published(['bluesky'], 1)
+    platforms.scriptFor('bluesky').failures.push(failure('rate_limited', HOUR))
+    expect(await collectRun()).toMatchObject({ skipped: 1, resumeAt: null })
+  })
+
+  it('a server that keeps failing ends the claim, and the rest is collected after its lease', async () => {
+    await published(['threads'], 11)
+    platforms.scriptFor('threads').failures.push(...Array.from({ length: 10 }, () => failure('transient')))
+    const first = await collectRun()
+    expect(first).toMatchObject({ saved: 0, deleted: 0, skipped: 1, failed: 10, resumeAt: expect.any(Number) })
+    expect(await collectRun(() => new Date(first.resumeAt!))).toMatchObject({ saved: 1, resumeAt: null })
+  })
+
+  it('a failed call makes dead letters of its own posts, and the rest of the claim is collected', async () => {
+    const { userId } = await published(['threads'], 4)
     platforms.scriptFor('threads').failures.push(null, failure('validation'), null, failure('rate_limited', 60_000))
-    expect(await collectRun()).toMatchObject([{ saved: 2, failed: 1, skipped: 1, end: 'platform', pauseMs: 60_000 }])
+    expect(await collectRun()).toMatchObject({ saved: 2, failed: 1, skipped: 1 })
     expect(platforms.calls.map(({ ids }) => ids.length)).toEqual([1, 1, 1, 1])
-    expect(await lettersOf(userId)).toMatchObject([{ postId: posts[1]!._id }])
-    expect(await collectRun()).toMatchObject([{ postIds: [posts[3]!._id], saved: 1 }])
+    const failed = await Promise.all((await lettersOf(userId)).map(({ postId }) => snapshotsOf(postId!)))
+    expect(failed).toEqual([[]])
+    expect(await collectRun(later(MINUTE))).toMatchObject({ saved: 1 })
   })
 
   it('other failures make one dead letter per post and platform, with a count', async () => {
     const { userId, posts } = await published(['bluesky', 'mastodon'], 2)
     platforms.scriptFor('bluesky').failures.push(failure('transient'), failure('validation'))
     await collectRun()
-    expect(await collectRun()).toEqual([])
+    expect(await collectRun()).toMatchObject(NOTHING_COLLECTED)
     const letters = await lettersOf(userId)
     expect(letters.map(({ postId }) => postId)).toEqual(posts.map(({ _id }) => _id).toSorted())
     expect(letters).toMatchObject([

@@ -1,20 +1,12 @@
+import type { Info } from '@temporalio/activity'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { createAnalyticsActivities } from '../../../src/activities/analytics/analytics-activities.ts'
-import type { Context } from '../../../src/context.ts'
 import { toSlot } from '../../../src/domain/analytics/collection.ts'
 import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import type { Post } from '../../../src/domain/posts/post.ts'
 import { MINUTE } from '../../../src/domain/shared/times.ts'
 import { PlatformError } from '../../../src/platforms/errors.ts'
-import {
-  startAgeClass,
-  type CollectedFollowers,
-  type DueBatch,
-  type DuePage,
-  type DuePlace,
-  type FollowersPage,
-  type Pauses,
-} from '../../../src/workflows/contract/analytics.ts'
+import type { CollectorTurn } from '../../../src/workflows/contract/analytics.ts'
 import { connectedUser, publishedPost, storePosts } from '../../support/published.ts'
 import { testContext } from '../../support/servers.ts'
 import { createScriptedPlatforms } from '../../support/scripted-platforms.ts'
@@ -29,15 +21,6 @@ interface Line {
   message: string
   attributes: unknown
 }
-
-export interface FollowersRound {
-  now?: () => Date
-  pauses?: Pauses
-  /** The servers of a later round. */
-  servers?: string[]
-}
-
-const NO_FOLLOWERS: CollectedFollowers = { taken: 0, skipped: 0, failed: 0, paused: 0 }
 
 /** Creates the collection activities with a separate database and scripted platforms. */
 export async function startScriptedCollection() {
@@ -60,35 +43,13 @@ export async function startScriptedCollection() {
     } as const),
   }
 
-  const activities = (now = later(0), published: Partial<Context['published']> = {}) =>
-    createAnalyticsActivities({
-      ...context,
-      clock: { ...context.clock, now },
-      published: { ...context.published, ...published },
-    })
+  /** The activities of a worker. */
+  const activities = (now = later(0), draining = new AbortController().signal) =>
+    createAnalyticsActivities({ ...context, draining, clock: { ...context.clock, now } })
 
-  const environment = () => new MockActivityEnvironment(undefined, { logger })
+  const environment = (info: Partial<Info> = {}) => new MockActivityEnvironment(info, { logger })
   const run = <A extends unknown[], R>(activity: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
     environment().run(activity, ...args)
-
-  /** Returns all pages of a shard. */
-  async function listShard(place: DuePlace, now?: () => Date): Promise<DuePage[]> {
-    const { listDueMetrics } = activities(now)
-    const pages = [await run(listDueMetrics, place)]
-    for (let page = pages[0]!; page.next; pages.push(page)) page = await run(listDueMetrics, page.next)
-    return pages
-  }
-
-  /** Returns all pages of a run and the batches that its workflow would start. */
-  async function listRun(now?: () => Date): Promise<{ pages: DuePage[]; batches: DueBatch[] }> {
-    const { planCollection } = activities(now)
-    const { shards } = await run(planCollection)
-    const pages = (await Promise.all(shards.map((shard) => listShard(startAgeClass(0, shard), now)))).flat()
-    const batches = pages.flatMap(({ accounts, slot }) =>
-      accounts.flatMap(({ batches: some, ...account }) => some.map((postIds) => ({ ...account, postIds, slot }))),
-    )
-    return { pages, batches }
-  }
 
   return {
     context,
@@ -97,36 +58,13 @@ export async function startScriptedCollection() {
     activities,
     environment,
     run,
-    listShard,
-    listRun,
 
-    /** Collects all due posts like the workflow, in sequence. */
-    async collectRun(now?: () => Date) {
-      const { batches } = await listRun(now)
-      const results = []
-      for (const batch of batches) results.push({ ...batch, ...(await run(activities(now).collectBatch, batch)) })
-      return results
-    },
+    /** Makes the first turn of a collector in a run that starts now. */
+    collectRun: (now = later(0)): Promise<CollectorTurn> => run(activities(now).collectDuePosts, now().getTime()),
 
-    /** Runs a round of each shard of follower counts, one after the other, and returns their totals. */
-    async collectFollowers({ now, pauses: before = {}, servers }: FollowersRound = {}) {
-      const { planFollowers, collectFollowersPage } = activities(now)
-      const totals = { ...NO_FOLLOWERS, pauses: {} as Pauses }
-      for (const { platform, range } of (await run(planFollowers)).shards) {
-        let pauses = before
-        for (let after: string | null = null, isFirst = true; isFirst || after !== null; isFirst = false) {
-          const page: FollowersPage = await run(collectFollowersPage, {
-            ...{ platform, range, after, pauses },
-            ...(servers && { servers }),
-          })
-          for (const name of Object.keys(NO_FOLLOWERS) as (keyof CollectedFollowers)[]) totals[name] += page[name]
-          pauses = page.pauses
-          after = page.next
-        }
-        Object.assign(totals.pauses, pauses)
-      }
-      return totals
-    },
+    /** Does the same for follower counts. */
+    collectFollowers: (now = later(0)): Promise<CollectorTurn> =>
+      run(activities(now).collectDueFollowers, now().getTime()),
 
     async published(on: Platform[], count = 1, completedAt = new Date()) {
       const { _id: userId } = await connectedUser(context, on)

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { devNull } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client'
-import { ApplicationFailure, Context as ActivityContext } from '@temporalio/activity'
+import { ApplicationFailure } from '@temporalio/activity'
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
 import { NativeConnection, Worker } from '@temporalio/worker'
 import { startWorld } from '../../../bench/world.ts'
@@ -29,21 +29,17 @@ import { CODE_LIFE_MS } from '../../../src/domain/notifications/mails.ts'
 import { connectionExpired } from '../../../src/domain/notifications/notifications.ts'
 import type { PaymentEvent } from '../../../src/domain/billing/payment-events.ts'
 import { HOUR, MINUTE, SECOND } from '../../../src/domain/shared/times.ts'
-import { PLATFORMS, type Platform } from '../../../src/domain/shared/platforms.ts'
+import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import type { PlatformAdapter } from '../../../src/platforms/contract.ts'
 import { PlatformError } from '../../../src/platforms/errors.ts'
 import { loadBundle } from '../../../src/worker/bundle.ts'
 import { startWorkers } from '../../../src/worker/create-workers.ts'
 import { newId } from '../../../src/store/shared/schema.ts'
 import {
+  NOTHING_COLLECTED,
   refreshWorkflowId,
-  startAgeClass,
   toConnectionId,
-  type CollectedBatch,
-  type DueAccount,
-  type DueBatch,
-  type DuePage,
-  type DuePlace,
+  type CollectorTurn,
 } from '../../../src/workflows/contract/analytics.ts'
 import { backgroundWorkflowId } from '../../../src/workflows/contract/background-work.ts'
 import { SUBSCRIPTION_SUMMARY, type SubscriptionState } from '../../../src/workflows/contract/billing.ts'
@@ -267,12 +263,7 @@ async function recordAnalytics(userId: string): Promise<void> {
     await records.updateOne({ _id: data.postId }, { $set: { 'platformStatuses.$[].completedAt': completedAt } })
     return data.postId
   }
-  /** Returns the id of a platform's only shard. The plan has the shards of all platforms in this order. */
-  const toShardId = (run: string, platform: Platform) => `${run}/${PLATFORMS.indexOf(platform)}`
-
-  countFailures.threads = [rateLimit(4 * SECOND)]
-  await recordScheduled('followers-in-shards', 'collectAccountMetrics', 'analytics')
-  await recordHistory('followers-shard-after-a-pause', toShardId('collectAccountMetrics', 'threads'))
+  await recordScheduled('followers-collected', 'collectAccountMetrics', 'analytics')
   const connectionId = toConnectionId((await context.accounts.findDefault(userId, 'mastodon'))!)
   const ofAccount = { summary: 'Collect the followers of a new account', fairnessKey: userId }
   await context.orchestrator.startWork('collectFollowers', connectionId, ofAccount)
@@ -283,8 +274,7 @@ async function recordAnalytics(userId: string): Promise<void> {
   countFailures.mastodon = [transient()]
   countFailures.threads = [null, rateLimit(HOUR)]
   await records.updateMany({ userId }, { $set: { 'platformStatuses.$[].metricsDueAt': new Date(0) } })
-  await recordScheduled('metrics-in-shards', 'collectPostMetrics', 'analytics')
-  await recordHistory('metrics-shard-paused', toShardId('collectPostMetrics', 'threads'))
+  await recordScheduled('metrics-collected', 'collectPostMetrics', 'analytics')
 
   const scheduledAt = new Date(Date.now() + 10 * MINUTE).toISOString()
   const scheduled = { content: { text: RECORDED_TEXT }, selectedPlatforms: onBoth, scheduledAt }
@@ -432,85 +422,16 @@ async function recordScripted(userId: string): Promise<void> {
   const syncing = { syncSubscription: async () => states.shift() }
   await run('subscription', syncing, [userId], (id) => recordEnd('payments-period-ended', id))
 
-  await recordShards(userId, run)
+  let turns = 0
+  const collecting = {
+    collectDuePosts: async (): Promise<CollectorTurn> => {
+      turns += 1
+      if (turns === 1) throw new Error('The database is down')
+      return { ...NOTHING_COLLECTED, saved: 1, resumeAt: turns <= 4 ? Date.now() + (turns % 2) * 2 * SECOND : null }
+    },
+  }
+  await run('collectPostMetrics', collecting, [], (id) => recordEnd('metrics-collected-in-turns', id))
   await native.close()
-}
-
-async function recordShards(userId: string, run: RunScripted): Promise<void> {
-  const DONE: CollectedBatch = { saved: 1, deleted: 0, skipped: 0, failed: 0, end: 'done' }
-  const shard = { platform: 'mastodon' as const, range: { afterUserId: null, untilUserId: null }, startUserId: null }
-  const listing = { collectedBefore: 0, slow: [], isCut: false }
-  const totals = { saved: 0, deleted: 0, skipped: 0, failed: 0 }
-  const toInput = (runMs: number) => ({
-    ...{ place: startAgeClass(0, shard), pauses: {}, endsAt: Date.now() + runMs, listing },
-    ...totals,
-  })
-  const buildAccounts = (server: string, count: number): DueAccount[] =>
-    Array.from({ length: count }, (_, index) => ({
-      ...{ userId, platform: 'mastodon', server, publishedBy: `${index}@${server}`, batches: [[newId()], [newId()]] },
-    }))
-  /** A listing with two pages. Its first page was cut for the first `cuts` times. */
-  const createPages = (cuts: number) => {
-    let listed = 0
-    return async (place: DuePlace): Promise<DuePage> => {
-      if (place.ageClass === 0) listed += 1
-      const next = place.ageClass === 0 ? startAgeClass(1, place) : null
-      const isCut = place.ageClass === 0 && listed <= cuts
-      return { slot: Date.now(), accounts: buildAccounts('one.example', 2), next, ...(isCut && { isCut }) }
-    }
-  }
-
-  let batches = 0
-  const cut = {
-    listDueMetrics: createPages(2),
-    collectBatch: async () => {
-      if (++batches === 2) throw ApplicationFailure.nonRetryable('No call succeeds')
-      return DONE
-    },
-  }
-  await run('collectMetricsShard', cut, [toInput(HOUR)], async (workflowId) => {
-    const handle = client.workflow.getHandle(workflowId)
-    const { runId } = await handle.describe()
-    await handle.result()
-    await recordHistory('metrics-shard-to-continue', workflowId, runId)
-    await recordHistory('metrics-shard-continued', workflowId)
-  })
-
-  const slow = [...buildAccounts('slow.example', 9), ...buildAccounts('other.example', 1)]
-  let pages = 0
-  const turns = {
-    listDueMetrics: async () => ({ slot: Date.now(), accounts: pages++ === 0 ? slow : slow.slice(8, 9), next: null }),
-    collectBatch: async ({ publishedBy }: DueBatch) => {
-      if (pages === 1 && publishedBy!.endsWith('slow.example')) await beatFor(31 * SECOND)
-      return DONE
-    },
-  }
-  await run('collectMetricsShard', turns, [toInput(HOUR)], (id) => recordEnd('metrics-shard-with-slow-server', id))
-
-  const late = { listDueMetrics: createPages(0), collectBatch: () => beatFor(HOUR) }
-  await run('collectMetricsShard', late, [toInput(2 * SECOND)], (id) => recordEnd('metrics-shard-out-of-time', id))
-
-  const broken = {
-    planCollection: async () => ({
-      shards: ['first', 'second'].map((name) => ({ ...shard, name })),
-      endsAt: Date.now() + HOUR,
-    }),
-    listDueMetrics: () => Promise.reject(ApplicationFailure.nonRetryable('No page can be read')),
-  }
-  await run('collectPostMetrics', broken, [], async (workflowId) => {
-    await client.workflow
-      .getHandle(workflowId)
-      .result()
-      .catch(() => {})
-    await recordHistory('metrics-with-failed-shard', workflowId)
-  })
-}
-
-/** Waits in an activity until a time has passed or the workflow cancels it. */
-async function beatFor(ms: number): Promise<void> {
-  const activity = ActivityContext.current()
-  const beats = setInterval(() => activity.heartbeat(), SECOND)
-  await activity.sleep(ms).finally(() => clearInterval(beats))
 }
 
 /** Starts a workflow as its Schedule does, and records it. */

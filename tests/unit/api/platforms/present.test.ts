@@ -18,6 +18,7 @@ const account: ConnectedAccount = {
   profile: { displayName: 'Alice', handle: 'alice.test', avatar: 'https://pds.test/a.png', description: 'Hello' },
   health: { status: 'active', lastError: null, checkedAt: now },
   connectedAt: now,
+  followersDueAt: now,
   auth: { accessToken: 'sealed-access', refreshToken: 'sealed-refresh', expiresAt: now, endsAt: null },
   refreshLease: { version: 7, holder: 'someone', until: now },
 }

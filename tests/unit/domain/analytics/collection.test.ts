@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest'
 import {
   canBeDeleted,
   DEFAULT_AGES,
+  findDueLane,
   findNextCollection,
-  isDue,
-  listDueBounds,
   parseAgeClasses,
 } from '../../../../src/domain/analytics/collection.ts'
 import { DAY, HOUR, MINUTE } from '../../../../src/domain/shared/times.ts'
@@ -80,7 +79,6 @@ it('a missing post counts as deleted once its grace time has passed', () => {
 })
 
 describe('due metrics', () => {
-  const [young, older] = listDueBounds(['bluesky'], T0)
   const entry = {
     platform: 'bluesky',
     status: 'completed',
@@ -89,26 +87,24 @@ describe('due metrics', () => {
     metricsDueAt: T0,
   } as const
 
-  it('posts of the last day come before older ones', () => {
-    const youngest = new Date(T0.getTime() - DAY)
-    expect(young).toEqual({ platforms: ['bluesky'], dueBy: T0, completedAfter: youngest })
-    expect(older).toEqual({ platforms: ['bluesky'], dueBy: T0, completedUntil: youngest })
+  it('a due entry is in the lane of its server', () => {
+    expect(findDueLane(entry, T0)).toEqual({ platform: 'bluesky', server: null })
+    expect(findDueLane({ ...entry, platform: 'mastodon', server: 'https://one.test' }, T0)).toEqual({
+      platform: 'mastodon',
+      server: 'https://one.test',
+    })
   })
 
   it.each([
-    ['a published entry', {}, true, false],
-    ['an entry published now', { completedAt: T0 }, true, false],
-    ['an entry of the day before', { completedAt: new Date(T0.getTime() - DAY) }, false, true],
-    ['an entry that is due later', { metricsDueAt: new Date(T0.getTime() + 1) }, false, false],
-    ['an entry that is not collected any more', { metricsDueAt: null }, false, false],
-    ['an entry without a collection time', { metricsDueAt: undefined }, false, false],
-    ['an entry of another platform', { platform: 'tumblr' as const }, false, false],
-    ['a failed entry', { status: 'failed' as const }, false, false],
-    ['an entry without an id', { platformPostId: null }, false, false],
-    ['an unpublished entry', { completedAt: null }, false, false],
-  ])('%s is due or not as expected', (_name, fields, isYoung, isOlder) => {
+    ['an entry that is due later', { metricsDueAt: new Date(T0.getTime() + 1) }],
+    ['an entry that is not collected any more', { metricsDueAt: null }],
+    ['an entry without a collection time', { metricsDueAt: undefined }],
+    ['a failed entry', { status: 'failed' as const }],
+    ['an entry without an id', { platformPostId: null }],
+    ['an unpublished entry', { completedAt: null }],
+  ])('%s is not due', (_name, fields) => {
     const { metricsDueAt, ...rest } = { ...entry, ...fields }
     const changed = { ...rest, ...(metricsDueAt !== undefined && { metricsDueAt }) }
-    expect([isDue(changed, young!), isDue(changed, older!)]).toEqual([isYoung, isOlder])
+    expect(findDueLane(changed, T0)).toBeNull()
   })
 })
