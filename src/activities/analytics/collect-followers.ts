@@ -77,7 +77,7 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
   return {
     /**
      * Returns today's count, or reads it now; null when it is not available. Post metrics are collected without it.
-     * @throws PlatformError for a rate limit, and errors other than PlatformError
+     * @throws PlatformError for a rate limit, and the reason of an aborted signal
      */
     async findCurrent(account: ConnectedAccount, signal: AbortSignal): Promise<number | null> {
       const latest = await findLatest(account)
@@ -88,7 +88,9 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
       try {
         count = await readAndSave(account, signal)
       } catch (error) {
-        if (!(error instanceof PlatformError) || error.class === 'rate_limited') throw error
+        signal.throwIfAborted()
+        if (error instanceof PlatformError && error.class === 'rate_limited') throw error
+        if (!(error instanceof PlatformError)) log.error('follower count not stored', { error })
       }
       if (count === null) rememberUnknown(connectionId)
       return count

@@ -164,11 +164,15 @@ export function createSnapshotStore(connection: Connection) {
      * Like `save`, for follower counts. The count of a user's only account on a platform replaces that of an earlier account on this day.
      */
     async saveFollowers({ isOnly, ...snapshot }: NewAccountSnapshot, session: ClientSession): Promise<void> {
-      const { userId, platform: on, slot, ...fields } = snapshot
-      await accountSnapshots().updateOne(
-        { userId, platform: on, slot, ...(!isOnly && { accountId: snapshot.accountId }) },
-        { $set: fields, $setOnInsert: { _id: newId() } },
-        { upsert: true, session },
+      const { userId, platform: on, slot, accountId, ...fields } = snapshot
+      const ofDay = { userId, platform: on, slot }
+      const update = { $set: fields, $setOnInsert: { _id: newId() } }
+      await accountSnapshots().bulkWrite(
+        [
+          ...(isOnly ? [{ deleteMany: { filter: { ...ofDay, accountId: { $ne: accountId } } } }] : []),
+          { updateOne: { filter: { ...ofDay, accountId }, update, upsert: true } },
+        ],
+        { session },
       )
     },
 

@@ -1,7 +1,8 @@
-import { afterAll, afterEach, expect, it } from 'vitest'
+import { afterAll, afterEach, expect, it, vi } from 'vitest'
 import { CapacityExceeded } from '../../../src/activities/shared/call-limiter.ts'
 import { toSlot } from '../../../src/domain/analytics/collection.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/domain/shared/times.ts'
+import { newId } from '../../../src/store/shared/schema.ts'
 import { NOTHING_COLLECTED } from '../../../src/workflows/contract/analytics.ts'
 import { addAccount, connectedUser } from '../../support/published.ts'
 import { later as laterToday, startScriptedCollection, failure } from './scripted-collection.ts'
@@ -42,6 +43,34 @@ it('unavailable followers do not block other counts and are not requested with e
   expect(await context.snapshots.latest({ ...posts[0]!, postId: posts[0]!._id }, 'threads')).toMatchObject({
     followerCountAtSnapshot: null,
   })
+})
+
+it.each([
+  ['first', 0],
+  ['second', 1],
+])(
+  'the count of the only account left replaces those of the day, when the %s of two accounts stays',
+  async (_, left) => {
+    const userId = newId()
+    const accountIds = ['aaa', 'bbb'] as const
+    const fields = { userId, platform: 'bluesky' as const, slot: toSlot(later(0)(), DAY), takenAt: later(0)() }
+    const save = (accountId: string, followers: number, isOnly: boolean) =>
+      context.database.transaction((session) =>
+        context.snapshots.saveFollowers({ ...fields, accountId, followers, isOnly }, session),
+      )
+    for (const accountId of accountIds) await save(accountId, 10, false)
+    await save(accountIds[left]!, 11, true)
+    const rows = await Array.fromAsync(context.snapshots.allFollowersOf(userId))
+    expect(rows).toMatchObject([{ accountId: accountIds[left], followers: 11 }])
+  },
+)
+
+it('a follower count that cannot be stored stops no metrics of posts', async () => {
+  const { posts } = await published(['threads'], 2)
+  const spy = vi.spyOn(context.snapshotWriter, 'saveFollowers').mockRejectedValueOnce(new Error('refused'))
+  expect(await collectRun()).toMatchObject({ saved: 2, failed: 0 })
+  spy.mockRestore()
+  expect(await lettersOf(posts[0]!.userId)).toEqual([])
 })
 
 it('an account that has a count of today is not requested again, and is due on the next day', async () => {
