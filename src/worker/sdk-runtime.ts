@@ -31,8 +31,10 @@ async function install({ logger, level, hasMetrics }: RuntimeOptions): Promise<R
       const write = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const
       logger[write[severity]](toLogFields(meta), message)
     }),
-    ...(address !== null && {
-      telemetryOptions: {
+    telemetryOptions: {
+      // The native part would print coloured text instead of JSON.
+      logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
+      ...(address !== null && {
         metrics: {
           prometheus: {
             bindAddress: address,
@@ -41,8 +43,8 @@ async function install({ logger, level, hasMetrics }: RuntimeOptions): Promise<R
             useSecondsForDurations: true,
           },
         },
-      },
-    }),
+      }),
+    },
   })
   if (address === null) return async () => ''
   return async () => {

@@ -173,4 +173,28 @@ describe('when servers go away under running processes', () => {
     await expect.poll(() => get('/health/delivery'), wait).toEqual({ status: 200, missing: [] })
     expect([api.exitCode, worker.exitCode]).toEqual([null, null])
   })
+
+  it('every line that a worker writes is JSON, those of the native part of the SDK as well', async () => {
+    const lines = recordLines(worker)
+    await temporal!.stop()
+    await expect.poll(() => lines().filter((line) => line.includes('"sdkComponent":"core"')), wait).not.toEqual([])
+    expect(lines().filter((line) => !isJson(line))).toEqual([])
+    await startOrchestrator()
+    await expect.poll(() => get('/health/delivery'), wait).toEqual({ status: 200, missing: [] })
+  })
 })
+
+/** Returns a function that returns the complete lines that the process has written since. */
+function recordLines(child: ChildProcess): () => string[] {
+  let output = ''
+  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (output += String(chunk)))
+  return () => output.split('\n').slice(0, -1)
+}
+
+function isJson(line: string): boolean {
+  try {
+    return typeof JSON.parse(line) === 'object'
+  } catch {
+    return false
+  }
+}

@@ -162,13 +162,13 @@ describe('docker-compose.yml', () => {
   test.each(services)('the service %s waits only for services that end or have a health check', (_name, service) => {
     for (const [name, { condition }] of Object.entries(service.depends_on ?? {})) {
       const { healthcheck, restart } = compose.services[name] ?? {}
-      const ends = restart === 'on-failure'
+      const ends = restart === 'on-failure:5'
       expect([name, condition]).toEqual([name, ends ? 'service_completed_successfully' : 'service_healthy'])
       expect([name, ends || healthcheck?.test !== undefined]).toEqual([name, true])
     }
   })
 
-  test.each(services.filter(([, service]) => service.restart !== 'on-failure'))(
+  test.each(services.filter(([, service]) => service.restart !== 'on-failure:5'))(
     'the service %s restarts unless it is stopped',
     (_name, service) => {
       expect(service.restart).toBe('unless-stopped')
@@ -177,7 +177,7 @@ describe('docker-compose.yml', () => {
 
   test('every server except the web interface has a health check', () => {
     const unchecked = services.filter(
-      ([, { restart, healthcheck }]) => restart !== 'on-failure' && healthcheck?.test?.[0] !== 'CMD',
+      ([, { restart, healthcheck }]) => restart !== 'on-failure:5' && healthcheck?.test?.[0] !== 'CMD',
     )
     expect(unchecked.map(([name]) => name)).toEqual(['temporal-ui'])
   })
