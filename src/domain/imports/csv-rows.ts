@@ -20,8 +20,8 @@ const REQUIRED_COLUMNS = ['text'] as const
 const SEPARATOR = ';'
 /** An override whose text is empty; an empty cell is no override. */
 const EMPTY_TEXT = '""'
-/** Spreadsheets read cells with these first characters as formulas. */
-const FORMULA = /^'*(?:[=+\-@\t\r＝＋－＠]|""$)/
+/** Spreadsheets read cells with these first characters as formulas. Some skip blanks and invisible characters before them. */
+const FORMULA = /^'*(?:[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠]|[\t\r\n]|""$)/u
 
 export type CsvRecord = Record<string, string>
 

@@ -80,18 +80,21 @@ describe('the cells of a CSV file', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const cell = escapeCell(text)
-        expect(cell).not.toMatch(/^[=+\-@\t\r＝＋－＠]/)
+        expect(cell).not.toMatch(/^(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/)
         expect(unescapeCell(cell)).toBe(text)
       }),
     )
   })
 
-  it.each(['=1+1', '+49 30', '-1', '@ann', '\tx', '\rx', '＝1'])('the text %j gets an apostrophe', (text) => {
+  it.each([
+    ...['=1+1', '+49 30', '-1', '@ann', '\tx', '\rx', '\nx', '＝1'],
+    ...[' =1', '\n=1', '\u00a0\u3000@a', '\u200b=1', '\ufeff+1', ' \u202e -1'],
+  ])('the text %j gets an apostrophe', (text) => {
     expect(escapeCell(text)).toBe(`'${text}`)
   })
 
-  it('a text with an apostrophe that escapes nothing stays as it is', () => {
-    for (const text of ["'Tis the season", "''", "'"]) {
+  it('a text that needs no escape stays as it is', () => {
+    for (const text of ["'Tis the season", "''", "'", ' a', '1 = 1', ' ']) {
       expect(escapeCell(text)).toBe(text)
       expect(unescapeCell(text)).toBe(text)
     }
