@@ -76,7 +76,7 @@ describe('parseJson', () => {
   })
 
   it.each([
-    [String.raw`"\u0000"`, 'The request body contains NUL characters. Remove them.'],
+    [String.raw`"\u0000"`, 'Request body contains NUL characters. Remove them.'],
     [String.raw`{"a":{"b":["x","\u0000"]}}`, 'a.b.1 contains NUL characters. Remove them.'],
     [String.raw`{"a":{"\u0000":1}}`, 'a contains NUL characters. Remove them.'],
     [String.raw`{"a":"\ud800"}`, 'a contains lone surrogates. Remove them.'],
