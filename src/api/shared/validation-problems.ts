@@ -1,11 +1,10 @@
 import type { FastifySchemaValidationError } from 'fastify'
-import type { Problem } from '../../domain/shared/service-error.ts'
+import { MAX_PATH_LENGTH, type Problem } from '../../domain/shared/service-error.ts'
 
 type Issue = FastifySchemaValidationError & { propertyName?: string }
 
 /** A small body can have thousands of problems. */
 const MAX_PROBLEMS = 100
-const MAX_PATH_LENGTH = 200
 
 /**
  * Converts validator issues to problems with messages for people.

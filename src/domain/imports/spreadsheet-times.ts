@@ -23,7 +23,7 @@ export function toIsoTime(cell: string, order: DateOrder | null): { time: string
   if (!date) return { problem: INVALID }
   const [found, first, , second, third] = date as unknown as string[]
   const isYearFirst = first!.length === 4
-  if (!isYearFirst && first!.length > 2) return { problem: INVALID }
+  if (!isYearFirst && (first!.length > 2 || third!.length === 1)) return { problem: INVALID }
   const rest = cell.slice(found!.length)
   if (rest.trim() === '') return { problem: 'has a date without a time. Add the time, such as 09:30.' }
   const clock = readClock(rest)

@@ -1,4 +1,4 @@
-import { ServiceError, validationFailed } from './service-error.ts'
+import { MAX_PATH_LENGTH, ServiceError, validationFailed } from './service-error.ts'
 
 /** Maximal nesting of arrays and objects. */
 const MAX_DEPTH = 32
@@ -90,7 +90,8 @@ function assertText(text: string, path: string, subject: string): void {
   if (!text.isWellFormed()) throw unusable(path, subject, 'lone surrogates')
 }
 
-function unusable(path: string, subject: string, characters: string): ServiceError {
+function unusable(fullPath: string, subject: string, characters: string): ServiceError {
+  const path = fullPath.slice(0, MAX_PATH_LENGTH)
   const message = `${path === '' ? subject : path} contains ${characters}. Remove them.`
   return validationFailed([{ path, code: 'INVALID_CHARACTERS', message }])
 }

@@ -34,6 +34,7 @@ describe('the times of spreadsheets', () => {
     ['1.5.2027 13:30 PM', 'dmy', 'must be a date with a time'],
     ['1.5/2027 9:30', 'dmy', 'must be a date with a time'],
     ['1.5.202 9:30', 'dmy', 'must be a date with a time'],
+    ['1.5.7 9:30', 'dmy', 'must be a date with a time'],
     ['1.5.20277 9:30', 'dmy', 'must be a date with a time'],
     ['202.5.1 9:30', 'dmy', 'must be a date with a time'],
     ['tomorrow', 'dmy', 'must be a date with a time'],
