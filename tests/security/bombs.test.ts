@@ -34,14 +34,14 @@ interface Attack {
   name: string
   path: string
   /** Generates the body when it is sent, because all bodies together have about 250 MB. */
-  makeBody: () => string
+  makeBody: () => string | Buffer
   headers?: Record<string, string>
   /** Sends the body in chunks without a Content-Length. */
   isChunked?: boolean
 }
 
-/** Returns the response status; 0 when the server closed the connection while the body was sent. */
-async function send({ path, makeBody, headers = {}, isChunked = false }: Attack): Promise<number> {
+/** Returns the response; status 0 when the server closed the connection while the body was sent. */
+async function send({ path, makeBody, headers = {}, isChunked = false }: Omit<Attack, 'name'>) {
   const body = makeBody()
   const socket = connect(port, '127.0.0.1')
   const size = Buffer.byteLength(body)
@@ -62,7 +62,7 @@ async function send({ path, makeBody, headers = {}, isChunked = false }: Attack)
   if (isChunked) socket.write('\r\n0\r\n\r\n')
   // Not `once`, which fails on the error that a server causes by closing early.
   await new Promise((resolve) => socket.on('close', resolve))
-  return Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0)
+  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0), answer }
 }
 
 const arrays = (bytes: number) => `[${'[],'.repeat(bytes / 3 - 1)}[]]`
@@ -152,7 +152,7 @@ it('an API with a 512 MB heap refuses every bomb with a 4xx, survives, and answe
   await Promise.all(
     Array.from({ length: 6 }, async () => {
       for (let attack = queue.pop(); attack; attack = queue.pop()) {
-        const status = await send(attack)
+        const { status } = await send(attack)
         statuses.add(status)
         // When the connection closes in the middle of a refused body, the response may be lost.
         const isUnread = attack.path === '/api/auth/signup' || attack.path.startsWith(CAPTIONS)
@@ -176,10 +176,83 @@ it('caption requests with 15 MB of images still work afterwards, and the process
   const picture = `data:image/png;base64,${Buffer.concat([png, Buffer.alloc(4_900_000)]).toString('base64')}`
   const body = JSON.stringify({ prompt: 'Our new café', media: [picture, picture, picture] })
   const stop = watchHealth()
-  const statuses = await Promise.all(
-    users.slice(0, 4).map(({ headers }) => send({ name: 'pictures', path: CAPTIONS, makeBody: () => body, headers })),
+  const answers = await Promise.all(
+    users.slice(0, 4).map(({ headers }) => send({ path: CAPTIONS, makeBody: () => body, headers })),
   )
-  expect(statuses).toEqual([200, 200, 200, 200])
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
   expect(new Set(await stop())).toEqual(new Set([200]))
   expect([api.exitCode, api.signalCode]).toEqual([null, null])
 })
+
+const FIFTEEN = 15 * MIB
+const csv = (...lines: string[]) => ['text,platforms,accounts,media,accountContent', ...lines].join('\n')
+const json = (rows: string[]) => `[${rows.join(',')}]`
+const rowsOf = (row: string, count: number) => Array.from({ length: count }, () => row)
+
+/** Files that were built to exhaust an import, with what the plan or the refusal says of them. */
+const FILES: [name: string, type: 'csv' | 'json', make: () => string | Buffer, answer: string][] = [
+  ['a header of 100,000 names', 'csv', () => rowsOf('name', 100_000).join(','), 'has more than 100 cells'],
+  ['a header that is too long', 'csv', () => 'x'.repeat(FIFTEEN), 'is larger than 1048576 characters'],
+  ['500,000 empty cells', 'csv', () => csv(','.repeat(500_000)), 'has more than 100 cells'],
+  ['commas', 'csv', () => ','.repeat(FIFTEEN), 'has more than 100 cells'],
+  ['commas in UTF-16', 'csv', () => Buffer.from(csv(','.repeat(FIFTEEN / 2)), 'utf16le'), 'has more than 100 cells'],
+  ['quoted commas', 'csv', () => csv('",",'.repeat(FIFTEEN / 4)), 'has more than 100 cells'],
+  ['an open quote', 'csv', () => csv(`"${'a,\n'.repeat(FIFTEEN / 3)}`), 'or a quote is not closed'],
+  ['doubled quotes', 'csv', () => csv(`"${'""'.repeat(FIFTEEN / 2)}`), 'or a quote is not closed'],
+  ['empty lines', 'csv', () => csv('\n'.repeat(FIFTEEN)), 'The file has no rows'],
+  ['empty rows', 'csv', () => csv(',\n'.repeat(FIFTEEN / 2)), 'has more than 50000 rows'],
+  ['short rows', 'csv', () => csv('a\n'.repeat(FIFTEEN / 2)), 'at most 10000 rows'],
+  [
+    'half a million entries in lists',
+    'csv',
+    () => csv(rowsOf(`a,${';'.repeat(500_000)},"${'a,'.repeat(250_000)}",,`, 10).join('\n')),
+    '"error":10,',
+  ],
+  [
+    'cells nested 5,000 deep',
+    'csv',
+    () => csv(rowsOf(`a,bluesky,,,${'['.repeat(5_000)}`, 1_500).join('\n')),
+    '"error":1500,',
+  ],
+  [
+    'cells with many values',
+    'csv',
+    () => csv(rowsOf(`a,bluesky,,"[${'1,'.repeat(600)}1]",`, 10_000).join('\n')),
+    '"error":10000,',
+  ],
+  ['arrays', 'json', () => arrays(FIFTEEN), 'at most 10000 rows'],
+  ['nested arrays', 'json', () => nested(FIFTEEN), 'is larger than 1048576 bytes'],
+  [
+    'nested objects',
+    'json',
+    () => json(rowsOf('['.repeat(5_000) + ']'.repeat(5_000), 1_500)),
+    'is nested more than 32 levels deep',
+  ],
+  ['names', 'json', () => json([names(MIB - 14)]), 'has more than 10000 values'],
+  ['an open text', 'json', () => `["${'a'.repeat(FIFTEEN)}`, 'is larger than 1048576 bytes'],
+  ['blanks', 'json', () => blanks(FIFTEEN), 'is not a JSON array'],
+  ['UTF-16', 'json', () => Buffer.from(arrays(FIFTEEN / 2), 'utf16le'), 'at most 10000 rows'],
+  [
+    'values that are not allowed',
+    'json',
+    () => json(rowsOf(`{"content":{"mediaItems":[${'1,'.repeat(700)}1]}}`, 10_000)),
+    '"error":10000,',
+  ],
+]
+
+it.each(FILES)(
+  'an import of %s in a %s file ends with one true message, and health checks are answered',
+  async (_name, type, makeBody, answer) => {
+    const stop = watchHealth()
+    const contentType = type === 'csv' ? 'text/csv' : 'application/json'
+    // As many users as a process reads files of at a time.
+    const responses = await Promise.all(
+      users.slice(0, 2).map(({ headers }) => {
+        return send({ path: '/api/imports', makeBody, headers: { ...headers, 'content-type': contentType } })
+      }),
+    )
+    for (const response of responses) expect(response.answer.slice(0, 20_000)).toContain(answer)
+    expect(new Set(await stop())).toEqual(new Set([200]))
+    expect([api.exitCode, api.signalCode]).toEqual([null, null])
+  },
+)

@@ -10,6 +10,8 @@ type User = Awaited<ReturnType<PlatformsWorld['user']>>
 /** Slightly below the limit of Facebook in UTF-16 units; Tumblr accepts more. */
 const POSTED_LENGTH = 60_000
 const POSTED_TEXTS = 24
+/** All texts fit into one file, each four times. */
+const IMPORTED_LENGTH = 5_000
 const SENDERS = 3
 
 /** Posts of another user, with their delays after the start of a run. */
@@ -27,10 +29,11 @@ let api: string
 let figures: string[]
 let attacker: User
 let bystander: User
+let importer: User
 
 beforeAll(async () => {
   world = await startPlatformsWorld(ALL_QUEUES)
-  ;[attacker, bystander] = await Promise.all([world.user(), world.user()])
+  ;[attacker, bystander, importer] = await Promise.all([world.user(), world.user(), world.user()])
   // Only separate processes have event loops that can be compared.
   await world.stopWorkers()
   const [port, ...metricsPorts] = await Promise.all([freePort(), freePort(), freePort()])
@@ -134,19 +137,48 @@ async function sendCorpus(): Promise<number[]> {
   })
   const statuses: number[] = []
   const queue = requests.values()
-  await Promise.all(
-    Array.from({ length: SENDERS }, async () => {
-      for (const [method, path, body] of queue) statuses.push(await send(method, path, body))
+  await Promise.all([
+    ...Array.from({ length: SENDERS }, async () => {
+      for (const [method, path, body] of queue) statuses.push(await send(method, path, JSON.stringify(body)))
     }),
-  )
+    sendFiles(platforms),
+  ])
   return statuses
 }
 
-async function send(method: string, path: string, body: object): Promise<number> {
+/** Imports files whose rows have the texts of the corpus, each file in another format. */
+async function sendFiles(platforms: readonly string[]): Promise<void> {
+  const texts = HOSTILE_TEXTS.map(({ make }) => make(IMPORTED_LENGTH).toWellFormed())
+  const quoted = texts.map((text) => `"${text.replaceAll('"', '""')}"`)
+  const selected = platforms.join(';')
+  const files = [
+    ['application/json', JSON.stringify(texts.map((text) => ({ content: { text }, selectedPlatforms: platforms })))],
+    ['text/csv', ['text,platforms', ...quoted.map((text) => `${text},${selected}`)].join('\n')],
+    [
+      'text/csv',
+      ['text\tplatforms\tstatus\ttimezone', ...quoted.map((text) => `${text}\t${text}\t${text}\t${text}`)].join('\n'),
+    ],
+  ] as const
+  for (const [contentType, body] of files) {
+    expect(await send('POST', '/api/imports', body, { by: importer, contentType })).toBe(201)
+  }
+  // A row with too many cells refuses the file after the text, so that the user does not collect imports.
+  for (const text of texts) {
+    const file = `text\n${text}\n${','.repeat(200)}`
+    expect(await send('POST', '/api/imports', file, { by: importer, contentType: 'text/csv' })).toBe(400)
+  }
+}
+
+async function send(
+  method: string,
+  path: string,
+  body: string,
+  { by = attacker, contentType = 'application/json' }: { by?: User; contentType?: string } = {},
+): Promise<number> {
   const response = await fetch(api + path, {
     method,
-    headers: { authorization: `Bearer ${attacker.secrets.token}`, 'content-type': 'application/json' },
-    ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
+    headers: { authorization: `Bearer ${by.secrets.token}`, 'content-type': contentType },
+    ...(method === 'GET' ? {} : { body }),
   })
   await response.arrayBuffer()
   return response.status

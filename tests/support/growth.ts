@@ -21,27 +21,28 @@ export const MAX_EXPONENT = 1.4
  * Measures the exponent with which the time of `run` grows with the length of the text, at worst. Returns 1 when every time is
  * negligible. The measure is the CPU time of this thread. Stops at the first exponent above `MAX_EXPONENT`.
  */
-export function worstExponent(run: (text: string) => unknown, text: HostileText, longest: number): number {
+export async function worstExponent(
+  run: (text: string) => unknown,
+  text: HostileText,
+  longest: number,
+): Promise<number> {
   let worst = 1
   for (const divisor of DIVISORS) {
     const length = Math.floor(longest / divisor)
     const whole = text.make(length)
-    if (measureCpuMs(() => run(whole)) < NEGLIGIBLE_MS) continue
-    worst = Math.max(worst, measureExponent(run, text, length))
+    if ((await measureCpuMs(() => run(whole))) < NEGLIGIBLE_MS) continue
+    worst = Math.max(worst, await measureExponent(run, text, length))
     if (worst > MAX_EXPONENT) break
   }
   return worst
 }
 
-function measureExponent(run: (text: string) => unknown, text: HostileText, length: number): number {
+async function measureExponent(run: (text: string) => unknown, text: HostileText, length: number): Promise<number> {
   const points = PARTS.map((part) => ({ text: text.make(length / part), leastMs: Infinity }))
   let exponent = Infinity
   for (let round = 0; round < MAX_ROUNDS && exponent > MAX_EXPONENT; round++) {
     for (const point of points)
-      point.leastMs = Math.min(
-        point.leastMs,
-        measureAverageCpuMs(() => run(point.text)),
-      )
+      point.leastMs = Math.min(point.leastMs, await measureAverageCpuMs(() => run(point.text)))
     if (points[0]!.leastMs < NEGLIGIBLE_MS) return 1
     exponent = fitExponent(points)
   }
@@ -58,17 +59,17 @@ function fitExponent(points: { text: string; leastMs: number }[]): number {
 
 const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)
 
-function measureAverageCpuMs(work: () => unknown): number {
+async function measureAverageCpuMs(work: () => unknown): Promise<number> {
   let spentMs = 0
   for (let runs = 1; ; runs++) {
-    spentMs += measureCpuMs(work)
+    spentMs += await measureCpuMs(work)
     if (spentMs >= MIN_MEASURED_MS) return spentMs / runs
   }
 }
 
-function measureCpuMs(work: () => unknown): number {
+async function measureCpuMs(work: () => unknown): Promise<number> {
   const before = process.threadCpuUsage()
-  work()
+  await work()
   const { user, system } = process.threadCpuUsage(before)
   return (user + system) / 1_000
 }

@@ -4,9 +4,10 @@ import { planImport } from '../../src/commands/imports/plan-import.ts'
 import type { WholePostInput } from '../../src/commands/posts/post-input.ts'
 import type { Context } from '../../src/context.ts'
 import type { PostImport } from '../../src/domain/imports/imports.ts'
-import type { SignedIn } from './api.ts'
 
-type Caller = Pick<SignedIn, 'headers'>
+interface Caller {
+  headers: Record<string, string>
+}
 
 /** Calls the routes of imports as a user. */
 export function importClient(app: FastifyInstance, { headers }: Caller) {
@@ -64,7 +65,7 @@ interface PlannedRow {
 /** Plans an import without the API. */
 export function planTestImport(context: Context, userId: string, posts: WholePostInput[]): Promise<PostImport> {
   async function* rows() {
-    for (const [index, input] of posts.entries()) yield { row: index + 1, input, problems: [] }
+    for (const [index, input] of posts.entries()) yield { row: index + 1, input, problems: [], warnings: [], bytes: 0 }
   }
   const options = { format: 'json', gapMinutes: 0, timezone: 'UTC', source: 'api' } as const
   return planImport(context, { userId, ...options }, rows())

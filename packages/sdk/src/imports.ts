@@ -15,6 +15,8 @@ export interface PlanOptions {
   gapMinutes?: number | undefined
   /** IANA time zone of rows without one; UTC by default. */
   timezone?: string | undefined
+  /** The order of day, month and year in a CSV file whose dates do not begin with the year. */
+  dateOrder?: 'dmy' | 'mdy' | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -32,12 +34,12 @@ const POLL_MS = 1_000
 export async function planImport(
   transport: Transport,
   file: Blob | string,
-  { contentType, gapMinutes, timezone, signal }: PlanOptions,
+  { contentType, signal, ...query }: PlanOptions,
 ): Promise<Import> {
   const { data } = await transport.sendForJson<{ data: Import }>({
     method: 'POST',
     path: '/api/imports',
-    query: { gapMinutes, timezone },
+    query,
     rawBody: { content: file, contentType },
     signal,
   })

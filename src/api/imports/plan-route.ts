@@ -1,4 +1,3 @@
-import { addAbortSignal, type Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { planImport } from '../../commands/imports/plan-import.ts'
@@ -7,14 +6,15 @@ import type { ImportFormat } from '../../domain/imports/imports.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import { operation } from '../openapi/operation.ts'
-import { bodyTooLarge, limitBody } from '../plugins/body-sizes.ts'
 import { createConcurrencyLimit } from '../plugins/concurrency-limit.ts'
+import { assertUncompressed } from '../plugins/json-bodies.ts'
 import { createRequestAjv } from '../plugins/validation.ts'
 import { toPostSource } from '../posts/present.ts'
+import { isStrict } from '../shared/strictness.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentImport } from './present.ts'
 import { readRows } from './read-rows.ts'
-import { ImportBody, ImportQuery, ImportRowInput, ImportSchema } from './schema.ts'
+import { ImportBody, ImportHeaders, ImportQuery, ImportRowInput, ImportSchema } from './schema.ts'
 
 /** Fits 10,000 rows of 1.6 KB. */
 export const IMPORT_BODY_BYTES = 16 * 1_048_576
@@ -23,7 +23,7 @@ const MAX_CONCURRENT_PLANS = 2
 const PLAN_DEADLINE_MS = MINUTE
 const FORMATS: Record<string, ImportFormat> = { 'application/json': 'json', 'text/csv': 'csv' }
 
-/** The route that plans an import. It reads its body itself, so its parsers are in a scope of its own. */
+/** The route that plans an import. It parses its body itself, so its parsers are in a scope of its own. */
 export const planRoute: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const validate = createRequestAjv().compile(ImportRowInput)
   const plans = createConcurrencyLimit({
@@ -31,7 +31,15 @@ export const planRoute: FastifyPluginAsyncTypebox<{ context: Context }> = async 
     busyMessage: 'Your other import is still being read. Send this one when it is planned.',
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(Object.keys(FORMATS), async (_request: FastifyRequest, body: Readable) => body)
+  // The whole body is read before its rows are checked: they may take longer than a client may take to send it.
+  app.addContentTypeParser(
+    Object.keys(FORMATS),
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer) => {
+      assertUncompressed(request)
+      return body
+    },
+  )
 
   app.post(
     '/',
@@ -39,15 +47,6 @@ export const planRoute: FastifyPluginAsyncTypebox<{ context: Context }> = async 
       bodyLimit: IMPORT_BODY_BYTES,
       config: { deadlineMs: PLAN_DEADLINE_MS },
       onRequest: async (request, reply) => plans.enter(reply, request.user.userId),
-      preParsing: async (request, _reply, body) => {
-        const encoding = request.headers['content-encoding']
-        if (encoding !== undefined && encoding !== 'identity') {
-          const message = 'Request body is compressed. Send it without Content-Encoding.'
-          throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', message)
-        }
-        if (Number(request.headers['content-length'] ?? 0) > IMPORT_BODY_BYTES) throw bodyTooLarge()
-        return limitBody(body, IMPORT_BODY_BYTES)
-      },
       schema: {
         ...operation('imports', 'planImport', 'Plan an import of posts', {
           keyScope: 'posts:draft',
@@ -55,18 +54,19 @@ export const planRoute: FastifyPluginAsyncTypebox<{ context: Context }> = async 
             'Reads up to 10,000 posts, and stores what creating each would do: errors, warnings, and conflicts with your posts and with ' +
             'earlier rows. Nothing is created before `POST /api/imports/{importId}/apply`. A user can have 10 imports; they are removed after 30 days.',
           errors: ['IMPORT_LIMIT_REACHED'],
-          documented: { body: ImportBody },
+          documented: { body: ImportBody, headers: ImportHeaders },
         }),
         querystring: ImportQuery,
         response: { 201: success(ImportSchema), ...errorResponses },
       },
     },
     async (request, reply) => {
-      const body = request.body as Readable | undefined
+      const body = request.body as Buffer | undefined
       if (!body) throw new ServiceError('BAD_REQUEST', 'The request has no body. Send a file of posts.')
       const format = FORMATS[request.headers['content-type']!.split(';', 1)[0]!.trim().toLowerCase()]!
-      const { gapMinutes, timezone } = request.query
-      const rows = readRows(addAbortSignal(request.deadline, body), format, validate)
+      const { gapMinutes, timezone, dateOrder = null } = request.query
+      const options = { format, dateOrder, isStrict: isStrict(request), signal: request.deadline }
+      const rows = readRows(body, options, validate)
       const planned = await planImport(
         context,
         { userId: request.user.userId, format, gapMinutes, timezone, source: toPostSource(request) },

@@ -1,89 +1,159 @@
-import { Readable } from 'node:stream'
+import { isUtf8 } from 'node:buffer'
+import { pipeline, Readable } from 'node:stream'
 import type { ValidateFunction } from 'ajv'
 import { CsvError, parse } from 'csv-parse'
 import type { ReadRow } from '../../commands/imports/plan-import.ts'
 import type { WholePostInput } from '../../commands/posts/post-input.ts'
-import { findHeaderProblems, parseCsvRecord, type CsvRecord } from '../../domain/imports/csv-rows.ts'
-import type { ImportFormat } from '../../domain/imports/imports.ts'
-import { createJsonRows } from '../../domain/imports/json-rows.ts'
+import { findSeparator, parseCsvRecord, readHeader, toCellProblem, toRecord } from '../../domain/imports/csv-rows.ts'
+import { MAX_IMPORT_ROWS, MAX_ROW_PROBLEMS, type ImportFormat } from '../../domain/imports/imports.ts'
+import { cutJsonRows } from '../../domain/imports/json-rows.ts'
+import type { DateOrder } from '../../domain/imports/spreadsheet-times.ts'
 import { parseJson } from '../../domain/shared/json-text.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
+import { createTurns } from '../../flow/turns.ts'
 import { AUTHENTICATED_BODY_BYTES } from '../plugins/json-bodies.ts'
 import { toProblems } from '../shared/validation-problems.ts'
 
 /** A row may be as large as the body of `POST /api/posts`. */
 const MAX_ROW_BYTES = AUTHENTICATED_BODY_BYTES
+const MAX_COLUMNS = 100
+/** Rows of a CSV file with the empty ones, which spreadsheets leave after deleting. */
+const MAX_CSV_ROWS = 5 * MAX_IMPORT_ROWS
+/** The CSV parser reads this many bytes without interruption, in a few milliseconds. */
+const SLICE_BYTES = 8_192
+
+export interface FileOptions {
+  format: ImportFormat
+  /** The order of day and month in a CSV file; null when it is not stated. */
+  dateOrder: DateOrder | null
+  /** Refuses a CSV file with unknown columns, instead of warning about them. */
+  isStrict: boolean
+  /** Ends the reading. */
+  signal: AbortSignal
+}
 
 /**
- * Reads the rows of a file while it arrives, so that one row at a time is in memory. A value that is not allowed is a problem of its
- * row. A syntax error ends the reading, because the rows after it cannot be found.
+ * Reads the rows of a file in UTF-8 or UTF-16, one at a time and in turns with other requests. A value that is not allowed is a problem of
+ * its row. A syntax error ends the reading, because the rows after it cannot be found.
  * @param validate checks a body against the schema of a post
  * @throws ServiceError BAD_REQUEST, VALIDATION_FAILED or PAYLOAD_TOO_LARGE with the number of the row
  */
-export function readRows(body: Readable, format: ImportFormat, validate: ValidateFunction): AsyncGenerator<ReadRow> {
-  return format === 'json' ? readJsonRows(body, validate) : readCsvRows(body, validate)
+export async function* readRows(
+  file: Uint8Array,
+  options: FileOptions,
+  validate: ValidateFunction,
+): AsyncGenerator<ReadRow> {
+  const bytes = toUtf8(file)
+  const takeTurn = createTurns(options.signal)
+  const rows = options.format === 'json' ? readJsonRows(bytes, validate) : readCsvRows(bytes, options, validate)
+  for await (const row of rows) {
+    await takeTurn()
+    yield row
+  }
 }
 
-async function* readJsonRows(body: Readable, validate: ValidateFunction): AsyncGenerator<ReadRow> {
-  const cutter = createJsonRows(MAX_ROW_BYTES)
-  let row = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    for (const text of cutter.push(chunk)) {
-      row += 1
-      yield toRow(row, text, validate)
+/** Returns the text without a byte order mark. Without one, the zero byte of the first character identifies UTF-16. */
+function toUtf8(bytes: Uint8Array): Uint8Array {
+  const [first, second, third] = bytes
+  if ((first === 0xff && second === 0xfe) || second === 0) return decodeUtf16('utf-16le')
+  if ((first === 0xfe && second === 0xff) || first === 0) return decodeUtf16('utf-16be')
+  if (!isUtf8(bytes)) throw unreadable()
+  return first === 0xef && second === 0xbb && third === 0xbf ? bytes.subarray(3) : bytes
+
+  function decodeUtf16(encoding: string): Uint8Array {
+    try {
+      return Buffer.from(new TextDecoder(encoding, { fatal: true }).decode(bytes))
+    } catch {
+      throw unreadable()
     }
   }
-  cutter.end()
 }
 
-async function* readCsvRows(body: Readable, validate: ValidateFunction): AsyncGenerator<ReadRow> {
-  const parser = Readable.from(decode(body)).pipe(
-    parse({
-      bom: true,
-      columns: (header: string[]) => assertHeader(header.map((name) => name.trim())),
-      skip_empty_lines: true,
-      max_record_size: MAX_ROW_BYTES,
-    }),
-  )
+function unreadable(): ServiceError {
+  const message = 'The file is not valid UTF-8 or UTF-16. Save it as UTF-8, which Excel names "CSV UTF-8".'
+  return new ServiceError('BAD_REQUEST', message)
+}
+
+function* readJsonRows(bytes: Uint8Array, validate: ValidateFunction): Generator<ReadRow> {
+  let row = 0
+  for (const text of cutJsonRows(bytes, MAX_ROW_BYTES)) yield toRow((row += 1), text, validate)
+}
+
+async function* readCsvRows(
+  bytes: Uint8Array,
+  { dateOrder, isStrict, signal }: FileOptions,
+  validate: ValidateFunction,
+): AsyncGenerator<ReadRow> {
+  let header: ReturnType<typeof readHeader> | null = null
   let row = 0
   try {
-    for await (const record of parser as AsyncIterable<CsvRecord>) {
+    for await (const cells of readRecords(bytes, signal)) {
+      if (!header) {
+        header = readHeader(cells)
+        const unknown = [...header.unknown.values()]
+        const isRefused = header.problems.length > 0 || (isStrict && unknown.length > 0)
+        if (isRefused) throw validationFailed([...header.problems, ...unknown])
+        continue
+      }
       row += 1
-      const { body: post, problems } = parseCsvRecord(record)
-      yield toRow(row, Buffer.from(JSON.stringify(post)), validate, problems)
+      const { record, problems, warnings } = toRecord(cells, header)
+      const parsed = parseCsvRecord(record, dateOrder)
+      const read = toRow(row, Buffer.from(JSON.stringify(parsed.body)), validate)
+      const found = takeOnePerCell([...problems, ...parsed.problems, ...read.problems.map(toCellProblem)])
+      yield { ...read, input: found.length === 0 ? read.input : null, problems: found, warnings }
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
     throw new ServiceError('BAD_REQUEST', describeCsvError(error), { cause: error })
   }
-
-  /** Errors of a stream's source do not pass through `pipe`. */
-  async function* decode(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-    try {
-      for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true })
-      yield decoder.decode()
-    } catch (error) {
-      const isText = error instanceof TypeError
-      parser.destroy(
-        isText ? new ServiceError('BAD_REQUEST', 'The file is not valid UTF-8. Encode it as UTF-8.') : (error as Error),
-      )
-    }
-  }
 }
 
-function assertHeader(header: string[]): string[] {
-  const messages = findHeaderProblems(header)
-  if (messages.length === 0) return header
-  throw validationFailed(messages.map((message) => ({ path: 'header', code: 'COLUMNS', message })))
+/** Yields the cells of every row with any, the header first. */
+function readRecords(bytes: Uint8Array, signal: AbortSignal): AsyncIterable<string[]> {
+  const takeTurn = createTurns(signal)
+  const { separator, hasSeparatorLine } = findSeparator(new TextDecoder().decode(bytes.subarray(0, SLICE_BYTES)))
+  let rows = 0
+  const parser = parse({
+    delimiter: separator,
+    from_line: hasSeparatorLine ? 2 : 1,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    skip_empty_lines: true,
+    skip_records_with_empty_values: true,
+    relax_column_count: true,
+    max_record_size: MAX_ROW_BYTES,
+    // The limits of the parser do not count empty cells and rows.
+    cast: (cell, { index, records, lines }) => {
+      if (index === 0) rows += 1
+      if (rows > MAX_CSV_ROWS) {
+        const message = `The file has more than ${MAX_CSV_ROWS} rows, most of them empty. Remove the empty rows.`
+        throw new ServiceError('PAYLOAD_TOO_LARGE', message)
+      }
+      if (index >= MAX_COLUMNS) {
+        const message = `${locate(records, lines)} has more than ${MAX_COLUMNS} cells. Remove columns, or quote cells that contain separators.`
+        throw new ServiceError('BAD_REQUEST', message)
+      }
+      return cell
+    },
+  })
+  async function* slices() {
+    for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+      await takeTurn()
+      yield bytes.subarray(at, at + SLICE_BYTES)
+    }
+  }
+  // An error destroys the parser, and reading it reports the error.
+  pipeline(Readable.from(slices()), parser, () => {})
+  return parser as AsyncIterable<string[]>
+}
+
+function takeOnePerCell(problems: readonly Problem[]): Problem[] {
+  return problems.filter(({ path }, index) => problems.findIndex((other) => other.path === path) === index)
 }
 
 /** The parser reads ahead, so only the error knows its row. */
 function describeCsvError({ code, lines, records }: CsvError): string {
-  const location = `Row ${Number(records) + 1}, at line ${String(lines)} of the file,`
+  const location = locate(Number(records), Number(lines))
   switch (code) {
-    case 'CSV_RECORD_INCONSISTENT_COLUMNS':
-      return `${location} has another number of cells than the header. Quote cells that contain commas.`
     case 'CSV_MAX_RECORD_SIZE':
       return `${location} is larger than ${MAX_ROW_BYTES} characters, or a quote is not closed. Correct it.`
     case 'CSV_QUOTE_NOT_CLOSED':
@@ -93,24 +163,22 @@ function describeCsvError({ code, lines, records }: CsvError): string {
   }
 }
 
-/** Applies the limits and checks of a request body to a row. */
-function toRow(row: number, text: Uint8Array, validate: ValidateFunction, problems: Problem[] = []): ReadRow {
-  let input: unknown
-  try {
-    input = parseJson(text)
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error
-    if (error.code === 'VALIDATION_FAILED')
-      return { row, input: null, problems: [...problems, ...(error.errors ?? [])] }
-    const message = `Row ${row}: ${error.message.replace('Request body', 'It')}`
-    throw new ServiceError(error.code, message, { cause: error })
-  }
-  const isValid = validate(input)
-  const found = [...problems, ...(isValid ? [] : toProblems(validate.errors ?? []))]
-  return { row, input: found.length === 0 ? (input as WholePostInput) : null, problems: found.map(nameRow) }
+/** @param records before this one, the header included */
+function locate(records: number, lines: number): string {
+  return `${records === 0 ? 'The header' : `Row ${records}`}, at line ${lines} of the file,`
 }
 
-/** The row is the request body of its post. */
-function nameRow(problem: Problem): Problem {
-  return { ...problem, message: problem.message.replace('The request body', 'The row') }
+/** Applies the limits and checks of a request body to a row. */
+function toRow(row: number, text: Uint8Array, validate: ValidateFunction): ReadRow {
+  const read = { row, bytes: text.length, warnings: [] }
+  let input: unknown
+  try {
+    input = parseJson(text, `Row ${row}`)
+  } catch (error) {
+    if (!(error instanceof ServiceError) || !error.errors) throw error
+    return { ...read, input: null, problems: error.errors }
+  }
+  if (validate(input)) return { ...read, input: input as WholePostInput, problems: [] }
+  const problems = toProblems(validate.errors ?? [], { subject: 'The row', max: MAX_ROW_PROBLEMS })
+  return { ...read, input: null, problems }
 }

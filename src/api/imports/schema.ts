@@ -12,6 +12,7 @@ import {
   type PauseReason,
   type RowStatus,
 } from '../../domain/imports/imports.ts'
+import { DATE_ORDERS, type DateOrder } from '../../domain/imports/spreadsheet-times.ts'
 import type { Conflict } from '../../domain/imports/conflicts.ts'
 import { POST_STATUSES } from '../../domain/posts/post.ts'
 import { Status } from '../posts/schemas/fields.ts'
@@ -38,7 +39,7 @@ export const ImportRowInput = Type.Object(
   { title: 'ImportPost' },
 )
 
-/** The body is read row by row, so this schema only documents it. */
+/** The rows are checked one by one, so this schema only documents the body. */
 export const ImportBody = Type.Unsafe({
   content: {
     'application/json': {
@@ -46,7 +47,7 @@ export const ImportBody = Type.Unsafe({
     },
     'text/csv': {
       schema: Type.String({
-        description: 'A header and rows in UTF-8. `docs/guide/imports.md` describes the columns.',
+        description: 'A header and rows in UTF-8 or UTF-16. `docs/guide/imports.md` describes the columns.',
         examples: ['text,platforms,scheduledAt\nGood morning,bluesky,2027-05-01T09:30:00Z\n'],
       }),
     },
@@ -65,6 +66,17 @@ export const ImportQuery = Type.Object({
     default: 'UTC',
     description: 'IANA timezone of rows without one',
   }),
+  dateOrder: Type.Optional(
+    stringEnum<DateOrder>(DATE_ORDERS, {
+      description: 'The order of day, month and year in a CSV file whose dates do not begin with the year',
+    }),
+  ),
+})
+
+export const ImportHeaders = Type.Object({
+  prefer: Type.Optional(
+    Type.String({ description: '`handling=strict` refuses unknown columns. They are always refused for API keys.' }),
+  ),
 })
 
 const Count = Type.Integer({ minimum: 0 })

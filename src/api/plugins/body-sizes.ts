@@ -7,7 +7,7 @@ export function mayExceed({ headers }: FastifyRequest, maxBytes: number): boolea
   return Number(headers['content-length'] ?? Infinity) > maxBytes
 }
 
-export function bodyTooLarge(): ServiceError {
+function bodyTooLarge(): ServiceError {
   return new ServiceError('PAYLOAD_TOO_LARGE', 'Request body is too large. Send a smaller one.')
 }
 

@@ -18,16 +18,17 @@ export const jsonBodies = fastifyPlugin<{ context: Context }>(
       'application/json',
       { parseAs: 'buffer' },
       async (request: FastifyRequest, body: Buffer<ArrayBuffer>) => {
-        const encoding = request.headers['content-encoding']
-        if (encoding !== undefined && encoding !== 'identity') {
-          throw new ServiceError(
-            'UNSUPPORTED_MEDIA_TYPE',
-            'Request body is compressed. Send it without Content-Encoding.',
-          )
-        }
+        assertUncompressed(request)
         return body.length === 0 ? undefined : largeTexts.parseJson(body)
       },
     )
   },
   { name: 'json-bodies', fastify: '5.x' },
 )
+
+/** @throws ServiceError UNSUPPORTED_MEDIA_TYPE */
+export function assertUncompressed({ headers }: FastifyRequest): void {
+  const encoding = headers['content-encoding']
+  if (encoding === undefined || encoding === 'identity') return
+  throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'Request body is compressed. Send it without Content-Encoding.')
+}

@@ -4,12 +4,13 @@ import { validatePost } from '../../commands/posts/validate-post.ts'
 import type { Context } from '../../context.ts'
 import { operation } from '../openapi/operation.ts'
 import { assertScope } from '../shared/identity.ts'
+import { isStrict } from '../shared/strictness.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { parseIdempotency } from './idempotency.ts'
 import { presentCreatedPost, toPostSource } from './present.ts'
 import { CreatePostBody, CreatePostHeaders, PreferHeaders, ValidationReport } from './schemas/post-input.ts'
 import { CreatedPost } from './schemas/post.ts'
-import { isStrict, readUnknownFields, refuseUnknownFields } from './unknown-fields.ts'
+import { readUnknownFields, refuseUnknownFields } from './unknown-fields.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

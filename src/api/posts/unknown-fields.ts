@@ -2,6 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { findNearestName } from '../../domain/shared/nearest-name.ts'
 import { validationFailed, type Problem } from '../../domain/shared/service-error.ts'
+import { isStrict } from '../shared/strictness.ts'
 import { ListedPost } from './schemas/list.ts'
 
 declare module 'fastify' {
@@ -22,7 +23,6 @@ interface Schema {
 
 /** More would not help whoever reads them. */
 const MOST_REPORTED = 20
-const STRICT = /(?:^|,)\s*handling\s*=\s*"?strict"?\s*(?:[,;]|$)/i
 
 /**
  * Finds the fields of the request's body that the schema does not know, before validation drops them: with a misspelt `scheduledAt` a
@@ -36,11 +36,6 @@ export function readUnknownFields(request: FastifyRequest, schema: TSchema): voi
 export function refuseUnknownFields(request: FastifyRequest, schema: TSchema): void {
   readUnknownFields(request, schema)
   if (request.unknownFields.length > 0 && isStrict(request)) throw validationFailed(request.unknownFields)
-}
-
-/** Returns whether a field that is not known is an error: for API keys, and with `Prefer: handling=strict`. */
-export function isStrict({ user, headers }: FastifyRequest): boolean {
-  return user.apiKey !== null || STRICT.test(String(headers['prefer'] ?? ''))
 }
 
 /** Returns a problem for each field that none of the schemas has; at most 20. */

@@ -1,18 +1,27 @@
 import type { FastifySchemaValidationError } from 'fastify'
-import type { Problem } from '../../domain/shared/service-error.ts'
+import { MAX_PATH_LENGTH, type Problem } from '../../domain/shared/service-error.ts'
 
 type Issue = FastifySchemaValidationError & { propertyName?: string }
 
-/** Converts validator issues to problems with messages for people. */
-export function toProblems(issues: Issue[]): Problem[] {
-  return issues.filter(isPrimaryIssue).map((issue) => {
-    const path = toPath(issue)
-    return {
-      path,
-      code: toProblemCode(issue),
-      message: `${path === '' ? 'The request body' : path} ${describeIssue(issue)}`,
-    }
-  })
+/** A small body can have thousands of problems. */
+const MAX_PROBLEMS = 100
+
+/**
+ * Converts validator issues to problems with messages for people.
+ * @param subject names the whole value in messages
+ * @param max the problems that are returned, the first ones
+ */
+export function toProblems(
+  issues: Issue[],
+  { subject = 'The request body', max = MAX_PROBLEMS }: { subject?: string; max?: number } = {},
+): Problem[] {
+  return issues
+    .filter(isPrimaryIssue)
+    .slice(0, max)
+    .map((issue) => {
+      const path = toPath(issue)
+      return { path, code: toProblemCode(issue), message: `${path === '' ? subject : path} ${describeIssue(issue)}` }
+    })
 }
 
 /**
@@ -28,7 +37,7 @@ function toPath(issue: Issue): string {
   const steps = issue.instancePath.split('/').slice(1).map(unescapePointer)
   const field = issue.params['missingProperty'] ?? issue.params['propertyName']
   if (typeof field === 'string') steps.push(field)
-  return steps.join('.')
+  return steps.join('.').slice(0, MAX_PATH_LENGTH)
 }
 
 function unescapePointer(step: string): string {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
+import { toCellProblem } from '../../domain/imports/csv-rows.ts'
 import {
   listCreatable,
   PLANNED_STATUSES,
@@ -44,7 +45,7 @@ export async function applyRows(deps: ApplyRowsDeps, userId: string, importId: s
   const rows = (await imports.listRows(userId, importId, { after: 0, limit: BATCH, statuses })) as PlannedRow[]
   if (rows.length === 0) return complete(deps, current)
 
-  const created = await createPosts(deps, { user, source: current.source }, rows)
+  const created = await createPosts(deps, { user, ...current }, rows)
   await imports.recordResults(userId, importId, created.results)
   await imports.updateCounts(userId, importId, clock.now())
   if (created.failure) throw created.failure
@@ -53,9 +54,8 @@ export async function applyRows(deps: ApplyRowsDeps, userId: string, importId: s
 
 type PlannedRow = ImportRow<WholePostInput>
 
-interface Owner {
+interface Owner extends Pick<PostImport, 'source' | 'format'> {
   user: User
-  source: 'web' | 'api'
 }
 
 /** Creates posts until the allowance is used up or an error concerns more than its row. What was created is in the results. */
@@ -74,7 +74,7 @@ async function createPosts(deps: ApplyRowsDeps, owner: Owner, rows: readonly Pla
 
 async function createRow(
   deps: ApplyRowsDeps,
-  { user, source }: Owner,
+  { user, source, format }: Owner,
   { importId, row, input }: PlannedRow,
 ): Promise<RowResult | 'limit-reached'> {
   if (!input) return { row, status: 'failed', errors: [] }
@@ -89,7 +89,8 @@ async function createRow(
     if (!(error instanceof ServiceError)) throw error
     if (error.code === 'POST_LIMIT_REACHED') return 'limit-reached'
     if (error.statusCode >= 500) throw error
-    return { row, status: 'failed', errors: toProblems(error) }
+    const errors = toProblems(error)
+    return { row, status: 'failed', errors: format === 'csv' ? errors.map(toCellProblem) : errors }
   }
 }
 

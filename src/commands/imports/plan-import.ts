@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
 import { getAllowance } from '../../domain/billing/plans.ts'
 import {
   createConflictFinder,
@@ -11,6 +10,7 @@ import {
   IMPORT_LIFE_MS,
   MAX_IMPORT_ROWS,
   MAX_IMPORTS,
+  MAX_ROW_PROBLEMS,
   NO_ROWS,
   toContentText,
   toPlannedStatus,
@@ -19,6 +19,7 @@ import {
   type PlannedPosts,
   type PostImport,
 } from '../../domain/imports/imports.ts'
+import { toCellProblem } from '../../domain/imports/csv-rows.ts'
 import { collectMediaKeys } from '../../domain/posts/content.ts'
 import { toBurstDelayMs, warnOfBurst } from '../../domain/posts/due-order.ts'
 import { SCHEDULED_IN_PAST } from '../../domain/posts/preflight.ts'
@@ -28,6 +29,7 @@ import { ServiceError, validationFailed, type Problem } from '../../domain/share
 import { findTimezoneProblem } from '../../domain/shared/timezones.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
+import { createTurns } from '../../flow/turns.ts'
 import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
 import type { ImportRow, ImportStore, RowFindings } from '../../store/imports/imports.ts'
 import type { PlacedPost as StoredPlacedPost } from '../../store/posts/post-lists.ts'
@@ -51,6 +53,9 @@ export interface ReadRow {
   row: number
   input: WholePostInput | null
   problems: Problem[]
+  warnings: Problem[]
+  /** Size of the input. */
+  bytes: number
 }
 
 export interface PlanImportRequest {
@@ -64,12 +69,8 @@ export interface PlanImportRequest {
 
 /** Rows are stored in batches of this size. */
 const BATCH = 250
-/** The problems of a row that are stored. A small row can have thousands. */
-const MAX_PROBLEMS = 20
-/** Rows that are checked before the event loop serves other requests; a row can have large texts for every platform. */
-const CHECKED_PER_YIELD = 10
-/** Posts that are compared before the event loop serves other requests; each can have an entry for every account. */
-const COMPARED_PER_YIELD = 100
+/** A batch ends early with this size, because the driver serializes it without interruption. */
+const BATCH_BYTES = 1_048_576
 
 type Target = CheckedPost['targets'][number]
 
@@ -118,6 +119,7 @@ export async function planImport(
 async function* inBatches(rows: AsyncIterable<ReadRow>): AsyncGenerator<ReadRow[]> {
   let batch: ReadRow[] = []
   let count = 0
+  let bytes = 0
   for await (const row of rows) {
     count += 1
     if (count > MAX_IMPORT_ROWS) {
@@ -125,9 +127,11 @@ async function* inBatches(rows: AsyncIterable<ReadRow>): AsyncGenerator<ReadRow[
       throw new ServiceError('PAYLOAD_TOO_LARGE', message)
     }
     batch.push(row)
-    if (batch.length < BATCH) continue
+    bytes += row.bytes
+    if (batch.length < BATCH && bytes < BATCH_BYTES) continue
     yield batch
     batch = []
+    bytes = 0
   }
   if (batch.length > 0) yield batch
   if (count > 0) return
@@ -142,11 +146,13 @@ interface RowContext extends PlanImportRequest {
 
 /** Checks rows by themselves, and collects what the comparison needs. */
 function createRowChecker(deps: PlanImportDeps, context: RowContext, findPostAccounts: FindPostAccounts) {
-  const { userId, importId, removeAt, now } = context
+  const { userId, importId, removeAt, now, format } = context
+  const nameCell = format === 'csv' ? toCellProblem : (problem: Problem) => problem
   const facts: Fact[] = []
   const posts: PlannedPosts = { drafts: 0, scheduled: 0, immediate: 0 }
+  const takeTurn = createTurns()
 
-  async function checkRow({ row, input, problems }: ReadRow): Promise<ImportRow> {
+  async function checkRow({ row, input, problems, warnings: given }: ReadRow): Promise<ImportRow> {
     const stored = { _id: toRowId(importId, row), userId, importId, row, conflicts: [], postId: null, removeAt }
     if (!input || problems.length > 0) {
       return {
@@ -154,14 +160,16 @@ function createRowChecker(deps: PlanImportDeps, context: RowContext, findPostAcc
         status: 'error',
         input: null,
         mediaKeys: [],
-        errors: problems.slice(0, MAX_PROBLEMS),
-        warnings: [],
+        errors: problems.slice(0, MAX_ROW_PROBLEMS),
+        warnings: given.slice(0, MAX_ROW_PROBLEMS),
       }
     }
     const wanted = toWanted(input, context.timezone)
     const inputContext = { userId, publicUrl: deps.storage.publicUrl, now }
     const checked = await checkPost(wanted, inputContext, findPostAccounts)
-    const { errors, warnings } = divideFindings(wanted, checked)
+    const findings = divideFindings(wanted, checked)
+    const errors = findings.errors.map(nameCell)
+    const warnings = [...given, ...findings.warnings.map(nameCell)]
     if (errors.length === 0) {
       facts.push(toFact(row, { wanted, checked, now, warnings: warnings.length }))
       posts[wanted.status === 'DRAFT' ? 'drafts' : checked.value.scheduledAt ? 'scheduled' : 'immediate'] += 1
@@ -171,8 +179,8 @@ function createRowChecker(deps: PlanImportDeps, context: RowContext, findPostAcc
       status: toPlannedStatus({ errors, warnings, conflicts: [] }),
       input: wanted,
       mediaKeys: errors.length === 0 ? [...collectMediaKeys(checked.value)] : [],
-      errors: errors.slice(0, MAX_PROBLEMS),
-      warnings: warnings.slice(0, MAX_PROBLEMS),
+      errors: errors.slice(0, MAX_ROW_PROBLEMS),
+      warnings: warnings.slice(0, MAX_ROW_PROBLEMS),
     }
   }
 
@@ -182,7 +190,7 @@ function createRowChecker(deps: PlanImportDeps, context: RowContext, findPostAcc
     async check(batch: readonly ReadRow[]): Promise<ImportRow[]> {
       const checked: ImportRow[] = []
       for (const row of batch) {
-        if (checked.length % CHECKED_PER_YIELD === 0) await setImmediate()
+        await takeTurn()
         checked.push(await checkRow(row))
       }
       return checked
@@ -261,7 +269,7 @@ interface Comparison {
 /** Returns the conflicts of rows, and the delays that publication quotas would cause. */
 async function compareRows(
   deps: PlanImportDeps,
-  { userId, gapMinutes }: PlanImportRequest,
+  { userId, gapMinutes, format }: PlanImportRequest,
   comparison: Comparison,
 ): Promise<RowFindings[]> {
   const { facts } = comparison
@@ -271,9 +279,10 @@ async function compareRows(
   const delays = await forecastRows(deps, stored, comparison)
   const bursts = await findBursts(deps, stored, facts)
   return facts.flatMap(({ other: { row }, warnings: count }): RowFindings[] => {
+    const warnings = [...(bursts.get(row) ?? []), ...(delays.get(row) ?? [])]
     const found = {
       conflicts: conflicts.get(row) ?? [],
-      warnings: [...(bursts.get(row) ?? []), ...(delays.get(row) ?? [])],
+      warnings: format === 'csv' ? warnings.map(toCellProblem) : warnings,
     }
     if (found.conflicts.length === 0 && found.warnings.length === 0) return []
     const status =
@@ -346,7 +355,7 @@ async function forecastRows(
       .toSorted((one, other) => one.at - other.at)
     const times = planned.map(({ at }) => new Date(at))
     let from = 0
-    for await (const [to, { at, fact }] of withYields([...planned.entries()])) {
+    for await (const [to, { at, fact }] of inTurns([...planned.entries()])) {
       if (!fact) continue
       const earliest = Math.max(now.getTime(), at - toLookbackMs(limits))
       while (from < to && (planned[from]!.at <= earliest || to - from > MAX_PLANNED)) from += 1
@@ -363,9 +372,9 @@ async function forecastRows(
 /** Returns the conflicts by row. */
 async function findConflicts(stored: readonly StoredPlacement[], facts: readonly Fact[], gapMs: number) {
   const finder = createConflictFinder(gapMs)
-  for await (const post of withYields(stored)) finder.add(post)
+  for await (const post of inTurns(stored)) finder.add(post)
   const found = new Map<number, Conflict[]>()
-  for await (const fact of withYields(facts)) found.set(fact.other.row, finder.check(fact))
+  for await (const fact of inTurns(facts)) found.set(fact.other.row, finder.check(fact))
   return found
 }
 
@@ -384,7 +393,7 @@ async function findBursts(
   }
   for (const { scheduledAt } of stored) if (scheduledAt) takeRank(scheduledAt)
   const warnings = new Map<number, Problem[]>()
-  for await (const { scheduledAt, other, timezone } of withYields(facts)) {
+  for await (const { scheduledAt, other, timezone } of inTurns(facts)) {
     if (!scheduledAt) continue
     const dueAt = new Date(scheduledAt.getTime() + toBurstDelayMs(takeRank(scheduledAt), burstLimits))
     warnings.set(other.row, warnOfBurst({ scheduledAt, dueAt, timezone }, burstLimits))
@@ -392,11 +401,12 @@ async function findBursts(
   return warnings
 }
 
-/** Yields the items. The event loop serves other requests after some of them, because a file can have many rows. */
-async function* withYields<T>(items: readonly T[]): AsyncGenerator<T> {
-  for (const some of splitIntoChunks(items, COMPARED_PER_YIELD)) {
-    await setImmediate()
-    yield* some
+/** Yields the items in turns with other requests, because a file can have many rows. */
+async function* inTurns<T>(items: readonly T[]): AsyncGenerator<T> {
+  const takeTurn = createTurns()
+  for (const item of items) {
+    await takeTurn()
+    yield item
   }
 }
 

@@ -21,6 +21,8 @@ export const IMPORT_FORMATS = ['json', 'csv'] as const
 export type ImportFormat = (typeof IMPORT_FORMATS)[number]
 
 export const MAX_IMPORT_ROWS = 10_000
+/** The problems of a row that are stored. A small row can have thousands. */
+export const MAX_ROW_PROBLEMS = 20
 /** Stored imports of a user, whatever their state. */
 export const MAX_IMPORTS = 10
 /** Imports and their rows are removed this long after they were planned. */

@@ -21,8 +21,15 @@ export function bisect<T>(items: readonly T[], condition: (item: T) => boolean):
 
 /** Returns the non-empty entries of a comma-separated list. */
 export function parseList(line: string): string[] {
-  return line
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '')
+  return toEntries(line.split(','))
+}
+
+/** Returns the non-empty entries of a list. Returns null, and splits no further, when it has over `max`, empty ones included. */
+export function parseBoundedList(line: string, separator: RegExp, max: number): string[] | null {
+  const parts = line.split(separator, max + 1)
+  return parts.length > max ? null : toEntries(parts)
+}
+
+function toEntries(parts: readonly string[]): string[] {
+  return parts.map((part) => part.trim()).filter((part) => part !== '')
 }

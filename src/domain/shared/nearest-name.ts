@@ -1,28 +1,39 @@
-/** Names longer than this are no misspellings; comparing them would only cost time. */
-const LONGEST = 50
+/** Longer names are no typing mistakes, and comparing them would be expensive. */
+const MAX_NAME_LENGTH = 64
+/** Of three characters one may be wrong. */
+const CHARACTERS_PER_EDIT = 3
 
-/** Returns the known name that differs from `name` in at most a third of its letters; null when there is none. */
-export function findNearestName(name: string, known: Iterable<string>): string | null {
-  if (name.length > LONGEST) return null
-  let nearest: string | null = null
-  let least = Math.max(1, Math.floor(name.length / 3)) + 1
-  for (const candidate of known) {
-    const distance = countEdits(name.toLowerCase(), candidate.toLowerCase())
-    if (distance < least) [nearest, least] = [candidate, distance]
-  }
-  return nearest
+/** Returns the known name that a mistyped one most likely means; null when none is similar. Letter case, `_`, `-` and blanks do not count. */
+export function findNearestName(name: string, known: readonly string[]): string | null {
+  if (name.length > MAX_NAME_LENGTH) return null
+  const wanted = normalize(name)
+  const [nearest] = known
+    .map((candidate) => ({ candidate, edits: countEdits(wanted, normalize(candidate)) }))
+    .toSorted((one, other) => one.edits - other.edits)
+  if (!nearest || nearest.edits > Math.max(1, wanted.length / CHARACTERS_PER_EDIT)) return null
+  return nearest.candidate
 }
 
-/** Returns the number of letters to insert, delete or replace (Levenshtein). */
+function normalize(name: string): string {
+  return name.replaceAll(/[\s_-]/g, '').toLowerCase()
+}
+
+/** Counts the insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
 function countEdits(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= one.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= other.length; j++) {
-      const replaced = row[j - 1]! + (one[i - 1] === other[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1))
+  let [beforeLast, last]: number[][] = [[], Array.from({ length: other.length + 1 }, (_, index) => index)]
+  for (let row = 1; row <= one.length; row += 1) {
+    const current = [row]
+    for (let column = 1; column <= other.length; column += 1) {
+      const isEqual = one[row - 1] === other[column - 1]
+      const isSwapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1]
+      current[column] = Math.min(
+        last![column]! + 1,
+        current[column - 1]! + 1,
+        last![column - 1]! + (isEqual ? 0 : 1),
+        row > 1 && column > 1 && isSwapped ? beforeLast![column - 2]! + 1 : Infinity,
+      )
     }
-    row = next
+    ;[beforeLast, last] = [last, current]
   }
-  return row[other.length]!
+  return last![other.length]!
 }

@@ -69,6 +69,9 @@ export function toHttpStatus(code: ServiceErrorCode): number {
   return STATUS_BY_CODE[code]
 }
 
+/** Characters of a path in a problem; names of unknown fields can be long. */
+export const MAX_PATH_LENGTH = 200
+
 /** A problem of the input, listed in `errors` of a validation error body. `path` is dotted, like `content.mediaItems.0.mimeType`. */
 export interface Problem {
   path: string

@@ -11,6 +11,7 @@ import { formatTime } from '../times.ts'
 interface PlanOptions extends ApplyOptions {
   gap?: number
   timezone: string
+  dateOrder?: 'dmy' | 'mdy'
   apply?: boolean
 }
 
@@ -35,7 +36,13 @@ export function addImportCommands(program: Command, io: Io): void {
       .argument('<file>', 'a .csv or .json file')
       .option('--apply', 'create the posts')
       .addOption(new Option('--gap <minutes>', 'least distance between posts of an account').argParser(parseCount))
-      .option('--timezone <zone>', 'time zone of rows without one', Intl.DateTimeFormat().resolvedOptions().timeZone),
+      .option('--timezone <zone>', 'time zone of rows without one', Intl.DateTimeFormat().resolvedOptions().timeZone)
+      .addOption(
+        new Option(
+          '--date-order <order>',
+          'order of day and month in a CSV file, unless its dates begin with the year',
+        ).choices(['dmy', 'mdy']),
+      ),
   ).action(async (file: string, _options: unknown, command: Command) => {
     const options = command.optsWithGlobals<PlanOptions>()
     const client = openClient(io, options)
@@ -103,14 +110,19 @@ function addApplyOptions(command: Command): Command {
     .option('--skip-conflicts', 'leave out rows with conflicts')
 }
 
-async function planFile(io: Io, client: Client, path: string, { gap, timezone }: PlanOptions): Promise<Import> {
+async function planFile(
+  io: Io,
+  client: Client,
+  path: string,
+  { gap, timezone, dateOrder }: PlanOptions,
+): Promise<Import> {
   const contentType = ({ '.csv': 'text/csv', '.json': 'application/json' } as const)[extname(path).toLowerCase()]
   if (contentType === undefined) throw new CliError(`${path} must end with .csv or .json.`, EXIT.usage)
   const file = await openAsBlob(path).catch(() => {
     throw new CliError(`${path} cannot be read.`, EXIT.usage)
   })
   io.progress(`Reading ${path}`)
-  return client.imports.plan(file, { contentType, gapMinutes: gap, timezone, signal: io.signal })
+  return client.imports.plan(file, { contentType, gapMinutes: gap, timezone, dateOrder, signal: io.signal })
 }
 
 async function applyImport(io: Io, client: Client, id: string, options: ApplyOptions): Promise<void> {

@@ -6784,8 +6784,13 @@ export interface operations {
         gapMinutes?: number
         /** @description IANA timezone of rows without one */
         timezone?: string
+        /** @description The order of day, month and year in a CSV file whose dates do not begin with the year */
+        dateOrder?: 'dmy' | 'mdy'
       }
-      header?: never
+      header?: {
+        /** @description `handling=strict` refuses unknown columns. They are always refused for API keys. */
+        prefer?: string
+      }
       path?: never
       cookie?: never
     }

@@ -3,6 +3,7 @@ import { createPost } from '../../../../src/commands/posts/create-post.ts'
 import { applyRows } from '../../../../src/commands/imports/apply-rows.ts'
 import { MAX_IMPORT_ROWS, MAX_IMPORTS } from '../../../../src/domain/imports/imports.ts'
 import type { Post } from '../../../../src/domain/posts/post.ts'
+import { PLATFORMS } from '../../../../src/domain/shared/platforms.ts'
 import { DAY, HOUR, MINUTE } from '../../../../src/domain/shared/times.ts'
 import { createTestKey } from '../../../support/api-keys.ts'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../../../support/api.ts'
@@ -18,6 +19,27 @@ beforeAll(async () => {
   world = await apiWorld({}, { orchestrator: INACTIVE_ORCHESTRATOR, onCommand })
 })
 afterAll(() => world?.close())
+
+let address: Promise<string> | undefined
+const listen = () => (address ??= world.app.listen({ host: '127.0.0.1', port: 0 }))
+
+/** Measures the CPU time of this thread between two turns of the event loop, until the returned function is called. */
+function watchTurns(): () => number {
+  let longestMs = 0
+  let isOver = false
+  let usage = process.threadCpuUsage()
+  const measure = () => {
+    const { user, system } = process.threadCpuUsage(usage)
+    longestMs = Math.max(longestMs, (user + system) / 1_000)
+    usage = process.threadCpuUsage()
+    if (!isOver) setImmediate(measure)
+  }
+  setImmediate(measure)
+  return () => {
+    isOver = true
+    return longestMs
+  }
+}
 
 const START = new Date(Date.now() + DAY)
 const at = (minutes: number) => new Date(START.getTime() + minutes * MINUTE).toISOString()
@@ -172,8 +194,7 @@ describe('planning an import', () => {
     globalThis.gc?.()
     const before = process.memoryUsage().heapUsed
     commands.length = 0
-    const address = await world.app.listen({ host: '127.0.0.1', port: 0 })
-    const response = await fetch(`${address}/api/imports`, {
+    const response = await fetch(`${await listen()}/api/imports`, {
       method: 'POST',
       headers: { ...who.headers, 'content-type': 'application/json' },
       body: ReadableStream.from(file()) as never,
@@ -194,6 +215,29 @@ describe('planning an import', () => {
     expect(await storedRows(who.user._id)).toBe(0)
   })
 
+  it.each(['json', 'csv'] as const)(
+    'long texts for all platforms in a %s file leave turns to other requests',
+    async (format) => {
+      const { client, userId } = await newUser()
+      const text = '👍🏽 é. '.repeat(1_000)
+      const texts = Array.from({ length: 1_000 }, (_, index) => `${index} ${text}`)
+      const selected = [...PLATFORMS]
+      const file = Buffer.from(
+        format === 'json'
+          ? JSON.stringify(texts.map((one) => row(one, { selectedPlatforms: selected })))
+          : ['platforms,text', ...texts.map((one) => `${selected.join(';')},${one}`)].join('\n'),
+      )
+      // The first request compiles the routes.
+      await client.call('GET', '/api/imports')
+      const stop = watchTurns()
+      const { status } = await (format === 'json' ? client.sendText(file) : client.sendCsv(file))
+      const longestTurnMs = stop()
+      expect(status).toBe(201)
+      expect(longestTurnMs).toBeLessThan(150)
+      expect(await storedRows(userId)).toBe(1_000)
+    },
+  )
+
   it('a user has at most 10 imports, also when two are planned one after the other', async () => {
     const { client, userId } = await newUser()
     for (let nth = 0; nth < MAX_IMPORTS; nth += 1) {
@@ -211,7 +255,14 @@ describe('planning an import', () => {
 describe('malformed files', () => {
   const csv = (...lines: string[]) => ['text,platforms', ...lines].join('\n')
   it.each([
-    ['csv', csv('a,bluesky', 'b'), 'BAD_REQUEST', 'Row 2, at line 3 of the file, has another number of cells'],
+    [
+      'csv',
+      `text,platforms${',x'.repeat(100_000)}`,
+      'BAD_REQUEST',
+      'The header, at line 1 of the file, has more than 100',
+    ],
+    ['csv', csv(','.repeat(500_000)), 'BAD_REQUEST', 'Row 1, at line 2 of the file, has more than 100 cells'],
+    ['csv', csv(',\n'.repeat(51_000)), 'PAYLOAD_TOO_LARGE', 'The file has more than 50000 rows'],
     [
       'csv',
       csv('a,bluesky', '"b,bluesky'),
@@ -220,19 +271,19 @@ describe('malformed files', () => {
     ],
     ['csv', csv('a,bluesky', 'b"c",bluesky'), 'BAD_REQUEST', 'Row 2, at line 3 of the file, is not valid CSV'],
     ['csv', csv(`"${'x'.repeat(1_100_000)}",bluesky`), 'BAD_REQUEST', 'Row 1, at line 2 of the file, is larger than'],
-    ['csv', 'text,plattforms\na,bluesky', 'VALIDATION_FAILED', 'The column "plattforms" is not known'],
+    ['csv', 'textt,platforms\na,bluesky', 'VALIDATION_FAILED', 'The column text is missing'],
     ['csv', 'platforms\nbluesky', 'VALIDATION_FAILED', 'The column text is missing'],
     ['csv', 'text,text\na,b', 'VALIDATION_FAILED', 'The column text is there twice'],
     ['csv', 'text,platforms\n', 'BAD_REQUEST', 'The file has no rows'],
     ['csv', '', 'BAD_REQUEST', 'The file has no rows'],
-    ['csv', Buffer.from([...Buffer.from(csv('a')), 0xff, 0xfe]), 'BAD_REQUEST', 'not valid UTF-8'],
+    ['csv', Buffer.from([...Buffer.from(csv('a')), 0xff, 0xfe]), 'BAD_REQUEST', 'not valid UTF-8 or UTF-16'],
     ['json', '[]', 'BAD_REQUEST', 'The file has no rows'],
     ['json', '{"content": {"text": "a"}}', 'BAD_REQUEST', 'not a JSON array'],
-    ['json', '[{"content": {"text": "a"}}, {"content": }]', 'BAD_REQUEST', 'Row 2: It is not valid JSON'],
+    ['json', '[{"content": {"text": "a"}}, {"content": }]', 'BAD_REQUEST', 'Row 2 is not valid JSON'],
     ['json', '[{"content": {"text": "a"}}', 'BAD_REQUEST', 'The array ends in row 1'],
-    ['json', `[1, ${'['.repeat(40)}${']'.repeat(40)}]`, 'BAD_REQUEST', 'Row 2: It is nested more than 32 levels deep'],
+    ['json', `[1, ${'['.repeat(40)}${']'.repeat(40)}]`, 'BAD_REQUEST', 'Row 2 is nested more than 32 levels deep'],
     ['json', `["${'x'.repeat(1_100_000)}"]`, 'PAYLOAD_TOO_LARGE', 'Row 1 is larger than'],
-    ['json', Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]), 'BAD_REQUEST', 'Row 1: It is not valid UTF-8'],
+    ['json', Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]), 'BAD_REQUEST', 'not valid UTF-8 or UTF-16'],
     ['json', `[${'1,'.repeat(MAX_IMPORT_ROWS)}1]`, 'PAYLOAD_TOO_LARGE', 'at most 10000 rows'],
     ['json', `[${`"${'x'.repeat(1_000_000)}",`.repeat(17)}1]`, 'PAYLOAD_TOO_LARGE', 'too large'],
   ])('the %s file is refused whole with the place of the mistake: %#', async (format, text, code, message) => {
@@ -276,16 +327,117 @@ describe('malformed files', () => {
     expect((await send({ 'content-type': 'application/json', 'content-encoding': 'gzip' })).statusCode).toBe(415)
   })
 
-  it('a CSV file may have a byte order mark, quotes, line ends and any order of columns', async () => {
+  it('10,000 rows with many problems each are planned, however slowly they are checked', async () => {
+    const { client, who } = await newUser()
+    const bad = `{"content":{"text":5,"mediaItems":[${'1,'.repeat(700)}1]},"selectedPlatforms":[]}`
+    const response = await fetch(`${await listen()}/api/imports`, {
+      method: 'POST',
+      headers: { ...who.headers, 'content-type': 'application/json' },
+      body: `[${`${bad},`.repeat(MAX_IMPORT_ROWS - 1)}${bad}]`,
+    })
+    expect(response.status).toBe(201)
+    const { data } = (await response.json()) as { data: { id: string; counts: object } }
+    expect(data.counts).toMatchObject({ error: MAX_IMPORT_ROWS })
+    await client.call('DELETE', `/api/imports/${data.id}`)
+  })
+})
+
+describe('the CSV files of spreadsheets', () => {
+  const ROWS = 'Platforms,STATUS,text\r\nbluesky;threads,DRAFT,"Say ""hi"",\nand more"\r\n\r\nBluesky, DRAFT,\'=1+1\r\n'
+  const toUtf16be = (text: string) => Buffer.from(text, 'utf16le').swap16()
+  it.each<[string, string | Buffer]>([
+    ['a byte order mark', `\ufeff${ROWS}`],
+    ['UTF-16 with a byte order mark', Buffer.from(`\ufeff${ROWS}`, 'utf16le')],
+    ['big-endian UTF-16 with a byte order mark', toUtf16be(`\ufeff${ROWS}`)],
+    ['UTF-16 without a byte order mark', Buffer.from(ROWS, 'utf16le')],
+    ['big-endian UTF-16 without a byte order mark', toUtf16be(ROWS)],
+    ['semicolons', 'platforms;status;text\n"bluesky;threads";DRAFT;"Say ""hi"",\nand more"\nBluesky;draft;=1+1\n'],
+    ['tabs', 'platforms\tstatus\ttext\rbluesky,threads\tDRAFT\t"Say ""hi"",\nand more"\rbluesky\tDRAFT\t=1+1'],
+    ['a line sep=', `sep=,\r\n${ROWS}`],
+    [
+      'empty columns and rows',
+      ',,,\nplatforms,status,text,,\n,,\n"bluesky,threads",DRAFT,"Say ""hi"",\nand more",,,,\n,,,,,\nbluesky,DRAFT,=1+1\n,\n',
+    ],
+    [
+      'rows without their last empty cells',
+      'platforms,status,text,media\nbluesky;threads,DRAFT,"Say ""hi"",\nand more"\nbluesky,DRAFT,=1+1,\n',
+    ],
+  ])('a CSV file with %s has the same rows as any other', async (_name, file) => {
     const { client } = await newUser()
-    const text =
-      '\ufeffplatforms,status,text\r\nbluesky;threads,DRAFT,"Say ""hi"",\nand more"\r\n\r\nBluesky, DRAFT,\'=1+1\r\n'
-    const { body } = await client.sendCsv(text)
+    const { body } = await client.sendCsv(file)
     const rows = await client.rows(body.data.id)
-    expect(rows.map(({ post }) => post)).toMatchObject([
-      { content: { text: 'Say "hi",\nand more' }, selectedPlatforms: ['bluesky', 'threads'], status: 'DRAFT' },
-      { content: { text: '=1+1' }, selectedPlatforms: ['bluesky'], status: 'DRAFT' },
+    expect(rows).toMatchObject([
+      { errors: [], post: { content: { text: 'Say "hi",\nand more' }, selectedPlatforms: ['bluesky', 'threads'] } },
+      { errors: [], post: { content: { text: '=1+1' }, selectedPlatforms: ['bluesky'], status: 'DRAFT' } },
     ])
+  })
+
+  it('a JSON file may be UTF-16', async () => {
+    const { client } = await newUser()
+    const { body } = await client.sendText(
+      Buffer.from(`\ufeff${JSON.stringify([row('ä', { status: 'DRAFT' })])}`, 'utf16le'),
+    )
+    expect(body.data.counts).toMatchObject({ ready: 1 })
+  })
+
+  it('times in the order that the request states are those of the time zone', async () => {
+    const { client } = await newUser()
+    const file = 'text;platforms;scheduledAt\na;bluesky;01.05.2090 09:00\nb;bluesky;2090-05-01 9:30:00\n'
+    const query = '?timezone=Europe/Berlin'
+    const planned = (await client.sendCsv(file, `${query}&dateOrder=dmy`)).body.data
+    expect(await client.rows(planned.id)).toMatchObject([
+      { status: 'ready', post: { scheduledAt: '2090-05-01T09:00', timezone: 'Europe/Berlin' } },
+      { status: 'ready', post: { scheduledAt: '2090-05-01T09:30:00' } },
+    ])
+    const unstated = (await client.sendCsv(file, query)).body.data
+    expect(await client.rows(unstated.id)).toMatchObject([
+      { status: 'error', errors: [{ path: 'scheduledAt', message: expect.stringContaining('dateOrder=dmy') }] },
+      { status: 'ready' },
+    ])
+  })
+
+  it('every cell of a row has one message that names its column', async () => {
+    const { client } = await newUser()
+    const file =
+      'text,platforms,accounts,scheduledAt,timezone,status,media,text_threads,accountContent\n' +
+      `${'x'.repeat(100_001)},blusky,a;a,soon,Berlin,LATER,"[{}, {}]",${'y'.repeat(100_001)},[1]\n` +
+      `${'x'.repeat(301)},bluesky,,,,,,,\n`
+    const { body } = await client.sendCsv(file)
+    const [form, rules] = await client.rows(body.data.id)
+    expect(form!.errors.map(({ path }) => path).toSorted()).toEqual(
+      [
+        ...['text', 'platforms', 'accounts', 'scheduledAt', 'timezone', 'status', 'media', 'text_threads'],
+        'accountContent',
+      ].toSorted(),
+    )
+    for (const { path, message } of form!.errors) expect(message.startsWith(path)).toBe(true)
+    expect(rules!.errors).toMatchObject([{ path: 'text', code: 'TEXT_TOO_LONG' }])
+  })
+
+  it('unknown columns are warned before anything is published, and refused for API keys and strict requests', async () => {
+    const { client, who } = await newUser()
+    const file = `text,platforms,scheduleAt,notes\na,bluesky,${at(0)},\nb,bluesky,,\n`
+    const { body } = await client.sendCsv(file, '?gapMinutes=0')
+    expect(await client.rows(body.data.id)).toMatchObject([
+      {
+        status: 'warning',
+        warnings: [{ path: 'scheduleAt', code: 'UNKNOWN_FIELD', message: expect.stringContaining('scheduledAt?') }],
+      },
+      { status: 'ready', warnings: [] },
+    ])
+    const key = importClient(world.app, await createTestKey(world.context, who, { scopes: ['posts:draft'] }))
+    const strict = importClient(world.app, { headers: { ...who.headers, prefer: 'handling=strict' } })
+    for (const caller of [key, strict]) {
+      expect(await caller.sendCsv(file)).toMatchObject({
+        status: 400,
+        body: {
+          errors: [
+            { path: 'scheduleAt', code: 'UNKNOWN_FIELD' },
+            { path: 'notes', code: 'UNKNOWN_FIELD' },
+          ],
+        },
+      })
+    }
   })
 })
 

@@ -5,9 +5,12 @@ import { describe, expect, it } from 'vitest'
 import {
   CSV_COLUMNS,
   escapeCell,
-  findHeaderProblems,
+  findSeparator,
   parseCsvRecord,
+  readHeader,
+  toCellProblem,
   toCsvRecord,
+  toRecord,
   unescapeCell,
   type CsvRecord,
 } from '../../../../src/domain/imports/csv-rows.ts'
@@ -69,7 +72,7 @@ describe('the cells of a CSV file', () => {
           quoted_string: true,
         })
         const records = parse<CsvRecord>(file, { bom: true, columns: true, skip_empty_lines: true })
-        const read = records.map(parseCsvRecord)
+        const read = records.map((record) => parseCsvRecord(record))
         expect(read.map(({ problems }) => problems)).toEqual(posts.map(() => []))
         expect(read.map(({ body }) => body)).toEqual(posts.map(withoutEmpty))
       }),
@@ -80,18 +83,21 @@ describe('the cells of a CSV file', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const cell = escapeCell(text)
-        expect(cell).not.toMatch(/^[=+\-@\t\r＝＋－＠]/)
+        expect(cell).not.toMatch(/^(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/)
         expect(unescapeCell(cell)).toBe(text)
       }),
     )
   })
 
-  it.each(['=1+1', '+49 30', '-1', '@ann', '\tx', '\rx', '＝1'])('the text %j gets an apostrophe', (text) => {
+  it.each([
+    ...['=1+1', '+49 30', '-1', '@ann', '\tx', '\rx', '\nx', '＝1'],
+    ...[' =1', '\n=1', '\u00a0\u3000@a', '\u200b=1', '\ufeff+1', ' \u202e -1'],
+  ])('the text %j gets an apostrophe', (text) => {
     expect(escapeCell(text)).toBe(`'${text}`)
   })
 
-  it('a text with an apostrophe that escapes nothing stays as it is', () => {
-    for (const text of ["'Tis the season", "''", "'"]) {
+  it('a text that needs no escape stays as it is', () => {
+    for (const text of ["'Tis the season", "''", "'", ' a', '1 = 1', ' ']) {
       expect(escapeCell(text)).toBe(text)
       expect(unescapeCell(text)).toBe(text)
     }
@@ -114,18 +120,97 @@ describe('the cells of a CSV file', () => {
   })
 
   it.each([
-    [{ media: 'sunrise' }, 'media'],
-    [{ media: '[{' }, 'media'],
-    [{ media_threads: 'a.txt' }, 'media_threads'],
-    [{ accountContent: '{' }, 'accountContent'],
-  ])('the cells %j are a problem of the column %s', (cells, path) => {
+    [{ media: 'sunrise; noon' }, 'media must have storage keys of uploads'],
+    [{ media: '[{' }, 'media is not valid JSON'],
+    [{ media_threads: 'a.txt' }, 'media_threads must have storage keys of uploads'],
+    [{ accountContent: '{' }, 'accountContent is not valid JSON'],
+    [{ accountContent: '['.repeat(5_000) + ']'.repeat(5_000) }, 'accountContent is nested more than 32 levels deep'],
+    [{ media: `[${'1,'.repeat(10_000)}1]` }, 'media has more than 10000 values'],
+    [{ media: String.raw`[{"altText": "\u0000"}]` }, 'media.0.altText contains NUL characters'],
+    [{ accounts: 'a;'.repeat(500_000) }, 'accounts must have at most 50 entries'],
+    [{ platforms: ';'.repeat(500_000) }, 'platforms must have at most 50 entries'],
+    [{ platforms: 'threads;bluski;x' }, 'platforms has "bluski", which is not a platform. Use bluesky.'],
+    [{ platforms: 'x' }, 'platforms has "x", which is not a platform. Use bluesky, threads, '],
+    [{ timezone: 'Berlin' }, 'timezone must be a name of the IANA time zone list'],
+    [{ scheduledAt: '1.5.2090 9:30' }, 'scheduledAt does not say which number is the day'],
+  ])('a wrong cell has one problem that names its column: %#', (cells, message) => {
     const { problems } = parseCsvRecord({ text: 'a', platforms: 'bluesky', ...(cells as Record<string, string>) })
-    expect(problems).toMatchObject([{ path, code: 'INVALID' }])
+    expect(problems).toMatchObject([{ path: Object.keys(cells)[0], message: expect.stringContaining(message) }])
   })
 
-  it('a header needs known columns, each once, and the text', () => {
-    expect(findHeaderProblems(['platforms', 'text'])).toEqual([])
-    expect(findHeaderProblems(['text', 'text', 'Text'])).toHaveLength(2)
-    expect(findHeaderProblems(['platforms'])).toEqual([expect.stringContaining('text is missing')])
+  it('names of platforms and statuses have any letter case, and lists have semicolons or commas', () => {
+    const { body, problems } = parseCsvRecord({ text: 'a', platforms: 'Bluesky, THREADS;', status: 'draft' })
+    expect(problems).toEqual([])
+    expect(body).toMatchObject({ selectedPlatforms: ['bluesky', 'threads'], status: 'DRAFT' })
   })
+
+  it('a problem of a post body names the column of its cell', () => {
+    const toCell = (path: string) => toCellProblem({ path, code: 'TYPE', message: `${path} must be a text.` })
+    expect(toCell('content.text')).toMatchObject({ path: 'text', message: 'text must be a text.' })
+    expect(toCell('content.mediaItems.2.altText')).toMatchObject({
+      path: 'media',
+      message: 'media.2.altText must be a text.',
+    })
+    expect(toCell('platformSpecificContent.tumblr.text')).toMatchObject({ path: 'text_tumblr' })
+    expect(toCell('selectedPlatforms.0')).toMatchObject({ path: 'platforms' })
+    expect(toCell('accountSpecificContent.a.text')).toMatchObject({ path: 'accountContent' })
+    expect(toCell('timezone')).toMatchObject({ path: 'timezone', message: 'timezone must be a text.' })
+    expect(toCell('contents')).toMatchObject({ path: 'contents' })
+  })
+})
+
+describe('the header of a CSV file', () => {
+  it('names of columns have any letter case, and columns without a name may be empty', () => {
+    const header = readHeader([' Platforms ', 'TEXT', '', 'text_Bluesky'])
+    expect(header).toMatchObject({ columns: ['platforms', 'text', null, 'text_bluesky'], problems: [] })
+    expect(toRecord(['bluesky', 'a', ' '], header)).toEqual({
+      record: { platforms: 'bluesky', text: 'a' },
+      problems: [],
+      warnings: [],
+    })
+    expect(toRecord(['bluesky', 'a', 'b', '', '', 'c'], header).problems).toMatchObject([
+      { path: '', message: expect.stringContaining('Cell 3 of the row, "b", is in a column without a name') },
+    ])
+  })
+
+  it('a header needs the text, and each column once', () => {
+    expect(readHeader(['text', 'media', 'Text', 'media', 'media']).problems.map(({ message }) => message)).toEqual([
+      'The column text is there twice. Remove one.',
+      'The column media is there twice. Remove one.',
+    ])
+    expect(readHeader(['platforms']).problems).toMatchObject([{ message: expect.stringContaining('text is missing') }])
+  })
+
+  it('a row with a cell in an unknown column is warned with the nearest name', () => {
+    const header = readHeader(['text', 'scheduleAt', 'notes'])
+    expect(header.problems).toEqual([])
+    expect(toRecord(['a', '', ' '], header).warnings).toEqual([])
+    expect(toRecord(['a', '2090-05-01', 'b'], header)).toMatchObject({
+      record: { text: 'a' },
+      problems: [],
+      warnings: [
+        { path: 'scheduleAt', code: 'UNKNOWN_FIELD', message: expect.stringContaining('Did you mean scheduledAt?') },
+        { path: 'notes', code: 'UNKNOWN_FIELD', message: expect.stringContaining('Remove the column') },
+      ],
+    })
+  })
+
+  it.each([
+    ['text,platforms', ','],
+    ['text;platforms', ';'],
+    ['text\tplatforms', '\t'],
+    ['text', ','],
+    ['"text";"Notes, internal"\na,b,c,d', ';'],
+    ['\r\n;;\r\ntext;media', ';'],
+    ['', ','],
+  ])('the header %j determines the separator', (text, separator) => {
+    expect(findSeparator(text)).toEqual({ separator, hasSeparatorLine: false })
+  })
+
+  it.each(['sep=;\r\ntext', '"sep=;"\ntext,a', 'SEP=;;;\ntext'])(
+    'the first line of %j states the separator',
+    (text) => {
+      expect(findSeparator(text)).toEqual({ separator: ';', hasSeparatorLine: true })
+    },
+  )
 })

@@ -52,6 +52,12 @@ describe('parseJson', () => {
     expect(findRefusal(`["\\\\",${'[],'.repeat(10_000)}0]`)).toBe(TOO_MANY)
   })
 
+  it('parseJson cuts the path of a text that cannot be stored', () => {
+    expect(findRefusal(JSON.stringify({ ['a'.repeat(100_000)]: '\0' }))).toBe(
+      `Validation failed: ${'a'.repeat(200)} contains NUL characters. Remove them.`,
+    )
+  })
+
   it('parseJson counts the outermost value, so the limit is exact', () => {
     const numbers = (count: number) => `[${Array.from({ length: count }, () => '0').join(',')}]`
     expect(findRefusal(numbers(9_999))).toBeNull()
@@ -76,7 +82,7 @@ describe('parseJson', () => {
   })
 
   it.each([
-    [String.raw`"\u0000"`, 'The request body contains NUL characters. Remove them.'],
+    [String.raw`"\u0000"`, 'Request body contains NUL characters. Remove them.'],
     [String.raw`{"a":{"b":["x","\u0000"]}}`, 'a.b.1 contains NUL characters. Remove them.'],
     [String.raw`{"a":{"\u0000":1}}`, 'a contains NUL characters. Remove them.'],
     [String.raw`{"a":"\ud800"}`, 'a contains lone surrogates. Remove them.'],

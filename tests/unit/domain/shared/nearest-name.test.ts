@@ -1,16 +1,21 @@
 import { expect, it } from 'vitest'
 import { findNearestName } from '../../../../src/domain/shared/nearest-name.ts'
 
-const KNOWN = ['scheduledAt', 'selectedPlatforms', 'status', 'text']
+const NAMES = ['text', 'platforms', 'scheduledAt', 'timezone', 'text_bluesky']
 
 it.each([
   ['scheduleAt', 'scheduledAt'],
-  ['ScheduledAt', 'scheduledAt'],
-  ['selectedPlatform', 'selectedPlatforms'],
+  ['scheduled at', 'scheduledAt'],
+  ['SCHEDULED_AT', 'scheduledAt'],
+  ['shceduledAt', 'scheduledAt'],
+  ['Plattformen', 'platforms'],
   ['txt', 'text'],
-  ['visibility', null],
+  ['txet', 'text'],
+  ['text-blusky', 'text_bluesky'],
+  ['notes', null],
+  ['a', null],
   ['', null],
-  ['t'.repeat(100_000), null],
-])('the nearest name of "%.20s" is %s', (name, nearest) => {
-  expect(findNearestName(name, KNOWN)).toBe(nearest)
+  ['scheduledAt'.repeat(10), null],
+])('the name %j most likely means %j', (name, nearest) => {
+  expect(findNearestName(name, NAMES)).toBe(nearest)
 })
