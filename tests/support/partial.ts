@@ -1,4 +1,4 @@
-/** Returns a stand-in with only these members, for a subject that uses no others. */
+/** Returns a fake that has only these members, for code that uses no others. */
 export function partial<T extends object>(members: Partial<NoInfer<T>>): T {
   return members as T
 }
