@@ -6,6 +6,7 @@ import type { Move, PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { findSizeProblems } from '../../domain/posts/post-size.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { preflight, SCHEDULED_IN_PAST, findSchedulingProblem } from '../../domain/posts/preflight.ts'
+import { platformLabel } from '../../domain/shared/platforms.ts'
 import type { Problem } from '../../domain/shared/service-error.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
@@ -65,7 +66,12 @@ export async function updatePost(
     selectedAccounts: selectedAccounts ?? stored.selectedAccounts,
   }
   const [accounts, dueOrder] = await Promise.all([
-    loadPostAccounts(deps, userId, selection),
+    loadPostAccounts(deps, userId, selection, (connected) =>
+      stored.platformStatuses.map(toChosen).filter(({ accountId }) => {
+        // Whoever replaces the whole post repeats its platforms. Whoever sends them alone moves a post whose account is gone.
+        return update.kind === 'replace' || connected.some(({ _id }) => _id === accountId)
+      }),
+    ),
     scheduledAt ? findDueOrder(deps, userId, scheduledAt) : undefined,
   ])
   // An account may have been disconnected since it was selected, which is only a warning.
@@ -93,7 +99,7 @@ export async function updatePost(
     refuseProblems(findSizeProblems(edited))
     if (edited.status !== 'DRAFT') refuseProblems(checked.errors)
     refuseProblem(findSchedulingProblem(update.input.status, edited, timing))
-    warnings = [...timing, ...checked.warnings]
+    warnings = [...timing, ...findMoves(current, edited), ...checked.warnings]
     return edited
   }
   const post = await deps.posts.transition({ _id: postId, userId }, applyUpdate)
@@ -115,6 +121,17 @@ export async function updatePost(
   for (const created of await buildCreatedNotifications(deps, [post])) await deps.notifications.insertOnce(created)
   await notifyWorkflow(deps, post, 'changed')
   return { post, warnings }
+}
+
+/** Returns a warning for every entry that the edit moves to another account. */
+function findMoves(before: Post, after: Post): Problem[] {
+  return after.platformStatuses.flatMap((entry, index): Problem[] => {
+    const { platform, accountId, accountName } = entry
+    const earlier = findEntry(before, toTarget(entry))
+    if (!earlier?.accountId || earlier.accountId === accountId) return []
+    const message = `This post is now for the ${platformLabel(platform)} account ${accountName}, no longer for ${earlier.accountName}.`
+    return [{ path: `selectedPlatforms.${index}`, code: 'ACCOUNT_CHANGED', message, platform }]
+  })
 }
 
 function isPast(instant: Date | null, now: Date): boolean {

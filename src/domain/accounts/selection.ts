@@ -17,13 +17,19 @@ export interface Selection {
   selectedAccounts?: readonly string[] | undefined
 }
 
-/** Returns the accounts that a selection means, and why it is not allowed. A platform without an account is selected without one. */
+/**
+ * Returns the accounts that a selection means, and why it is not allowed. A platform without an account is selected without one.
+ * @param recorded entries whose platforms stay on the account that they record, and do not move to the present default one
+ */
 export function chooseAccounts(
   accounts: readonly SelectableAccount[],
   { selectedPlatforms, selectedAccounts = [] }: Selection,
+  recorded: readonly ChosenAccount[] = [],
 ): { chosen: ChosenAccount[]; problems: Problem[] } {
   const problems: Problem[] = []
   const defaults = selectedPlatforms.map((platform): ChosenAccount => {
+    const earlier = recorded.find((one) => one.platform === platform && one.target === undefined && one.accountId)
+    if (earlier) return earlier
     const account = accounts.find((one) => one.platform === platform && one.isDefault)
     return { platform, ...(account && describe(account)) }
   })
@@ -61,20 +67,18 @@ export function nameAmongSeveral(
 }
 
 /**
- * Returns the account that an entry is published with now; null without one. An account that the user chose has no replacement. In place of
- * a default account that is gone, the present default of the platform is used, unless another entry of the post is for it.
+ * Returns the account that an entry is published with now; null without one. The account that an entry records has no replacement. An entry
+ * that was created while its platform had no account gets the present default one, unless another entry of the post is for it.
  */
 export function findAccountFor<A extends SelectableAccount>(
   entry: ChosenAccount,
   entries: readonly ChosenAccount[],
   accounts: readonly A[],
 ): A | null {
-  const find = (id: string | undefined) =>
-    accounts.find((one) => one._id === id && one.platform === entry.platform) ?? null
-  if (entry.target !== undefined) return find(entry.target)
-  const recorded = find(entry.accountId)
-  if (recorded) return recorded
-  const present = accounts.find(({ platform, isDefault }) => platform === entry.platform && isDefault)
+  const onPlatform = accounts.filter(({ platform }) => platform === entry.platform)
+  const recorded = entry.target ?? entry.accountId
+  if (recorded !== undefined) return onPlatform.find(({ _id }) => _id === recorded) ?? null
+  const present = onPlatform.find(({ isDefault }) => isDefault)
   const isTaken = entries.some((other) => toTarget(other) !== toTarget(entry) && other.accountId === present?._id)
   return present && !isTaken ? present : null
 }

@@ -82,7 +82,8 @@ export function copyAsDraft(post: Post, draft: Pick<NewPost, '_id' | 'metadata'>
   return newPost({ ...fields, ...draft, ...unscheduled, draft: true }, now)
 }
 
-export function toChosen({ platform, target, accountId, accountName, server }: PlatformStatus): ChosenAccount {
+/** Picks the fields that name an account. */
+export function toChosen({ platform, target, accountId, accountName, server }: ChosenAccount): ChosenAccount {
   return {
     platform,
     ...(target !== undefined && { target }),
