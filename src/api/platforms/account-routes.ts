@@ -6,10 +6,11 @@ import type { Context } from '../../context.ts'
 import { PLATFORMS } from '../../domain/shared/platforms.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { operation } from '../openapi/operation.ts'
+import { assertScope } from '../shared/identity.ts'
 import { IdParam } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
-import { presentOwnAccount } from './present.ts'
-import { AccountChange, AccountSchema, PlatformAccountSchema } from './schema.ts'
+import { presentDisconnected, presentOwnAccount } from './present.ts'
+import { AccountChange, AccountSchema, DisconnectedSchema, DisconnectQuery } from './schema.ts'
 
 /** Options of routes that wait for a platform: a longer deadline. */
 const WAITING = { config: { deadlineMs: 30 * SECOND } }
@@ -93,12 +94,14 @@ export const accountRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
           description: 'Another account of its platform becomes the default one.',
         }),
         params,
-        response: { 200: success(PlatformAccountSchema), ...errorResponses },
+        querystring: DisconnectQuery,
+        response: { 200: success(DisconnectedSchema), ...errorResponses },
       },
     },
-    async ({ user, params: { accountId } }) => {
-      await disconnectAccount(context, user.userId, accountId)
-      return ok('Account disconnected', { connected: false })
+    async ({ user, params: { accountId }, query: { movePostsTo } }) => {
+      if (movePostsTo !== undefined) assertScope(user, 'posts:publish')
+      const disconnected = await disconnectAccount(context, user.userId, accountId, movePostsTo)
+      return ok('Account disconnected', presentDisconnected(disconnected))
     },
   )
 

@@ -1,3 +1,4 @@
+import type { Disconnected } from '../../commands/accounts/disconnect-platform.ts'
 import { toAccountHealth } from '../../domain/accounts/account-health.ts'
 import type { PublicationUse } from '../../domain/quotas/publications.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
@@ -24,6 +25,18 @@ export function presentAccount(account: ConnectedAccount | null, now: Date): Pre
 export function presentOwnAccount(account: ConnectedAccount, now: Date): AccountView {
   const { _id, platform, server, isDefault, label = null } = account
   return { _id, platform, ...presentConnection(account, now), server, isDefault, label }
+}
+
+export function presentDisconnected({ waitingPosts, ...counts }: Disconnected) {
+  return {
+    connected: false,
+    ...counts,
+    waitingPosts: waitingPosts.map(({ _id, status, scheduledAt }) => ({
+      postId: _id,
+      status,
+      scheduledAt: toInstant(scheduledAt),
+    })),
+  }
 }
 
 function presentConnection({ platformId, profile, health, auth, connectedAt }: ConnectedAccount, now: Date) {

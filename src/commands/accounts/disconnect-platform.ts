@@ -1,12 +1,26 @@
 import { listWithCompanions } from '../../domain/accounts/platform-connect.ts'
-import type { Platform } from '../../domain/shared/platforms.ts'
+import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
+import { validationFailed } from '../../domain/shared/service-error.ts'
 import { findDefault, type AccountStore } from '../../store/accounts/accounts.ts'
+import type { WaitingPost } from '../../store/posts/post-lists.ts'
+import { movePosts, type MovePostsDeps } from '../posts/move-posts.ts'
 import { endUnusedSession, openSecretsIfReadable } from './account-secrets.ts'
 import { accountNotFound } from './refresh-platform.ts'
 import type { StoreConnectionDeps } from './store-connection.ts'
 
-interface DisconnectPlatformDeps extends Omit<StoreConnectionDeps, 'accounts' | 'orchestrator'> {
+interface DisconnectPlatformDeps extends Omit<StoreConnectionDeps, 'accounts' | 'orchestrator'>, MovePostsDeps {
   accounts: AccountStore
+}
+
+/** The waiting posts that an answer lists. */
+const MAX_LISTED = 100
+
+export interface Disconnected {
+  /** The posts that were moved to another account. */
+  movedPosts: number
+  /** The first posts that fail unless their account is connected again or the user moves them, oldest first, and how many there are. */
+  waitingPosts: WaitingPost[]
+  waitingTotal: number
 }
 
 /**
@@ -17,26 +31,43 @@ export async function disconnectPlatform(
   deps: DisconnectPlatformDeps,
   userId: string,
   platform: Platform,
-): Promise<void> {
+): Promise<Disconnected> {
   const connected = await deps.accounts.listConnected(userId)
   const ids = listWithCompanions(platform).flatMap((one) => findDefault(connected, one)?._id ?? [])
   await disconnect(deps, userId, ids)
+  return { movedPosts: 0, ...(await listWaiting(deps, userId, ids)) }
 }
 
 /**
  * Removes one connection, then ends its session at the platform where possible.
- * @throws ServiceError NOT_FOUND
+ * @param moveTo another account of the platform, to which waiting posts are moved first; absent: they stay
+ * @throws ServiceError NOT_FOUND; VALIDATION_FAILED when the posts cannot be moved there
  */
 export async function disconnectAccount(
   deps: DisconnectPlatformDeps,
   userId: string,
   accountId: string,
-): Promise<void> {
-  const removed = await disconnect(deps, userId, [accountId])
-  if (removed === 0) throw accountNotFound()
+  moveTo?: string,
+): Promise<Disconnected> {
+  const connected = await deps.accounts.listConnected(userId)
+  const account = connected.find(({ _id }) => _id === accountId)
+  if (!account) throw accountNotFound()
+  const to = connected.find(({ _id, platform }) => _id === moveTo && _id !== accountId && platform === account.platform)
+  if (moveTo !== undefined && !to) {
+    const message = `You have no other connected ${platformLabel(account.platform)} account ${moveTo}`
+    throw validationFailed([{ path: 'movePostsTo', code: 'ACCOUNT_NOT_FOUND', message }])
+  }
+  const movedPosts = to ? await movePosts(deps, userId, { from: accountId, to }) : 0
+  await disconnect(deps, userId, [accountId])
+  return { movedPosts, ...(await listWaiting(deps, userId, [accountId])) }
 }
 
-async function disconnect(deps: DisconnectPlatformDeps, userId: string, ids: string[]): Promise<number> {
+async function listWaiting({ posts }: DisconnectPlatformDeps, userId: string, ids: string[]) {
+  const waiting = await Array.fromAsync(posts.waitingFor(userId, ids))
+  return { waitingPosts: waiting.slice(0, MAX_LISTED), waitingTotal: waiting.length }
+}
+
+async function disconnect(deps: DisconnectPlatformDeps, userId: string, ids: string[]): Promise<void> {
   const { accounts, posts, users, cipher } = deps
   const removed = await accounts.disconnect(userId, ids)
   await posts.invalidatePrepared(userId)
@@ -45,5 +76,4 @@ async function disconnect(deps: DisconnectPlatformDeps, userId: string, ids: str
     const secrets = openSecretsIfReadable(cipher, account)
     if (secrets) await endUnusedSession(deps, account.platform, secrets)
   }
-  return removed.length
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import { collectMediaKeys } from '../../domain/posts/content.ts'
-import { findEntry } from '../../domain/posts/post-entries.ts'
+import { findAbandoned, findEntry } from '../../domain/posts/post-entries.ts'
 import { edit, toChosen, type PostChange } from '../../domain/posts/post-moves.ts'
 import type { Move, PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { findSizeProblems } from '../../domain/posts/post-size.ts'
@@ -112,11 +112,8 @@ export async function updatePost(
   const planned = { userId, postId, scheduledAt: post.scheduledAt, dueAt: post.dueAt!, timezone: post.timezone }
   const targets = accounts.toTargets(post.platformStatuses.map(toChosen))
   warnings.push(...(await findDelayWarnings(deps, planned, targets)))
-  // The delivery checks what was prepared for a platform that stays.
-  void deps.discardPrepared(
-    post,
-    before.filter((entry) => findEntry(post, toTarget(entry)) === null),
-  )
+  // The delivery checks what was prepared for an account that stays.
+  void deps.discardPrepared(post, findAbandoned(before, post))
   // Requested on every update and stored once, so that a later update or the sweeper repairs a crash in between.
   for (const created of await buildCreatedNotifications(deps, [post])) await deps.notifications.insertOnce(created)
   await notifyWorkflow(deps, post, 'changed')

@@ -31,7 +31,7 @@ export function chooseAccounts(
     const earlier = recorded.find((one) => one.platform === platform && one.target === undefined && one.accountId)
     if (earlier) return earlier
     const account = accounts.find((one) => one.platform === platform && one.isDefault)
-    return { platform, ...(account && describe(account)) }
+    return { platform, ...(account && describeSelected(account)) }
   })
   const taken = new Set(defaults.map(({ accountId }) => accountId))
   const named = selectedAccounts.flatMap((id, index): ChosenAccount[] => {
@@ -48,12 +48,17 @@ export function chooseAccounts(
       return []
     }
     taken.add(id)
-    return [{ platform, target: id, ...describe(account) }]
+    return [{ platform, target: id, ...describeSelected(account) }]
   })
   return { chosen: [...defaults, ...named], problems }
 }
 
-function describe({ _id, handle, server }: SelectableAccount): Omit<ChosenAccount, 'platform' | 'target'> {
+/** Returns the fields of an entry that name its account. */
+export function describeSelected({
+  _id,
+  handle,
+  server,
+}: SelectableAccount): Omit<ChosenAccount, 'platform' | 'target'> {
   return { accountId: _id, ...(handle !== undefined && { accountName: handle }), ...(server && { server }) }
 }
 

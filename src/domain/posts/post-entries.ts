@@ -118,6 +118,14 @@ export function findEntry(post: Post, target: Target): PlatformStatus | null {
   return post.platformStatuses.find((entry) => toTarget(entry) === target) ?? null
 }
 
+/** Returns the earlier entries that an edit has removed or moved to another account. */
+export function findAbandoned(before: readonly PlatformStatus[], after: Post): PlatformStatus[] {
+  return before.filter((entry) => {
+    const now = findEntry(after, toTarget(entry))
+    return now === null || now.accountId !== entry.accountId
+  })
+}
+
 /** Converts a failure to the fields of an entry; all null for no failure. */
 export function toCauseFields(reason: Failure | null): Pick<PlatformStatus, 'error' | 'errorCode' | 'platformReason'> {
   return {

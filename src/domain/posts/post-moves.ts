@@ -150,6 +150,27 @@ export function edit(change: PostChange): Move {
   }
 }
 
+/** Returns the change that moves a post from one account to another; null when the post is not for the first, or already for the second. */
+export function changeAccount(
+  post: Post,
+  from: string,
+  to: Omit<ChosenAccount, 'platform' | 'target'>,
+): PostChange | null {
+  const chosen = post.platformStatuses.map(toChosen)
+  const isFor = (id: string | undefined) => chosen.some(({ accountId }) => accountId === id)
+  if (!isFor(from) || isFor(to.accountId)) return null
+  const { [from]: own, ...others } = post.accountSpecificContent ?? {}
+  return {
+    chosen: chosen.map((one) =>
+      one.accountId === from ? { ...one, ...to, ...(one.target !== undefined && { target: to.accountId! }) } : one,
+    ),
+    ...(post.selectedAccounts && {
+      selectedAccounts: post.selectedAccounts.map((id) => (id === from ? to.accountId! : id)),
+    }),
+    ...(own && { accountSpecificContent: { ...others, [to.accountId!]: own } }),
+  }
+}
+
 function findChosen({ platformStatuses }: Post, { selectedPlatforms }: PostChange): ChosenAccount[] {
   return selectedPlatforms ? toDefaults(selectedPlatforms) : platformStatuses.map(toChosen)
 }

@@ -48,6 +48,8 @@ export type PlacedPost = Pick<
   | 'accountSpecificContent'
 > & { platformStatuses: Pick<PlatformStatus, 'platform' | 'accountId'>[] }
 
+export type WaitingPost = Pick<Post, '_id' | 'status' | 'scheduledAt'>
+
 /** Lists of one user's posts. */
 export function createPostLists(model: Model<StoredPost>, collection: PostCollection) {
   return {
@@ -73,6 +75,19 @@ export function createPostLists(model: Model<StoredPost>, collection: PostCollec
         .toArray()
       return waiting.map(({ _id }) => _id)
     },
+
+    /** The posts that are still to be published on one of these accounts, drafts included, in the order of their creation. */
+    waitingFor: (userId: string, accountIds: readonly string[]): AsyncIterable<WaitingPost> =>
+      collection()
+        .find<WaitingPost>(
+          {
+            userId,
+            status: { $in: ['DRAFT', 'PENDING', 'SCHEDULED', 'PROCESSING'] satisfies PostStatus[] },
+            platformStatuses: { $elemMatch: { accountId: { $in: [...accountIds] }, status: 'pending' } },
+          },
+          { projection: { status: 1, scheduledAt: 1 } },
+        )
+        .sort({ createdAt: 1 }),
 
     /** All posts of the user that match, newest first, as a stream. */
     allOf: (userId: string, query: Pick<PostQuery, 'statuses' | 'from' | 'to'> = {}): AsyncIterable<Post> =>

@@ -5,6 +5,7 @@ import { startMastodon, type Mastodon, type MastodonOptions } from '../../../san
 import { consent } from '../../../sandbox/platforms/shared/consent.ts'
 import { buildCallbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld, type PostStatusData } from '../../support/delivery-world.ts'
+import { DAY } from '../../../src/domain/shared/times.ts'
 import { readCommands, runCommands } from '../../support/documented-commands.ts'
 import { applyAll, importClient } from '../../support/imports.ts'
 import { controlOf, type LedgerEntry } from '../../support/platform-control.ts'
@@ -332,6 +333,36 @@ describe('a post for several accounts', () => {
     expect(platformStatuses).toMatchObject([{ accountId: present!._id, status: 'completed' }])
     expect((await textsOf(other)).length).toBe(present!._id === other.id ? 1 : 0)
     expect(await textsOf(user.first)).toEqual([])
+  })
+
+  it('disconnecting an account lists its waiting posts, or moves them to the account that the user names', async () => {
+    const user = await newUser()
+    const [brand, other] = [await user.addBluesky(), await user.addBluesky()]
+    const scheduledAt = new Date(Date.now() + DAY).toISOString()
+    const named = await user.post({ selectedAccounts: [brand.id], scheduledAt })
+    const draft = await user.post({ selectedAccounts: [brand.id], status: 'DRAFT' })
+    const onBoth = await user.post({ selectedAccounts: [brand.id, other.id], scheduledAt })
+    const disconnect = (id: string, query = '') => user.call('DELETE', `/api/platform/accounts/${id}${query}`)
+    for (const id of ['x', brand.id])
+      expect((await disconnect(brand.id, `?movePostsTo=${id}`)).body).toMatchObject({
+        errors: [{ path: 'movePostsTo', code: 'ACCOUNT_NOT_FOUND' }],
+      })
+    const { body } = await disconnect(brand.id, `?movePostsTo=${other.id}`)
+    expect(body.data).toEqual({
+      connected: false,
+      movedPosts: 2,
+      waitingPosts: [{ postId: onBoth, status: 'SCHEDULED', scheduledAt }],
+      waitingTotal: 1,
+    })
+    await user.call('PATCH', `/api/posts/${named}`, { scheduledAt: null })
+    expect((await user.until(named)).platformStatuses).toMatchObject([{ accountId: other.id, status: 'completed' }])
+    expect(await textsOf(other)).toEqual(['News'])
+
+    const { data } = (await user.call('DELETE', '/api/platform/bluesky/disconnect')).body
+    expect(data).toEqual({ connected: false, movedPosts: 0, waitingPosts: [], waitingTotal: 0 })
+    expect((await disconnect(other.id)).body.data.waitingPosts.map(({ postId }: { postId: string }) => postId)).toEqual(
+      [draft, onBoth],
+    )
   })
 
   it('a server that is gone delays its account alone, and a slow one is awaited', async () => {

@@ -2486,6 +2486,20 @@ export interface components {
       /** @description True for the device that sent this request */
       isCurrent: boolean
     }
+    DisconnectedAccount: {
+      connected: boolean
+      /** @description Posts that were moved to another account */
+      movedPosts: number
+      /** @description The first 100 posts and drafts for the account. They fail with PLATFORM_NOT_CONNECTED unless it is connected again or they are moved */
+      waitingPosts: {
+        postId: string
+        /** @enum {string} */
+        status:
+          'DRAFT' | 'PENDING' | 'SCHEDULED' | 'PROCESSING' | 'COMPLETED' | 'PARTIAL_SUCCESS' | 'FAILED' | 'CANCELLED'
+        scheduledAt: string | null
+      }[]
+      waitingTotal: number
+    }
     EmailAddress: {
       /** Format: email */
       email: string
@@ -8522,7 +8536,10 @@ export interface operations {
   }
   disconnectAccount: {
     parameters: {
-      query?: never
+      query?: {
+        /** @description Id of another account of the platform, to which waiting posts and drafts are moved first. An API key needs `posts:publish`. */
+        movePostsTo?: string
+      }
       header?: never
       path: {
         /** @description Record id */
@@ -8545,7 +8562,7 @@ export interface operations {
             /** @enum {boolean} */
             success: true
             message: string
-            data: components['schemas']['PlatformConnection']
+            data: components['schemas']['DisconnectedAccount']
           }
         }
       }
@@ -8819,7 +8836,7 @@ export interface operations {
             /** @enum {boolean} */
             success: true
             message: string
-            data: components['schemas']['PlatformConnection']
+            data: components['schemas']['DisconnectedAccount']
           }
         }
       }
@@ -8940,7 +8957,7 @@ export interface operations {
             /** @enum {boolean} */
             success: true
             message: string
-            data: components['schemas']['PlatformConnection']
+            data: components['schemas']['DisconnectedAccount']
           }
         }
       }
@@ -9061,7 +9078,7 @@ export interface operations {
             /** @enum {boolean} */
             success: true
             message: string
-            data: components['schemas']['PlatformConnection']
+            data: components['schemas']['DisconnectedAccount']
           }
         }
       }
@@ -9182,7 +9199,7 @@ export interface operations {
             /** @enum {boolean} */
             success: true
             message: string
-            data: components['schemas']['PlatformConnection']
+            data: components['schemas']['DisconnectedAccount']
           }
         }
       }
@@ -9303,7 +9320,7 @@ export interface operations {
             /** @enum {boolean} */
             success: true
             message: string
-            data: components['schemas']['PlatformConnection']
+            data: components['schemas']['DisconnectedAccount']
           }
         }
       }

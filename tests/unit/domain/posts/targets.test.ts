@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { accept, claim, refuse } from '../../../../src/domain/posts/delivery-moves.ts'
+import { accept, claim, ClaimRefused, refuse } from '../../../../src/domain/posts/delivery-moves.ts'
 import { failure } from '../../../../src/domain/posts/failure.ts'
 import { findEntry } from '../../../../src/domain/posts/post-entries.ts'
-import { copyAsDraft, edit, retry } from '../../../../src/domain/posts/post-moves.ts'
+import { changeAccount, copyAsDraft, edit, retry } from '../../../../src/domain/posts/post-moves.ts'
 import { toPublishPlan } from '../../../../src/domain/posts/publish-plan.ts'
 import { deriveEvents } from '../../../../src/domain/posts/timeline.ts'
 import { hasChangedWhileArmed } from '../../../../src/domain/posts/armed-fields.ts'
@@ -42,6 +42,29 @@ describe('a post for two accounts of one platform', () => {
     const retried = retry()(refused, T0)
     expect(findEntry(retried, 'bluesky')?.delivery.round).toBe(1)
     expect(findEntry(retried, 'second')).toBe(findEntry(refused, 'second'))
+  })
+
+  it('moves each entry of an account to another one, with the content for it', () => {
+    const third = { accountId: 'third', accountName: 'third.test' }
+    const content = { second: { text: 'For the second' } }
+    const post = onTwoAccounts({ accountSpecificContent: content })
+    const move = (from: string, to = third) => edit(changeAccount(post, from, to)!)(post, T0)
+    expect(move('first').platformStatuses).toMatchObject([{ platform: 'bluesky', ...third }, SECOND])
+    expect(move('second')).toMatchObject({
+      selectedAccounts: ['third'],
+      accountSpecificContent: { third: content.second },
+      platformStatuses: [DEFAULT, { target: 'third', ...third }],
+    })
+    expect(changeAccount(post, 'first', { accountId: 'second' })).toBeNull()
+    expect(changeAccount(post, 'fourth', third)).toBeNull()
+  })
+
+  it('is not claimed for the account that an entry has been moved from', () => {
+    const post = onTwoAccounts()
+    const moved = edit(changeAccount(post, 'first', { accountId: 'third' })!)(post, T0)
+    const claimFor = (accountId: string) => () => claim('bluesky', { ...wanted, account: { accountId } })(moved, T0)
+    expect(claimFor('first')).toThrow(ClaimRefused)
+    expect(claimFor('third')).not.toThrow()
   })
 
   it('names the account in the timeline, if it is known', () => {
