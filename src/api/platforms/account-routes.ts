@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { disconnectAccount } from '../../commands/accounts/disconnect-platform.ts'
+import { connectOffered, findOffer } from '../../commands/accounts/offers.ts'
 import { accountNotFound, refreshAccount } from '../../commands/accounts/refresh-platform.ts'
 import type { Context } from '../../context.ts'
 import { PLATFORMS } from '../../domain/shared/platforms.ts'
@@ -9,8 +10,15 @@ import { operation } from '../openapi/operation.ts'
 import { assertScope } from '../shared/identity.ts'
 import { IdParam } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
-import { presentDisconnected, presentOwnAccount } from './present.ts'
-import { AccountChange, AccountSchema, DisconnectedSchema, DisconnectQuery } from './schema.ts'
+import { presentDisconnected, presentOffer, presentOwnAccount } from './present.ts'
+import {
+  AccountChange,
+  AccountSchema,
+  ChosenAccounts,
+  DisconnectedSchema,
+  DisconnectQuery,
+  OfferSchema,
+} from './schema.ts'
 
 /** Options of routes that wait for a platform: a longer deadline. */
 const WAITING = { config: { deadlineMs: 30 * SECOND } }
@@ -102,6 +110,47 @@ export const accountRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       if (movePostsTo !== undefined) assertScope(user, 'posts:publish')
       const disconnected = await disconnectAccount(context, user.userId, accountId, movePostsTo)
       return ok('Account disconnected', presentDisconnected(disconnected))
+    },
+  )
+
+  app.get(
+    '/offers/:offerId',
+    {
+      schema: {
+        ...operation('platforms', 'getAccountOffer', 'Get the accounts that a login offers', {
+          keyScope: 'accounts:read',
+          description: 'The callback redirects with the id of the offer, which lasts ten minutes.',
+        }),
+        params: IdParam('offerId'),
+        response: { 200: success(OfferSchema), ...errorResponses },
+      },
+    },
+    async ({ user, params: { offerId } }) =>
+      ok('Offer found', presentOffer(await findOffer(context, user.userId, offerId))),
+  )
+
+  app.post(
+    '/offers/:offerId',
+    {
+      ...WAITING,
+      schema: {
+        ...operation('platforms', 'connectOfferedAccounts', 'Connect accounts that a login offers', {
+          keyScope: 'accounts:write',
+          description: 'Adds the accounts one after the other. A connected one gets the new login.',
+          errors: ['ACCOUNT_ALREADY_CONNECTED', 'ACCOUNT_LIMIT_REACHED', 'RECONNECT_REQUIRED', 'PLATFORM_UNAVAILABLE'],
+        }),
+        params: IdParam('offerId'),
+        body: ChosenAccounts,
+        response: { 200: success(Type.Array(AccountSchema)), ...errorResponses },
+      },
+    },
+    async ({ user, params: { offerId }, body: { platformIds, replace = false } }) => {
+      const chosen = { offerId, accountIds: platformIds, replace }
+      const connected = await connectOffered(context, user.userId, chosen)
+      return ok(
+        'Accounts connected',
+        connected.map((account) => presentOwnAccount(account, clock.now())),
+      )
     },
   )
 

@@ -123,6 +123,30 @@ export const AccountSchema = Type.Object(
   { title: 'Account' },
 )
 
+export const OfferSchema = Type.Object(
+  {
+    platform: PlatformName,
+    accounts: Type.Array(
+      Type.Object({
+        platformId: Type.String({ description: "The account's id on the platform" }),
+        profile: ProfileSchema,
+        connected: Type.Boolean(),
+      }),
+    ),
+  },
+  { title: 'AccountOffer' },
+)
+
+export const ChosenAccounts = Type.Object(
+  {
+    platformIds: Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 20, uniqueItems: true }),
+    replace: Type.Optional(
+      Type.Boolean({ default: false, description: 'The first one takes the place of the default account' }),
+    ),
+  },
+  { title: 'ChosenAccounts' },
+)
+
 export type AccountView = Static<typeof AccountSchema>
 
 export const AccountChange = Type.Object(

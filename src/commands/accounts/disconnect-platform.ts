@@ -1,7 +1,6 @@
-import { listWithCompanions } from '../../domain/accounts/platform-connect.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { validationFailed } from '../../domain/shared/service-error.ts'
-import { findDefault, type AccountStore } from '../../store/accounts/accounts.ts'
+import type { AccountStore } from '../../store/accounts/accounts.ts'
 import type { WaitingPost } from '../../store/posts/post-lists.ts'
 import { movePosts, type MovePostsDeps } from '../posts/move-posts.ts'
 import { endUnusedSession, openSecretsIfReadable } from './account-secrets.ts'
@@ -32,14 +31,12 @@ export async function disconnectPlatform(
   userId: string,
   platform: Platform,
 ): Promise<Disconnected> {
-  const connected = await deps.accounts.listConnected(userId)
-  const ids = listWithCompanions(platform).flatMap((one) => findDefault(connected, one)?._id ?? [])
-  await disconnect(deps, userId, ids)
-  return { movedPosts: 0, ...(await listWaiting(deps, userId, ids)) }
+  const account = await deps.accounts.findDefault(userId, platform)
+  return { movedPosts: 0, ...(await disconnect(deps, userId, account ? [account._id] : [])) }
 }
 
 /**
- * Removes one connection, then ends its session at the platform where possible.
+ * Removes one connection and those that came with it, then ends their sessions at the platform where possible.
  * @param moveTo another account of the platform, to which waiting posts are moved first; absent: they stay
  * @throws ServiceError NOT_FOUND; VALIDATION_FAILED when the posts cannot be moved there
  */
@@ -58,16 +55,10 @@ export async function disconnectAccount(
     throw validationFailed([{ path: 'movePostsTo', code: 'ACCOUNT_NOT_FOUND', message }])
   }
   const movedPosts = to ? await movePosts(deps, userId, { from: accountId, to }) : 0
-  await disconnect(deps, userId, [accountId])
-  return { movedPosts, ...(await listWaiting(deps, userId, [accountId])) }
+  return { movedPosts, ...(await disconnect(deps, userId, [accountId])) }
 }
 
-async function listWaiting({ posts }: DisconnectPlatformDeps, userId: string, ids: string[]) {
-  const waiting = await Array.fromAsync(posts.waitingFor(userId, ids))
-  return { waitingPosts: waiting.slice(0, MAX_LISTED), waitingTotal: waiting.length }
-}
-
-async function disconnect(deps: DisconnectPlatformDeps, userId: string, ids: string[]): Promise<void> {
+async function disconnect(deps: DisconnectPlatformDeps, userId: string, ids: string[]) {
   const { accounts, posts, users, cipher } = deps
   const removed = await accounts.disconnect(userId, ids)
   await posts.invalidatePrepared(userId)
@@ -76,4 +67,11 @@ async function disconnect(deps: DisconnectPlatformDeps, userId: string, ids: str
     const secrets = openSecretsIfReadable(cipher, account)
     if (secrets) await endUnusedSession(deps, account.platform, secrets)
   }
+  const waiting = await Array.fromAsync(
+    posts.waitingFor(
+      userId,
+      removed.map(({ _id }) => _id),
+    ),
+  )
+  return { waitingPosts: waiting.slice(0, MAX_LISTED), waitingTotal: waiting.length }
 }

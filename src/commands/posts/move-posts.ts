@@ -16,7 +16,7 @@ export interface MovePostsDeps extends NotifyWorkflowDeps {
 const CONCURRENT = 10
 
 /**
- * Moves the posts that wait for an account to another one of its platform. Posts that delivery has begun, or that the other account gets
+ * Moves the posts that wait for an account to another account of the platform. Posts that delivery has begun, or that the other account gets
  * anyway, stay. Can be repeated.
  * @returns the number of moved posts
  */

@@ -108,7 +108,7 @@ describe('account credentials', () => {
       profile: { displayName: '', handle: 'thief.test', avatar: null },
       auth,
     })
-    await here.accounts.connect(thief, { bluesky: copied }, CONNECT_OPTIONS)
+    await here.accounts.connect(thief, { platform: 'bluesky', seal: copied }, CONNECT_OPTIONS)
     await expect(here.credentials.get(thief, 'bluesky', { signal })).rejects.toMatchObject({ class: 'unauthorized' })
     expect(await here.credentials.get(userId, 'bluesky', { signal })).not.toBeNull()
   })

@@ -1143,6 +1143,30 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/api/platform/offers/{offerId}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Get the accounts that a login offers
+     * @description The callback redirects with the id of the offer, which lasts ten minutes.
+     */
+    get: operations['getAccountOffer']
+    put?: never
+    /**
+     * Connect accounts that a login offers
+     * @description Adds the accounts one after the other. A connected one gets the new login.
+     */
+    post: operations['connectOfferedAccounts']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/api/platform/bluesky/refresh': {
     parameters: {
       query?: never
@@ -2150,6 +2174,15 @@ export interface components {
       isDefault?: true
       label?: string | null
     }
+    AccountOffer: {
+      platform: components['schemas']['Platform']
+      accounts: {
+        /** @description The account's id on the platform */
+        platformId: string
+        profile: components['schemas']['PlatformProfile']
+        connected: boolean
+      }[]
+    }
     Acknowledgment: {
       /** @enum {boolean} */
       success: true
@@ -2272,6 +2305,11 @@ export interface components {
       newPassword: string
       /** @description True also deletes all API keys; the programs that use them stop working */
       endsApiKeys?: boolean
+    }
+    ChosenAccounts: {
+      platformIds: string[]
+      /** @description The first one takes the place of the default account */
+      replace?: boolean
     }
     ConnectBluesky: {
       /** @description Handle or email address */
@@ -5231,7 +5269,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL` */
+      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL`; with `&offer=<id>` when the login has several accounts (`getAccountOffer`) */
       302: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -5261,7 +5299,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL` */
+      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL`; with `&offer=<id>` when the login has several accounts (`getAccountOffer`) */
       302: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -5291,7 +5329,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL` */
+      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL`; with `&offer=<id>` when the login has several accounts (`getAccountOffer`) */
       302: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -5321,7 +5359,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL` */
+      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL`; with `&offer=<id>` when the login has several accounts (`getAccountOffer`) */
       302: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -8754,6 +8792,154 @@ export interface operations {
       404: components['responses']['NotFound']
       408: components['responses']['RequestTimeout']
       409: components['responses']['ReconnectRequired']
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['PlatformUnavailable']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  getAccountOffer: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        offerId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['AccountOffer']
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  connectOfferedAccounts: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        offerId: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ChosenAccounts']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Account'][]
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `ACCOUNT_LIMIT_REACHED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'ACCOUNT_LIMIT_REACHED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      /** @description `ACCOUNT_ALREADY_CONNECTED`, `RECONNECT_REQUIRED` */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_ALREADY_CONNECTED' | 'RECONNECT_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 409
+          }
+        }
+      }
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
       429: components['responses']['RateLimited']
