@@ -3,11 +3,28 @@ import { accept, claim, ClaimRefused, refuse } from '../../../../src/domain/post
 import { failure } from '../../../../src/domain/posts/failure.ts'
 import { findEntry } from '../../../../src/domain/posts/post-entries.ts'
 import { changeAccount, copyAsDraft, edit, retry } from '../../../../src/domain/posts/post-moves.ts'
+import { findMisplaced } from '../../../../src/domain/posts/targets.ts'
 import { toPublishPlan } from '../../../../src/domain/posts/publish-plan.ts'
 import { deriveEvents } from '../../../../src/domain/posts/timeline.ts'
 import { hasChangedWhileArmed } from '../../../../src/domain/posts/armed-fields.ts'
 import type { Post } from '../../../../src/domain/posts/post.ts'
 import { after, buildPost, T0 } from '../../../support/posts.ts'
+
+it('an entry is misplaced when it was published on none of the accounts that its post was created for', () => {
+  const described = (accountId: string | null) => ({ platform: 'bluesky' as const, accountId, accountName: null })
+  const published = (accountId: string, status = 'completed' as const) => ({
+    platform: 'bluesky' as const,
+    accountId,
+    status,
+  })
+  const idsOf = (...args: Parameters<typeof findMisplaced>) =>
+    findMisplaced(...args).map(({ entry, createdFor }) => [createdFor.accountId, entry.accountId])
+  expect(idsOf([described('a')], [published('b')])).toEqual([['a', 'b']])
+  expect(idsOf([described('a'), described('b')], [published('b'), published('c')])).toEqual([['a', 'c']])
+  expect(idsOf([described('a')], [published('a'), published('b')])).toEqual([])
+  expect(idsOf([described(null)], [published('b')])).toEqual([])
+  expect(idsOf([described('a')], [{ ...published('b'), status: 'failed' }])).toEqual([])
+})
 
 const DEFAULT = { platform: 'bluesky', accountId: 'first' } as const
 const SECOND = { platform: 'bluesky', target: 'second', accountId: 'second' } as const
