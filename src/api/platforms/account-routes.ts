@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { disconnectAccount } from '../../commands/accounts/disconnect-platform.ts'
 import { connectOffered, findOffer } from '../../commands/accounts/offers.ts'
+import { movePosts } from '../../commands/posts/move-posts.ts'
 import { accountNotFound, refreshAccount } from '../../commands/accounts/refresh-platform.ts'
 import type { Context } from '../../context.ts'
 import { PLATFORMS } from '../../domain/shared/platforms.ts'
@@ -107,9 +108,13 @@ export const accountRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       },
     },
     async ({ user, params: { accountId }, query: { movePostsTo } }) => {
-      if (movePostsTo !== undefined) assertScope(user, 'posts:publish')
-      const disconnected = await disconnectAccount(context, user.userId, accountId, movePostsTo)
-      return ok('Account disconnected', presentDisconnected(disconnected))
+      let movedPosts = 0
+      if (movePostsTo !== undefined) {
+        assertScope(user, 'posts:publish')
+        movedPosts = await movePosts(context, user.userId, { from: accountId, to: movePostsTo })
+      }
+      const disconnected = await disconnectAccount(context, user.userId, accountId)
+      return ok('Account disconnected', { ...presentDisconnected(disconnected), movedPosts })
     },
   )
 
@@ -118,7 +123,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     {
       schema: {
         ...operation('platforms', 'getAccountOffer', 'Get the accounts that a login offers', {
-          keyScope: 'accounts:read',
+          keyScope: 'refused',
           description: 'The callback redirects with the id of the offer, which lasts ten minutes.',
         }),
         params: IdParam('offerId'),
@@ -135,7 +140,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       ...WAITING,
       schema: {
         ...operation('platforms', 'connectOfferedAccounts', 'Connect accounts that a login offers', {
-          keyScope: 'accounts:write',
+          keyScope: 'refused',
           description: 'Adds the accounts one after the other. A connected one gets the new login.',
           errors: ['ACCOUNT_ALREADY_CONNECTED', 'ACCOUNT_LIMIT_REACHED', 'RECONNECT_REQUIRED', 'PLATFORM_UNAVAILABLE'],
         }),

@@ -40,10 +40,11 @@ export function presentOffer({ platform, accounts }: Offer) {
   }
 }
 
-export function presentDisconnected({ waitingPosts, ...counts }: Disconnected) {
+export function presentDisconnected({ waitingPosts, waitingTotal }: Disconnected) {
   return {
     connected: false,
-    ...counts,
+    movedPosts: 0,
+    waitingTotal,
     waitingPosts: waitingPosts.map(({ _id, status, scheduledAt }) => ({
       postId: _id,
       status,

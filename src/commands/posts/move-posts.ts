@@ -3,12 +3,15 @@ import { findAbandoned } from '../../domain/posts/post-entries.ts'
 import { changeAccount, edit } from '../../domain/posts/post-moves.ts'
 import type { Move, PlatformStatus } from '../../domain/posts/post.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
-import { ServiceError } from '../../domain/shared/service-error.ts'
-import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
+import { platformLabel } from '../../domain/shared/platforms.ts'
+import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
+import type { AccountStore, ConnectedAccount } from '../../store/accounts/accounts.ts'
+import { accountNotFound } from '../accounts/refresh-platform.ts'
 import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
 
 export interface MovePostsDeps extends NotifyWorkflowDeps {
+  accounts: AccountStore
   discardPrepared: DiscardPrepared
 }
 
@@ -19,12 +22,21 @@ const CONCURRENT = 10
  * Moves the posts that wait for an account to another account of the platform. Posts that delivery has begun, or that the other account gets
  * anyway, stay. Can be repeated.
  * @returns the number of moved posts
+ * @throws ServiceError NOT_FOUND without the first account, VALIDATION_FAILED without the second one on the same platform
  */
 export async function movePosts(
   deps: MovePostsDeps,
   userId: string,
-  { from, to }: { from: string; to: ConnectedAccount },
+  { from, to: toId }: { from: string; to: string },
 ): Promise<number> {
+  const connected = await deps.accounts.listConnected(userId)
+  const account = connected.find(({ _id }) => _id === from)
+  if (!account) throw accountNotFound()
+  const to = connected.find(({ _id, platform }) => _id === toId && _id !== from && platform === account.platform)
+  if (!to) {
+    const message = `You have no other connected ${platformLabel(account.platform)} account ${toId}`
+    throw validationFailed([{ path: 'movePostsTo', code: 'ACCOUNT_NOT_FOUND', message }])
+  }
   const waiting = await Array.fromAsync(deps.posts.waitingFor(userId, [from]))
   let moved = 0
   for (const some of splitIntoChunks(waiting, CONCURRENT)) {

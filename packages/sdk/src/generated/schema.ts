@@ -2371,13 +2371,13 @@ export interface components {
         mediaItems?: components['schemas']['MediaItemInput'][]
       }
       /**
-       * @description Publishes on the default account of each. At least one platform or account is required.
+       * @description Publishes on the default account of each. At least one platform or account is required. In an update, a platform that the post has only through accounts means those.
        * @example [
        *       "bluesky"
        *     ]
        */
-      selectedPlatforms: components['schemas']['Platform'][]
-      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`) */
+      selectedPlatforms?: components['schemas']['Platform'][]
+      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`). An update of the platforms without it keeps the accounts on those that stay. */
       selectedAccounts?: string[]
       /**
        * @description Per platform, replaces the same part of `content`
@@ -2783,13 +2783,13 @@ export interface components {
         mediaItems?: components['schemas']['MediaItemInput'][]
       }
       /**
-       * @description Publishes on the default account of each. At least one platform or account is required.
+       * @description Publishes on the default account of each. At least one platform or account is required. In an update, a platform that the post has only through accounts means those.
        * @example [
        *       "bluesky"
        *     ]
        */
-      selectedPlatforms: components['schemas']['Platform'][]
-      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`) */
+      selectedPlatforms?: components['schemas']['Platform'][]
+      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`). An update of the platforms without it keeps the accounts on those that stay. */
       selectedAccounts?: string[]
       /**
        * @description Per platform, replaces the same part of `content`
@@ -2850,6 +2850,7 @@ export interface components {
       _id: string
       userId: string
       content: components['schemas']['PostContent']
+      /** @description All platforms of the post */
       selectedPlatforms: components['schemas']['Platform'][]
       selectedAccounts?: string[]
       /** @description Overrides by platform */
@@ -3142,6 +3143,7 @@ export interface components {
       _id: string
       userId: string
       content: components['schemas']['PostContent']
+      /** @description All platforms of the post */
       selectedPlatforms: components['schemas']['Platform'][]
       selectedAccounts?: string[]
       /** @description Overrides by platform */
@@ -3296,13 +3298,13 @@ export interface components {
         mediaItems?: components['schemas']['MediaItemInput'][]
       }
       /**
-       * @description Publishes on the default account of each. At least one platform or account is required.
+       * @description Publishes on the default account of each. At least one platform or account is required. In an update, a platform that the post has only through accounts means those.
        * @example [
        *       "bluesky"
        *     ]
        */
-      selectedPlatforms: components['schemas']['Platform'][]
-      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`) */
+      selectedPlatforms?: components['schemas']['Platform'][]
+      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`). An update of the platforms without it keeps the accounts on those that stay. */
       selectedAccounts?: string[]
       /**
        * @description Per platform, replaces the same part of `content`
@@ -3499,13 +3501,13 @@ export interface components {
         mediaItems?: components['schemas']['MediaItemInput'][]
       }
       /**
-       * @description Publishes on the default account of each. At least one platform or account is required.
+       * @description Publishes on the default account of each. At least one platform or account is required. In an update, a platform that the post has only through accounts means those.
        * @example [
        *       "bluesky"
        *     ]
        */
       selectedPlatforms?: components['schemas']['Platform'][]
-      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`) */
+      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`). An update of the platforms without it keeps the accounts on those that stay. */
       selectedAccounts?: string[]
       /**
        * @description Per platform, replaces the same part of `content`
@@ -8830,7 +8832,7 @@ export interface operations {
         }
       }
       401: components['responses']['Unauthorized']
-      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
       403: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -8841,7 +8843,7 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Error'] & {
             /** @enum {string} */
-            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
             /** @enum {integer} */
             statusCode?: 403
           }
@@ -8904,7 +8906,7 @@ export interface operations {
         }
       }
       401: components['responses']['Unauthorized']
-      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `ACCOUNT_LIMIT_REACHED` */
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `ACCOUNT_LIMIT_REACHED` */
       403: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -8915,7 +8917,7 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Error'] & {
             /** @enum {string} */
-            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'ACCOUNT_LIMIT_REACHED'
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'ACCOUNT_LIMIT_REACHED'
             /** @enum {integer} */
             statusCode?: 403
           }
