@@ -90,7 +90,7 @@ async function buildPost(deps: CreatePostDeps, { userId, input, source, idempote
   const draft = input.status === 'DRAFT'
   const { scheduledAt = null } = value
   const [accounts, dueOrder] = await Promise.all([
-    loadPostAccounts(deps, userId, value, () => planned ?? []),
+    loadPostAccounts(deps, userId, value, planned),
     scheduledAt && !draft ? findDueOrder(deps, userId, scheduledAt) : undefined,
   ])
   const { chosen } = accounts

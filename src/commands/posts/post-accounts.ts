@@ -21,12 +21,9 @@ export interface PostAccounts {
 
 /**
  * Returns the accounts that a selection means, with the limits of their servers.
- * @param findRecorded returns the entries whose accounts stay, see `chooseAccounts`; by default, none
+ * @param recorded the entries whose accounts stay, see `chooseAccounts`
  */
-export type FindPostAccounts = (
-  selection: Selection,
-  findRecorded?: (connected: readonly ConnectedAccount[]) => readonly ChosenAccount[],
-) => Promise<PostAccounts>
+export type FindPostAccounts = (selection: Selection, recorded?: readonly ChosenAccount[]) => Promise<PostAccounts>
 
 /** Reads the accounts that a selection means. */
 export async function loadPostAccounts(
@@ -53,8 +50,8 @@ export async function loadUserAccounts(
     return found
   }
 
-  const findPostAccounts: FindPostAccounts = async (selection, findRecorded = () => []) => {
-    const { chosen, problems } = chooseAccounts(connected, selection, findRecorded(connected))
+  const findPostAccounts: FindPostAccounts = async (selection, recorded) => {
+    const { chosen, problems } = chooseAccounts(connected, selection, recorded)
     const ofServers = new Map(
       await Promise.all(chosen.map(async (one) => [toServerKey(one), await findRules(one)] as const)),
     )

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts'
+import { changeSelection } from '../../domain/accounts/selection.ts'
 import { collectMediaKeys } from '../../domain/posts/content.ts'
 import { findAbandoned, findEntry } from '../../domain/posts/post-entries.ts'
 import { edit, toChosen, type PostChange } from '../../domain/posts/post-moves.ts'
@@ -15,7 +16,7 @@ import type { UploadStore } from '../../store/media/uploads.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import { findDueOrder, type DueOrderDeps } from './due-order.ts'
 import { findDelayWarnings, type DelayWarningsDeps } from './forecast-delays.ts'
-import { loadPostAccounts, type PostAccountsDeps } from './post-accounts.ts'
+import { loadUserAccounts, type PostAccountsDeps } from './post-accounts.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
 import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
 import { buildCreatedNotifications } from './post-created.ts'
@@ -61,20 +62,18 @@ export async function updatePost(
   const inputContext = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
   const { toChange, warnings: timeWarnings } = parseUpdate(update, stored.timezone, inputContext)
   const { scheduledAt = stored.scheduledAt, selectedPlatforms, selectedAccounts } = toChange(stored)
-  const selection = {
-    selectedPlatforms: selectedPlatforms ?? stored.selectedPlatforms,
-    selectedAccounts: selectedAccounts ?? stored.selectedAccounts,
-  }
+  const { connected, findPostAccounts } = await loadUserAccounts(deps, userId)
+  const entries = stored.platformStatuses.map(toChosen)
+  const selection = changeSelection(entries, { selectedPlatforms, selectedAccounts }, connected)
+  // Whoever replaces the whole post repeats its platforms. Whoever sends them alone moves an entry whose default account is gone.
+  const recorded = entries.filter(
+    ({ target, accountId }) =>
+      target !== undefined || update.kind === 'replace' || connected.some(({ _id }) => _id === accountId),
+  )
   const [accounts, dueOrder] = await Promise.all([
-    loadPostAccounts(deps, userId, selection, (connected) =>
-      stored.platformStatuses.map(toChosen).filter(({ accountId }) => {
-        // Whoever replaces the whole post repeats its platforms. Whoever sends them alone moves a post whose account is gone.
-        return update.kind === 'replace' || connected.some(({ _id }) => _id === accountId)
-      }),
-    ),
+    findPostAccounts(selection, recorded),
     scheduledAt ? findDueOrder(deps, userId, scheduledAt) : undefined,
   ])
-  // An account may have been disconnected since it was selected, which is only a warning.
   const isSelected = selectedPlatforms !== undefined || selectedAccounts !== undefined
   if (isSelected) refuseProblems([...findSelectionProblems(selection), ...accounts.problems])
 
@@ -88,7 +87,7 @@ export async function updatePost(
     mediaBefore = collectMediaKeys(current)
     const change = {
       ...toChange(current),
-      ...(isSelected && { chosen: accounts.chosen }),
+      ...(isSelected && { ...selection, chosen: accounts.chosen }),
       ...(dueOrder && { dueOrder }),
     }
     const edited = edit(change)(current, now)
@@ -146,9 +145,10 @@ function parseUpdate(
   if (update.kind === 'replace') {
     const { value, problems, warnings } = readWholePost(update.input, inputContext)
     refuseProblems(problems)
-    // What the whole body leaves out is removed.
-    const removed = { selectedAccounts: [], accountSpecificContent: {} }
-    return { toChange: () => ({ ...removed, ...value, ...wanted }), warnings }
+    const { selectedAccounts } = update.input
+    // A whole body without accounts is that of a client that does not know them, whose post keeps theirs.
+    const ofAccounts = selectedAccounts && { accountSpecificContent: {}, selectedAccounts }
+    return { toChange: () => ({ ...ofAccounts, ...value, ...wanted }), warnings }
   }
   const { value, problems, warnings } = readChange(update.input, storedTimezone, inputContext)
   refuseProblems(problems)

@@ -18,8 +18,34 @@ export interface Selection {
 }
 
 /**
+ * Returns the selection of a post after a change by a client that may not know accounts. It gets the platforms of all entries as
+ * `selectedPlatforms`, so a platform that the post has only through accounts means those, and not its default account as well. Without
+ * `selectedAccounts` the accounts on the platforms that stay remain.
+ */
+export function changeSelection(
+  entries: readonly ChosenAccount[],
+  { selectedPlatforms, selectedAccounts }: { [Name in keyof Selection]?: Selection[Name] | undefined },
+  connected: readonly SelectableAccount[],
+): { selectedPlatforms: Platform[]; selectedAccounts: string[] } {
+  const named = entries.filter(({ target }) => target !== undefined)
+  const defaults = entries.filter(({ target }) => target === undefined).map(({ platform }) => platform)
+  const staying = named.filter(({ platform }) => selectedPlatforms?.includes(platform) ?? true)
+  const accounts = selectedAccounts ?? staying.map(({ target }) => target!)
+  const hasAccount = (platform: Platform) =>
+    [...named, ...connected.map(({ _id, ...one }) => ({ ...one, target: _id }))].some(
+      (one) => one.platform === platform && accounts.includes(one.target!),
+    )
+  const isThroughAccounts = (platform: Platform) =>
+    !defaults.includes(platform) && named.some((one) => one.platform === platform) && hasAccount(platform)
+  return {
+    selectedPlatforms: selectedPlatforms?.filter((platform) => !isThroughAccounts(platform)) ?? defaults,
+    selectedAccounts: [...accounts],
+  }
+}
+
+/**
  * Returns the accounts that a selection means, and why it is not allowed. A platform without an account is selected without one.
- * @param recorded entries whose platforms stay on the account that they record, and do not move to the present default one
+ * @param recorded entries that stay on the account that they record, also when it is gone or no longer the default one
  */
 export function chooseAccounts(
   accounts: readonly SelectableAccount[],
@@ -37,6 +63,8 @@ export function chooseAccounts(
   const named = selectedAccounts.flatMap((id, index): ChosenAccount[] => {
     const path = `selectedAccounts.${index}`
     const account = accounts.find((one) => one._id === id)
+    const earlier = recorded.find(({ target }) => target === id)
+    if (!account && earlier) return [earlier]
     if (!account) {
       problems.push({ path, code: 'ACCOUNT_NOT_FOUND', message: `You have no connected account ${id}` })
       return []

@@ -114,6 +114,11 @@ export function hasReachedAnyPlatform({ publishedKeys, platformStatuses }: Post)
   })
 }
 
+/** Returns every platform of a post, also those that it has only through accounts. */
+export function listPlatforms({ platformStatuses }: Pick<Post, 'platformStatuses'>): Platform[] {
+  return [...new Set(platformStatuses.map(({ platform }) => platform))]
+}
+
 export function findEntry(post: Post, target: Target): PlatformStatus | null {
   return post.platformStatuses.find((entry) => toTarget(entry) === target) ?? null
 }

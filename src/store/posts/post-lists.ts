@@ -128,7 +128,7 @@ function toListFilter(
 ): QueryFilter<Post> {
   const filter: QueryFilter<Post> = { userId }
   if (query.statuses) filter.status = trusted({ $in: query.statuses })
-  if (query.platform) filter.selectedPlatforms = query.platform
+  if (query.platform) filter['platformStatuses.platform'] = query.platform
   if (query.from || query.to) {
     const range = { ...(query.from ? { $gte: query.from } : {}), ...(query.to ? { $lte: query.to } : {}) }
     filter.$or = [{ scheduledAt: trusted(range) }, { scheduledAt: null, createdAt: trusted(range) }]

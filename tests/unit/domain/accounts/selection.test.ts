@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { chooseAccounts, findAccountFor, type SelectableAccount } from '../../../../src/domain/accounts/selection.ts'
+import {
+  changeSelection,
+  chooseAccounts,
+  findAccountFor,
+  type SelectableAccount,
+} from '../../../../src/domain/accounts/selection.ts'
 import { toTarget } from '../../../../src/domain/posts/targets.ts'
 import { PLATFORMS, type Platform } from '../../../../src/domain/shared/platforms.ts'
 
@@ -55,6 +60,21 @@ describe('the accounts of a post', () => {
     ] as const
     const selection = { selectedPlatforms: ['bluesky', 'mastodon'] as Platform[] }
     expect(chooseAccounts(OURS, selection, recorded).chosen).toMatchObject([{ accountId: 'b0' }, { accountId: 'm1' }])
+  })
+
+  it.each<[string, Parameters<typeof changeSelection>[1], Platform[], string[]]>([
+    ['nothing', {}, ['mastodon'], ['b2']],
+    ['the listed platforms', { selectedPlatforms: ['mastodon', 'bluesky'] }, ['mastodon'], ['b2']],
+    ['another account of a listed platform', { selectedPlatforms: ['bluesky'], selectedAccounts: ['b1'] }, [], ['b1']],
+    ['no accounts', { selectedPlatforms: ['bluesky'], selectedAccounts: [] }, ['bluesky'], []],
+    ['other platforms', { selectedPlatforms: ['threads'] }, ['threads'], []],
+    ['accounts alone', { selectedAccounts: ['b1'] }, ['mastodon'], ['b1']],
+  ])('a change that names %s keeps what its client may not know', (_, change, selectedPlatforms, selectedAccounts) => {
+    const entries = [
+      { platform: 'mastodon', accountId: 'm1' },
+      { platform: 'bluesky', target: 'b2', accountId: 'b2' },
+    ] as const
+    expect(changeSelection(entries, change, OURS)).toEqual({ selectedPlatforms, selectedAccounts })
   })
 
   it('no two entries are ever published with one account, whatever is disconnected or becomes the default', () => {
