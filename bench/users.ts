@@ -48,7 +48,7 @@ async function createUser(context: Context, plan: SubscriptionPlan): Promise<Use
         { accountId, handle: accountId, accessToken: 'bench' },
       ),
     })
-    await context.accounts.connect(userId, { [platform]: seal }, { replace: true, limit: Infinity })
+    await context.accounts.connect(userId, { platform, seal }, { replace: true, limit: Infinity })
   }
   return user
 }

@@ -59,7 +59,7 @@ function postOf({ content, selectedPlatforms, scheduledAt }: Body, userId: strin
       userId,
       content: { text: content.text, mediaItems: [] },
       platformSpecificContent: {},
-      selectedPlatforms,
+      selectedPlatforms: selectedPlatforms ?? [],
       scheduledAt: scheduledAt ? new Date(scheduledAt) : null,
       timezone: 'UTC',
       correlationId: null,

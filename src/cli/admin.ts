@@ -2,17 +2,20 @@ import { randomBytes } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { systemClock } from '../clock.ts'
+import { listMisplaced } from '../commands/posts/list-misplaced.ts'
 import { changeActivity } from '../commands/users/change-activity.ts'
 import { changeRole } from '../commands/users/change-role.ts'
 import { createUser } from '../commands/users/create-user.ts'
 import { readConfig, type Config } from '../config/schema.ts'
 import { CLI_ACTOR } from '../domain/users/audit.ts'
 import type { User } from '../domain/users/user.ts'
+import { DAY } from '../domain/shared/times.ts'
 import { createPasswordHasher } from '../security/password-hasher.ts'
 import { planLimits } from '../config/plans.ts'
 import { createAuditLog } from '../store/users/audit.ts'
 import { openDatabase, type Database } from '../store/shared/database.ts'
 import { findVersionError } from '../store/shared/schema-version.ts'
+import { createEventStore } from '../store/events/events.ts'
 import { createErasureStore } from '../store/users/erasures.ts'
 import { createNotificationStore } from '../store/notifications/notifications.ts'
 import { createPostStore } from '../store/posts/posts.ts'
@@ -25,7 +28,8 @@ const USAGE = `Usage:
   npm run admin -- revoke <email>
   npm run admin -- disable <email>
   npm run admin -- enable <email>
-  npm run admin -- list`
+  npm run admin -- list
+  npm run admin -- misplaced`
 
 type ChangeDeps = Parameters<typeof changeActivity>[0]
 
@@ -61,6 +65,7 @@ await runProcess(async () => {
     if (command === 'create' && email) await create(users, config, email, values)
     else if (isChange(command) && email) await change(database, users, command, email)
     else if (command === 'list') await list(users)
+    else if (command === 'misplaced') await printMisplaced(database, users, config)
     else throw new Error(USAGE)
   } finally {
     await database.close()
@@ -138,6 +143,21 @@ async function change(
 async function list(users: UserStore): Promise<void> {
   const rows = [['EMAIL', 'NAME', 'ROLE', 'PLAN', 'POSTS', 'CREATED', 'LAST LOGIN']]
   for await (const user of users.all()) rows.push(toRow(user))
+  printTable(rows)
+}
+
+/** Lists the posts that were published on another account than the one they were created for. */
+async function printMisplaced({ connection }: Database, users: UserStore, config: Config): Promise<void> {
+  const now = () => systemClock.now()
+  const events = createEventStore(connection, now, { retentionMs: config.EVENT_RETENTION_DAYS * DAY })
+  const rows = [['EMAIL', 'POST', 'PLATFORM', 'CREATED FOR', 'PUBLISHED ON', 'URL']]
+  for await (const post of listMisplaced({ users, events, posts: createPostStore(connection, now) })) {
+    rows.push([post.email, post.postId, post.platform, post.createdFor, post.publishedOn, post.url])
+  }
+  printTable(rows)
+}
+
+function printTable(rows: string[][]): void {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   for (const row of rows)
     print(

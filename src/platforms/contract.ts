@@ -1,3 +1,4 @@
+import type { OfferedId } from '../domain/accounts/platform-connect.ts'
 import type { PostCounts } from '../domain/analytics/analytics.ts'
 import type { Content, MediaItem, Published } from '../domain/posts/post.ts'
 import type { Platform } from '../domain/shared/platforms.ts'
@@ -214,10 +215,23 @@ export interface AuthorizedAccount {
   profile: Profile
 }
 
-/** The result of one authorization on a platform's page. */
+/** An account that a login offers. Its secrets are for `open`. */
+export interface OfferedAccount {
+  accountId: string
+  profile: Profile
+  secrets: Record<string, string>
+}
+
+/** An account that a user has authorized on a platform's page. */
 export interface RedirectResult extends AuthorizedAccount {
   /** Accounts of other platforms that come with this one. `null` removes an earlier one. */
   companions?: Partial<Record<Platform, AuthorizedAccount | null>>
+}
+
+/** The result of one authorization on a platform's page. */
+export interface CompletedLogin extends RedirectResult {
+  /** All accounts of the login that the user may post on; absent on platforms where a login is for one. */
+  offered?: OfferedAccount[]
 }
 
 /** A platform whose accounts connect with credentials that the user types in. */
@@ -251,12 +265,19 @@ export interface RedirectConnect {
   }>
   /**
    * Exchanges the parameters of the callback for an account. `query` holds each parameter once, as the platform sent
-   * it.
+   * it. `choose` chooses the account where a login offers several (`chooseOffered`).
    * @throws PlatformError `permission` when the user or the platform granted too little, without a call if the query
    * already says so
    */
   complete(
-    input: { query: Record<string, string>; redirectUri: string; secrets: Record<string, string> },
+    input: {
+      query: Record<string, string>
+      redirectUri: string
+      secrets: Record<string, string>
+      choose(offered: readonly OfferedId[]): string | null
+    },
     options: CallOptions,
-  ): Promise<RedirectResult>
+  ): Promise<CompletedLogin>
+  /** Returns another account that the login has offered. Present where `complete` offers any. */
+  open?(secrets: Record<string, string>, options: CallOptions): Promise<RedirectResult>
 }

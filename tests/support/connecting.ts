@@ -7,7 +7,7 @@ import { signIn } from './api.ts'
 
 /** Returns the query of a settings page URL without the reason, which only tests of reasons check. */
 export function readOutcome(location: string): string {
-  return new URL(location).search.replace(/&reason=\w+$/, '')
+  return new URL(location).search.replace(/&reason=\w+/, '')
 }
 
 /** Creates users who connect an account on the page of a platform, through the routes of `app`. */
@@ -23,17 +23,19 @@ export function connecting(platform: Platform, context: Context, app: FastifyIns
   async function newUser() {
     const { user, headers } = await signIn(context)
     const userId = user._id
-    const call = async (method: 'GET' | 'DELETE', path: string) => {
-      const response = await app.inject({ method, url: `/api/platform${path}`, headers })
+    const call = async (method: 'GET' | 'POST' | 'DELETE', path: string, payload?: object) => {
+      const url = `/api/platform${path}`
+      const response = await app.inject({ method, url, headers, ...(payload && { payload }) })
       return { status: response.statusCode, body: response.json(), text: response.body }
     }
-    const authUrl = async (): Promise<string> => {
-      const { authUrl: address, url } = (await call('GET', `/${platform}/connect`)).body.data
+    const authUrl = async (query = ''): Promise<string> => {
+      const { authUrl: address, url } = (await call('GET', `/${platform}/connect${query}`)).body.data
       return address ?? url
     }
 
     return {
       userId,
+      call,
       authUrl,
       begin: () => call('GET', `/${platform}/connect`),
       stored: () => context.accounts.findDefault(userId, platform),

@@ -49,7 +49,7 @@ async function connectAccount(
       ...{ refreshToken: null, expiresAt: null, endsAt: null },
     },
   })
-  const connected = await accounts.connect(userId, { [platform]: seal }, options)
+  const connected = await accounts.connect(userId, { platform, seal }, options)
   return connected.accounts[0]!
 }
 

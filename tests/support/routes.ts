@@ -9,6 +9,7 @@ import { storeNotifications } from './notifications.ts'
 import { planTestImport } from './imports.ts'
 import { connectAccounts } from './published.ts'
 import { storeWebhook } from './webhook-records.ts'
+import { saveOffer } from '../../src/commands/accounts/offers.ts'
 import { createPost } from '../../src/commands/posts/create-post.ts'
 import { registerPushDevice } from '../../src/commands/notifications/push-devices.ts'
 import { newId } from '../../src/store/shared/schema.ts'
@@ -105,6 +106,23 @@ const accountRoute = (status: number, body?: object): RouteCase => ({
   },
   fingerprint: (context, { accountId }) =>
     context.database.connection.collection<{ _id: string }>('accounts').findOne({ _id: accountId! }),
+})
+
+/** The platform of the offer is not set up in tests. */
+const offerRoute = (status: number, body?: object): RouteCase => ({
+  ...userRoute(status, body),
+  async record(context, { user }) {
+    const attempt = {
+      ...{ _id: newId(), userId: user._id, platform: 'facebook' as const, sessionId: newId() },
+      ...{ secrets: null, bindingHash: null, expiresAt: context.clock.now(), consumedAt: context.clock.now() },
+    }
+    await context.connectAttempts.insert(attempt)
+    const profile = { displayName: 'Page', handle: 'page', avatar: null }
+    const offered = ['1', '2'].map((accountId) => ({ accountId, profile, secrets: {} }))
+    return { offerId: (await saveOffer(context, attempt, offered))! }
+  },
+  fingerprint: (context, { offerId }) =>
+    context.database.connection.collection<{ _id: string }>('connectAttempts').findOne({ _id: offerId! }),
 })
 
 const importRoute = (status: number): RouteCase => ({
@@ -233,6 +251,8 @@ export const ROUTES: Record<string, RouteCase> = {
   'PATCH /api/platform/accounts/:accountId': accountRoute(200, { label: 'Brand' }),
   'POST /api/platform/accounts/:accountId/refresh': accountRoute(400),
   'DELETE /api/platform/accounts/:accountId': accountRoute(200),
+  'GET /api/platform/offers/:offerId': offerRoute(200),
+  'POST /api/platform/offers/:offerId': offerRoute(502, { platformIds: ['1'] }),
   'POST /api/platform/bluesky/connect': userRoute(400, {
     identifier: 'nobody.test',
     appPassword: 'aaaa-bbbb-cccc-dddd',

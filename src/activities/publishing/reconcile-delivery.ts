@@ -11,7 +11,7 @@ import { isDatabaseOutage } from '../../store/mongo-errors.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { RELOAD, type Attempt, type AttemptResult } from './attempt.ts'
-import { chooseForEarlierCall } from './delivery-account.ts'
+import { chooseForEntry } from './delivery-account.ts'
 import { toOutgoingPost, type PrepareDelivery } from './prepare-delivery.ts'
 import { isPostDeleted, type OutcomeRecorder } from './record-outcome.ts'
 
@@ -27,7 +27,7 @@ export interface ReconcileDeliveryDeps {
 }
 
 /** The result of reconciling. `unreachable`: the platform did not answer. */
-type Finding = Published | 'absent' | 'undecidable' | 'in-flight' | 'other-account' | 'not-connected' | 'unreachable'
+type Finding = Published | 'absent' | 'undecidable' | 'in-flight' | 'not-connected' | 'unreachable'
 
 /** After this many unreachable reconciles a retry of the user repeats the call. It skips the last wait of the schedule. */
 const MAX_UNREACHABLE = RECONCILE_WAITS_MS.length - 1
@@ -61,7 +61,6 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
       await outcomes.applyMove(attempt, move(target, ref))
       return RELOAD
     }
-    if (next === 'other-account') return giveUpDelivery('The account was changed while the post was being published.')
     if (next === 'not-connected' && entry.delivery.repeatAllowed) {
       return giveUpDelivery('The platform is not connected.')
     }
@@ -70,7 +69,6 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
 
     /** The user retried although the outcome is unknown, so an undecidable outcome no longer blocks the post. */
     function allowRepeat(finding: Exclude<Finding, Published>) {
-      if (finding === 'other-account') return 'anew'
       if (finding === 'unreachable' && entry.delivery.reconcileTries >= MAX_UNREACHABLE) return 'absent'
       const isSettled = clock.now().getTime() - calledAt.getTime() >= unansweredSettleMs
       return finding === 'undecidable' && isSettled ? 'anew' : finding
@@ -97,15 +95,14 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
   async function findEarlierCall(attempt: Attempt, adapter: PlatformAdapter | null, calledAt: Date): Promise<Finding> {
     const { input, post, entry, activity } = attempt
     const { signal } = activity
-    const { key, startedAt, accountId } = entry.delivery
+    const { key, startedAt } = entry.delivery
     if (key === null || startedAt === null) return 'absent'
     if (!adapter) return 'undecidable'
     try {
       const account = await credentials.get(post.userId, input.platform, {
         signal,
-        choose: chooseForEarlierCall(attempt),
+        choose: chooseForEntry(attempt),
       })
-      if (account && account.accountId !== accountId) return 'other-account'
       if (!account) return 'not-connected'
       const checkpoints = { ...preparation.createCheckpoints(attempt, account), key, startedAt, isRepeat: true }
       return await adapter.reconcile(toOutgoingPost(attempt), account, checkpoints, {

@@ -1,15 +1,25 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { disconnectAccount } from '../../commands/accounts/disconnect-platform.ts'
+import { connectOffered, findOffer } from '../../commands/accounts/offers.ts'
+import { movePosts } from '../../commands/posts/move-posts.ts'
 import { accountNotFound, refreshAccount } from '../../commands/accounts/refresh-platform.ts'
 import type { Context } from '../../context.ts'
 import { PLATFORMS } from '../../domain/shared/platforms.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { operation } from '../openapi/operation.ts'
+import { assertScope } from '../shared/identity.ts'
 import { IdParam } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
-import { presentOwnAccount } from './present.ts'
-import { AccountChange, AccountSchema, PlatformAccountSchema } from './schema.ts'
+import { presentDisconnected, presentOffer, presentOwnAccount } from './present.ts'
+import {
+  AccountChange,
+  AccountSchema,
+  ChosenAccounts,
+  DisconnectedSchema,
+  DisconnectQuery,
+  OfferSchema,
+} from './schema.ts'
 
 /** Options of routes that wait for a platform: a longer deadline. */
 const WAITING = { config: { deadlineMs: 30 * SECOND } }
@@ -93,12 +103,59 @@ export const accountRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
           description: 'Another account of its platform becomes the default one.',
         }),
         params,
-        response: { 200: success(PlatformAccountSchema), ...errorResponses },
+        querystring: DisconnectQuery,
+        response: { 200: success(DisconnectedSchema), ...errorResponses },
       },
     },
-    async ({ user, params: { accountId } }) => {
-      await disconnectAccount(context, user.userId, accountId)
-      return ok('Account disconnected', { connected: false })
+    async ({ user, params: { accountId }, query: { movePostsTo } }) => {
+      let movedPosts = 0
+      if (movePostsTo !== undefined) {
+        assertScope(user, 'posts:publish')
+        movedPosts = await movePosts(context, user.userId, { from: accountId, to: movePostsTo })
+      }
+      const disconnected = await disconnectAccount(context, user.userId, accountId)
+      return ok('Account disconnected', { ...presentDisconnected(disconnected), movedPosts })
+    },
+  )
+
+  app.get(
+    '/offers/:offerId',
+    {
+      schema: {
+        ...operation('platforms', 'getAccountOffer', 'Get the accounts that a login offers', {
+          keyScope: 'refused',
+          description: 'The callback redirects with the id of the offer, which lasts ten minutes.',
+        }),
+        params: IdParam('offerId'),
+        response: { 200: success(OfferSchema), ...errorResponses },
+      },
+    },
+    async ({ user, params: { offerId } }) =>
+      ok('Offer found', presentOffer(await findOffer(context, user.userId, offerId))),
+  )
+
+  app.post(
+    '/offers/:offerId',
+    {
+      ...WAITING,
+      schema: {
+        ...operation('platforms', 'connectOfferedAccounts', 'Connect accounts that a login offers', {
+          keyScope: 'refused',
+          description: 'Adds the accounts one after the other. A connected one gets the new login.',
+          errors: ['ACCOUNT_ALREADY_CONNECTED', 'ACCOUNT_LIMIT_REACHED', 'RECONNECT_REQUIRED', 'PLATFORM_UNAVAILABLE'],
+        }),
+        params: IdParam('offerId'),
+        body: ChosenAccounts,
+        response: { 200: success(Type.Array(AccountSchema)), ...errorResponses },
+      },
+    },
+    async ({ user, params: { offerId }, body: { platformIds, replace = false } }) => {
+      const chosen = { offerId, accountIds: platformIds, replace }
+      const connected = await connectOffered(context, user.userId, chosen)
+      return ok(
+        'Accounts connected',
+        connected.map((account) => presentOwnAccount(account, clock.now())),
+      )
     },
   )
 

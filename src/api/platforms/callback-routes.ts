@@ -21,7 +21,7 @@ import { REDIRECT_PLATFORMS } from './redirect-platforms.ts'
 const SettingsRedirect = Type.Null({
   description:
     'Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` ' +
-    `with \`&reason=${CONNECT_REASONS.join('|')}\``,
+    `with \`&reason=${CONNECT_REASONS.join('|')}\`; with \`&offer=<id>\` when the login has several accounts (\`getAccountOffer\`)`,
 })
 
 /**
@@ -34,8 +34,10 @@ export const callbackRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
   for (const { platform } of REDIRECT_PLATFORMS) {
     const redirectUri = buildCallbackUrl(config.PUBLIC_URL, platform)
     const cookie = createBindingCookie(redirectUri)
-    const redirectToSettings = (reply: FastifyReply, outcome: ConnectOutcome, reason: ConnectReason | null) =>
-      reply.redirect(buildSettingsUrl(config.FRONTEND_URL, platform, outcome, reason))
+    const redirectToSettings = (
+      reply: FastifyReply,
+      ...result: [outcome: ConnectOutcome, reason: ConnectReason | null, offer?: string | null]
+    ) => reply.redirect(buildSettingsUrl(config.FRONTEND_URL, platform, ...result))
 
     app.get(
       `/${platform}/callback`,
@@ -68,10 +70,10 @@ export const callbackRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
               mayBeUnbound: config.CONNECT_COOKIE === 'browsers' && !isFromBrowser(request),
             })
           : ATTEMPT_INVALID
-        const { outcome, reason } = finished
+        const { outcome, reason, offer } = finished
         if (finished.cause !== undefined) logFailure(request, platform, finished)
         if (outcome !== 'state_invalid') cookie.clear(reply)
-        return redirectToSettings(reply, outcome, reason)
+        return redirectToSettings(reply, outcome, reason, offer)
       },
     )
   }

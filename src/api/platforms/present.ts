@@ -1,8 +1,11 @@
+import type { Disconnected } from '../../commands/accounts/disconnect-platform.ts'
+import type { Offer } from '../../commands/accounts/offers.ts'
 import { toAccountHealth } from '../../domain/accounts/account-health.ts'
 import type { PublicationUse } from '../../domain/quotas/publications.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { MAX_UPLOAD_BYTES, type MediaKind, type PlatformRules } from '../../domain/posts/posting-rules.ts'
+import type { Profile } from '../../platforms/contract.ts'
 import { findDefault, type ConnectedAccount } from '../../store/accounts/accounts.ts'
 import { toInstant } from '../shared/schemas/common.ts'
 import type { AccountView, PresentedAccount } from './schema.ts'
@@ -26,19 +29,42 @@ export function presentOwnAccount(account: ConnectedAccount, now: Date): Account
   return { _id, platform, ...presentConnection(account, now), server, isDefault, label }
 }
 
+export function presentOffer({ platform, accounts }: Offer) {
+  return {
+    platform,
+    accounts: accounts.map(({ accountId, profile, isConnected }) => ({
+      platformId: accountId,
+      profile: presentProfile(profile),
+      connected: isConnected,
+    })),
+  }
+}
+
+export function presentDisconnected({ waitingPosts, waitingTotal }: Disconnected) {
+  return {
+    connected: false,
+    movedPosts: 0,
+    waitingTotal,
+    waitingPosts: waitingPosts.map(({ _id, status, scheduledAt }) => ({
+      postId: _id,
+      status,
+      scheduledAt: toInstant(scheduledAt),
+    })),
+  }
+}
+
 function presentConnection({ platformId, profile, health, auth, connectedAt }: ConnectedAccount, now: Date) {
   const { status, needsReconnection, lastError, checkedAt, expiresAt } = toAccountHealth(health, auth.endsAt, now)
   return {
     platformId,
-    profile: {
-      displayName: profile.displayName,
-      handle: profile.handle,
-      avatar: profile.avatar,
-      ...(profile.description !== undefined && { description: profile.description }),
-    },
+    profile: presentProfile(profile),
     health: { status, needsReconnection, lastError, checkedAt: toInstant(checkedAt), expiresAt: toInstant(expiresAt) },
     connectedAt: connectedAt.toISOString(),
   }
+}
+
+function presentProfile({ displayName, handle, avatar, description }: Profile) {
+  return { displayName, handle, avatar, ...(description !== undefined && { description }) }
 }
 
 /** The default account of each platform. */

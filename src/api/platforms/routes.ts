@@ -16,12 +16,13 @@ import { getSessionId } from '../shared/identity.ts'
 import { operation } from '../openapi/operation.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { accountRoutes } from './account-routes.ts'
-import { presentAccount, presentDefaults, presentLimits } from './present.ts'
+import { presentAccount, presentDefaults, presentDisconnected, presentLimits } from './present.ts'
 import { REDIRECT_PLATFORMS } from './redirect-platforms.ts'
 import {
   ConnectBlueskyBody,
   ConnectQuery,
   ConnectServerBody,
+  DisconnectedSchema,
   LimitsQuery,
   LimitsSchema,
   PlatformAccountSchema,
@@ -214,12 +215,12 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
           ...operation('platforms', `disconnect${label}`, `Disconnect the ${label} account`, {
             keyScope: 'accounts:write',
           }),
-          response: { 200: success(PlatformAccountSchema), ...errorResponses },
+          response: { 200: success(DisconnectedSchema), ...errorResponses },
         },
       },
       async ({ user }) => {
-        await disconnectPlatform(context, user.userId, platform)
-        return ok(`${label} disconnected`, { connected: false })
+        const disconnected = await disconnectPlatform(context, user.userId, platform)
+        return ok(`${label} disconnected`, presentDisconnected(disconnected))
       },
     )
   }

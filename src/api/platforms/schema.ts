@@ -1,6 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { ACCOUNT_HEALTH_STATUSES } from '../../domain/accounts/account-health.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
+import { POST_STATUSES } from '../../domain/posts/post.ts'
 import { Instant, nullable, PlatformName, stringEnum } from '../shared/schemas/common.ts'
 
 export const ConnectBlueskyBody = Type.Object(
@@ -79,6 +80,33 @@ export const PlatformAccountSchema = Type.Object(
   { title: 'PlatformConnection' },
 )
 
+/** A disconnected account, and the posts that still name it. */
+export const DisconnectedSchema = Type.Object(
+  {
+    connected: Type.Boolean(),
+    movedPosts: Type.Integer({ description: 'Posts that were moved to another account' }),
+    waitingPosts: Type.Array(
+      Type.Object({ postId: Type.String(), status: stringEnum(POST_STATUSES), scheduledAt: nullable(Instant) }),
+      {
+        description:
+          'The first 100 posts and drafts for the account. They fail with PLATFORM_NOT_CONNECTED unless it is connected again or they are moved',
+      },
+    ),
+    waitingTotal: Type.Integer(),
+  },
+  { title: 'DisconnectedAccount' },
+)
+
+export const DisconnectQuery = Type.Object({
+  movePostsTo: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description:
+        'Id of another account of the platform, to which waiting posts and drafts are moved first. An API key needs `posts:publish`.',
+    }),
+  ),
+})
+
 /** One of several accounts. */
 export const AccountSchema = Type.Object(
   {
@@ -93,6 +121,30 @@ export const AccountSchema = Type.Object(
     label: nullable(Type.String({ description: "The user's own name for the account" })),
   },
   { title: 'Account' },
+)
+
+export const OfferSchema = Type.Object(
+  {
+    platform: PlatformName,
+    accounts: Type.Array(
+      Type.Object({
+        platformId: Type.String({ description: "The account's id on the platform" }),
+        profile: ProfileSchema,
+        connected: Type.Boolean(),
+      }),
+    ),
+  },
+  { title: 'AccountOffer' },
+)
+
+export const ChosenAccounts = Type.Object(
+  {
+    platformIds: Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 20, uniqueItems: true }),
+    replace: Type.Optional(
+      Type.Boolean({ default: false, description: 'The first one takes the place of the default account' }),
+    ),
+  },
+  { title: 'ChosenAccounts' },
 )
 
 export type AccountView = Static<typeof AccountSchema>

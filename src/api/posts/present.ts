@@ -9,7 +9,7 @@ import {
   type Post,
 } from '../../domain/posts/post.ts'
 import { explainFailure } from '../../domain/posts/failure.ts'
-import { findOpenEntry, toFailure } from '../../domain/posts/post-entries.ts'
+import { findOpenEntry, listPlatforms, toFailure } from '../../domain/posts/post-entries.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import type { TimelineEvent } from '../../domain/posts/timeline.ts'
 import type { ListedPost } from '../../store/posts/shorten-posts.ts'
@@ -26,7 +26,7 @@ export function presentPost(post: Post): PostView {
     _id: post._id,
     userId: post.userId,
     content: presentContent(post.content),
-    selectedPlatforms: post.selectedPlatforms,
+    selectedPlatforms: listPlatforms(post),
     ...(post.selectedAccounts?.length && { selectedAccounts: post.selectedAccounts }),
     platformSpecificContent: presentOverrides(post.platformSpecificContent),
     ...(Object.keys(post.accountSpecificContent ?? {}).length > 0 && {

@@ -1,12 +1,21 @@
-import { listWithCompanions } from '../../domain/accounts/platform-connect.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
-import { findDefault, type AccountStore } from '../../store/accounts/accounts.ts'
+import type { AccountStore } from '../../store/accounts/accounts.ts'
+import type { WaitingPost } from '../../store/posts/post-lists.ts'
 import { endUnusedSession, openSecretsIfReadable } from './account-secrets.ts'
 import { accountNotFound } from './refresh-platform.ts'
 import type { StoreConnectionDeps } from './store-connection.ts'
 
 interface DisconnectPlatformDeps extends Omit<StoreConnectionDeps, 'accounts' | 'orchestrator'> {
   accounts: AccountStore
+}
+
+/** The waiting posts that an answer lists. */
+const MAX_LISTED = 100
+
+export interface Disconnected {
+  /** The first posts that fail unless their account is connected again or the user moves them, oldest first, and how many there are. */
+  waitingPosts: WaitingPost[]
+  waitingTotal: number
 }
 
 /**
@@ -17,26 +26,25 @@ export async function disconnectPlatform(
   deps: DisconnectPlatformDeps,
   userId: string,
   platform: Platform,
-): Promise<void> {
-  const connected = await deps.accounts.listConnected(userId)
-  const ids = listWithCompanions(platform).flatMap((one) => findDefault(connected, one)?._id ?? [])
-  await disconnect(deps, userId, ids)
+): Promise<Disconnected> {
+  const account = await deps.accounts.findDefault(userId, platform)
+  return disconnect(deps, userId, account ? [account._id] : [])
 }
 
 /**
- * Removes one connection, then ends its session at the platform where possible.
+ * Removes one connection and those that came with it, then ends their sessions at the platform where possible.
  * @throws ServiceError NOT_FOUND
  */
 export async function disconnectAccount(
   deps: DisconnectPlatformDeps,
   userId: string,
   accountId: string,
-): Promise<void> {
-  const removed = await disconnect(deps, userId, [accountId])
-  if (removed === 0) throw accountNotFound()
+): Promise<Disconnected> {
+  if (!(await deps.accounts.findOwn(userId, accountId))) throw accountNotFound()
+  return disconnect(deps, userId, [accountId])
 }
 
-async function disconnect(deps: DisconnectPlatformDeps, userId: string, ids: string[]): Promise<number> {
+async function disconnect(deps: DisconnectPlatformDeps, userId: string, ids: string[]): Promise<Disconnected> {
   const { accounts, posts, users, cipher } = deps
   const removed = await accounts.disconnect(userId, ids)
   await posts.invalidatePrepared(userId)
@@ -45,5 +53,11 @@ async function disconnect(deps: DisconnectPlatformDeps, userId: string, ids: str
     const secrets = openSecretsIfReadable(cipher, account)
     if (secrets) await endUnusedSession(deps, account.platform, secrets)
   }
-  return removed.length
+  const waiting = await Array.fromAsync(
+    posts.waitingFor(
+      userId,
+      removed.map(({ _id }) => _id),
+    ),
+  )
+  return { waitingPosts: waiting.slice(0, MAX_LISTED), waitingTotal: waiting.length }
 }

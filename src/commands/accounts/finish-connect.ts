@@ -1,23 +1,26 @@
-import type { Clock } from '../../clock.ts'
 import type { ConnectStates } from '../../security/connect-states.ts'
 import type { SessionStore } from '../../store/users/sessions.ts'
-import type { ConnectOutcome, ConnectReason } from '../../domain/accounts/platform-connect.ts'
+import {
+  chooseOffered,
+  type ConnectOutcome,
+  type ConnectReason,
+  type OfferedId,
+} from '../../domain/accounts/platform-connect.ts'
 import { toPlatformReason, type PlatformReason } from '../../domain/posts/platform-reason.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { RedirectConnect } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
-import type { AttemptName, ConnectAttempt, ConnectAttemptStore } from '../../store/accounts/connect-attempts.ts'
+import type { AttemptName, ConnectAttempt } from '../../store/accounts/connect-attempts.ts'
 import { connectAttemptContext, openAttemptSecrets } from '../shared/attempt-secrets.ts'
 import { hashSecret } from '../../security/random.ts'
-import { storeConnection, type StoreConnectionDeps } from './store-connection.ts'
+import { saveOffer, type OfferDeps } from './offers.ts'
+import { storeConnection } from './store-connection.ts'
 
-interface FinishConnectDeps extends StoreConnectionDeps {
+interface FinishConnectDeps extends OfferDeps {
   connectStates: ConnectStates
-  connectAttempts: ConnectAttemptStore
   sessions: SessionStore
-  clock: Clock
 }
 
 interface FinishConnect {
@@ -36,6 +39,8 @@ interface FinishedConnect {
   outcome: ConnectOutcome
   /** Null when the account was connected. */
   reason: ConnectReason | null
+  /** The id of the offer, when the login offers several accounts. */
+  offer?: string | null
   /** The error behind `reason`, where there is one. */
   cause?: unknown
   /** The OAuth error code and description of the refusal; null when the platform gave none. */
@@ -58,16 +63,28 @@ export async function finishConnect(deps: FinishConnectDeps, input: FinishConnec
   if (!redirect || !attempt?.secrets || !(await isSessionActive(deps, attempt))) return ATTEMPT_INVALID
   if (query['error'] !== undefined) return toRefusedConnect(query)
   const secrets = openAttemptSecrets(deps.cipher, connectAttemptContext(attempt), attempt.secrets)
+  let offer: string | null = null
   try {
     const signal = AbortSignal.timeout(COMPLETE_TIMEOUT_MS)
-    const connection = await redirect.complete({ query, redirectUri, secrets }, { signal })
+    const choose = await prepareChoice(deps, attempt)
+    const { offered = [], ...connection } = await redirect.complete({ query, redirectUri, secrets, choose }, { signal })
+    offer = await saveOffer(deps, attempt, offered)
     await storeConnection(deps, { userId: attempt.userId, replace: !attempt.adds }, platform, connection)
-    return { outcome: 'connected', reason: null }
+    return { outcome: 'connected', reason: null, offer }
   } catch (cause) {
     const outcome = isRefusal(cause) ? 'auth_failed' : 'connect_failed'
     const refusal = cause instanceof PlatformError ? cause.platformReason : null
-    return { outcome, reason: toConnectReason(cause), cause, platformReason: refusal }
+    return { outcome, reason: toConnectReason(cause), cause, platformReason: refusal, offer }
   }
+}
+
+/** Returns how an account is chosen of those that the login offers. */
+async function prepareChoice({ accounts }: FinishConnectDeps, { userId, platform, adds = false }: ConnectAttempt) {
+  const connected = (await accounts.listConnected(userId))
+    .filter((one) => one.platform === platform)
+    .toSorted((one, other) => Number(other.isDefault) - Number(one.isDefault))
+    .map(({ platformId }) => platformId)
+  return (offered: readonly OfferedId[]) => chooseOffered(offered, connected, { adds })
 }
 
 async function takeAttempt(

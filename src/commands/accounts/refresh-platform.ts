@@ -1,4 +1,3 @@
-import { listWithCompanions } from '../../domain/accounts/platform-connect.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
@@ -28,12 +27,14 @@ export async function refreshPlatform(
   userId: string,
   platform: Platform,
 ): Promise<ConnectedAccount> {
-  const companions = listWithCompanions(platform).filter((one) => one !== platform)
+  const connected = await deps.accounts.listConnected(userId)
+  const account = findDefault(connected, platform)
+  const companions = connected.filter(({ companionOf }) => companionOf !== undefined && companionOf === account?._id)
   const refreshing = refresh(deps, { userId, platform, choose: findDefault })
   // The response waits for all of them, so that its reader sees every result.
   await Promise.allSettled([
     refreshing,
-    ...companions.map((one) => refresh(deps, { userId, platform: one, choose: findDefault })),
+    ...companions.map((one) => refresh(deps, { userId, platform: one.platform, choose: chooseById(one._id) })),
   ])
   return await refreshing
 }

@@ -1,4 +1,4 @@
-import { PLATFORMS, platformLabel, type Platform } from '../../domain/shared/platforms.ts'
+import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { AuthorizedAccount, RedirectResult } from '../../platforms/contract.ts'
@@ -35,15 +35,14 @@ export async function storeConnection(
   deps: StoreConnectionDeps,
   user: ConnectingUser,
   platform: Platform,
-  { companions, ...connection }: RedirectResult,
+  connection: RedirectResult,
 ): Promise<ConnectedAccount> {
   const { posts, users, cipher } = deps
   const { userId } = user
-  const connections: Connections = { [platform]: connection, ...companions }
-  const { accounts, replaced } = await connect(deps, user, connections)
+  const { accounts, replaced } = await connect(deps, user, { platform, ...connection })
   await users.raiseAnalyticsVersion(userId)
   startFollowerCounts(deps, accounts)
-  const account = accounts.find((one) => one.platform === platform)!
+  const [account] = accounts as [ConnectedAccount]
   if (replaced.length === 0) return account
   await posts.invalidatePrepared(userId)
   for (const before of replaced) {
@@ -64,21 +63,25 @@ function startFollowerCounts({ orchestrator, platforms }: StoreConnectionDeps, a
   }
 }
 
-type Connections = Partial<Record<Platform, AuthorizedAccount | null>>
-
-async function connect(deps: StoreConnectionDeps, { userId, replace }: ConnectingUser, connections: Connections) {
+async function connect(
+  deps: StoreConnectionDeps,
+  { userId, replace }: ConnectingUser,
+  login: RedirectResult & { platform: Platform },
+) {
   const { accounts, cipher, findAccountLimit } = deps
-  const seals: Partial<Record<Platform, Seal | null>> = {}
-  for (const platform of PLATFORMS) {
-    const connection = connections[platform]
-    if (connection !== undefined) seals[platform] = connection && sealFor(cipher, userId, platform, connection)
+  const { platform, companions = {}, ...connection } = login
+  const others = Object.entries(companions) as [Platform, AuthorizedAccount | null][]
+  const seals = others.map(([one, companion]) => [one, companion && sealFor(cipher, userId, one, companion)] as const)
+  const sealed = {
+    platform,
+    seal: sealFor(cipher, userId, platform, connection),
+    companions: Object.fromEntries(seals),
   }
   try {
-    return await accounts.connect(userId, seals, { replace, limit: await findAccountLimit(userId) })
+    return await accounts.connect(userId, sealed, { replace, limit: await findAccountLimit(userId) })
   } catch (error) {
-    for (const platform of PLATFORMS) {
-      const connection = connections[platform]
-      if (connection) await endUnusedSession(deps, platform, { ...connection.credentials, version: 0 })
+    for (const [one, unused] of [[platform, connection] as const, ...others]) {
+      if (unused) await endUnusedSession(deps, one, { ...unused.credentials, version: 0 })
     }
     throw error
   }

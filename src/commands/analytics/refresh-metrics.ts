@@ -53,7 +53,7 @@ export async function refreshMetrics(
   const own = post.platformStatuses.filter((one) => one.platform === platform)
   const entry =
     accountId === undefined
-      ? findEntry(post, platform)
+      ? (findEntry(post, platform) ?? own.find(({ status }) => status === 'completed'))
       : own.find((one) => [one.target, one.accountId].includes(accountId))
   if (entry?.status !== 'completed' || entry.platformPostId === null) {
     throw new ServiceError('BAD_REQUEST', `The post is not published on ${platformLabel(platform)}`)

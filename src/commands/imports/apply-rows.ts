@@ -75,14 +75,14 @@ async function createPosts(deps: ApplyRowsDeps, owner: Owner, rows: readonly Pla
 async function createRow(
   deps: ApplyRowsDeps,
   { user, source, format }: Owner,
-  { importId, row, input }: PlannedRow,
+  { importId, row, input, planned }: PlannedRow,
 ): Promise<RowResult | 'limit-reached'> {
   if (!input) return { row, status: 'failed', errors: [] }
   const requestHash = createHash('sha256').update(JSON.stringify(input)).digest('base64url')
   const idempotency = { key: toRowKey(importId, row), requestHash }
   try {
     const first = await findIdempotentResult(deps, user._id, idempotency)
-    const request = { userId: user._id, plan: user.subscription.plan, input, source, idempotency }
+    const request = { userId: user._id, plan: user.subscription.plan, input, source, idempotency, planned }
     const { postId } = first ?? (await createPost(deps, request)).data
     return { row, status: 'created', postId }
   } catch (error) {

@@ -38,6 +38,7 @@ import { newId } from '../../store/shared/schema.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import { findPublicationQuota } from '../accounts/publication-quota.ts'
 import { toQuotaWarning } from '../posts/forecast-delays.ts'
+import { toChosen } from '../../domain/posts/post-moves.ts'
 import { loadUserAccounts, type FindPostAccounts } from '../posts/post-accounts.ts'
 import type { WholePostInput } from '../posts/post-input.ts'
 import { checkPost, type CheckedPost, type ValidatePostDeps } from '../posts/validate-post.ts'
@@ -159,6 +160,7 @@ function createRowChecker(deps: PlanImportDeps, context: RowContext, findPostAcc
         ...stored,
         status: 'error',
         input: null,
+        planned: [],
         mediaKeys: [],
         errors: problems.slice(0, MAX_ROW_PROBLEMS),
         warnings: given.slice(0, MAX_ROW_PROBLEMS),
@@ -178,6 +180,7 @@ function createRowChecker(deps: PlanImportDeps, context: RowContext, findPostAcc
       ...stored,
       status: toPlannedStatus({ errors, warnings, conflicts: [] }),
       input: wanted,
+      planned: checked.targets.filter(({ target, accountId }) => target === undefined && accountId).map(toChosen),
       mediaKeys: errors.length === 0 ? [...collectMediaKeys(checked.value)] : [],
       errors: errors.slice(0, MAX_ROW_PROBLEMS),
       warnings: warnings.slice(0, MAX_ROW_PROBLEMS),

@@ -2,6 +2,7 @@ import type { SubscriptionPlan } from '../../domain/billing/subscription.ts'
 import { newPost } from '../../domain/posts/post-moves.ts'
 import type { FirstResponse, Post } from '../../domain/posts/post.ts'
 import { preflight, findSchedulingProblem } from '../../domain/posts/preflight.ts'
+import type { ChosenAccount } from '../../domain/posts/targets.ts'
 import { ServiceError, type Problem } from '../../domain/shared/service-error.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
@@ -38,6 +39,8 @@ export interface CreatePostRequest {
   inputWarnings?: Problem[]
   source: 'web' | 'api'
   idempotency: Idempotency | null
+  /** The accounts for which the post was planned earlier. It gets no others, also when a platform has another default account now. */
+  planned?: readonly ChosenAccount[]
 }
 
 export type CreatedPost = FirstResponse & { postId: string }
@@ -83,14 +86,14 @@ export async function createPost(
 }
 
 async function buildPost(deps: CreatePostDeps, request: CreatePostRequest) {
-  const { userId, input, inputWarnings = [], source, idempotency } = request
+  const { userId, input, inputWarnings = [], source, idempotency, planned } = request
   const now = deps.clock.now()
   const { value, problems, warnings } = readWholePost(input, { userId, publicUrl: deps.storage.publicUrl, now })
   refuseProblems(problems)
   const draft = input.status === 'DRAFT'
   const { scheduledAt = null } = value
   const [accounts, dueOrder] = await Promise.all([
-    loadPostAccounts(deps, userId, value),
+    loadPostAccounts(deps, userId, value, planned),
     scheduledAt && !draft ? findDueOrder(deps, userId, scheduledAt) : undefined,
   ])
   const { chosen } = accounts

@@ -19,17 +19,20 @@ export interface PostAccounts {
   toTargets(entries: readonly ChosenAccount[]): (PreflightTarget & { account: ConnectedAccount | null })[]
 }
 
-/** Returns the accounts that a selection means, with the limits of their servers. */
-export type FindPostAccounts = (selection: Selection) => Promise<PostAccounts>
+/**
+ * Returns the accounts that a selection means, with the limits of their servers.
+ * @param recorded the entries whose accounts stay, see `chooseAccounts`
+ */
+export type FindPostAccounts = (selection: Selection, recorded?: readonly ChosenAccount[]) => Promise<PostAccounts>
 
 /** Reads the accounts that a selection means. */
 export async function loadPostAccounts(
   deps: PostAccountsDeps,
   userId: string,
-  selection: Selection,
+  ...selection: Parameters<FindPostAccounts>
 ): Promise<PostAccounts> {
   const { findPostAccounts } = await loadUserAccounts(deps, userId)
-  return findPostAccounts(selection)
+  return findPostAccounts(...selection)
 }
 
 /** Reads the accounts of a user once, for any number of posts. The limits of each server are read once as well. */
@@ -47,8 +50,8 @@ export async function loadUserAccounts(
     return found
   }
 
-  async function findPostAccounts(selection: Selection): Promise<PostAccounts> {
-    const { chosen, problems } = chooseAccounts(connected, selection)
+  const findPostAccounts: FindPostAccounts = async (selection, recorded) => {
+    const { chosen, problems } = chooseAccounts(connected, selection, recorded)
     const ofServers = new Map(
       await Promise.all(chosen.map(async (one) => [toServerKey(one), await findRules(one)] as const)),
     )

@@ -33,8 +33,7 @@ export interface PostInput {
 }
 
 /** The body of create and of PUT: everything a post needs. */
-export type WholePostInput = PostInput &
-  Required<Pick<PostInput, 'selectedPlatforms'>> & { content: ContentInput & { text: string } }
+export type WholePostInput = PostInput & { content: ContentInput & { text: string } }
 
 export interface InputContext {
   userId: string
@@ -70,14 +69,15 @@ export function readWholePost(
   context: InputContext,
 ): Read<Fields & { scheduledAt?: Date | null }> {
   const { value, problems, warnings } = readChange(input, DEFAULT_TIMEZONE, context)
-  problems.push(...findSelectionProblems(input), ...findSizeProblems(value))
+  const { selectedPlatforms = [] } = input
+  problems.push(...findSelectionProblems({ ...input, selectedPlatforms }), ...findSizeProblems(value))
   const { selectedAccounts, ...given } = value
   const whole = {
     platformSpecificContent: {},
     timezone: DEFAULT_TIMEZONE,
     ...given,
     content: { text: input.content.text, mediaItems: [], ...given.content },
-    selectedPlatforms: input.selectedPlatforms,
+    selectedPlatforms,
     ...(selectedAccounts?.length && { selectedAccounts }),
   }
   return { value: whole, problems, warnings }

@@ -1,11 +1,13 @@
 import type { Clock } from '../../clock.ts'
+import { changeSelection } from '../../domain/accounts/selection.ts'
 import { collectMediaKeys } from '../../domain/posts/content.ts'
-import { findEntry } from '../../domain/posts/post-entries.ts'
+import { findAbandoned, findEntry } from '../../domain/posts/post-entries.ts'
 import { edit, toChosen, type PostChange } from '../../domain/posts/post-moves.ts'
 import type { Move, PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { findSizeProblems } from '../../domain/posts/post-size.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { preflight, SCHEDULED_IN_PAST, findSchedulingProblem } from '../../domain/posts/preflight.ts'
+import { platformLabel } from '../../domain/shared/platforms.ts'
 import type { Problem } from '../../domain/shared/service-error.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { ObjectStorage } from '../../integrations/storage/storage.ts'
@@ -14,7 +16,7 @@ import type { UploadStore } from '../../store/media/uploads.ts'
 import type { UserStore } from '../../store/users/users.ts'
 import { findDueOrder, type DueOrderDeps } from './due-order.ts'
 import { findDelayWarnings, type DelayWarningsDeps } from './forecast-delays.ts'
-import { loadPostAccounts, type PostAccountsDeps } from './post-accounts.ts'
+import { loadUserAccounts, type PostAccountsDeps } from './post-accounts.ts'
 import type { DiscardPrepared } from './discard-prepared.ts'
 import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
 import { buildCreatedNotifications } from './post-created.ts'
@@ -60,15 +62,18 @@ export async function updatePost(
   const inputContext = { userId, publicUrl: deps.storage.publicUrl, now: deps.clock.now() }
   const { toChange, warnings: timeWarnings } = parseUpdate(update, stored.timezone, inputContext)
   const { scheduledAt = stored.scheduledAt, selectedPlatforms, selectedAccounts } = toChange(stored)
-  const selection = {
-    selectedPlatforms: selectedPlatforms ?? stored.selectedPlatforms,
-    selectedAccounts: selectedAccounts ?? stored.selectedAccounts,
-  }
+  const { connected, findPostAccounts } = await loadUserAccounts(deps, userId)
+  const entries = stored.platformStatuses.map(toChosen)
+  const selection = changeSelection(entries, { selectedPlatforms, selectedAccounts }, connected)
+  // Whoever replaces the whole post repeats its platforms. Whoever sends them alone moves an entry whose default account is gone.
+  const recorded = entries.filter(
+    ({ target, accountId }) =>
+      target !== undefined || update.kind === 'replace' || connected.some(({ _id }) => _id === accountId),
+  )
   const [accounts, dueOrder] = await Promise.all([
-    loadPostAccounts(deps, userId, selection),
+    findPostAccounts(selection, recorded),
     scheduledAt ? findDueOrder(deps, userId, scheduledAt) : undefined,
   ])
-  // An account may have been disconnected since it was selected, which is only a warning.
   const isSelected = selectedPlatforms !== undefined || selectedAccounts !== undefined
   if (isSelected) refuseProblems([...findSelectionProblems(selection), ...accounts.problems])
 
@@ -82,7 +87,7 @@ export async function updatePost(
     mediaBefore = collectMediaKeys(current)
     const change = {
       ...toChange(current),
-      ...(isSelected && { chosen: accounts.chosen }),
+      ...(isSelected && { ...selection, chosen: accounts.chosen }),
       ...(dueOrder && { dueOrder }),
     }
     const edited = edit(change)(current, now)
@@ -93,7 +98,7 @@ export async function updatePost(
     refuseProblems(findSizeProblems(edited))
     if (edited.status !== 'DRAFT') refuseProblems(checked.errors)
     refuseProblem(findSchedulingProblem(update.input.status, edited, timing))
-    warnings = [...timing, ...checked.warnings]
+    warnings = [...timing, ...findMoves(current, edited), ...checked.warnings]
     return edited
   }
   const post = await deps.posts.transition({ _id: postId, userId }, applyUpdate)
@@ -106,15 +111,23 @@ export async function updatePost(
   const planned = { userId, postId, scheduledAt: post.scheduledAt, dueAt: post.dueAt!, timezone: post.timezone }
   const targets = accounts.toTargets(post.platformStatuses.map(toChosen))
   warnings.push(...(await findDelayWarnings(deps, planned, targets)))
-  // The delivery checks what was prepared for a platform that stays.
-  void deps.discardPrepared(
-    post,
-    before.filter((entry) => findEntry(post, toTarget(entry)) === null),
-  )
+  // The delivery checks what was prepared for an account that stays.
+  void deps.discardPrepared(post, findAbandoned(before, post))
   // Requested on every update and stored once, so that a later update or the sweeper repairs a crash in between.
   for (const created of await buildCreatedNotifications(deps, [post])) await deps.notifications.insertOnce(created)
   await notifyWorkflow(deps, post, 'changed')
   return { post, warnings }
+}
+
+/** Returns a warning for every entry that the edit moves to another account. */
+function findMoves(before: Post, after: Post): Problem[] {
+  return after.platformStatuses.flatMap((entry, index): Problem[] => {
+    const { platform, accountId, accountName } = entry
+    const earlier = findEntry(before, toTarget(entry))
+    if (!earlier?.accountId || earlier.accountId === accountId) return []
+    const message = `This post is now for the ${platformLabel(platform)} account ${accountName}, no longer for ${earlier.accountName}.`
+    return [{ path: `selectedPlatforms.${index}`, code: 'ACCOUNT_CHANGED', message, platform }]
+  })
 }
 
 function isPast(instant: Date | null, now: Date): boolean {
@@ -132,9 +145,10 @@ function parseUpdate(
   if (update.kind === 'replace') {
     const { value, problems, warnings } = readWholePost(update.input, inputContext)
     refuseProblems(problems)
-    // What the whole body leaves out is removed.
-    const removed = { selectedAccounts: [], accountSpecificContent: {} }
-    return { toChange: () => ({ ...removed, ...value, ...wanted }), warnings }
+    const { selectedAccounts } = update.input
+    // A whole body without accounts is that of a client that does not know them, whose post keeps theirs.
+    const ofAccounts = selectedAccounts && { accountSpecificContent: {}, selectedAccounts }
+    return { toChange: () => ({ ...ofAccounts, ...value, ...wanted }), warnings }
   }
   const { value, problems, warnings } = readChange(update.input, storedTimezone, inputContext)
   refuseProblems(problems)

@@ -2,12 +2,27 @@ import type { PlatformErrorClass } from '../posts/failure.ts'
 import type { Platform } from '../shared/platforms.ts'
 import { joinUrl } from '../shared/redirects.ts'
 
-/** Platforms whose accounts are connected and disconnected together with another platform's. */
-const COMPANIONS: Partial<Record<Platform, Platform[]>> = { facebook: ['instagram'] }
+/** An account that a login offers. */
+export interface OfferedId {
+  /** The account's id on the platform. */
+  accountId: string
+  mayPost: boolean
+}
 
-/** Returns the platform and those that are connected and disconnected with it. */
-export function listWithCompanions(platform: Platform): Platform[] {
-  return [platform, ...(COMPANIONS[platform] ?? [])]
+/**
+ * Chooses the account that a login connects when it offers several: one that was connected before, because the order of an offer means
+ * nothing, or else the first that the person may post on. A login that adds an account prefers one that is not connected.
+ * @param connected the ids of the connected accounts, the default one first
+ * @returns null when there is none
+ */
+export function chooseOffered(
+  offered: readonly OfferedId[],
+  connected: readonly string[],
+  { adds }: { adds: boolean },
+): string | null {
+  const known = connected.find((id) => offered.some(({ accountId }) => accountId === id)) ?? null
+  const added = offered.find(({ accountId, mayPost }) => mayPost && !connected.includes(accountId))?.accountId ?? null
+  return adds ? (added ?? known) : (known ?? added)
 }
 
 /** Returns the OAuth redirect URL of a platform. It must be registered at the platform exactly as it is. */
@@ -48,7 +63,7 @@ export function toConnectReason(errorClass: PlatformErrorClass): ConnectReason {
 }
 
 /**
- * Returns the page of the frontend that a callback redirects to. It contains nothing from the request. Its empty fragment keeps
+ * Returns the page of the frontend that a callback redirects to, with the id of the offer if the login has several accounts. It contains nothing from the request. Its empty fragment keeps
  * browsers from carrying over the callback's own (Facebook appends `#_=_`).
  */
 export function buildSettingsUrl(
@@ -56,8 +71,10 @@ export function buildSettingsUrl(
   platform: Platform,
   outcome: ConnectOutcome,
   reason: ConnectReason | null,
+  offer: string | null = null,
 ): string {
   const field = outcome === 'connected' ? 'success' : 'error'
   const why = reason === null ? '' : `&reason=${reason}`
-  return joinUrl(frontendUrl, `/settings?${field}=${platform}_${outcome}${why}#`)
+  const choice = offer === null ? '' : `&offer=${offer}`
+  return joinUrl(frontendUrl, `/settings?${field}=${platform}_${outcome}${why}${choice}#`)
 }

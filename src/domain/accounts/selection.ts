@@ -17,20 +17,54 @@ export interface Selection {
   selectedAccounts?: readonly string[] | undefined
 }
 
-/** Returns the accounts that a selection means, and why it is not allowed. A platform without an account is selected without one. */
+/**
+ * Returns the selection of a post after a change by a client that may not know accounts. It gets the platforms of all entries as
+ * `selectedPlatforms`, so a platform that the post has only through accounts means those, and not its default account as well. Without
+ * `selectedAccounts` the accounts on the platforms that stay remain.
+ */
+export function changeSelection(
+  entries: readonly ChosenAccount[],
+  { selectedPlatforms, selectedAccounts }: { [Name in keyof Selection]?: Selection[Name] | undefined },
+  connected: readonly SelectableAccount[],
+): { selectedPlatforms: Platform[]; selectedAccounts: string[] } {
+  const named = entries.filter(({ target }) => target !== undefined)
+  const defaults = entries.filter(({ target }) => target === undefined).map(({ platform }) => platform)
+  const staying = named.filter(({ platform }) => selectedPlatforms?.includes(platform) ?? true)
+  const accounts = selectedAccounts ?? staying.map(({ target }) => target!)
+  const hasAccount = (platform: Platform) =>
+    [...named, ...connected.map(({ _id, ...one }) => ({ ...one, target: _id }))].some(
+      (one) => one.platform === platform && accounts.includes(one.target!),
+    )
+  const isThroughAccounts = (platform: Platform) =>
+    !defaults.includes(platform) && named.some((one) => one.platform === platform) && hasAccount(platform)
+  return {
+    selectedPlatforms: selectedPlatforms?.filter((platform) => !isThroughAccounts(platform)) ?? defaults,
+    selectedAccounts: [...accounts],
+  }
+}
+
+/**
+ * Returns the accounts that a selection means, and why it is not allowed. A platform without an account is selected without one.
+ * @param recorded entries that stay on the account that they record, also when it is gone or no longer the default one
+ */
 export function chooseAccounts(
   accounts: readonly SelectableAccount[],
   { selectedPlatforms, selectedAccounts = [] }: Selection,
+  recorded: readonly ChosenAccount[] = [],
 ): { chosen: ChosenAccount[]; problems: Problem[] } {
   const problems: Problem[] = []
   const defaults = selectedPlatforms.map((platform): ChosenAccount => {
+    const earlier = recorded.find((one) => one.platform === platform && one.target === undefined && one.accountId)
+    if (earlier) return earlier
     const account = accounts.find((one) => one.platform === platform && one.isDefault)
-    return { platform, ...(account && describe(account)) }
+    return { platform, ...(account && describeSelected(account)) }
   })
   const taken = new Set(defaults.map(({ accountId }) => accountId))
   const named = selectedAccounts.flatMap((id, index): ChosenAccount[] => {
     const path = `selectedAccounts.${index}`
     const account = accounts.find((one) => one._id === id)
+    const earlier = recorded.find(({ target }) => target === id)
+    if (!account && earlier) return [earlier]
     if (!account) {
       problems.push({ path, code: 'ACCOUNT_NOT_FOUND', message: `You have no connected account ${id}` })
       return []
@@ -42,12 +76,17 @@ export function chooseAccounts(
       return []
     }
     taken.add(id)
-    return [{ platform, target: id, ...describe(account) }]
+    return [{ platform, target: id, ...describeSelected(account) }]
   })
   return { chosen: [...defaults, ...named], problems }
 }
 
-function describe({ _id, handle, server }: SelectableAccount): Omit<ChosenAccount, 'platform' | 'target'> {
+/** Returns the fields of an entry that name its account. */
+export function describeSelected({
+  _id,
+  handle,
+  server,
+}: SelectableAccount): Omit<ChosenAccount, 'platform' | 'target'> {
   return { accountId: _id, ...(handle !== undefined && { accountName: handle }), ...(server && { server }) }
 }
 
@@ -61,20 +100,18 @@ export function nameAmongSeveral(
 }
 
 /**
- * Returns the account that an entry is published with now; null without one. An account that the user chose has no replacement. In place of
- * a default account that is gone, the present default of the platform is used, unless another entry of the post is for it.
+ * Returns the account that an entry is published with now; null without one. The account that an entry records has no replacement. An entry
+ * that was created while its platform had no account gets the present default one, unless another entry of the post is for it.
  */
 export function findAccountFor<A extends SelectableAccount>(
   entry: ChosenAccount,
   entries: readonly ChosenAccount[],
   accounts: readonly A[],
 ): A | null {
-  const find = (id: string | undefined) =>
-    accounts.find((one) => one._id === id && one.platform === entry.platform) ?? null
-  if (entry.target !== undefined) return find(entry.target)
-  const recorded = find(entry.accountId)
-  if (recorded) return recorded
-  const present = accounts.find(({ platform, isDefault }) => platform === entry.platform && isDefault)
+  const onPlatform = accounts.filter(({ platform }) => platform === entry.platform)
+  const recorded = entry.target ?? entry.accountId
+  if (recorded !== undefined) return onPlatform.find(({ _id }) => _id === recorded) ?? null
+  const present = onPlatform.find(({ isDefault }) => isDefault)
   const isTaken = entries.some((other) => toTarget(other) !== toTarget(entry) && other.accountId === present?._id)
   return present && !isTaken ? present : null
 }

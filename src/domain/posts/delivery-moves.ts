@@ -69,6 +69,9 @@ export function claim(target: Target, wanted: Claim): Move {
     if (delivery.nextAttemptAt !== null && delivery.nextAttemptAt > now) throw new ClaimRefused('not-yet')
     // guard: content version
     if (post.contentVersion !== wanted.contentVersion) throw new ClaimRefused('stale')
+    // The user may have moved the entry since the attempt read it.
+    const isMoved = entry.accountId !== undefined && wanted.account && entry.accountId !== wanted.account.accountId
+    if (isMoved) throw new ClaimRefused('stale')
     return updateEntry(post, target, {
       status: 'processing',
       ...wanted.account,

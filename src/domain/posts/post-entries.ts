@@ -114,8 +114,21 @@ export function hasReachedAnyPlatform({ publishedKeys, platformStatuses }: Post)
   })
 }
 
+/** Returns every platform of a post, also those that it has only through accounts. */
+export function listPlatforms({ platformStatuses }: Pick<Post, 'platformStatuses'>): Platform[] {
+  return [...new Set(platformStatuses.map(({ platform }) => platform))]
+}
+
 export function findEntry(post: Post, target: Target): PlatformStatus | null {
   return post.platformStatuses.find((entry) => toTarget(entry) === target) ?? null
+}
+
+/** Returns the earlier entries that an edit has removed or moved to another account. */
+export function findAbandoned(before: readonly PlatformStatus[], after: Post): PlatformStatus[] {
+  return before.filter((entry) => {
+    const now = findEntry(after, toTarget(entry))
+    return now === null || now.accountId !== entry.accountId
+  })
 }
 
 /** Converts a failure to the fields of an entry; all null for no failure. */

@@ -82,7 +82,8 @@ export function copyAsDraft(post: Post, draft: Pick<NewPost, '_id' | 'metadata'>
   return newPost({ ...fields, ...draft, ...unscheduled, draft: true }, now)
 }
 
-export function toChosen({ platform, target, accountId, accountName, server }: PlatformStatus): ChosenAccount {
+/** Picks the fields that name an account. */
+export function toChosen({ platform, target, accountId, accountName, server }: ChosenAccount): ChosenAccount {
   return {
     platform,
     ...(target !== undefined && { target }),
@@ -146,6 +147,27 @@ export function edit(change: PostChange): Move {
     const keepsTime = isWaiting && (newTime === undefined || newTime?.getTime() === post.scheduledAt?.getTime())
     const time = keepsTime ? {} : toSchedule(scheduledAt, now, dueOrder)
     return { ...edited, ...publishing, ...time, startPending: true }
+  }
+}
+
+/** Returns the change that moves a post from one account to another; null when the post is not for the first, or already for the second. */
+export function changeAccount(
+  post: Post,
+  from: string,
+  to: Omit<ChosenAccount, 'platform' | 'target'>,
+): PostChange | null {
+  const chosen = post.platformStatuses.map(toChosen)
+  const isFor = (id: string | undefined) => chosen.some(({ accountId }) => accountId === id)
+  if (!isFor(from) || isFor(to.accountId)) return null
+  const { [from]: own, ...others } = post.accountSpecificContent ?? {}
+  return {
+    chosen: chosen.map((one) =>
+      one.accountId === from ? { ...one, ...to, ...(one.target !== undefined && { target: to.accountId! }) } : one,
+    ),
+    ...(post.selectedAccounts && {
+      selectedAccounts: post.selectedAccounts.map((id) => (id === from ? to.accountId! : id)),
+    }),
+    ...(own && { accountSpecificContent: { ...others, [to.accountId!]: own } }),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { PlatformStatus } from './post.ts'
 import type { Platform } from '../shared/platforms.ts'
 
 /** Identifies an entry of a post: the account that the user chose, or the platform for its default account. */
@@ -18,4 +19,27 @@ export interface ChosenAccount {
 
 export function toTarget({ platform, target }: { platform: Platform; target?: string }): Target {
   return target ?? platform
+}
+
+/** An account as the event of a created post names it; null while its platform had none. */
+export interface DescribedTarget {
+  platform: Platform
+  accountId: string | null
+  accountName: string | null
+}
+
+/** Returns the published entries whose account is none of those that the post was created for, with the one that it is in place of. */
+export function findMisplaced<Entry extends Pick<PlatformStatus, 'platform' | 'accountId' | 'status'>>(
+  created: readonly DescribedTarget[],
+  entries: readonly Entry[],
+): { entry: Entry; createdFor: DescribedTarget }[] {
+  const abandoned = created.filter(
+    ({ accountId }) => accountId !== null && !entries.some((entry) => entry.accountId === accountId),
+  )
+  return entries.flatMap((entry) => {
+    const isPublished = entry.status === 'completed' || entry.status === 'deleted'
+    if (!isPublished || created.some(({ accountId }) => accountId === entry.accountId)) return []
+    const createdFor = abandoned.find(({ platform }) => platform === entry.platform)
+    return createdFor ? [{ entry, createdFor }] : []
+  })
 }

@@ -1,6 +1,13 @@
 import { isWebUrl } from '../../domain/shared/links.ts'
 import { DAY, SECOND } from '../../domain/shared/times.ts'
-import type { CallOptions, AuthorizedAccount, Credentials, Profile, RedirectConnect } from '../contract.ts'
+import type {
+  CallOptions,
+  AuthorizedAccount,
+  Credentials,
+  Profile,
+  RedirectConnect,
+  RedirectResult,
+} from '../contract.ts'
 import type { ConnectReason } from '../../domain/accounts/platform-connect.ts'
 import { PlatformError } from '../errors.ts'
 import { toLoginError } from '../shared/login-error.ts'
@@ -8,7 +15,7 @@ import { readIssuedToken } from '../shared/graph/responses.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
 import { requireVisibleAccount } from '../shared/graph/errors.ts'
 import { fetchInstagramProfile } from '../shared/graph/instagram-profile.ts'
-import { readOwnPages, readPage, readPermissions, type Page } from './responses.ts'
+import { readOwnPages, readPage, readPermissions, type ListedPage, type Page } from './responses.ts'
 
 interface AccountDeps {
   api: GraphApi
@@ -40,13 +47,17 @@ const REQUIRED_SCOPES = [
   'instagram_content_publish',
 ]
 
+type OwnPage = ListedPage & { access_token: string }
+
+/** Listings of 100 pages each. */
+const MAX_LISTINGS = 5
 const PAGE_FIELDS = 'id,name,username,picture.type(large){url}'
 /** The usual lifetime of a long-lived token, when the response does not state it. */
 const USUAL_LIFE_S = (60 * DAY) / SECOND
 
 /**
  * Logs in on Facebook's own page (https://developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow). The
- * login brings the person's first page and its linked Instagram account.
+ * login brings one of the person's pages and its linked Instagram account, and offers the other pages.
  *
  * There is no `revoke`: `DELETE /me/permissions` would end everything that the person granted this service, including
  * other pages and an account that has just replaced this one.
@@ -67,7 +78,7 @@ export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }
     return { url: url.href, secrets: {} }
   }
 
-  const complete: RedirectConnect['complete'] = async ({ query, redirectUri }, options) => {
+  const complete: RedirectConnect['complete'] = async ({ query, redirectUri, choose }, options) => {
     const { code, error } = query
     if (error !== undefined || !code) {
       throw toLoginError('Facebook', query)
@@ -76,9 +87,24 @@ export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }
     const long = await issueToken({ grant_type: 'fb_exchange_token', fb_exchange_token: short.access_token }, options)
     const token = long.access_token
     await assertAllowed(token, options)
-    const page = await fetchFirstPage(token, options)
-    const linked = page.instagram_business_account
+    const pages = await fetchPages(token, options)
+    const chosen = choose(pages.map((page) => ({ accountId: page.id, mayPost: mayPost(page) })))
+    const page = pages.find(({ id }) => id === chosen)
+    if (!page) throw toPermissionError('This Facebook login has no page to publish on, or none was chosen', 'NO_PAGE')
     const endsAt = new Date(Date.now() + (long.expires_in ?? USUAL_LIFE_S) * SECOND)
+    const offered = pages.filter(mayPost).map((one) => ({
+      accountId: one.id,
+      profile: toProfile(one),
+      secrets: { page: JSON.stringify(one), token, endsAt: endsAt.toISOString() },
+    }))
+    return { ...(await toResult(page, token, endsAt, options)), offered }
+  }
+
+  const open: RedirectConnect['open'] = async ({ page = '', token = '', endsAt = '' }, options) =>
+    toResult(JSON.parse(page) as OwnPage, token, new Date(endsAt), options)
+
+  async function toResult(page: OwnPage, token: string, endsAt: Date, options: CallOptions): Promise<RedirectResult> {
+    const linked = page.instagram_business_account
     return {
       // A page token that comes from a long-lived token does not expire.
       credentials: { accountId: page.id, handle: toHandle(page), accessToken: page.access_token },
@@ -102,12 +128,19 @@ export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }
       )
   }
 
-  async function fetchFirstPage(token: string, options: CallOptions) {
-    const fields = `${PAGE_FIELDS},access_token,instagram_business_account`
-    const { data } = await api.get('/me/accounts', { fields, limit: '100' }, readOwnPages, { ...options, token })
-    const [page] = data
-    if (page) return page
-    throw toPermissionError('This Facebook login has no page to publish on, or none was chosen', 'NO_PAGE')
+  /** Returns the pages of a person that have a token, in Facebook's order, which may change. */
+  async function fetchPages(token: string, options: CallOptions): Promise<OwnPage[]> {
+    const fields = `${PAGE_FIELDS},access_token,tasks,instagram_business_account`
+    const pages: OwnPage[] = []
+    let after: string | undefined
+    for (let listed = 0; listed < MAX_LISTINGS; listed++) {
+      const params = { fields, limit: '100', after }
+      const { data, paging } = await api.get('/me/accounts', params, readOwnPages, { ...options, token })
+      pages.push(...data.filter(hasToken))
+      after = paging?.next && paging.cursors?.after
+      if (after === undefined) break
+    }
+    return pages
   }
 
   async function fetchInstagramAccount(
@@ -120,7 +153,7 @@ export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }
     return { credentials: { accountId, handle: profile.handle, accessToken: token, endsAt }, profile }
   }
 
-  const connect: RedirectConnect = { begin, complete }
+  const connect: RedirectConnect = { begin, complete, open }
   return {
     connect,
 
@@ -130,6 +163,16 @@ export function createAccounts({ api, dialogUrl, appId, appSecret, extraScopes }
       return toProfile(await requireVisibleAccount(api.label, response))
     },
   }
+}
+
+/** A page is listed without a token when the person may only see it. */
+function hasToken(page: ListedPage): page is OwnPage {
+  return page.access_token !== undefined
+}
+
+/** https://developers.facebook.com/docs/pages-api/overview#tasks */
+function mayPost({ tasks }: OwnPage): boolean {
+  return tasks === undefined || tasks.includes('CREATE_CONTENT') || tasks.includes('MANAGE')
 }
 
 function toPermissionError(message: string, connectReason: ConnectReason): PlatformError {

@@ -20,17 +20,24 @@ const Page = Type.Object({
 export type Page = Static<typeof Page>
 export const readPage = responseReader(Page)
 
-/** https://developers.facebook.com/docs/graph-api/reference/user/accounts/ */
-export const readOwnPages = responseReader(
+const paging = Type.Optional(
   Type.Object({
-    data: Type.Array(
-      Type.Intersect([
-        Page,
-        Type.Object({ access_token: text, instagram_business_account: Type.Optional(Type.Object({ id: text })) }),
-      ]),
-    ),
+    cursors: Type.Optional(Type.Object({ after: Type.Optional(Type.String()) })),
+    next: Type.Optional(Type.String()),
   }),
 )
+
+/** https://developers.facebook.com/docs/graph-api/reference/user/accounts/ */
+const ListedPage = Type.Intersect([
+  Page,
+  Type.Object({
+    access_token: Type.Optional(text),
+    tasks: Type.Optional(Type.Array(Type.String())),
+    instagram_business_account: Type.Optional(Type.Object({ id: text })),
+  }),
+])
+export type ListedPage = Static<typeof ListedPage>
+export const readOwnPages = responseReader(Type.Object({ data: Type.Array(ListedPage), paging }))
 
 /** A post or a video; its URL may be missing or lack the host. */
 const Published = Type.Object({ id: text, permalink_url: Type.Optional(Type.String()) })
@@ -38,13 +45,6 @@ export const readPublished = responseReader(Published)
 
 const Target = Type.Optional(Type.Object({ id: Type.Optional(Type.String()) }))
 const Attachment = Type.Object({ media_type: Type.Optional(Type.String()), target: Target })
-
-const paging = Type.Optional(
-  Type.Object({
-    cursors: Type.Optional(Type.Object({ after: Type.Optional(Type.String()) })),
-    next: Type.Optional(Type.String()),
-  }),
-)
 
 /** https://developers.facebook.com/docs/graph-api/reference/page/published_posts/ */
 export const readPosts = responseReader(

@@ -1,4 +1,4 @@
-import type { CallOptions, Credentials, Profile, RedirectConnect } from '../contract.ts'
+import type { CallOptions, Credentials, Profile, RedirectConnect, RedirectResult } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 import { createSender } from '../shared/calls.ts'
 import { parseCount } from '../shared/counts.ts'
@@ -46,29 +46,36 @@ export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps
     return { url, secrets: { token, secret }, lookup: token }
   }
 
-  const complete: RedirectConnect['complete'] = async ({ query, secrets }, options) => {
+  const complete: RedirectConnect['complete'] = async ({ query, secrets, choose }, options) => {
     const { oauth_verifier: verifier } = query
     if (!verifier)
       throw new PlatformError('permission', 'Access was denied on Tumblr', { certain: true, connectReason: 'DENIED' })
     const token = { token: secrets['token'] ?? '', secret: secrets['secret'] ?? '' }
     const granted = await requestToken('access_token', { ...options, token, oauth: { oauth_verifier: verifier } })
     const { user } = await api.user({ token: granted, ...options })
-    const blog = user.blogs.find(({ primary }) => primary) ?? user.blogs[0]
+    const blogs = user.blogs.toSorted((one, other) => Number(other.primary ?? false) - Number(one.primary ?? false))
+    const chosen = choose(blogs.map((blog) => ({ accountId: toBlogId(blog), mayPost: true })))
+    const blog = blogs.find((one) => toBlogId(one) === chosen)
     if (!blog)
       throw new PlatformError('permission', 'This Tumblr account has no blog', {
         certain: true,
         connectReason: 'NO_PAGE',
       })
-    return {
-      credentials: {
-        accountId: toBlogId(blog),
-        handle: blog.name,
-        accessToken: granted.token,
-        tokenSecret: granted.secret,
-      },
-      profile: toProfile(blog),
-    }
+    const offered = blogs.map((one) => ({
+      accountId: toBlogId(one),
+      profile: toProfile(one),
+      secrets: { token: granted.token, secret: granted.secret, blog: JSON.stringify(one) },
+    }))
+    return { ...toResult(blog, granted), offered }
   }
+
+  const open: RedirectConnect['open'] = async ({ blog = '', token = '', secret = '' }) =>
+    toResult(JSON.parse(blog) as Blog, { token, secret })
+
+  const toResult = (blog: Blog, { token, secret }: TokenPair): RedirectResult => ({
+    credentials: { accountId: toBlogId(blog), handle: blog.name, accessToken: token, tokenSecret: secret },
+    profile: toProfile(blog),
+  })
 
   async function fetchOwnBlog(fromApi: Api, account: Credentials, options: CallOptions): Promise<Blog> {
     const { user } = await fromApi.user({ token: toTokenPair(account), ...options })
@@ -82,7 +89,7 @@ export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps
   }
 
   return {
-    connect: { lookupParameter: 'oauth_token', begin, complete } satisfies RedirectConnect,
+    connect: { lookupParameter: 'oauth_token', begin, complete, open } satisfies RedirectConnect,
 
     profile: async (account: Credentials, options: CallOptions): Promise<Profile> =>
       toProfile(await fetchOwnBlog(api, account, options)),

@@ -12,8 +12,13 @@ import {
 /** More endings than any user has in the longest analytics period. */
 const MAX_ENDINGS = 50
 
-/** The connections to store, by platform; null: the platform has no account to be connected with the others. */
-export type Connections = Partial<Record<Platform, Seal | null>>
+/** What one login connects. */
+export interface Login {
+  platform: Platform
+  seal: Seal
+  /** Accounts of other platforms that come with it; null: there is none any more. */
+  companions?: Partial<Record<Platform, Seal | null>>
+}
 
 export interface ConnectOptions {
   /** Whether a new account takes the place of the platform's default account. */
@@ -23,7 +28,7 @@ export interface ConnectOptions {
 }
 
 export interface Connected {
-  /** The connected accounts, in the order of `connections`. */
+  /** The connected accounts, that of the login's platform first. */
   accounts: ConnectedAccount[]
   /** The connections that ended: of replaced accounts, and of those that were connected before. */
   replaced: ConnectedAccount[]
@@ -33,46 +38,59 @@ export interface Connected {
 type Changed<T = object> = T & { after: Account[] }
 
 /**
- * Connects accounts: a connected one gets its new login, a new one replaces the default account of its platform or is added to it.
- * `seal` is called with the new version.
+ * Connects the accounts of a login: a connected one gets its new login, a new one replaces the default account of its platform or is added to
+ * it. Companions replace only companions of the same account, since those of another login are not theirs. `seal` is called with the new version.
  * @throws ServiceError ACCOUNT_LIMIT_REACHED
  */
 export function connectAccounts(
   userId: string,
   before: readonly Account[],
-  connections: Connections,
+  { platform, seal, companions = {} }: Login,
   { replace, limit, at }: ConnectOptions & { at: Date },
 ): Changed<Connected> {
-  const accounts: ConnectedAccount[] = []
   const replaced: ConnectedAccount[] = []
   const after = new Map(before.map((account) => [account._id, account]))
-  for (const [platform, seal] of Object.entries(connections) as [Platform, Seal | null][]) {
-    const mine = [...after.values()].filter((account) => account.platform === platform)
-    const current = mine.filter(isConnected).find(({ isDefault }) => isDefault)
-    if (!seal) {
-      if (current && replace) end(current)
-      continue
-    }
-    const version = Math.max(0, ...mine.map((account) => account.version)) + 1
-    const connection = seal(version)
-    const _id = toAccountId(userId, { platform, ...connection })
-    const known = after.get(_id)
+  const main = sealNew(platform, seal)
+  const others = (Object.entries(companions) as [Platform, Seal | null][]).flatMap(([one, sealOne]) =>
+    sealOne ? sealNew(one, sealOne) : [],
+  )
+  const isNew = ({ _id }: Account) => [main, ...others].some((one) => one._id === _id)
+  const listConnected = (one?: Platform) =>
+    [...after.values()].filter(isConnected).filter((account) => one === undefined || account.platform === one)
+
+  const current = listConnected(platform).find(({ isDefault }) => isDefault)
+  const isReplacing = replace && !after.get(main._id)?.connected
+  if (current && isReplacing) end(current)
+  for (const account of listConnected()) {
+    const isLeft = account.companionOf === main._id || (isReplacing && account.companionOf === current?._id)
+    if (account.companionOf !== undefined && isLeft && !isNew(account)) end(account)
+  }
+  const accounts = [put(main, {}), ...others.map((one) => put(one, { companionOf: main._id }))]
+  refuseTooMany(before, [...after.values()], limit)
+  return { accounts, replaced, after: withDefaults([...after.values()]) }
+
+  function sealNew(one: Platform, sealOne: Seal) {
+    const versions = before.filter((account) => account.platform === one).map(({ version }) => version)
+    const version = Math.max(0, ...versions) + 1
+    const connection = sealOne(version)
+    return { _id: toAccountId(userId, { platform: one, ...connection }), platform: one, version, ...connection }
+  }
+
+  function put(one: ReturnType<typeof sealNew>, companion: Pick<ConnectedAccount, 'companionOf'>): ConnectedAccount {
+    const known = after.get(one._id)
     if (known?.connected) replaced.push(known)
-    else if (current && replace) end(current)
     const account: ConnectedAccount = {
-      ...{ _id, userId, platform, connected: true, version, ...connection },
-      isDefault: known?.connected ? known.isDefault : !current || replace,
+      ...{ ...one, ...companion, userId, connected: true },
+      isDefault: known?.connected ? known.isDefault : !listConnected(one.platform).some(({ isDefault }) => isDefault),
       health: { status: 'active', lastError: null, checkedAt: at },
       connectedAt: at,
       refreshLease: null,
       followersDueAt: at,
       ...pickPreserved(known),
     }
-    after.set(_id, account)
-    accounts.push(account)
+    after.set(one._id, account)
+    return account
   }
-  refuseTooMany(before, [...after.values()], limit)
-  return { accounts, replaced, after: withDefaults([...after.values()]) }
 
   function end(account: ConnectedAccount): void {
     after.set(account._id, toDisconnected(account, at))
@@ -80,16 +98,17 @@ export function connectAccounts(
   }
 }
 
-/** Removes connections and their secrets. Another account of the platform becomes its default. */
+/** Removes connections and their secrets, with their companions. Another account of the platform becomes its default. */
 export function disconnectAccounts(
   before: readonly Account[],
   ids: readonly string[],
   at: Date,
 ): Changed<{ disconnected: ConnectedAccount[] }> {
-  const disconnected = before.filter(isConnected).filter(({ _id }) => ids.includes(_id))
-  const after = before.map((account) =>
-    account.connected && ids.includes(account._id) ? toDisconnected(account, at) : account,
-  )
+  const disconnected = before
+    .filter(isConnected)
+    .filter(({ _id, companionOf }) => ids.includes(_id) || (companionOf !== undefined && ids.includes(companionOf)))
+  const ended = new Map(disconnected.map((account) => [account._id, toDisconnected(account, at)]))
+  const after = before.map((account) => ended.get(account._id) ?? account)
   return { disconnected, after: withDefaults(after) }
 }
 

@@ -55,6 +55,8 @@ export interface ConnectedAccount extends AccountBase {
   profile: AccountProfile
   health: StoredHealth
   connectedAt: Date
+  /** The id of the account with whose login it came; absent for an account with a login of its own. They are disconnected together. */
+  companionOf?: string
   auth: SealedAuth
   refreshLease: RefreshLease | null
   /** When the follower count is collected next; while a collector has claimed the account, when its lease ends. */

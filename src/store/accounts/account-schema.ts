@@ -54,6 +54,7 @@ export const accountSchema = new Schema<Account>(
     profile: optional(profileSchema),
     health: optional(healthSchema),
     connectedAt: optional(Date),
+    companionOf: optional(String),
     auth: optional(authSchema),
     refreshLease: optional(leaseSchema),
     followersDueAt: optional(Date),

@@ -8,7 +8,7 @@ import {
   connectAccounts,
   disconnectAccounts,
   type Connected,
-  type Connections,
+  type Login,
   type ConnectOptions,
 } from './account-changes.ts'
 import { toPlatformAccountId } from './account-id.ts'
@@ -81,9 +81,9 @@ export function createAccountWrites({ database, now, isShared, lockUser, recordE
 
   return {
     /** @throws ServiceError ACCOUNT_ALREADY_CONNECTED when an account belongs to another user; ACCOUNT_LIMIT_REACHED */
-    async connect(userId: string, connections: Connections, options: ConnectOptions): Promise<Connected> {
+    async connect(userId: string, login: Login, options: ConnectOptions): Promise<Connected> {
       try {
-        return await change(userId, (before, at) => connectAccounts(userId, before, connections, { ...options, at }))
+        return await change(userId, (before, at) => connectAccounts(userId, before, login, { ...options, at }))
       } catch (error) {
         if (!isDuplicateKey(error, ['exclusiveId'])) throw error
         const [platform] = JSON.parse((error as { keyValue: { exclusiveId: string } }).keyValue.exclusiveId)

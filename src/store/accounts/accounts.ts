@@ -2,7 +2,7 @@ import { deriveAccountEvents } from '../../domain/events/account-events.ts'
 import type { Lane } from '../../domain/analytics/collection.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { anyOf, batchLoader } from '../shared/batching.ts'
-import type { Connected, Connections, ConnectOptions } from './account-changes.ts'
+import type { Connected, ConnectOptions, Login } from './account-changes.ts'
 import { isConnected, type Account, type ConnectedAccount } from './account-records.ts'
 import { accountSchema } from './account-schema.ts'
 import { createAccountVersions } from './account-versions.ts'
@@ -145,17 +145,17 @@ export function createAccountStore({
     },
 
     /**
-     * Stores accounts that the user has proven to own, all or none.
+     * Stores the accounts of a login that the user has proven to own, all or none.
      * @throws ServiceError ACCOUNT_ALREADY_CONNECTED when an account belongs to another user; ACCOUNT_LIMIT_REACHED
      */
-    async connect(userId: string, connections: Connections, options: ConnectOptions): Promise<Connected> {
-      const connected = await writes.connect(userId, connections, options)
+    async connect(userId: string, login: Login, options: ConnectOptions): Promise<Connected> {
+      const connected = await writes.connect(userId, login, options)
       events?.announce([userId])
       return connected
     },
 
     /**
-     * Removes connections and their secrets.
+     * Removes connections and their secrets, with those that came with the same logins.
      * @returns the removed connections
      */
     async disconnect(userId: string, ids: readonly string[]): Promise<ConnectedAccount[]> {

@@ -12,6 +12,8 @@ export interface ConnectAttempt extends RedirectAttempt {
   platform: Platform
   /** True when a new account is added; absent when it takes the place of the default account. */
   adds?: boolean
+  /** The accounts that the login offers, sealed; absent until there is a choice. */
+  offer?: string
 }
 
 /** The parts of a callback that identify its attempt. Every given part has to match. */
@@ -31,11 +33,20 @@ export function createConnectAttemptStore(connection: Connection) {
       sessionId: required(String),
       platform: { type: String, enum: PLATFORMS, required: true },
       adds: { type: Boolean, default: undefined },
+      offer: { type: String, default: undefined },
     },
   })
 
   return {
     ...attempts,
+
+    /** Keeps what the login of a finished attempt offers until `expiresAt`. */
+    async saveOffer({ _id, userId }: ConnectAttempt, offer: string, expiresAt: Date): Promise<void> {
+      await collection().updateOne({ _id, userId }, { $set: { offer, expiresAt } })
+    },
+
+    findOffer: (userId: string, _id: string, now: Date): Promise<ConnectAttempt | null> =>
+      collection().findOne({ _id, userId, offer: { $type: 'string' }, expiresAt: { $gt: now } }),
 
     async removeAllOf(userId: string): Promise<void> {
       await collection().deleteMany({ userId })

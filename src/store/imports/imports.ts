@@ -13,6 +13,7 @@ import {
   type RowCounts,
   type RowStatus,
 } from '../../domain/imports/imports.ts'
+import type { ChosenAccount } from '../../domain/posts/targets.ts'
 import { parseOwnerId } from '../../domain/media/storage-keys.ts'
 import type { Problem } from '../../domain/shared/service-error.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
@@ -29,6 +30,8 @@ export interface ImportRow<Input = unknown> {
   status: RowStatus
   /** The body of `POST /api/posts`; null for a row that has none, and once the post is created. */
   input: Input | null
+  /** The accounts that the selected platforms meant when the import was planned. */
+  planned: ChosenAccount[]
   /** Storage keys of the input. */
   mediaKeys: string[]
   errors: Problem[]
@@ -79,6 +82,7 @@ const rowSchema = new Schema<ImportRow>(
     row: required(Number),
     status: { type: String, enum: ROW_STATUSES, required: true },
     input: nullable(Object),
+    planned: [Object],
     mediaKeys: [String],
     errors: [Object],
     warnings: [Object],

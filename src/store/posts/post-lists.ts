@@ -48,6 +48,8 @@ export type PlacedPost = Pick<
   | 'accountSpecificContent'
 > & { platformStatuses: Pick<PlatformStatus, 'platform' | 'accountId'>[] }
 
+export type WaitingPost = Pick<Post, '_id' | 'status' | 'scheduledAt'>
+
 /** Lists of one user's posts. */
 export function createPostLists(model: Model<StoredPost>, collection: PostCollection) {
   return {
@@ -73,6 +75,19 @@ export function createPostLists(model: Model<StoredPost>, collection: PostCollec
         .toArray()
       return waiting.map(({ _id }) => _id)
     },
+
+    /** The posts that are still to be published on one of these accounts, drafts included, in the order of their creation. */
+    waitingFor: (userId: string, accountIds: readonly string[]): AsyncIterable<WaitingPost> =>
+      collection()
+        .find<WaitingPost>(
+          {
+            userId,
+            status: { $in: ['DRAFT', 'PENDING', 'SCHEDULED', 'PROCESSING'] satisfies PostStatus[] },
+            platformStatuses: { $elemMatch: { accountId: { $in: [...accountIds] }, status: 'pending' } },
+          },
+          { projection: { status: 1, scheduledAt: 1 } },
+        )
+        .sort({ createdAt: 1 }),
 
     /** All posts of the user that match, newest first, as a stream. */
     allOf: (userId: string, query: Pick<PostQuery, 'statuses' | 'from' | 'to'> = {}): AsyncIterable<Post> =>
@@ -113,7 +128,7 @@ function toListFilter(
 ): QueryFilter<Post> {
   const filter: QueryFilter<Post> = { userId }
   if (query.statuses) filter.status = trusted({ $in: query.statuses })
-  if (query.platform) filter.selectedPlatforms = query.platform
+  if (query.platform) filter['platformStatuses.platform'] = query.platform
   if (query.from || query.to) {
     const range = { ...(query.from ? { $gte: query.from } : {}), ...(query.to ? { $lte: query.to } : {}) }
     filter.$or = [{ scheduledAt: trusted(range) }, { scheduledAt: null, createdAt: trusted(range) }]

@@ -119,7 +119,7 @@ describe('account credentials', () => {
       profile: { displayName: '', handle: 'thief.test', avatar: null },
       auth,
     })
-    await here.accounts.connect(thief, { bluesky: copied }, CONNECT_OPTIONS)
+    await here.accounts.connect(thief, { platform: 'bluesky', seal: copied }, CONNECT_OPTIONS)
     await expect(here.credentials.get(thief, 'bluesky', { signal })).rejects.toMatchObject({
       name: 'CredentialsUnreadable',
     })

@@ -104,7 +104,7 @@ export function connect({ accounts, cipher }: Context, userId: string, login: Se
     profile: { displayName: 'Alice', handle: login.handle, avatar: null },
     auth: sealSecrets(cipher, { userId, platform: 'bluesky', version }, login),
   })
-  return accounts.connect(userId, { bluesky: seal }, CONNECT_OPTIONS)
+  return accounts.connect(userId, { platform: 'bluesky', seal }, CONNECT_OPTIONS)
 }
 
 export const upload = ({ storage }: Pick<Context, 'storage'>, key: string) =>

@@ -81,6 +81,28 @@ describe('several accounts on one platform', () => {
     await connectTogether(userId, { bluesky: platform.login() })
   })
 
+  it('accounts that came with the same login end together, and those of another login stay', async () => {
+    const { accounts, connectTogether, userId, platform } = await startOne()
+    const login = () => ({ facebook: platform.login(), instagram: platform.login() })
+    const [first, second, third] = [login(), login(), login()]
+    const connect = async (one: ReturnType<typeof login>, replace: boolean) =>
+      (await connectTogether(userId, one, replace)).accounts.map(({ _id }) => _id)
+    const listIds = async () => new Set((await accounts.listConnected(userId)).map(({ _id }) => _id))
+    const ids = [await connect(first, true), await connect(second, false)] as [string[], string[]]
+    const [page, picture] = ids[1] as [string, string]
+    expect(await accounts.findOwn(userId, picture)).toMatchObject({ companionOf: page, isDefault: false })
+
+    await accounts.updateOwn(userId, page, { isDefault: true })
+    const replacing = await connect(third, true)
+    expect(await listIds()).toEqual(new Set([...ids[0], ...replacing]))
+    expect(await accounts.findDefault(userId, 'instagram')).toMatchObject({ _id: ids[0][1] })
+
+    await connectTogether(userId, { facebook: third.facebook, instagram: null }, true)
+    expect(await listIds()).toEqual(new Set([...ids[0], replacing[0]]))
+    await accounts.disconnect(userId, [ids[0][0]!])
+    expect(await listIds()).toEqual(new Set([replacing[0]]))
+  })
+
   it('concurrent changes leave one default on each platform, and a version of its own for each login', async () => {
     const { accounts, userId, add, defaults, raw } = await startOne()
     const ids = await Promise.all(Array.from({ length: 6 }, () => add()))

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest'
 import { systemClock, type Clock } from '../../../src/clock.ts'
 import { createAccountCredentials } from '../../../src/commands/accounts/account-credentials.ts'
 import { sealSecrets } from '../../../src/commands/accounts/account-secrets.ts'
-import { PLATFORMS, type Platform } from '../../../src/domain/shared/platforms.ts'
+import type { Platform } from '../../../src/domain/shared/platforms.ts'
 import { createTokenCipher } from '../../../src/security/token-cipher.ts'
 import type { CallOptions, Credentials, PlatformAdapter } from '../../../src/platforms/contract.ts'
 import { PlatformError } from '../../../src/platforms/errors.ts'
@@ -52,21 +52,23 @@ export async function startProcess(
     ...(options.renewalTimeoutMs !== undefined && { renewalTimeoutMs: options.renewalTimeoutMs }),
   })
 
+  /** Connects the first account, and the others as its companions. */
   function connectTogether(userId: string, secrets: Partial<Record<Platform, Secrets | null>>, replace = true) {
-    const seals: Partial<Record<Platform, Seal | null>> = {}
-    for (const platform of PLATFORMS) {
-      const own = secrets[platform]
-      if (own === null) seals[platform] = null
-      if (!own) continue
-      seals[platform] = (version) => ({
+    const toSeal =
+      (platform: Platform, own: Secrets): Seal =>
+      (version) => ({
         platformId: own.accountId,
         handle: own.handle,
         server: own.serviceUrl ?? null,
         profile: { displayName: 'Alice', handle: own.handle, avatar: null },
         auth: sealSecrets(cipher, { userId, platform, version }, own),
       })
-    }
-    return accounts.connect(userId, seals, { replace, limit: 10 })
+    const [[platform, own], ...others] = Object.entries(secrets) as [
+      [Platform, Secrets],
+      ...[Platform, Secrets | null][],
+    ]
+    const companions = Object.fromEntries(others.map(([one, its]) => [one, its && toSeal(one, its)]))
+    return accounts.connect(userId, { platform, seal: toSeal(platform, own), companions }, { replace, limit: 10 })
   }
 
   return {

@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { derivePostEvents } from '../../../src/domain/events/post-events.ts'
+import type { Post } from '../../../src/domain/posts/post.ts'
 import { apiWorld, createAccount, type ApiWorld } from '../../support/api.ts'
+import { publishedPost, storePosts } from '../../support/published.ts'
 import { unique } from '../../support/servers.ts'
 
 let world: ApiWorld
@@ -78,6 +81,34 @@ it('`admin list` shows no secrets', async () => {
   expect(header).toMatch(/^EMAIL +NAME +ROLE +PLAN +POSTS +CREATED +LAST LOGIN$/)
   expect(rows.find((row) => row.startsWith(user.email))).toMatch(/Listed +user +free +0\/1000 +\d{4}-\d\d-\d\d +never$/)
   expect(output).not.toContain('argon2')
+})
+
+it('`admin misplaced` lists posts that were published on another account than the one they were created for', async () => {
+  const { context } = world
+  const { _id: userId, email } = await createAccount(context)
+  const [misplaced, other] = [publishedPost({ userId }), publishedPost({ userId })]
+  const withAccount = (post: Post, name: string): Post => ({
+    ...post,
+    platformStatuses: post.platformStatuses.map((entry) => ({
+      ...entry,
+      accountId: name,
+      accountName: `${name}.test`,
+    })),
+  })
+  const created = [misplaced, other].flatMap((post) =>
+    derivePostEvents(null, withAccount(post, 'first'), post.createdAt),
+  )
+  const events = created.filter(({ type }) => type === 'post.created')
+  await context.database.transaction((session) => context.events.append(userId, events, session))
+  await storePosts(context, [withAccount(misplaced, 'second'), withAccount(other, 'first')])
+  const { output } = await admin(['misplaced'])
+  const url = 'https://example.test/post'
+  expect(
+    output
+      .split('\n')
+      .filter((row) => row.startsWith(email))
+      .map((row) => row.split(/ +/)),
+  ).toEqual([[email, misplaced._id, 'bluesky', 'first.test', 'second.test', url]])
 })
 
 it.each([

@@ -5,7 +5,9 @@ import { startMastodon, type Mastodon, type MastodonOptions } from '../../../san
 import { consent } from '../../../sandbox/platforms/shared/consent.ts'
 import { buildCallbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld, type PostStatusData } from '../../support/delivery-world.ts'
+import { DAY } from '../../../src/domain/shared/times.ts'
 import { readCommands, runCommands } from '../../support/documented-commands.ts'
+import { applyAll, importClient } from '../../support/imports.ts'
 import { controlOf, type LedgerEntry } from '../../support/platform-control.ts'
 import { testConfig, unique } from '../../support/servers.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -70,13 +72,13 @@ async function newUser() {
     return { id: _id, idOnServer, handle, server, published }
   }
 
-  async function addBluesky(): Promise<ConnectedAccount & { connect(): Promise<unknown> }> {
+  async function connectNew(query: string): Promise<ConnectedAccount & { connect(): Promise<unknown> }> {
     const { handle, appPassword } = await world.bluesky.createAccount({
       handle: `${unique('b').replace('-', '')}.test`,
     })
     const login = { identifier: handle, appPassword }
     const connect = async () =>
-      expect((await user.call('POST', '/api/platform/bluesky/connect?replace=false', login)).status).toBe(200)
+      expect((await user.call('POST', `/api/platform/bluesky/connect${query}`, login)).status).toBe(200)
     await connect()
     return { ...(await describeAccount(handle, world.bluesky.control)), connect }
   }
@@ -101,7 +103,8 @@ async function newUser() {
     list,
     /** The default account on Bluesky. */
     first: await describeAccount(user.account.handle, world.bluesky.control),
-    addBluesky,
+    connectNew,
+    addBluesky: () => connectNew('?replace=false'),
     addMastodon,
     post: (fields: object) => user.create({ content: { text: 'News' }, selectedPlatforms: [], ...fields }),
   }
@@ -111,6 +114,7 @@ interface Listed {
   _id: string
   platformId: string
   server: string | null
+  isDefault: boolean
   profile: { handle: string }
   health: { status: string }
 }
@@ -290,6 +294,75 @@ describe('a post for several accounts', () => {
     expect([await textsOf(user.first), await textsOf(brand)]).toEqual([['News'], []])
     await user.until(await user.post({ selectedPlatforms: ['bluesky'], content: { text: 'Later' } }))
     expect(await textsOf(brand)).toEqual(['Later'])
+  })
+
+  it.each<[string, (user: Someone) => Promise<unknown>]>([
+    ['disconnected', (user) => user.call('DELETE', '/api/platform/bluesky/disconnect')],
+    ['replaced by a new login', async (user) => user.connectNew('')],
+  ])('no post moves to another account when the default one is %s', async (_, lose) => {
+    const user = await newUser()
+    const other = await user.addBluesky()
+    const imports = importClient(world.app, { headers: { authorization: `Bearer ${user.secrets.token}` } })
+    const byDefault = { selectedPlatforms: ['bluesky'] }
+    const later = { ...byDefault, scheduledAt: inOneMinute() }
+    const [scheduled, patched, replaced] = [await user.post(later), await user.post(later), await user.post(later)]
+    const [draft, original] = [await user.post({ ...byDefault, status: 'DRAFT' }), await user.post(later)]
+    const planned = await imports.sendJson([{ content: { text: 'News' }, ...byDefault }])
+    await lose(user)
+
+    await user.call('POST', `/api/imports/${planned.body.data.id}/apply`)
+    await applyAll(world.context, user.userId, planned.body.data.id)
+    const imported = (await imports.rows(planned.body.data.id))[0]!.postId!
+    const { data: copy } = (await user.call('POST', `/api/posts/${original}/duplicate`)).body
+    const edit = (postId: string, fields: object, method: 'PATCH' | 'PUT' = 'PATCH') =>
+      user.call(method, `/api/posts/${postId}`, fields)
+    await edit(scheduled, { scheduledAt: null })
+    await edit(patched, { content: { text: 'Corrected' }, scheduledAt: null })
+    await edit(replaced, { content: { text: 'Corrected' }, ...byDefault, scheduledAt: null }, 'PUT')
+    for (const postId of [draft, copy.postId]) await edit(postId, { status: 'PENDING' })
+    const all = [scheduled, patched, replaced, draft, copy.postId, imported]
+    const notConnected = { accountId: user.first.id, status: 'failed', errorCode: 'PLATFORM_NOT_CONNECTED' }
+    for (const postId of all) expect(await user.until(postId)).toMatchObject({ platformStatuses: [notConnected] })
+    await user.call('POST', `/api/posts/${scheduled}/retry`)
+    expect(await user.until(scheduled)).toMatchObject({ platformStatuses: [notConnected] })
+
+    const moved = await edit(original, { ...byDefault, scheduledAt: null })
+    expect(moved.body.data.warnings).toMatchObject([{ code: 'ACCOUNT_CHANGED', platform: 'bluesky' }])
+    const { platformStatuses } = await user.until(original)
+    const [present] = (await user.list()).filter(({ isDefault }) => isDefault)
+    expect(platformStatuses).toMatchObject([{ accountId: present!._id, status: 'completed' }])
+    expect((await textsOf(other)).length).toBe(present!._id === other.id ? 1 : 0)
+    expect(await textsOf(user.first)).toEqual([])
+  })
+
+  it('disconnecting an account lists its waiting posts, or moves them to the account that the user names', async () => {
+    const user = await newUser()
+    const [brand, other] = [await user.addBluesky(), await user.addBluesky()]
+    const scheduledAt = new Date(Date.now() + DAY).toISOString()
+    const named = await user.post({ selectedAccounts: [brand.id], scheduledAt })
+    const draft = await user.post({ selectedAccounts: [brand.id], status: 'DRAFT' })
+    const onBoth = await user.post({ selectedAccounts: [brand.id, other.id], scheduledAt })
+    const disconnect = (id: string, query = '') => user.call('DELETE', `/api/platform/accounts/${id}${query}`)
+    for (const id of ['x', brand.id])
+      expect((await disconnect(brand.id, `?movePostsTo=${id}`)).body).toMatchObject({
+        errors: [{ path: 'movePostsTo', code: 'ACCOUNT_NOT_FOUND' }],
+      })
+    const { body } = await disconnect(brand.id, `?movePostsTo=${other.id}`)
+    expect(body.data).toEqual({
+      connected: false,
+      movedPosts: 2,
+      waitingPosts: [{ postId: onBoth, status: 'SCHEDULED', scheduledAt }],
+      waitingTotal: 1,
+    })
+    await user.call('PATCH', `/api/posts/${named}`, { scheduledAt: null })
+    expect((await user.until(named)).platformStatuses).toMatchObject([{ accountId: other.id, status: 'completed' }])
+    expect(await textsOf(other)).toEqual(['News'])
+
+    const { data } = (await user.call('DELETE', '/api/platform/bluesky/disconnect')).body
+    expect(data).toEqual({ connected: false, movedPosts: 0, waitingPosts: [], waitingTotal: 0 })
+    expect((await disconnect(other.id)).body.data.waitingPosts.map(({ postId }: { postId: string }) => postId)).toEqual(
+      [draft, onBoth],
+    )
   })
 
   it('a server that is gone delays its account alone, and a slow one is awaited', async () => {

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { listWithCompanions } from '../../../src/domain/accounts/platform-connect.ts'
 import { DAY, SECOND } from '../../../src/domain/shared/times.ts'
 import { PLATFORMS, platformLabel, type Platform } from '../../../src/domain/shared/platforms.ts'
 import { poll } from '../../support/delivery-world.ts'
@@ -39,8 +38,7 @@ async function expectExpired(user: User, platform: Platform): Promise<void> {
 }
 
 /** Returns the platform whose login connects accounts of this one; for most platforms it is the same. */
-const connectedBy = (platform: Platform): Platform =>
-  PLATFORMS.find((one) => one !== platform && listWithCompanions(one).includes(platform)) ?? platform
+const connectedBy = (platform: Platform): Platform => (platform === 'instagram' ? 'facebook' : platform)
 
 /** Returns status and error code of a post by platform. */
 async function entriesOf(user: User, postId: string) {

@@ -210,15 +210,15 @@ describe('a prepared post on Tumblr', () => {
     await user.untilNoDrafts()
   })
 
-  it('a prepared post for a replaced blog is published on the new blog alone', async () => {
+  it('a prepared post for a replaced blog fails, and is published on neither blog', async () => {
     const user = await connectUser()
     const postId = await user.createPrepared('Exchanged')
     const other = newBlog()
     await user.connect(other.loginId)
     await user.call('PATCH', `/api/posts/${postId}`, { scheduledAt: inSeconds(3) })
-    expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
-    expect(await user.publicPosts(other)).toHaveLength(1)
-    expect(await user.publicPosts()).toEqual([])
+    const notConnected = { status: 'failed', errorCode: 'PLATFORM_NOT_CONNECTED' }
+    expect(await user.until(postId)).toMatchObject({ status: 'FAILED', platformStatuses: [notConnected] })
+    expect([await user.publicPosts(other), await user.publicPosts()]).toEqual([[], []])
   })
 
   it('a refused post is prepared again by a retry and leaves no draft', async () => {

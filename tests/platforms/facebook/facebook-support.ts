@@ -4,6 +4,7 @@ import { createFacebook, type FacebookOptions } from '../../../src/platforms/fac
 import { decide, metaWorld, REDIRECT_URI, VERSION, type DeclinedGrants } from '../shared/meta-support.ts'
 import { controlOf, withVersion } from '../shared/support.ts'
 import { USER_AGENT } from '../../support/user-agent.ts'
+import { chooseFirst } from '../shared/choose-first.ts'
 
 export const PUBLISH_TIMEOUT_MS = 1_500
 
@@ -32,7 +33,7 @@ export async function facebookWorld(
     const options = { signal: AbortSignal.timeout(20_000) }
     const { url, secrets } = await redirect.begin({ state: 'state-1', redirectUri: REDIRECT_URI }, options)
     const query = Object.fromEntries(new URL(await decide(url, personId, declined, decision)).searchParams)
-    return redirect.complete({ query, redirectUri: REDIRECT_URI, secrets }, options)
+    return redirect.complete({ query, redirectUri: REDIRECT_URI, choose: chooseFirst, secrets }, options)
   }
 
   return {
@@ -44,7 +45,7 @@ export async function facebookWorld(
     /** The exchange of a callback, with an invented code. */
     connect: () =>
       redirect.complete(
-        { query: { code: 'x' }, redirectUri: REDIRECT_URI, secrets: {} },
+        { query: { code: 'x' }, redirectUri: REDIRECT_URI, choose: chooseFirst, secrets: {} },
         { signal: AbortSignal.timeout(20_000) },
       ),
 

@@ -16,6 +16,7 @@ import {
   storedMedia,
   withVersion,
 } from '../shared/support.ts'
+import { chooseFirst } from '../shared/choose-first.ts'
 
 const FEED = '/feed'
 
@@ -162,7 +163,10 @@ describe('connect', () => {
     ['an invented code', { code: 'invented' }, 'permission'],
     ['no code', {}, 'permission'],
   ])('a login is refused with %s', async (_, query: Record<string, string>, expected) => {
-    const complete = world.redirect.complete({ query, redirectUri: REDIRECT_URI, secrets: {} }, options())
+    const complete = world.redirect.complete(
+      { query, redirectUri: REDIRECT_URI, choose: chooseFirst, secrets: {} },
+      options(),
+    )
     expect(await platformErrorOf(complete)).toMatchObject({ class: expected, certain: true })
   })
 

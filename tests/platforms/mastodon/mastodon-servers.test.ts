@@ -20,6 +20,7 @@ import {
   withVersion,
 } from '../shared/support.ts'
 import { PUBLISH_TIMEOUT_MS, REDIRECT_URI } from './mastodon-support.ts'
+import { chooseFirst } from '../shared/choose-first.ts'
 
 const { media } = memoryMedia()
 const options = () => ({ signal: AbortSignal.timeout(20_000) })
@@ -81,7 +82,10 @@ function startProcess({ facts, applications } = newStorage(), allowed = Object.v
     const { url, secrets } = await begin(typed)
     const { id } = servers[name].createAccount({ username: 'ann' })
     const query = Object.fromEntries(new URL(await consent(url, id)).searchParams)
-    return withVersion((await redirect.complete({ query, redirectUri: REDIRECT_URI, secrets }, options())).credentials)
+    return withVersion(
+      (await redirect.complete({ query, redirectUri: REDIRECT_URI, choose: chooseFirst, secrets }, options()))
+        .credentials,
+    )
   }
 
   async function publish(text: string, account: Credentials, delivery = newDelivery()) {

@@ -5,6 +5,7 @@ import type { Credentials, MediaSource, PlatformAdapter } from '../../../src/pla
 import { createMastodon, type MastodonOptions as AdapterOptions } from '../../../src/platforms/mastodon/adapter.ts'
 import { USER_AGENT } from '../../support/user-agent.ts'
 import { controlOf, memoryFacts, withVersion } from '../shared/support.ts'
+import { chooseFirst } from '../shared/choose-first.ts'
 
 export const REDIRECT_URI = 'https://api.example.test/api/platform/mastodon/callback'
 export const PUBLISH_TIMEOUT_MS = 1_500
@@ -34,7 +35,7 @@ export async function mastodonWorld(
     const options = { signal: AbortSignal.timeout(20_000) }
     const { url, secrets } = await redirect.begin({ state: 'state-1', redirectUri: REDIRECT_URI }, options)
     const query = Object.fromEntries(new URL(await consent(url, accountId, decision)).searchParams)
-    return redirect.complete({ query, redirectUri: REDIRECT_URI, secrets }, options)
+    return redirect.complete({ query, redirectUri: REDIRECT_URI, choose: chooseFirst, secrets }, options)
   }
 
   return {
@@ -47,7 +48,7 @@ export async function mastodonWorld(
     /** The exchange of a callback, with an invented code. */
     connect: () =>
       redirect.complete(
-        { query: { code: 'x' }, redirectUri: REDIRECT_URI, secrets: { verifier: 'v' } },
+        { query: { code: 'x' }, redirectUri: REDIRECT_URI, choose: chooseFirst, secrets: { verifier: 'v' } },
         { signal: AbortSignal.timeout(20_000) },
       ),
 

@@ -27,6 +27,7 @@ import {
   searchOptions,
 } from '../shared/support.ts'
 import { partial } from '../../support/partial.ts'
+import { chooseFirst } from '../shared/choose-first.ts'
 
 const STATUSES = '/api/v1/statuses'
 const ROOM = { max: 100_000, seconds: 300 }
@@ -116,7 +117,7 @@ describe('connect', () => {
     ['the verifier of another attempt', { code: '' }, { verifier: 'x'.repeat(43) }],
   ])('a login is refused with %s', async (_, query: Record<string, string>, secrets: Record<string, string>) => {
     const complete = world.redirect.complete(
-      { query, redirectUri: REDIRECT_URI, secrets: { verifier: 'v', ...secrets } },
+      { query, redirectUri: REDIRECT_URI, choose: chooseFirst, secrets: { verifier: 'v', ...secrets } },
       options(),
     )
     expect(await platformErrorOf(complete)).toMatchObject({ class: 'permission', certain: true })

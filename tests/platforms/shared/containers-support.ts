@@ -9,6 +9,7 @@ import { createThreads, type ThreadsOptions as AdapterOptions } from '../../../s
 import { metaWorld, VERSION } from './meta-support.ts'
 import { controlOf, withVersion } from './support.ts'
 import { USER_AGENT } from '../../support/user-agent.ts'
+import { chooseFirst } from './choose-first.ts'
 
 export const REDIRECT_URI = 'https://api.example.test/api/platform/threads/callback'
 
@@ -38,7 +39,7 @@ export async function threadsWorld(
   async function connection(accountId: string, decision: 'allow' | 'deny' = 'allow', decline: string[] = []) {
     const { url, secrets } = await redirect.begin({ state: 'state-1', redirectUri: REDIRECT_URI }, options())
     const query = Object.fromEntries(new URL(await consent(url, accountId, decision, decline)).searchParams)
-    return redirect.complete({ query, redirectUri: REDIRECT_URI, secrets }, options())
+    return redirect.complete({ query, redirectUri: REDIRECT_URI, choose: chooseFirst, secrets }, options())
   }
 
   return {
@@ -49,7 +50,11 @@ export async function threadsWorld(
     control: controlOf(threads),
     connection,
     /** The exchange of a callback, with an invented code. */
-    connect: () => redirect.complete({ query: { code: 'x' }, redirectUri: REDIRECT_URI, secrets: {} }, options()),
+    connect: () =>
+      redirect.complete(
+        { query: { code: 'x' }, redirectUri: REDIRECT_URI, choose: chooseFirst, secrets: {} },
+        options(),
+      ),
     urlCall: 'fields=permalink',
 
     async newAccount(decline?: string[]): Promise<Credentials> {

@@ -4,6 +4,7 @@ import { film } from '../../support/film.ts'
 import { containerSuite } from '../shared/container-suite.ts'
 import { options, picture, REDIRECT_URI, threadsWorld, type ThreadsWorld } from '../shared/containers-support.ts'
 import { newDelivery, newPost, platformErrorOf, storedMedia } from '../shared/support.ts'
+import { chooseFirst } from '../shared/choose-first.ts'
 
 const DAY_MS = 86_400_000
 
@@ -85,7 +86,10 @@ describe('Threads', () => {
       const code = new URL(location).searchParams.get('code')!
       expect(location.endsWith('#_')).toBe(true)
       const complete = () =>
-        world.redirect.complete({ query: { code: `${code}#_` }, redirectUri: REDIRECT_URI, secrets: {} }, options())
+        world.redirect.complete(
+          { query: { code: `${code}#_` }, redirectUri: REDIRECT_URI, choose: chooseFirst, secrets: {} },
+          options(),
+        )
       await complete()
       expect(await platformErrorOf(complete())).toMatchObject({ class: 'validation', certain: true })
     })
@@ -94,7 +98,10 @@ describe('Threads', () => {
       const { id } = world.threads.createAccount({ username: 'stingy' })
       const { url } = await world.redirect.begin({ state: 's', redirectUri: REDIRECT_URI }, options())
       const code = new URL(await decide(url, id, 'threads_content_publish')).searchParams.get('code')!
-      const completing = world.redirect.complete({ query: { code }, redirectUri: REDIRECT_URI, secrets: {} }, options())
+      const completing = world.redirect.complete(
+        { query: { code }, redirectUri: REDIRECT_URI, choose: chooseFirst, secrets: {} },
+        options(),
+      )
       expect(await platformErrorOf(completing)).toMatchObject({ class: 'permission', certain: true })
     })
 

@@ -6,6 +6,7 @@ import { createTumblr, type TumblrOptions as AdapterOptions } from '../../../src
 import { createSigner } from '../../../src/platforms/tumblr/oauth1.ts'
 import { controlOf, withVersion } from '../shared/support.ts'
 import { USER_AGENT } from '../../support/user-agent.ts'
+import { chooseFirst } from '../shared/choose-first.ts'
 
 export const REDIRECT_URI = 'https://api.example.test/api/platform/tumblr/callback'
 export const PUBLISH_TIMEOUT_MS = 1_500
@@ -35,7 +36,7 @@ export async function tumblrWorld(
     const options = { signal: AbortSignal.timeout(20_000) }
     const { url, secrets } = await redirect.begin({ state: 'state-1', redirectUri: REDIRECT_URI }, options)
     const query = Object.fromEntries(new URL(await consent(url, loginId, decision)).searchParams)
-    return redirect.complete({ query, redirectUri: REDIRECT_URI, secrets }, options)
+    return redirect.complete({ query, redirectUri: REDIRECT_URI, choose: chooseFirst, secrets }, options)
   }
 
   return {
@@ -48,7 +49,12 @@ export async function tumblrWorld(
     /** The exchange of a callback, with an invented token. */
     connect: () =>
       redirect.complete(
-        { query: { oauth_verifier: 'x' }, redirectUri: REDIRECT_URI, secrets: { token: 't', secret: 's' } },
+        {
+          query: { oauth_verifier: 'x' },
+          redirectUri: REDIRECT_URI,
+          choose: chooseFirst,
+          secrets: { token: 't', secret: 's' },
+        },
         { signal: AbortSignal.timeout(20_000) },
       ),
     sign: createSigner({ token: app.consumerKey, secret: app.consumerSecret }),

@@ -13,6 +13,7 @@ import {
   platformErrorOf,
   searchOptions,
 } from '../shared/support.ts'
+import { chooseFirst } from '../shared/choose-first.ts'
 
 const ROOM = { perHour: 100_000, perDay: 100_000, posts: 10_000, photos: 10_000, videos: 10_000 }
 /** Posts of any blog. */
@@ -125,7 +126,12 @@ describe('connect', () => {
     const { consent } = await import('../../../sandbox/platforms/shared/consent.ts')
     const given = Object.fromEntries(new URL(await consent(begun.url, loginId)).searchParams)
     const complete = world.redirect.complete(
-      { query: { ...given, ...query }, redirectUri: REDIRECT_URI, secrets: { ...begun.secrets, ...secrets } },
+      {
+        query: { ...given, ...query },
+        redirectUri: REDIRECT_URI,
+        choose: chooseFirst,
+        secrets: { ...begun.secrets, ...secrets },
+      },
       options(),
     )
     expect(await platformErrorOf(complete)).toMatchObject({ class: 'permission', certain: true })

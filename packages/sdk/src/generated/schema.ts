@@ -1143,6 +1143,30 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/api/platform/offers/{offerId}': {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    /**
+     * Get the accounts that a login offers
+     * @description The callback redirects with the id of the offer, which lasts ten minutes.
+     */
+    get: operations['getAccountOffer']
+    put?: never
+    /**
+     * Connect accounts that a login offers
+     * @description Adds the accounts one after the other. A connected one gets the new login.
+     */
+    post: operations['connectOfferedAccounts']
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/api/platform/bluesky/refresh': {
     parameters: {
       query?: never
@@ -2150,6 +2174,15 @@ export interface components {
       isDefault?: true
       label?: string | null
     }
+    AccountOffer: {
+      platform: components['schemas']['Platform']
+      accounts: {
+        /** @description The account's id on the platform */
+        platformId: string
+        profile: components['schemas']['PlatformProfile']
+        connected: boolean
+      }[]
+    }
     Acknowledgment: {
       /** @enum {boolean} */
       success: true
@@ -2273,6 +2306,11 @@ export interface components {
       /** @description True also deletes all API keys; the programs that use them stop working */
       endsApiKeys?: boolean
     }
+    ChosenAccounts: {
+      platformIds: string[]
+      /** @description The first one takes the place of the default account */
+      replace?: boolean
+    }
     ConnectBluesky: {
       /** @description Handle or email address */
       identifier: string
@@ -2333,13 +2371,13 @@ export interface components {
         mediaItems?: components['schemas']['MediaItemInput'][]
       }
       /**
-       * @description Publishes on the default account of each. At least one platform or account is required.
+       * @description Publishes on the default account of each. At least one platform or account is required. In an update, a platform that the post has only through accounts means those.
        * @example [
        *       "bluesky"
        *     ]
        */
-      selectedPlatforms: components['schemas']['Platform'][]
-      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`) */
+      selectedPlatforms?: components['schemas']['Platform'][]
+      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`). An update of the platforms without it keeps the accounts on those that stay. */
       selectedAccounts?: string[]
       /**
        * @description Per platform, replaces the same part of `content`
@@ -2485,6 +2523,20 @@ export interface components {
       lastActive: string
       /** @description True for the device that sent this request */
       isCurrent: boolean
+    }
+    DisconnectedAccount: {
+      connected: boolean
+      /** @description Posts that were moved to another account */
+      movedPosts: number
+      /** @description The first 100 posts and drafts for the account. They fail with PLATFORM_NOT_CONNECTED unless it is connected again or they are moved */
+      waitingPosts: {
+        postId: string
+        /** @enum {string} */
+        status:
+          'DRAFT' | 'PENDING' | 'SCHEDULED' | 'PROCESSING' | 'COMPLETED' | 'PARTIAL_SUCCESS' | 'FAILED' | 'CANCELLED'
+        scheduledAt: string | null
+      }[]
+      waitingTotal: number
     }
     EmailAddress: {
       /** Format: email */
@@ -2728,13 +2780,13 @@ export interface components {
         mediaItems?: components['schemas']['MediaItemInput'][]
       }
       /**
-       * @description Publishes on the default account of each. At least one platform or account is required.
+       * @description Publishes on the default account of each. At least one platform or account is required. In an update, a platform that the post has only through accounts means those.
        * @example [
        *       "bluesky"
        *     ]
        */
-      selectedPlatforms: components['schemas']['Platform'][]
-      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`) */
+      selectedPlatforms?: components['schemas']['Platform'][]
+      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`). An update of the platforms without it keeps the accounts on those that stay. */
       selectedAccounts?: string[]
       /**
        * @description Per platform, replaces the same part of `content`
@@ -2795,6 +2847,7 @@ export interface components {
       _id: string
       userId: string
       content: components['schemas']['PostContent']
+      /** @description All platforms of the post */
       selectedPlatforms: components['schemas']['Platform'][]
       selectedAccounts?: string[]
       /** @description Overrides by platform */
@@ -3087,6 +3140,7 @@ export interface components {
       _id: string
       userId: string
       content: components['schemas']['PostContent']
+      /** @description All platforms of the post */
       selectedPlatforms: components['schemas']['Platform'][]
       selectedAccounts?: string[]
       /** @description Overrides by platform */
@@ -3241,13 +3295,13 @@ export interface components {
         mediaItems?: components['schemas']['MediaItemInput'][]
       }
       /**
-       * @description Publishes on the default account of each. At least one platform or account is required.
+       * @description Publishes on the default account of each. At least one platform or account is required. In an update, a platform that the post has only through accounts means those.
        * @example [
        *       "bluesky"
        *     ]
        */
-      selectedPlatforms: components['schemas']['Platform'][]
-      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`) */
+      selectedPlatforms?: components['schemas']['Platform'][]
+      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`). An update of the platforms without it keeps the accounts on those that stay. */
       selectedAccounts?: string[]
       /**
        * @description Per platform, replaces the same part of `content`
@@ -3444,13 +3498,13 @@ export interface components {
         mediaItems?: components['schemas']['MediaItemInput'][]
       }
       /**
-       * @description Publishes on the default account of each. At least one platform or account is required.
+       * @description Publishes on the default account of each. At least one platform or account is required. In an update, a platform that the post has only through accounts means those.
        * @example [
        *       "bluesky"
        *     ]
        */
       selectedPlatforms?: components['schemas']['Platform'][]
-      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`) */
+      /** @description Ids of further accounts to publish on (`GET /api/platform/accounts`). An update of the platforms without it keeps the accounts on those that stay. */
       selectedAccounts?: string[]
       /**
        * @description Per platform, replaces the same part of `content`
@@ -5214,7 +5268,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL` */
+      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL`; with `&offer=<id>` when the login has several accounts (`getAccountOffer`) */
       302: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -5244,7 +5298,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL` */
+      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL`; with `&offer=<id>` when the login has several accounts (`getAccountOffer`) */
       302: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -5274,7 +5328,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL` */
+      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL`; with `&offer=<id>` when the login has several accounts (`getAccountOffer`) */
       302: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -5304,7 +5358,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL` */
+      /** @description Redirects to `{frontend}/settings?success=<p>_connected`, or `?error=<p>_auth_failed|<p>_connect_failed|<p>_state_invalid` with `&reason=DENIED|LOGIN_REFUSED|MISSING_PERMISSION|NO_PAGE|ACCOUNT_ALREADY_CONNECTED|ACCOUNT_LIMIT_REACHED|PLATFORM_UNAVAILABLE|ATTEMPT_INVALID|INTERNAL`; with `&offer=<id>` when the login has several accounts (`getAccountOffer`) */
       302: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -8519,7 +8573,10 @@ export interface operations {
   }
   disconnectAccount: {
     parameters: {
-      query?: never
+      query?: {
+        /** @description Id of another account of the platform, to which waiting posts and drafts are moved first. An API key needs `posts:publish`. */
+        movePostsTo?: string
+      }
       header?: never
       path: {
         /** @description Record id */
@@ -8542,7 +8599,7 @@ export interface operations {
             /** @enum {boolean} */
             success: true
             message: string
-            data: components['schemas']['PlatformConnection']
+            data: components['schemas']['DisconnectedAccount']
           }
         }
       }
@@ -8742,6 +8799,154 @@ export interface operations {
       503: components['responses']['ServiceUnavailable']
     }
   }
+  getAccountOffer: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        offerId: string
+      }
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['AccountOffer']
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
+  connectOfferedAccounts: {
+    parameters: {
+      query?: never
+      header?: never
+      path: {
+        /** @description Record id */
+        offerId: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ChosenAccounts']
+      }
+    }
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': {
+            /** @enum {boolean} */
+            success: true
+            message: string
+            data: components['schemas']['Account'][]
+          }
+        }
+      }
+      /** @description `VALIDATION_FAILED`, `BAD_REQUEST` */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'VALIDATION_FAILED' | 'BAD_REQUEST'
+            /** @enum {integer} */
+            statusCode?: 400
+          }
+        }
+      }
+      401: components['responses']['Unauthorized']
+      /** @description `ACCOUNT_DISABLED`, `SESSION_REQUIRED`, `ACCOUNT_LIMIT_REACHED` */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_DISABLED' | 'SESSION_REQUIRED' | 'ACCOUNT_LIMIT_REACHED'
+            /** @enum {integer} */
+            statusCode?: 403
+          }
+        }
+      }
+      404: components['responses']['NotFound']
+      408: components['responses']['RequestTimeout']
+      /** @description `ACCOUNT_ALREADY_CONNECTED`, `RECONNECT_REQUIRED` */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id']
+          RateLimit: components['headers']['RateLimit']
+          'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          [name: string]: unknown
+        }
+        content: {
+          'application/json': components['schemas']['Error'] & {
+            /** @enum {string} */
+            code?: 'ACCOUNT_ALREADY_CONNECTED' | 'RECONNECT_REQUIRED'
+            /** @enum {integer} */
+            statusCode?: 409
+          }
+        }
+      }
+      413: components['responses']['PayloadTooLarge']
+      415: components['responses']['UnsupportedMediaType']
+      429: components['responses']['RateLimited']
+      500: components['responses']['Internal']
+      502: components['responses']['PlatformUnavailable']
+      503: components['responses']['ServiceUnavailable']
+    }
+  }
   refreshBlueskyConnection: {
     parameters: {
       query?: never
@@ -8816,7 +9021,7 @@ export interface operations {
             /** @enum {boolean} */
             success: true
             message: string
-            data: components['schemas']['PlatformConnection']
+            data: components['schemas']['DisconnectedAccount']
           }
         }
       }
@@ -8937,7 +9142,7 @@ export interface operations {
             /** @enum {boolean} */
             success: true
             message: string
-            data: components['schemas']['PlatformConnection']
+            data: components['schemas']['DisconnectedAccount']
           }
         }
       }
@@ -9058,7 +9263,7 @@ export interface operations {
             /** @enum {boolean} */
             success: true
             message: string
-            data: components['schemas']['PlatformConnection']
+            data: components['schemas']['DisconnectedAccount']
           }
         }
       }
@@ -9179,7 +9384,7 @@ export interface operations {
             /** @enum {boolean} */
             success: true
             message: string
-            data: components['schemas']['PlatformConnection']
+            data: components['schemas']['DisconnectedAccount']
           }
         }
       }
@@ -9300,7 +9505,7 @@ export interface operations {
             /** @enum {boolean} */
             success: true
             message: string
-            data: components['schemas']['PlatformConnection']
+            data: components['schemas']['DisconnectedAccount']
           }
         }
       }

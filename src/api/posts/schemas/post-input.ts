@@ -43,14 +43,16 @@ const OverridesInput = Type.Partial(
 const selectedPlatforms = Type.Array(PlatformName, {
   maxItems: PLATFORMS.length,
   uniqueItems: true,
-  description: 'Publishes on the default account of each. At least one platform or account is required.',
+  description:
+    'Publishes on the default account of each. At least one platform or account is required. In an update, a platform that the post has only through accounts means those.',
   examples: [['bluesky']],
 })
 
 const selectedAccounts = Type.Array(Type.String({ maxLength: 100 }), {
   maxItems: MAX_ACCOUNTS,
   uniqueItems: true,
-  description: 'Ids of further accounts to publish on (`GET /api/platform/accounts`)',
+  description:
+    'Ids of further accounts to publish on (`GET /api/platform/accounts`). An update of the platforms without it keeps the accounts on those that stay.',
 })
 
 const AccountOverridesInput = Type.Record(Type.String({ pattern: '^[0-9a-f]{24}$' }), OverrideInput, {
@@ -80,7 +82,7 @@ const correlationId = Type.String({
 
 const wholePost = {
   content: Type.Object({ text: textInput, mediaItems: Type.Optional(mediaItemsInput) }),
-  selectedPlatforms,
+  selectedPlatforms: Type.Optional(selectedPlatforms),
   selectedAccounts: Type.Optional(selectedAccounts),
   platformSpecificContent: Type.Optional(OverridesInput),
   accountSpecificContent: Type.Optional(AccountOverridesInput),

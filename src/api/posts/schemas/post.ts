@@ -56,7 +56,7 @@ export const PostSchema = Type.Object(
     _id: Type.String({ examples: [EXAMPLE_POST_ID] }),
     userId: Type.String(),
     content: Content,
-    selectedPlatforms: Type.Array(PlatformName),
+    selectedPlatforms: Type.Array(PlatformName, { description: 'All platforms of the post' }),
     selectedAccounts: Type.Optional(Type.Array(Type.String())),
     platformSpecificContent: Overrides,
     accountSpecificContent: Type.Optional(

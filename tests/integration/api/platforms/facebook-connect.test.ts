@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FaultAction } from '../../../../sandbox/platforms/faults.ts'
 import { startMeta, type Meta } from '../../../../sandbox/platforms/meta.ts'
+import type { ConnectAttempt } from '../../../../src/store/accounts/connect-attempts.ts'
 import { decide, SCOPES, uniqueName, type DeclinedGrants } from '../../../platforms/shared/meta-support.ts'
 import { controlOf, type Control } from '../../../support/platform-control.ts'
 import { connectSuite } from './connect-suite.ts'
@@ -96,8 +97,11 @@ function withPages<User extends Awaited<ReturnType<typeof suite.newUser>>>(user:
       return [platforms.includes('facebook'), platforms.includes('instagram')]
     },
     /** Opens the login page and allows without some permissions or pages. */
-    connect: async (personId: string, declined?: DeclinedGrants) =>
-      follow(await decide(await user.authUrl(), personId, declined)),
+    connect: async (personId: string, declined?: DeclinedGrants, query = '') =>
+      follow(await decide(await user.authUrl(query), personId, declined)),
+    /** The sorted ids of the connected accounts on their platforms. */
+    listIds: async () =>
+      (await suite.context().accounts.listConnected(user.userId)).map(({ platformId }) => platformId).toSorted(byText),
   }
 }
 
@@ -180,6 +184,106 @@ describe('Facebook with Instagram', () => {
     expect(await user.connect(user.person.id)).toBe(CONNECTED)
     expect(await user.tokenOf('instagram')).not.toBe(first)
     expect(await user.refresh()).toMatchObject({ status: 200 })
+  })
+})
+
+const byText = (one: string, other: string) => (one < other ? -1 : 1)
+
+/** Creates a person with several pages, each with an Instagram account. */
+function newPersonWithPages(count = 2) {
+  const wanted = Array.from({ length: count }, () => ({
+    name: uniqueName('Page '),
+    instagram: { username: uniqueName('ig') },
+  }))
+  const { person, pages } = meta.createPerson({ name: uniqueName('Ann '), pages: wanted })
+  return { person, pages, idsOf: (page: number) => [pages[page]!.id, pages[page]!.instagramId!].toSorted(byText) }
+}
+
+describe('a login with several pages', () => {
+  it('a renewed login keeps the page that was connected before and its Instagram account, in any order of pages', async () => {
+    const [user, { person, pages, idsOf }] = [await newUser(), newPersonWithPages()]
+    await user.connect(person.id, { hide: [pages[0]!.id] })
+    await user.connect(person.id)
+    expect(await user.listIds()).toEqual(idsOf(1))
+  })
+
+  it('a login that adds an account brings a page that is not connected, until all are', async () => {
+    const [user, { person, idsOf }] = [await newUser(), newPersonWithPages()]
+    for (const [query, ids] of [
+      ['', idsOf(0)],
+      ['?replace=false', [...idsOf(0), ...idsOf(1)]],
+      ['?replace=false', [...idsOf(0), ...idsOf(1)]],
+    ] as const) {
+      await user.connect(person.id, {}, query)
+      expect(await user.listIds()).toEqual(ids.toSorted(byText))
+    }
+  })
+
+  it('a disconnect of the default page ends its own Instagram account, and that of another login stays', async () => {
+    const user = await newUser()
+    const [first, second] = [newPersonWithPages(1), newPersonWithPages(1)]
+    await user.connect(first.person.id)
+    await user.connect(second.person.id, {}, '?replace=false')
+    const { accounts } = suite.context()
+    const page = (await accounts.listConnected(user.userId)).find(
+      ({ platformId }) => platformId === second.pages[0]!.id,
+    )!
+    await accounts.updateOwn(user.userId, page._id, { isDefault: true })
+    expect((await user.refresh()).status).toBe(200)
+    await user.disconnect()
+    expect(await user.listIds()).toEqual(first.idsOf(0))
+  })
+
+  it('the pages of a login are offered for ten minutes, and its user connects some of them', async () => {
+    const [user, other, { person, pages, idsOf }] = [await newUser(), await newUser(), newPersonWithPages(3)]
+    const outcome = new URLSearchParams(await user.connect(person.id))
+    expect(outcome.get('success')).toBe('facebook_connected')
+    const path = `/offers/${outcome.get('offer')}`
+    const listOffer = async () =>
+      (await user.call('GET', path)).body.data.accounts.map((one: { platformId: string; connected: boolean }) => [
+        one.platformId,
+        one.connected,
+      ])
+    expect(await listOffer()).toEqual(pages.map(({ id }, index) => [id, index === 0]))
+    const choose = (platformIds: string[], replace = false) => user.call('POST', path, { platformIds, replace })
+    expect((await choose([pages[1]!.id, 'x'])).body).toMatchObject({
+      errors: [{ path: 'platformIds.1', code: 'ACCOUNT_NOT_FOUND' }],
+    })
+    expect(await user.listIds()).toEqual(idsOf(0))
+    expect((await choose([pages[1]!.id])).body.data).toMatchObject([{ platformId: pages[1]!.id, isDefault: false }])
+    expect((await choose([pages[2]!.id], true)).body.data).toMatchObject([
+      { platformId: pages[2]!.id, isDefault: true },
+    ])
+    expect(await user.listIds()).toEqual([...idsOf(1), ...idsOf(2)].toSorted(byText))
+
+    for (const method of ['GET', 'POST'] as const)
+      expect((await other.call(method, path, method === 'POST' ? { platformIds: ['x'] } : undefined)).status).toBe(404)
+    const attempts = suite.context().database.connection.collection<ConnectAttempt>('connectAttempts')
+    const { offer, expiresAt } = (await attempts.findOne({ _id: outcome.get('offer')! }))!
+    expect(expiresAt.getTime() - Date.now()).toBeGreaterThan(9 * 60_000)
+    expect(offer).not.toContain(pages[0]!.name)
+    await attempts.updateOne({ _id: outcome.get('offer')! }, { $set: { expiresAt: new Date() } })
+    expect((await user.call('GET', path)).status).toBe(404)
+  })
+
+  it('a page of another user does not hide the other pages of the login', async () => {
+    const [owner, user, { person, pages }] = [await newUser(), await newUser(), newPersonWithPages()]
+    await owner.connect(person.id, { hide: [pages[1]!.id] })
+    const outcome = new URLSearchParams(await user.connect(person.id))
+    expect(outcome.get('error')).toBe('facebook_connect_failed')
+    const chosen = await user.call('POST', `/offers/${outcome.get('offer')}`, { platformIds: [pages[1]!.id] })
+    expect(chosen.body.data).toMatchObject([{ platformId: pages[1]!.id, isDefault: true }])
+  })
+
+  it('a page on which the person may not post, or that has no token, is not connected', async () => {
+    const [user, { person }] = [await newUser(), newPerson()]
+    const data = [
+      { id: '1', name: 'Without a token', tasks: ['CREATE_CONTENT'] },
+      { id: '2', name: 'Analysts', access_token: 'token', tasks: ['ANALYZE'] },
+    ]
+    await control().fault({ path: '/me/accounts', action: { status: 200, body: { data } } })
+    expect(await user.connect(person.id)).toBe(AUTH_FAILED)
+    expect(await user.stored()).toEqual(NOTHING)
   })
 })
 

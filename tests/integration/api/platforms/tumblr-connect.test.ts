@@ -72,6 +72,22 @@ describe('Tumblr alone', () => {
     return callback.href
   }
 
+  it('a renewed login keeps the blog that was connected before, and the other blog is offered', async () => {
+    const user = await newUser()
+    const [name, otherBlog] = [1, 2].map(() => `b${randomBytes(6).toString('hex')}`) as [string, string]
+    const { loginId } = tumblr.createAccount({ name, otherBlog })
+    const outcome = new URLSearchParams(await user.connect(loginId))
+    expect((await user.stored())?.handle).toBe(name)
+    const path = `/offers/${outcome.get('offer')}`
+    const { accounts } = (await user.call('GET', path)).body.data
+    expect(accounts.map(({ profile }: { profile: { handle: string } }) => profile.handle)).toEqual([name, otherBlog])
+    await user.call('POST', path, { platformIds: [accounts[1].platformId], replace: true })
+    expect((await user.stored())?.handle).toBe(otherBlog)
+    await user.connect(loginId)
+    expect((await user.stored())?.handle).toBe(otherBlog)
+    expect((await user.refresh()).status).toBe(200)
+  })
+
   it('connect works when Tumblr does not return the state', async () => {
     const user = await newUser()
     expect(await follow(await callbackOf(user, (query) => query.delete('state')))).toBe('?success=tumblr_connected')

@@ -123,7 +123,7 @@ describe('creating a post', () => {
       profile,
       auth,
     }
-    await world.context.accounts.connect(ann.userId, { bluesky: () => connection }, CONNECT_OPTIONS)
+    await world.context.accounts.connect(ann.userId, { platform: 'bluesky', seal: () => connection }, CONNECT_OPTIONS)
     const { body } = await ann.call('POST', '/', postBody())
     expect(body.data.warnings).toEqual([])
   })

@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { chooseAccounts, findAccountFor, type SelectableAccount } from '../../../../src/domain/accounts/selection.ts'
+import {
+  changeSelection,
+  chooseAccounts,
+  findAccountFor,
+  type SelectableAccount,
+} from '../../../../src/domain/accounts/selection.ts'
 import { toTarget } from '../../../../src/domain/posts/targets.ts'
 import { PLATFORMS, type Platform } from '../../../../src/domain/shared/platforms.ts'
 
@@ -32,19 +37,44 @@ describe('the accounts of a post', () => {
     expect(problems).toMatchObject([{ code, path }])
   })
 
-  it('a chosen account has no replacement, and a default one is replaced by the present default', () => {
+  it('the account that an entry records has no replacement, whether it was named or the default one', () => {
     const { chosen } = chooseAccounts(OURS, { selectedPlatforms: ['bluesky'], selectedAccounts: ['b2'] })
-    const [byDefault, named] = chosen as [(typeof chosen)[0], (typeof chosen)[0]]
-    expect(findAccountFor(byDefault, chosen, OURS)?._id).toBe('b1')
-    const later = [account('b3', 'bluesky', true)]
-    expect(findAccountFor(byDefault, chosen, later)?._id).toBe('b3')
-    expect(findAccountFor(named, chosen, later)).toBeNull()
-    expect(findAccountFor({ platform: 'bluesky' }, [], OURS)?._id).toBe('b1')
+    const find = (accounts: SelectableAccount[]) =>
+      chosen.map((entry) => findAccountFor(entry, chosen, accounts)?._id ?? null)
+    expect(find(OURS)).toEqual(['b1', 'b2'])
+    expect(find([account('b1', 'bluesky'), account('b3', 'bluesky', true)])).toEqual(['b1', null])
+    expect(find([account('b2', 'bluesky', true)])).toEqual([null, 'b2'])
   })
 
-  it('a default entry is not published with an account that another entry is for', () => {
-    const { chosen } = chooseAccounts(OURS, { selectedPlatforms: ['bluesky'], selectedAccounts: ['b2'] })
-    expect(findAccountFor(chosen[0]!, chosen, [account('b2', 'bluesky', true)])).toBeNull()
+  it('an entry without a recorded account gets the present default one, unless another entry is for it', () => {
+    const byDefault = { platform: 'bluesky' } as const
+    expect(findAccountFor(byDefault, [byDefault], OURS)?._id).toBe('b1')
+    const named = { platform: 'bluesky', target: 'b1', accountId: 'b1' } as const
+    expect(findAccountFor(byDefault, [byDefault, named], OURS)).toBeNull()
+  })
+
+  it('a platform that stays selected keeps its recorded account, also when that is gone', () => {
+    const recorded = [
+      { platform: 'bluesky', accountId: 'b0' },
+      { platform: 'mastodon', target: 'm2', accountId: 'm2' },
+    ] as const
+    const selection = { selectedPlatforms: ['bluesky', 'mastodon'] as Platform[] }
+    expect(chooseAccounts(OURS, selection, recorded).chosen).toMatchObject([{ accountId: 'b0' }, { accountId: 'm1' }])
+  })
+
+  it.each<[string, Parameters<typeof changeSelection>[1], Platform[], string[]]>([
+    ['nothing', {}, ['mastodon'], ['b2']],
+    ['the listed platforms', { selectedPlatforms: ['mastodon', 'bluesky'] }, ['mastodon'], ['b2']],
+    ['another account of a listed platform', { selectedPlatforms: ['bluesky'], selectedAccounts: ['b1'] }, [], ['b1']],
+    ['no accounts', { selectedPlatforms: ['bluesky'], selectedAccounts: [] }, ['bluesky'], []],
+    ['other platforms', { selectedPlatforms: ['threads'] }, ['threads'], []],
+    ['accounts alone', { selectedAccounts: ['b1'] }, ['mastodon'], ['b1']],
+  ])('a change that names %s keeps what its client may not know', (_, change, selectedPlatforms, selectedAccounts) => {
+    const entries = [
+      { platform: 'mastodon', accountId: 'm1' },
+      { platform: 'bluesky', target: 'b2', accountId: 'b2' },
+    ] as const
+    expect(changeSelection(entries, change, OURS)).toEqual({ selectedPlatforms, selectedAccounts })
   })
 
   it('no two entries are ever published with one account, whatever is disconnected or becomes the default', () => {

@@ -1,13 +1,30 @@
 import { describe, expect, it } from 'vitest'
-import { accept, claim, refuse } from '../../../../src/domain/posts/delivery-moves.ts'
+import { accept, claim, ClaimRefused, refuse } from '../../../../src/domain/posts/delivery-moves.ts'
 import { failure } from '../../../../src/domain/posts/failure.ts'
 import { findEntry } from '../../../../src/domain/posts/post-entries.ts'
-import { copyAsDraft, edit, retry } from '../../../../src/domain/posts/post-moves.ts'
+import { changeAccount, copyAsDraft, edit, retry } from '../../../../src/domain/posts/post-moves.ts'
+import { findMisplaced } from '../../../../src/domain/posts/targets.ts'
 import { toPublishPlan } from '../../../../src/domain/posts/publish-plan.ts'
 import { deriveEvents } from '../../../../src/domain/posts/timeline.ts'
 import { hasChangedWhileArmed } from '../../../../src/domain/posts/armed-fields.ts'
 import type { Post } from '../../../../src/domain/posts/post.ts'
 import { after, buildPost, T0 } from '../../../support/posts.ts'
+
+it('an entry is misplaced when it was published on none of the accounts that its post was created for', () => {
+  const described = (accountId: string | null) => ({ platform: 'bluesky' as const, accountId, accountName: null })
+  const published = (accountId: string, status = 'completed' as const) => ({
+    platform: 'bluesky' as const,
+    accountId,
+    status,
+  })
+  const idsOf = (...args: Parameters<typeof findMisplaced>) =>
+    findMisplaced(...args).map(({ entry, createdFor }) => [createdFor.accountId, entry.accountId])
+  expect(idsOf([described('a')], [published('b')])).toEqual([['a', 'b']])
+  expect(idsOf([described('a'), described('b')], [published('b'), published('c')])).toEqual([['a', 'c']])
+  expect(idsOf([described('a')], [published('a'), published('b')])).toEqual([])
+  expect(idsOf([described(null)], [published('b')])).toEqual([])
+  expect(idsOf([described('a')], [{ ...published('b'), status: 'failed' }])).toEqual([])
+})
 
 const DEFAULT = { platform: 'bluesky', accountId: 'first' } as const
 const SECOND = { platform: 'bluesky', target: 'second', accountId: 'second' } as const
@@ -42,6 +59,29 @@ describe('a post for two accounts of one platform', () => {
     const retried = retry()(refused, T0)
     expect(findEntry(retried, 'bluesky')?.delivery.round).toBe(1)
     expect(findEntry(retried, 'second')).toBe(findEntry(refused, 'second'))
+  })
+
+  it('moves each entry of an account to another one, with the content for it', () => {
+    const third = { accountId: 'third', accountName: 'third.test' }
+    const content = { second: { text: 'For the second' } }
+    const post = onTwoAccounts({ accountSpecificContent: content })
+    const move = (from: string, to = third) => edit(changeAccount(post, from, to)!)(post, T0)
+    expect(move('first').platformStatuses).toMatchObject([{ platform: 'bluesky', ...third }, SECOND])
+    expect(move('second')).toMatchObject({
+      selectedAccounts: ['third'],
+      accountSpecificContent: { third: content.second },
+      platformStatuses: [DEFAULT, { target: 'third', ...third }],
+    })
+    expect(changeAccount(post, 'first', { accountId: 'second' })).toBeNull()
+    expect(changeAccount(post, 'fourth', third)).toBeNull()
+  })
+
+  it('is not claimed for the account that an entry has been moved from', () => {
+    const post = onTwoAccounts()
+    const moved = edit(changeAccount(post, 'first', { accountId: 'third' })!)(post, T0)
+    const claimFor = (accountId: string) => () => claim('bluesky', { ...wanted, account: { accountId } })(moved, T0)
+    expect(claimFor('first')).toThrow(ClaimRefused)
+    expect(claimFor('third')).not.toThrow()
   })
 
   it('names the account in the timeline, if it is known', () => {
