@@ -127,7 +127,8 @@ export function findEntry(post: Post, target: Target): PlatformStatus | null {
 export function findAbandoned(before: readonly PlatformStatus[], after: Post): PlatformStatus[] {
   return before.filter((entry) => {
     const now = findEntry(after, toTarget(entry))
-    return now === null || now.accountId !== entry.accountId
+    // An entry without an account was prepared with the one that it records now.
+    return now === null || (entry.accountId !== undefined && now.accountId !== entry.accountId)
   })
 }
 

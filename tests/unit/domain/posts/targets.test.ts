@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { accept, claim, ClaimRefused, refuse } from '../../../../src/domain/posts/delivery-moves.ts'
 import { failure } from '../../../../src/domain/posts/failure.ts'
-import { findEntry } from '../../../../src/domain/posts/post-entries.ts'
+import { findAbandoned, findEntry } from '../../../../src/domain/posts/post-entries.ts'
 import { changeAccount, copyAsDraft, edit, retry } from '../../../../src/domain/posts/post-moves.ts'
 import { findMisplaced } from '../../../../src/domain/posts/targets.ts'
 import { toPublishPlan } from '../../../../src/domain/posts/publish-plan.ts'
@@ -72,6 +72,15 @@ describe('a post for two accounts of one platform', () => {
       accountSpecificContent: { third: content.second },
       platformStatuses: [DEFAULT, { target: 'third', ...third }],
     })
+    const unnamed = { platform: 'mastodon' as const }
+    const before = onTwoAccounts({ chosen: [DEFAULT, SECOND, unnamed] })
+    const after = edit({
+      chosen: [
+        { ...DEFAULT, ...third },
+        { ...unnamed, accountId: 'm' },
+      ],
+    })(before, T0)
+    expect(findAbandoned(before.platformStatuses, after)).toMatchObject([DEFAULT, SECOND])
     expect(changeAccount(post, 'first', { accountId: 'second' })).toBeNull()
     expect(changeAccount(post, 'fourth', third)).toBeNull()
   })
