@@ -40,6 +40,8 @@ export function createLimits(rateLimits: RateLimits, config: Config) {
       { name: 'captions', points: config.CAPTIONS_PER_HOUR, windowMs: HOUR },
       (wait) => `Too many caption requests. Try again in ${wait}.`,
     ),
+    /** Refreshes of one account. Each calls the platform under a quota that all users share; beyond them the stored profile is returned. */
+    accountRefresh: rateLimits.bucket({ name: 'account_refresh', points: 10, windowMs: 10 * MINUTE }),
     analyticsRefresh: rateLimits.bucket(
       { name: 'analytics_refresh', points: 1, windowMs: config.ANALYTICS_REFRESH_SECONDS * SECOND },
       // Existing clients depend on this exact message.

@@ -106,7 +106,10 @@ export async function startOAuthPlatform() {
     prepare: unused,
     publish: unused,
     reconcile: unused,
-    profile: async ({ accountId, handle }) => ({ displayName: `${accountId} again`, handle, avatar: null }),
+    async profile({ accountId, handle }) {
+      requests.push('/profile')
+      return { displayName: `${accountId} again`, handle, avatar: null }
+    },
     revoke: async ({ accessToken }, options) => void (await call('/revoke', { token: accessToken }, options)),
   }
 
@@ -125,6 +128,7 @@ export async function startOAuthPlatform() {
     requests,
     /** The revoked tokens, in order. */
     revoked,
+    profilesRead: () => requests.filter((path) => path === '/profile').length,
     tokenCalls: () => requests.filter((path) => path === '/token').length,
 
     /** Consents on the platform's page and returns the query of the callback. */

@@ -19,6 +19,7 @@ import {
   DisconnectedSchema,
   DisconnectQuery,
   OfferSchema,
+  REFRESH_LIMIT,
 } from './schema.ts'
 
 /** Options of routes that wait for a platform: a longer deadline. */
@@ -80,6 +81,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       ...WAITING,
       schema: {
         ...operation('platforms', 'refreshAccount', 'Check the connection of an account and update its profile', {
+          description: REFRESH_LIMIT,
           keyScope: 'accounts:write',
           errors: ['PLATFORM_NOT_CONNECTED', 'RECONNECT_REQUIRED', 'PLATFORM_UNAVAILABLE'],
         }),

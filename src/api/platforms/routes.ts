@@ -27,6 +27,7 @@ import {
   LimitsSchema,
   PlatformAccountSchema,
   PlatformAccountsSchema,
+  REFRESH_LIMIT,
 } from './schema.ts'
 
 /** Options of routes that wait for a platform: a longer deadline. */
@@ -194,6 +195,7 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
             `refresh${label}Connection`,
             `Check the ${label} connection and update the profile`,
             {
+              description: REFRESH_LIMIT,
               keyScope: 'accounts:write',
               errors: ['PLATFORM_NOT_CONNECTED', 'RECONNECT_REQUIRED', 'PLATFORM_UNAVAILABLE'],
             },

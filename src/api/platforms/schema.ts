@@ -227,3 +227,7 @@ const PlatformLimits = Type.Object(
 )
 
 export const LimitsSchema = Type.Object(forEachPlatform(PlatformLimits))
+
+/** The description of the routes that refresh an account. */
+export const REFRESH_LIMIT =
+  'Calls the platform ten times in ten minutes at most. Beyond that it returns the stored profile.'

@@ -7,19 +7,21 @@ import { findDefault, type AccountStore, type ConnectedAccount } from '../../sto
 import { chooseById, type AccountCredentials, type ChooseAccount } from './account-credentials.ts'
 import { mapPlatformError } from './map-platform-error.ts'
 import type { PlatformRegistry } from '../../platforms/registry.ts'
+import type { RateLimit } from '../../store/shared/rate-limits.ts'
 
 interface RefreshPlatformDeps {
   accounts: AccountStore
   credentials: AccountCredentials
   platforms: PlatformRegistry
+  limits: Record<'accountRefresh', RateLimit>
 }
 
 const REFRESH_TIMEOUT_MS = 10 * SECOND
 
 /**
- * Renews the session at the platform, which proves the connection, and fetches the profile. While the platform is unreachable
- * the cached profile stays. Accounts that were connected with this one are refreshed as well; their result shows only in their
- * own health.
+ * Renews the session at the platform, which proves the connection, and fetches the profile, ten times in ten minutes at most.
+ * Beyond that, and while the platform is unreachable, the stored profile stays. Accounts that were connected with this one are
+ * refreshed as well; their result shows only in their own health.
  * @throws ServiceError PLATFORM_NOT_CONNECTED, RECONNECT_REQUIRED, PLATFORM_UNAVAILABLE
  */
 export async function refreshPlatform(
@@ -63,7 +65,9 @@ async function refresh(deps: RefreshPlatformDeps, refreshed: RefreshedAccount): 
   const { accounts } = deps
   const { userId, platform, choose } = refreshed
   const adapter = deps.platforms.find(platform)
-  if (!adapter) throw notConnected(platform)
+  const stored = choose(await accounts.listConnected(userId), platform)
+  if (!adapter || !stored) throw notConnected(platform)
+  if (!(await deps.limits.accountRefresh.tryTake(stored._id))) return stored
   const signal = AbortSignal.timeout(REFRESH_TIMEOUT_MS)
   try {
     const restored = await restoreSession(deps, adapter, refreshed, signal)

@@ -84,10 +84,10 @@ export function createSessions({ xrpc, reading, services, identities }: SessionD
     })
   }
 
-  function fetchProfileView(client: Xrpc, account: Secrets, options: CallOptions) {
+  function fetchProfileView(account: Secrets, options: CallOptions) {
     const params = { actor: account.accountId }
     const call = { ...options, ...asAccount(account) }
-    return client.query(
+    return reading.query(
       { service: services.resolve(account), nsid: 'app.bsky.actor.getProfile', params },
       readProfile,
       call,
@@ -95,11 +95,11 @@ export function createSessions({ xrpc, reading, services, identities }: SessionD
   }
 
   async function followers(account: Credentials, options: CallOptions): Promise<number | null> {
-    return parseCount((await fetchProfileView(reading, account, options)).followersCount)
+    return parseCount((await fetchProfileView(account, options)).followersCount)
   }
 
   async function profile(account: Secrets, options: CallOptions): Promise<Profile> {
-    const view = await fetchProfileView(xrpc, account, options)
+    const view = await fetchProfileView(account, options)
     const handle = view.handle === INVALID_HANDLE ? account.handle : view.handle
     const displayName = takeCodePoints(view.displayName?.trim() ?? '', MAX_NAME_LENGTH)
     return {

@@ -92,7 +92,7 @@ export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps
     connect: { lookupParameter: 'oauth_token', begin, complete, open } satisfies RedirectConnect,
 
     profile: async (account: Credentials, options: CallOptions): Promise<Profile> =>
-      toProfile(await fetchOwnBlog(api, account, options)),
+      toProfile(await fetchOwnBlog(reading, account, options)),
 
     followers: async (account: Credentials, options: CallOptions): Promise<number | null> =>
       parseCount((await fetchOwnBlog(reading, account, options)).followers),

@@ -1135,7 +1135,10 @@ export interface paths {
     }
     get?: never
     put?: never
-    /** Check the connection of an account and update its profile */
+    /**
+     * Check the connection of an account and update its profile
+     * @description Calls the platform ten times in ten minutes at most. Beyond that it returns the stored profile.
+     */
     post: operations['refreshAccount']
     delete?: never
     options?: never
@@ -1174,7 +1177,10 @@ export interface paths {
       path?: never
       cookie?: never
     }
-    /** Check the Bluesky connection and update the profile */
+    /**
+     * Check the Bluesky connection and update the profile
+     * @description Calls the platform ten times in ten minutes at most. Beyond that it returns the stored profile.
+     */
     get: operations['refreshBlueskyConnection']
     put?: never
     post?: never
@@ -1208,7 +1214,10 @@ export interface paths {
       path?: never
       cookie?: never
     }
-    /** Check the Mastodon connection and update the profile */
+    /**
+     * Check the Mastodon connection and update the profile
+     * @description Calls the platform ten times in ten minutes at most. Beyond that it returns the stored profile.
+     */
     get: operations['refreshMastodonConnection']
     put?: never
     post?: never
@@ -1242,7 +1251,10 @@ export interface paths {
       path?: never
       cookie?: never
     }
-    /** Check the Tumblr connection and update the profile */
+    /**
+     * Check the Tumblr connection and update the profile
+     * @description Calls the platform ten times in ten minutes at most. Beyond that it returns the stored profile.
+     */
     get: operations['refreshTumblrConnection']
     put?: never
     post?: never
@@ -1276,7 +1288,10 @@ export interface paths {
       path?: never
       cookie?: never
     }
-    /** Check the Threads connection and update the profile */
+    /**
+     * Check the Threads connection and update the profile
+     * @description Calls the platform ten times in ten minutes at most. Beyond that it returns the stored profile.
+     */
     get: operations['refreshThreadsConnection']
     put?: never
     post?: never
@@ -1310,7 +1325,10 @@ export interface paths {
       path?: never
       cookie?: never
     }
-    /** Check the Facebook connection and update the profile */
+    /**
+     * Check the Facebook connection and update the profile
+     * @description Calls the platform ten times in ten minutes at most. Beyond that it returns the stored profile.
+     */
     get: operations['refreshFacebookConnection']
     put?: never
     post?: never

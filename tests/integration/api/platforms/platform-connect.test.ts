@@ -587,6 +587,20 @@ describe('connecting an account', () => {
     expect(platform.revoked).toContain(`token-of-${accountId}`)
   })
 
+  it('a user who refreshes an account without end makes ten calls to its platform, and gets the stored profile', async () => {
+    const user = await newUser()
+    await user.connect()
+    const before = platform.profilesRead()
+    for (let time = 0; time < 15; time += 1) {
+      expect((await user.call('GET', '/mastodon/refresh')).json()).toMatchObject({ data: { connected: true } })
+    }
+    expect(platform.profilesRead() - before).toBe(10)
+    const other = await newUser()
+    await other.connect()
+    await other.call('GET', '/mastodon/refresh')
+    expect(platform.profilesRead() - before).toBe(11)
+  })
+
   it('a connected account can be refreshed and disconnected', async () => {
     const user = await newUser()
     const accountId = await user.connect()
