@@ -208,33 +208,37 @@ export function createWorker(process: Process, surroundings: Surroundings) {
   const parts = createParts(process, surroundings)
   const draining = new AbortController()
   const running = new Map<string, Promise<AttemptEnd>>()
-  const { attemptDelivery } = source.deliveries.createDeliveryAttempts({
-    ...parts,
-    callLimiter: source.limiter.createCallLimiter({ start: 64, most: 512 }, silent),
-    planWeights: { free: 1, pro: 1 },
-    publicationLedger: {
-      async request() {
-        await process.running()
-        return { grant: {} }
+  const { attemptDelivery } = source.deliveries.createDeliveryAttempts(
+    partial({
+      ...parts,
+      callLimiter: source.limiter.createCallLimiter({ start: 64, most: 512 }, silent),
+      planWeights: { free: 1, pro: 1 },
+      publicationLedger: {
+        async request() {
+          await process.running()
+          return { grant: {} }
+        },
+        takeBack: async () => {},
+        report: async () => {},
+        read: async () => new Map(),
       },
-      takeBack: async () => {},
-      report: async () => {},
-      read: async () => new Map(),
-    },
-    publishTimeoutMs: PUBLISH_TIMEOUT_MS,
-    unansweredSettleMs: UNANSWERED_SETTLE_MS,
-    maxLatenessMs: MAX_LATENESS_MS,
-    activitySlots: 100,
-  })
-  const records = source.records.createPostActivities(parts)
-  const sweeper = source.sweeping.createSweepActivities({
-    ...parts,
-    backlogs: [],
-    eventRelay: partial({ relayLeftOver: async () => 0 }),
-    users: partial({ findTimezones: async () => new Map() }),
-    uploads: partial({ listDue: async () => [], recordSize: async () => {} }),
-    storage: silent,
-  })
+      publishTimeoutMs: PUBLISH_TIMEOUT_MS,
+      unansweredSettleMs: UNANSWERED_SETTLE_MS,
+      maxLatenessMs: MAX_LATENESS_MS,
+      activitySlots: 100,
+    }),
+  )
+  const records = source.records.createPostActivities(partial(parts))
+  const sweeper = source.sweeping.createSweepActivities(
+    partial({
+      ...parts,
+      backlogs: [],
+      eventRelay: partial({ relayLeftOver: async () => 0 }),
+      users: partial({ findTimezones: async () => new Map() }),
+      uploads: partial({ listDue: async () => [], recordSize: async () => {} }),
+      storage: silent,
+    }),
+  )
 
   /** Makes an attempt as the activity does (`publish-activities.ts`). */
   async function publish(input: DeliveryInput, context: AttemptContext): Promise<AttemptEnd> {

@@ -64,35 +64,37 @@ async function startDelivery(
   /** All calls to the push service, in order. */
   const calls: { token: string; at: number; accepted: boolean }[] = []
   const limits = { maxPosts: 1, maxCaptionGenerations: 1 }
-  const activities = createPushActivities({
-    push: partial({
-      async send(token) {
-        const at = clock.now().getTime() - startedAt.getTime()
-        const outcome = respond(token, at, calls.filter((call) => call.token === token).length + 1)
-        calls.push({ token, at, accepted: outcome.kind === 'sent' })
-        return outcome
+  const activities = createPushActivities(
+    partial({
+      push: partial({
+        async send(token) {
+          const at = clock.now().getTime() - startedAt.getTime()
+          const outcome = respond(token, at, calls.filter((call) => call.token === token).length + 1)
+          calls.push({ token, at, accepted: outcome.kind === 'sent' })
+          return outcome
+        },
+      }),
+      pushes: {
+        find: async () => structuredClone(notification),
+        acknowledge: async () => void (notification.push.state = 'started'),
+        addServedDevice: async (_id, deviceId) => {
+          if (canRecord) notification.push.servedDevices.push(deviceId)
+        },
+        finish: async (_id, state, reason) => void Object.assign(notification.push, { state, reason }),
+        listUnstarted: async () => [],
       },
+      pushTokens: partial({ listOf: async () => devices, removeUnlessRenewed: async () => undefined }),
+      users: partial({
+        findById: async () =>
+          newUser({ _id: userId, email: 'x@example.com', name: 'X', passwordHash: null, limits }, startedAt),
+      }),
+      planWeights: { free: 1, pro: 1 },
+      notificationSlots: 100,
+      cipher,
+      clock,
+      metrics: createMetrics(),
     }),
-    pushes: {
-      find: async () => structuredClone(notification),
-      acknowledge: async () => void (notification.push.state = 'started'),
-      addServedDevice: async (_id, deviceId) => {
-        if (canRecord) notification.push.servedDevices.push(deviceId)
-      },
-      finish: async (_id, state, reason) => void Object.assign(notification.push, { state, reason }),
-      listUnstarted: async () => [],
-    },
-    pushTokens: partial({ listOf: async () => devices, removeUnlessRenewed: async () => undefined }),
-    users: partial({
-      findById: async () =>
-        newUser({ _id: userId, email: 'x@example.com', name: 'X', passwordHash: null, limits }, startedAt),
-    }),
-    planWeights: { free: 1, pro: 1 },
-    notificationSlots: 100,
-    cipher,
-    clock,
-    metrics: createMetrics(),
-  })
+  )
   const taskQueue = `push-${notification._id}`
   const worker = await Worker.create({
     connection: env.nativeConnection,

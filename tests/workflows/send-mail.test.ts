@@ -34,25 +34,27 @@ async function send({ lifeMs, outageMs }: { lifeMs: number; outageMs: number }) 
   const calls: number[] = []
   const accepted: number[] = []
   let ended: MailFailure | null | undefined
-  const activities = createSendMailActivities({
-    mails: partial({
-      lease: async () => mail,
-      end: async (_, failure) => {
-        ended = failure
-      },
+  const activities = createSendMailActivities(
+    partial({
+      mails: partial({
+        lease: async () => mail,
+        end: async (_, failure) => {
+          ended = failure
+        },
+      }),
+      mailer: partial({
+        async send() {
+          const at = clock.now().getTime() - start
+          calls.push(at)
+          if (at < outageMs) throw new MailError('connect ECONNREFUSED', { isFinal: false })
+          accepted.push(at)
+        },
+      }),
+      cipher,
+      clock,
+      metrics: createMetrics(),
     }),
-    mailer: partial({
-      async send() {
-        const at = clock.now().getTime() - start
-        calls.push(at)
-        if (at < outageMs) throw new MailError('connect ECONNREFUSED', { isFinal: false })
-        accepted.push(at)
-      },
-    }),
-    cipher,
-    clock,
-    metrics: createMetrics(),
-  })
+  )
   const taskQueue = `mails-${process.pid}-${mails}`
   const worker = await Worker.create({
     connection: env.nativeConnection,

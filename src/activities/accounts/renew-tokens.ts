@@ -1,31 +1,19 @@
 import { cancellationSignal, heartbeat, log } from '@temporalio/activity'
-import type { Clock } from '../../clock.ts'
-import { chooseById, type AccountCredentials } from '../../commands/accounts/account-credentials.ts'
-import { appendEvents, type AppendEventsDeps } from '../../commands/events/append-events.ts'
+import { chooseById } from '../../commands/accounts/account-credentials.ts'
+import { appendEvents } from '../../commands/events/append-events.ts'
 import { accountExpiring } from '../../domain/events/account-events.ts'
 import { EXPIRING_MS } from '../../domain/accounts/account-health.ts'
 import { nameAmongSeveral } from '../../domain/accounts/selection.ts'
 import { connectionEnding } from '../../domain/notifications/notifications.ts'
 import { DAY } from '../../domain/shared/times.ts'
 import { PlatformError } from '../../platforms/errors.ts'
-import type { PlatformRegistry } from '../../platforms/registry.ts'
-import type { NotificationStore } from '../../store/notifications/notifications.ts'
-import type { AccountStore, ConnectedAccount } from '../../store/accounts/accounts.ts'
-import type { UserStore } from '../../store/users/users.ts'
+import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
+import type { Context } from '../../context.ts'
 
 /** Connections are renewed this long before they end, so that a platform outage of a few days ends none. */
 const RENEW_BEFORE_MS = EXPIRING_MS + 3 * DAY
 const PAGE = 50
 const CONCURRENT_RENEWALS = 5
-
-export interface RenewTokensDeps extends AppendEventsDeps {
-  accounts: AccountStore
-  credentials: AccountCredentials
-  platforms: PlatformRegistry
-  notifications: NotificationStore
-  users: UserStore
-  clock: Clock
-}
 
 /** The result of a page. `after` is where the next one begins; null on the last page. */
 interface RenewedPage {
@@ -35,7 +23,7 @@ interface RenewedPage {
 }
 
 /** Renews connections before they expire. It may be repeated: a renewed token is no longer due, and a warning is stored once. */
-export function createRenewTokensActivities(deps: RenewTokensDeps) {
+export function createRenewTokensActivities(deps: Context) {
   const { accounts, credentials, platforms, notifications, users, clock } = deps
 
   return {

@@ -1,21 +1,14 @@
 import { cancellationSignal, heartbeat } from '@temporalio/activity'
-import type { Clock } from '../../clock.ts'
 import { findDownsampledUntil, selectSuperseded, toPairKey, toWeek } from '../../domain/analytics/snapshots.ts'
-import type { SnapshotCounts, SnapshotStore } from '../../store/analytics/snapshots.ts'
-import type { UserStore } from '../../store/users/users.ts'
+import type { SnapshotCounts } from '../../store/analytics/snapshots.ts'
 import type { DownsampledPage, DownsampleCursor } from '../../workflows/contract/analytics.ts'
+import type { Context } from '../../context.ts'
 
 /** Users per page. */
 const PAGE = 100
 
-export interface DownsampleDeps {
-  snapshots: SnapshotStore
-  users: UserStore
-  clock: Clock
-}
-
 /** Reduces snapshots that no read needs any more to the last ones of each week (ADR "Due metrics are claimed under a lease, in a lane per server"). */
-export function createDownsampleActivities({ snapshots, users, clock }: DownsampleDeps) {
+export function createDownsampleActivities({ snapshots, users, clock }: Context) {
   async function downsampleUser(userId: string, { from, until }: DownsampleCursor): Promise<number> {
     let removed = 0
     let week: SnapshotCounts[] = []

@@ -1,27 +1,13 @@
 import { cancellationSignal, heartbeat } from '@temporalio/activity'
-import type { Clock } from '../../clock.ts'
 import { FOLDERS, originalKey, parseOwnerId, removedKey } from '../../domain/media/storage-keys.ts'
 import { DAY } from '../../domain/shared/times.ts'
-import type { ObjectStorage } from '../../integrations/storage/storage.ts'
-import type { ImportStore } from '../../store/imports/imports.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-import type { UploadStore } from '../../store/media/uploads.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import type { CleanedFolders, FolderCursor } from '../../workflows/contract/media.ts'
+import type { Context } from '../../context.ts'
 
 const PAGE = 500
 const CONCURRENT_FILES = 5
 /** The age at which unused uploads, copies and removed files are cleaned up. */
 const MAX_AGE_MS = DAY
-
-export interface CleanUploadsDeps {
-  storage: ObjectStorage
-  posts: PostStore
-  imports: ImportStore
-  users: UserStore
-  uploads: UploadStore
-  clock: Clock
-}
 
 type CleanupResult = keyof CleanedFolders
 /** Returns the function that cleans up each object of a page. */
@@ -32,7 +18,7 @@ type Cleaner = (keys: string[]) => Promise<(key: string) => Promise<CleanupResul
  * uses an upload meanwhile gets it back: `media-source.ts` restores it on opening, and the next clean-up restores it, too. So nothing is
  * locked, and every step may be repeated.
  */
-export function createCleanUploadsActivities({ storage, posts, imports, users, uploads, clock }: CleanUploadsDeps) {
+export function createCleanUploadsActivities({ storage, posts, imports, users, uploads, clock }: Context) {
   async function findUsedAvatars(keys: string[]): Promise<Set<string | null>> {
     const avatars = await users.findAvatars([...new Set(keys.map(parseOwnerId))])
     return new Set(avatars.map((avatar) => storage.toKey(avatar)))

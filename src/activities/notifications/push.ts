@@ -1,37 +1,18 @@
 import { activityInfo, log } from '@temporalio/activity'
-import type { Clock } from '../../clock.ts'
 import { openPushToken } from '../../commands/notifications/push-devices.ts'
-import type { PlanWeights } from '../../domain/billing/subscription.ts'
 import { PUSH_LIFE_MS, toPushMessage, type PushMessage, type PushState } from '../../domain/notifications/push.ts'
-import type { Metrics } from '../../telemetry/metrics.ts'
-import type { Push, PushOutcome } from '../../integrations/push/push.ts'
-import type { TokenCipher } from '../../security/token-cipher.ts'
+import type { PushOutcome } from '../../integrations/push/push.ts'
 import type { Notification } from '../../store/notifications/notifications.ts'
-import type { PushStore } from '../../store/notifications/pushes.ts'
-import type { PushDevice, PushTokenStore } from '../../store/notifications/push-tokens.ts'
-import type { UserStore } from '../../store/users/users.ts'
+import type { PushDevice } from '../../store/notifications/push-tokens.ts'
 import { allSettledOrThrow } from '../shared/all-settled.ts'
 import { CapacityExceeded, createServerLimiter, type Caller } from '../shared/call-limiter.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
 import { retryAfter } from '../shared/retry-after.ts'
 import { createSlotShares } from '../shared/slot-shares.ts'
+import type { WorkerContext } from '../worker-context.ts'
 
 /** Concurrent push calls per worker. Mails use the same activity slots, so a hanging push service must not take them all. */
 const MAX_CONCURRENT_CALLS = 32
-
-export interface PushDeps {
-  push: Push | null
-  pushes: PushStore
-  pushTokens: PushTokenStore
-  users: UserStore
-  /** Calls per turn of a user. */
-  planWeights: PlanWeights
-  /** Number of mails and pushes that this worker can send concurrently. */
-  notificationSlots: number
-  cipher: TokenCipher
-  clock: Clock
-  metrics: Metrics
-}
 
 /** The final result of a push. */
 interface PushEnd {
@@ -40,7 +21,7 @@ interface PushEnd {
 }
 
 /** Pushes notifications. The record stores each device that got the message, so that an attempt continues where the last one ended. */
-export function createPushActivities(deps: PushDeps) {
+export function createPushActivities(deps: WorkerContext) {
   const { push, pushes, pushTokens, users, planWeights, cipher, clock, metrics } = deps
   const limiter = createServerLimiter<PushOutcome>(
     { start: MAX_CONCURRENT_CALLS, most: MAX_CONCURRENT_CALLS },

@@ -1,25 +1,14 @@
 import { activityInfo, ApplicationFailure, cancellationSignal, heartbeat, log } from '@temporalio/activity'
-import type { Clock } from '../../clock.ts'
 import { openMail } from '../../commands/notifications/mail-secrets.ts'
 import { MailError, type MailFailure } from '../../domain/notifications/mails.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
-import type { Mailer } from '../../integrations/mail/mail.ts'
-import type { Metrics } from '../../telemetry/metrics.ts'
-import type { TokenCipher } from '../../security/token-cipher.ts'
-import type { Mail, MailStore } from '../../store/notifications/mails.ts'
+import type { Mail } from '../../store/notifications/mails.ts'
+import type { Context } from '../../context.ts'
 
 /** Longer than the longest time between two attempts. */
 const LEASE_MS = 3 * MINUTE
 /** The heartbeat detail after the mail server accepted the mail. It survives a failed database write. */
 const ACCEPTED = 'accepted by the mail server'
-
-export interface SendMailDeps {
-  mails: MailStore
-  mailer: Mailer
-  cipher: TokenCipher
-  clock: Clock
-  metrics: Metrics
-}
 
 /** `gone`: the mail was sent or abandoned before. */
 export type SendMailResult = 'sent' | 'gone' | MailFailure
@@ -28,7 +17,7 @@ export type SendMailResult = 'sent' | 'gone' | MailFailure
  * Sends stored mails. A worker that dies between the mail server's acceptance and its record sends the mail again with the same
  * Message-ID, because SMTP cannot report whether a mail was accepted.
  */
-export function createSendMailActivities({ mails, mailer, cipher, clock, metrics }: SendMailDeps) {
+export function createSendMailActivities({ mails, mailer, cipher, clock, metrics }: Context) {
   async function trySend(mail: Mail): Promise<MailFailure | null> {
     const leftMs = mail.expiresAt.getTime() - clock.now().getTime()
     if (leftMs <= 0) return 'EXPIRED'

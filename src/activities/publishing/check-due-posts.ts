@@ -1,8 +1,6 @@
 import { cancellationSignal, heartbeat, log } from '@temporalio/activity'
-import type { Clock } from '../../clock.ts'
-import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
 import { loadRules } from '../../commands/posts/current-rules.ts'
-import { describeDelay, forecastDelays, type ForecastDelaysDeps } from '../../commands/posts/forecast-delays.ts'
+import { describeDelay, forecastDelays } from '../../commands/posts/forecast-delays.ts'
 import { preparationFailed, toWarningPrefix } from '../../domain/notifications/notifications.ts'
 import { resolveContent } from '../../domain/posts/content.ts'
 import { findObstacle } from '../../domain/posts/due-check.ts'
@@ -11,32 +9,16 @@ import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { toTarget, type Target } from '../../domain/posts/targets.ts'
 import { createFairLimit } from '../../flow/fair-limit.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { StoredMedia } from '../../integrations/storage/media-source.ts'
-import type { PlatformRegistry } from '../../platforms/registry.ts'
-import type { AccountStore } from '../../store/accounts/accounts.ts'
-import type { NotificationStore } from '../../store/notifications/notifications.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
 import type { UncheckedPage, UncheckedCursor } from '../../workflows/contract/publishing.ts'
 import { chooseForEntry } from './delivery-account.ts'
 import { classifyFailure } from './retry-policy.ts'
+import type { Context } from '../../context.ts'
 
 const PAGE = 500
 const CONCURRENT_CHECKS = 16
 const CHECK_DEADLINE_MS = 20 * SECOND
 /** A login has to last until the post was published, with its retries. */
 const LOGIN_MARGIN_MS = 10 * MINUTE
-
-export interface CheckDuePostsDeps extends ForecastDelaysDeps {
-  posts: PostStore
-  accounts: AccountStore
-  credentials: AccountCredentials
-  platforms: PlatformRegistry
-  media: Pick<StoredMedia, 'assertAvailable'>
-  notifications: NotificationStore
-  clock: Clock
-  /** How long before they are due posts are checked. */
-  preflightLeadMs: number
-}
 
 /** What a check found out about an entry. `unknown`: the service or the platform did not answer. */
 type Finding = { target: Target; obstacle: Failure | 'unknown' | null }
@@ -45,7 +27,7 @@ type Finding = { target: Target; obstacle: Failure | 'unknown' | null }
  * Checks scheduled posts once more shortly before they are due (docs/design/life-of-a-post.md#check-before-the-instant). It changes neither the posts nor
  * their deliveries. What would make them fail becomes a warning; the warning is removed once it would not.
  */
-export function createCheckDuePostsActivities(deps: CheckDuePostsDeps) {
+export function createCheckDuePostsActivities(deps: Context) {
   const { posts, accounts, credentials, platforms, media, notifications, clock, preflightLeadMs } = deps
   const takeTurn = createFairLimit({ maxRunning: CONCURRENT_CHECKS })
 

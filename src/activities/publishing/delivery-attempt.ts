@@ -20,10 +20,12 @@ import {
   type AttemptResult,
   type DeliveryActivity,
 } from './attempt.ts'
-import { createPrepareDelivery, type PreparedAccount, type PrepareDeliveryDeps } from './prepare-delivery.ts'
-import { createReconcileDelivery, type ReconcileDeliveryDeps } from './reconcile-delivery.ts'
-import { createOutcomeRecorder, isPostDeleted, toDeliveryResult, type OutcomeRecorderDeps } from './record-outcome.ts'
-import { createSendPost, type SendPostDeps } from './send-post.ts'
+import { createPrepareDelivery, type PreparedAccount } from './prepare-delivery.ts'
+import { createReconcileDelivery } from './reconcile-delivery.ts'
+import { createOutcomeRecorder, isPostDeleted, toDeliveryResult } from './record-outcome.ts'
+import { createSendPost } from './send-post.ts'
+import type { CallLimiter } from '../shared/call-limiter.ts'
+import type { WorkerContext } from '../worker-context.ts'
 
 /** A wait in an activity slot ends early where the clock here is behind Temporal's. */
 const CLOCK_MARGIN_MS = 5 * SECOND
@@ -39,15 +41,8 @@ const RECHECK_LEAD_MS = 500
 const RECHECK_SPREAD_MS = 2 * SECOND
 const MAX_RELOADS = 10
 
-export interface DeliveryAttemptDeps
-  extends
-    PrepareDeliveryDeps,
-    OutcomeRecorderDeps,
-    Omit<ReconcileDeliveryDeps, 'outcomes' | 'preparation'>,
-    Omit<SendPostDeps, 'outcomes' | 'preparation'> {
-  maxLatenessMs: number
-  /** Number of deliveries that this worker can hold. */
-  activitySlots: number
+export interface DeliveryAttemptDeps extends WorkerContext {
+  callLimiter: CallLimiter
 }
 
 /** Publishes one platform of a post: prepares it, waits until it is due, and sends it. */

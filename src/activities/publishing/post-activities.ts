@@ -5,20 +5,12 @@ import { findEntry } from '../../domain/posts/post-entries.ts'
 import { cancel } from '../../domain/posts/post-moves.ts'
 import { toPublishPlan } from '../../domain/posts/publish-plan.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
-import type { DiscardPrepared } from '../../commands/posts/discard-prepared.ts'
-import type { Metrics } from '../../telemetry/metrics.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
 import type { DeliveryInput, DeliveryResult, PostState } from '../../workflows/contract/publishing.ts'
 import { isPostDeleted, toDeliveryResult } from './record-outcome.ts'
-
-export interface PostActivitiesDeps {
-  posts: PostStore
-  metrics: Metrics
-  discardPrepared: DiscardPrepared
-}
+import type { Context } from '../../context.ts'
 
 /** Short reads and writes of posts, which workflows run as local activities. Each may be repeated. */
-export function createPostActivities({ posts, metrics, discardPrepared }: PostActivitiesDeps) {
+export function createPostActivities({ posts, metrics, discardPrepared }: Context) {
   return {
     async readPost(postId: string, userId: string): Promise<PostState> {
       const post = await posts.find(postId, userId)

@@ -1,5 +1,3 @@
-import type { Clock } from '../../clock.ts'
-import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
 import { withFreshLogin } from '../../commands/accounts/fresh-login.ts'
 import type { SubscriptionPlan } from '../../domain/billing/subscription.ts'
 import { resolveContent } from '../../domain/posts/content.ts'
@@ -17,29 +15,17 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
 import type { Credentials, OutgoingPost, PlatformAdapter } from '../../platforms/contract.ts'
 import { CheckpointUnknown, PlatformError } from '../../platforms/errors.ts'
-import type { PlatformRegistry } from '../../platforms/registry.ts'
-import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import type { DeliveryInput } from '../../workflows/contract/publishing.ts'
 import { retryIn, type AttemptResult, type DeliveryTarget, type PrepareDeliveryIo } from './attempt.ts'
 import { chooseForEntry } from './delivery-account.ts'
 import { isPostDeleted } from './record-outcome.ts'
 import { classifyFailure } from './retry-policy.ts'
+import type { Context } from '../../context.ts'
 
 /** After this the owner is read again, since an administrator may have disabled them. */
 const OWNER_CHECK_VALID_MS = 2 * SECOND
 const ACCOUNT_DISABLED = failure('ACCOUNT_DISABLED', 'The account of this user is disabled')
-
-export interface PrepareDeliveryDeps {
-  posts: PostStore
-  users: UserStore
-  notifications: NotificationStore
-  credentials: AccountCredentials
-  platforms: PlatformRegistry
-  clock: Clock
-}
 
 /** The input of the visible call of a prepared delivery. */
 export interface PreparedAccount {
@@ -49,14 +35,7 @@ export interface PreparedAccount {
 }
 
 /** Does the invisible part of a delivery: before its claim, or well before the post is due. */
-export function createPrepareDelivery({
-  posts,
-  users,
-  notifications,
-  credentials,
-  platforms,
-  clock,
-}: PrepareDeliveryDeps) {
+export function createPrepareDelivery({ posts, users, notifications, credentials, platforms, clock }: Context) {
   /**
    * Uploads and prepares whatever the visible call needs.
    * @returns the account for that call, or the rule of this service that forbids it

@@ -1,8 +1,4 @@
-import {
-  describePublicationLimit,
-  type PublicationLedger,
-  type PublicationTurn,
-} from '../../domain/quotas/publications.ts'
+import { describePublicationLimit, type PublicationTurn } from '../../domain/quotas/publications.ts'
 import type { QuotaSubject } from '../../domain/quotas/limits.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
@@ -10,6 +6,7 @@ import type { Credentials, PlatformAdapter } from '../../platforms/contract.ts'
 import { PublicationQuotaReached } from '../../platforms/errors.ts'
 import { CapacityExceeded } from '../shared/call-limiter.ts'
 import type { Attempt } from './attempt.ts'
+import type { Context } from '../../context.ts'
 
 /** A call begins this long after its grant at most. */
 const GRANT_LIFE_MS = 10 * SECOND
@@ -17,10 +14,6 @@ const GRANT_LIFE_MS = 10 * SECOND
 const ASK_EVERY_MS = 10 * MINUTE
 const ASK_DEADLINE_MS = 5 * SECOND
 const MAX_ASKED_ACCOUNTS = 10_000
-
-export interface PublicationTurnDeps {
-  publicationLedger: PublicationLedger
-}
 
 /** The right to publish one post now. */
 export interface Turn {
@@ -33,7 +26,7 @@ export interface Turn {
 const FREE_TURN: Turn = { giveBack: async () => {}, report: async () => {} }
 
 /** Lets the deliveries of an account take turns, in due order, under the quota of its platform. */
-export function createPublicationTurns({ publicationLedger: ledger }: PublicationTurnDeps) {
+export function createPublicationTurns({ publicationLedger: ledger }: Context) {
   const asked = new Map<string, { hasAnswered: Promise<boolean>; until: number }>()
 
   /** Asks the platform, whose limit may be another one than the documented. Returns whether it answered. */

@@ -2,16 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { activityInfo, ApplicationFailure, cancellationSignal, log } from '@temporalio/activity'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import type { Logger } from '../../logger.ts'
 import type { DeliveryInput, DeliveryResult } from '../../workflows/contract/publishing.ts'
 import { createCallLimiter } from '../shared/call-limiter.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
 import { retryAfter } from '../shared/retry-after.ts'
-import type { RunningWork } from '../shared/running-work.ts'
 import { createSlotShares } from '../shared/slot-shares.ts'
 import type { ActivityIo, PrepareDeliveryIo } from './attempt.ts'
-import { createDeliveryAttempts, type DeliveryAttemptDeps } from './delivery-attempt.ts'
+import { createDeliveryAttempts } from './delivery-attempt.ts'
 import { createFanoutGroups } from './fanout-group.ts'
+import type { WorkerContext } from '../worker-context.ts'
 
 /** Platforms that are called at the same time mostly answer within this time of each other. */
 const MAX_FANOUT_WAIT_MS = 2 * SECOND
@@ -24,24 +23,12 @@ const BRIEF_MS = 2 * SECOND
 /** How far the number of concurrent calls to a server may grow. */
 export const MOST_GROWTH = 8
 
-export interface PublishActivitiesDeps extends Omit<DeliveryAttemptDeps, 'callLimiter'> {
-  /** Aborts when the worker stops: armed deliveries move to another worker. */
-  draining: AbortSignal
-  /** Deliveries that outlive their activity. */
-  running: RunningWork<DeliveryResult>
-  logger: Logger
-  /** Number of preparations that this worker can run. */
-  preparationSlots: number
-  /** Concurrent calls to one platform server, before the number adapts to it. */
-  callsInFlight: number
-}
-
 /** The parts of an activity that only one with heartbeats has. */
 type Heartbeats = Pick<ActivityIo, 'remembered' | 'remember' | 'waitUntil'>
 type Remembered = ActivityIo['remembered']
 
 /** The activities for one platform of a post. The post stores their outcome; the workflow gets the result. */
-export function createPublishActivities(deps: PublishActivitiesDeps) {
+export function createPublishActivities(deps: WorkerContext) {
   const { callsInFlight, running } = deps
   const { attemptDelivery, prepareAhead } = createDeliveryAttempts({
     ...deps,

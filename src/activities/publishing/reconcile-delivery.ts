@@ -1,5 +1,3 @@
-import type { Clock } from '../../clock.ts'
-import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
 import { failure } from '../../domain/posts/failure.ts'
 import { giveUp, markAbsent, publishAgain, RECONCILE_WAITS_MS } from '../../domain/posts/delivery-moves.ts'
 import type { Published } from '../../domain/posts/post.ts'
@@ -8,20 +6,13 @@ import { toEntryReference } from '../../domain/posts/timeline.ts'
 import type { PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-import type { Metrics } from '../../telemetry/metrics.ts'
 import { RELOAD, type Attempt, type AttemptResult } from './attempt.ts'
 import { chooseForEntry } from './delivery-account.ts'
 import { toOutgoingPost, type PrepareDelivery } from './prepare-delivery.ts'
 import { isPostDeleted, type OutcomeRecorder } from './record-outcome.ts'
+import type { WorkerContext } from '../worker-context.ts'
 
-export interface ReconcileDeliveryDeps {
-  posts: PostStore
-  credentials: AccountCredentials
-  clock: Clock
-  metrics: Metrics
-  /** How long an unanswered call may still take effect on a platform that does not detect repeats. */
-  unansweredSettleMs: number
+interface ReconcileDeliveryDeps extends WorkerContext {
   outcomes: OutcomeRecorder
   preparation: PrepareDelivery
 }

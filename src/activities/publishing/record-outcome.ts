@@ -1,5 +1,4 @@
-import type { Clock } from '../../clock.ts'
-import { appendEvents, type AppendEventsDeps } from '../../commands/events/append-events.ts'
+import { appendEvents } from '../../commands/events/append-events.ts'
 import { deliveryAccepted } from '../../domain/events/post-events.ts'
 import { explainFailure, failure, type Failure } from '../../domain/posts/failure.ts'
 import { postPublished } from '../../domain/notifications/notifications.ts'
@@ -8,25 +7,14 @@ import { toTarget } from '../../domain/posts/targets.ts'
 import { findOpenEntry, findEntry, mayTakeEffect, toCauseFields, toFailure } from '../../domain/posts/post-entries.ts'
 import type { Move, Post, Published } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import type { Metrics } from '../../telemetry/metrics.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
-import type { NotificationStore } from '../../store/notifications/notifications.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
 import type { DeliveryInput, DeliveryResult } from '../../workflows/contract/publishing.ts'
 import { POST_DELETED, RELOAD, retryIn, type Attempt, type AttemptResult } from './attempt.ts'
 import { classifyFailure } from './retry-policy.ts'
-
-export interface OutcomeRecorderDeps extends AppendEventsDeps {
-  posts: PostStore
-  notifications: NotificationStore
-  clock: Clock
-  metrics: Metrics
-  /** How long an unanswered call may still take effect. */
-  unansweredSettleMs: number
-}
+import type { WorkerContext } from '../worker-context.ts'
 
 /** Records the outcome of an attempt. The post stores the notification of the user in the same write. */
-export function createOutcomeRecorder(deps: OutcomeRecorderDeps) {
+export function createOutcomeRecorder(deps: WorkerContext) {
   const { posts, notifications, database, events, clock, metrics, unansweredSettleMs } = deps
 
   /** Changes the post, and stores the pending timeline events with it. */

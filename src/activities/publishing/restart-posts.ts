@@ -1,17 +1,11 @@
 import { activityInfo, heartbeat, log } from '@temporalio/activity'
 import type { Post } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
+import type { Context } from '../../context.ts'
 
 const CONCURRENT_STARTS = 50
 /** Thousands of new workflows keep Temporal busy. A repeated start costs more than a late one, so the deadline is long. */
 const START_DEADLINE_MS = 10 * SECOND
-
-export interface RestartPostsDeps {
-  posts: PostStore
-  orchestrator: PublishOrchestrator
-}
 
 interface Progress {
   /** `dueAt` of the last started post in epoch milliseconds; null at the beginning. */
@@ -19,7 +13,7 @@ interface Progress {
   restarted: number
 }
 
-export function createRestartPostsActivities({ posts, orchestrator }: RestartPostsDeps) {
+export function createRestartPostsActivities({ posts, orchestrator }: Context) {
   return {
     /**
      * Starts the workflow of every open post, the next due first. A running workflow is left alone. An attempt continues where the

@@ -1,7 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '../../clock.ts'
-import type { AccountCredentials } from '../../commands/accounts/account-credentials.ts'
-import type { PlanWeights } from '../../domain/billing/subscription.ts'
 import { failure } from '../../domain/posts/failure.ts'
 import { claim, defer } from '../../domain/posts/delivery-moves.ts'
 import { findEntry } from '../../domain/posts/post-entries.ts'
@@ -12,13 +9,13 @@ import type { Credentials, DeliveryCheckpoints, PlatformAdapter } from '../../pl
 import { PlatformError, PublicationQuotaReached } from '../../platforms/errors.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
 import { describeAccount } from '../../commands/accounts/describe-account.ts'
-import type { Metrics } from '../../telemetry/metrics.ts'
 import { CapacityExceeded, type CallLimiter } from '../shared/call-limiter.ts'
 import { RELOAD, type Attempt, type AttemptResult } from './attempt.ts'
 import { isUnauthorized, toOutgoingPost, type PreparedAccount, type PrepareDelivery } from './prepare-delivery.ts'
 import { chooseForEntry } from './delivery-account.ts'
 import type { OutcomeRecorder } from './record-outcome.ts'
-import { createPublicationTurns, type PublicationTurnDeps } from './publication-turns.ts'
+import { createPublicationTurns } from './publication-turns.ts'
+import type { WorkerContext } from '../worker-context.ts'
 import { createSendPriority } from '../../flow/send-priority.ts'
 
 /** The lease outlives the deadline of the visible call by this much. */
@@ -28,14 +25,8 @@ const REMEMBER_AFTER_MS = 300
 /** The longest delay of a record while other calls are due. */
 const MAX_RECORD_DELAY_MS = 200
 
-export interface SendPostDeps extends PublicationTurnDeps {
-  credentials: AccountCredentials
-  clock: Clock
+interface SendPostDeps extends WorkerContext {
   callLimiter: CallLimiter
-  /** Calls per turn of a user. */
-  planWeights: PlanWeights
-  metrics: Metrics
-  publishTimeoutMs: number
   outcomes: OutcomeRecorder
   preparation: PrepareDelivery
 }

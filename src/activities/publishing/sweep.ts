@@ -1,19 +1,15 @@
 import { heartbeat, log } from '@temporalio/activity'
-import type { Clock } from '../../clock.ts'
+import type { BackgroundBacklog } from '../../commands/shared/background-backlog.ts'
 import { buildCreatedNotifications } from '../../commands/posts/post-created.ts'
-import type { EventRelay } from '../../commands/events/relay-events.ts'
-import { checkUploads, type CheckUploadsDeps } from '../../commands/media/upload-quota.ts'
+import { checkUploads } from '../../commands/media/upload-quota.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { createFairLimit } from '../../flow/fair-limit.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { SweepFinding, Metrics } from '../../telemetry/metrics.ts'
-import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
-import type { NotificationStore } from '../../store/notifications/notifications.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-import type { UserStore } from '../../store/users/users.ts'
+import type { SweepFinding } from '../../telemetry/metrics.ts'
 import { allSettledOrThrow } from '../shared/all-settled.ts'
-import { backgroundWorkflowId, type BackgroundWork } from '../../workflows/contract/background-work.ts'
+import { backgroundWorkflowId } from '../../workflows/contract/background-work.ts'
 import { publishPostWorkflowId } from '../../workflows/contract/publishing.ts'
+import type { Context } from '../../context.ts'
 
 const OVERDUE_AFTER_MS = 30 * SECOND
 const STALLED_AFTER_MS = 5 * MINUTE
@@ -26,31 +22,11 @@ const UPLOADS_PER_RUN = 200
 /** Processes relay their own events within a second. */
 const UNRELAYED_AFTER_MS = 10 * SECOND
 
-/** Records that need a background workflow. A crash or an outage may have prevented its start. */
-export interface BackgroundBacklog {
-  work: BackgroundWork
-  /** Operators see it in the Temporal UI. */
-  summary: string
-  /** The records stored before this time that no workflow has claimed, oldest first. */
-  listUnstarted(before: Date, limit: number): Promise<{ id: string; userId: string }[]>
-}
-
-export interface SweepDeps extends CheckUploadsDeps {
-  backlogs: BackgroundBacklog[]
-  eventRelay: EventRelay
-  posts: PostStore
-  notifications: NotificationStore
-  users: UserStore
-  orchestrator: PublishOrchestrator
-  clock: Clock
-  metrics: Metrics
-}
-
 /**
  * Starts the workflows that a crash between a write and a start, or a terminated workflow, left out. A stuck workflow is terminated and
  * started again.
  */
-export function createSweepActivities(deps: SweepDeps) {
+export function createSweepActivities(deps: Context) {
   const { posts, notifications, orchestrator, backlogs, clock, metrics } = deps
 
   /**

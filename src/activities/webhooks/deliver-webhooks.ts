@@ -1,5 +1,4 @@
 import { activityInfo, cancellationSignal, log } from '@temporalio/activity'
-import type { Clock } from '../../clock.ts'
 import { disableWebhook } from '../../commands/webhooks/disable-webhook.ts'
 import { presentEvent } from '../../domain/events/events.ts'
 import { openWebhookSecrets } from '../../commands/webhooks/webhook-secrets.ts'
@@ -21,19 +20,13 @@ import {
   noteSuccess,
   type Webhook,
 } from '../../domain/webhooks/webhooks.ts'
-import type { WebhookResult, WebhookSender } from '../../integrations/webhooks/webhook-sender.ts'
-import type { TokenCipher } from '../../security/token-cipher.ts'
-import type { EventStore } from '../../store/events/events.ts'
-import type { NotificationStore } from '../../store/notifications/notifications.ts'
-import type { Database } from '../../store/shared/database.ts'
-import type { UserStore } from '../../store/users/users.ts'
-import type { AttemptResult, WebhookDeliveryStore } from '../../store/webhooks/deliveries.ts'
-import type { WebhookStore } from '../../store/webhooks/webhooks.ts'
-import type { Metrics } from '../../telemetry/metrics.ts'
+import type { WebhookResult } from '../../integrations/webhooks/webhook-sender.ts'
+import type { AttemptResult } from '../../store/webhooks/deliveries.ts'
 import type { RoundResult } from '../../workflows/contract/webhooks.ts'
 import { allSettledOrThrow } from '../shared/all-settled.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
 import { createSlotShares } from '../shared/slot-shares.ts'
+import type { WorkerContext } from '../worker-context.ts'
 
 /** A round starts no attempt after this time, so that users take turns at the activity slots. */
 const ROUND_MS = 30 * SECOND
@@ -48,25 +41,8 @@ const MAX_UNTRIED = 500
 /** And while it has this many pending deliveries altogether. */
 const MAX_PENDING = 5_000
 
-export interface DeliverWebhooksDeps {
-  cipher: TokenCipher
-  clock: Clock
-  database: Database
-  /** Aborts when the worker stops. */
-  draining: AbortSignal
-  events: EventStore
-  metrics: Metrics
-  notifications: NotificationStore
-  users: UserStore
-  webhookDeliveries: WebhookDeliveryStore
-  webhooks: WebhookStore
-  webhookSender: WebhookSender
-  /** Number of webhooks that this worker can deliver to concurrently. */
-  webhookSlots: number
-}
-
 /** Delivers the events of the feed to webhooks: at least once, with one id, and in order per post while its attempts succeed. */
-export function createDeliverWebhooksActivities(deps: DeliverWebhooksDeps) {
+export function createDeliverWebhooksActivities(deps: WorkerContext) {
   const { clock, events, metrics, users, webhooks, webhookDeliveries } = deps
   const slots = createSlotShares(deps.webhookSlots)
 

@@ -75,8 +75,6 @@ export function createMailer({ url, from, silenceMs = 10 * SECOND, sendMs = 20 *
   }
 }
 
-export type Mailer = ReturnType<typeof createMailer>
-
 interface SmtpError {
   code?: string
   command?: string

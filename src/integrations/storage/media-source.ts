@@ -85,8 +85,6 @@ export function createMediaSource(storage: ObjectStorage) {
   }
 }
 
-export type StoredMedia = ReturnType<typeof createMediaSource>
-
 function unavailable(item: MediaItem, problem: string): MediaUnavailableError {
   const name = item.originalFilename ?? item.storageKey.split('/').at(-1)
   return new MediaUnavailableError(`The file ${name} ${problem}`)

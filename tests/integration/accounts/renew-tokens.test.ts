@@ -14,12 +14,14 @@ const inDays = (days: number) => new Date(Date.now() + days * DAY)
 async function worldWith(adapter: PlatformAdapter) {
   const process = await startProcess(adapter)
   await process.forgetAll()
-  const { renewEndingTokens } = createRenewTokensActivities({
-    ...process,
-    platforms: partial({ find: (platform) => (platform === adapter.platform ? adapter : null) }),
-    users: partial({ findTimezones: async (ids) => new Map(ids.map((id) => [id, 'Asia/Tokyo'])) }),
-    clock: systemClock,
-  })
+  const { renewEndingTokens } = createRenewTokensActivities(
+    partial({
+      ...process,
+      platforms: partial({ find: (platform) => (platform === adapter.platform ? adapter : null) }),
+      users: partial({ findTimezones: async (ids) => new Map(ids.map((id) => [id, 'Asia/Tokyo'])) }),
+      clock: systemClock,
+    }),
+  )
 
   /** Runs all pages of one day. */
   async function renewAll() {

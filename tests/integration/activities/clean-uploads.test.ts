@@ -39,17 +39,7 @@ type Deps = Parameters<typeof createCleanUploadsActivities>[0]
 
 /** A whole clean-up as the workflow does it, so much later. */
 async function clean(afterMs: number, parts: Partial<Deps> = {}): Promise<CleanedFolders & { pages: number }> {
-  const { storage, posts, imports, users, uploads } = context
-  const clock = later(afterMs)
-  const { cleanUploadsPage } = createCleanUploadsActivities({
-    storage,
-    posts,
-    imports,
-    users,
-    uploads,
-    clock,
-    ...parts,
-  })
+  const { cleanUploadsPage } = createCleanUploadsActivities({ ...context, clock: later(afterMs), ...parts })
   const totals = { removed: 0, restored: 0, deleted: 0, pages: 0 }
   let cursor: FolderCursor | null = null
   do {

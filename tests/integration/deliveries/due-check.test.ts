@@ -2,10 +2,7 @@ import { Client, Connection } from '@temporalio/client'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import {
-  createCheckDuePostsActivities,
-  type CheckDuePostsDeps,
-} from '../../../src/activities/publishing/check-due-posts.ts'
+import { createCheckDuePostsActivities } from '../../../src/activities/publishing/check-due-posts.ts'
 import { createContext, type Context } from '../../../src/context.ts'
 import { edit } from '../../../src/domain/posts/post-moves.ts'
 import type { MediaItem, Post } from '../../../src/domain/posts/post.ts'
@@ -31,7 +28,7 @@ beforeEach(async () => {
   await context.database.connection.collection('posts').deleteMany({})
 })
 
-async function check(parts: Partial<CheckDuePostsDeps> = {}): Promise<CheckedPosts> {
+async function check(parts: Partial<Context> = {}): Promise<CheckedPosts> {
   const { checkDuePostsPage } = createCheckDuePostsActivities({ ...context, ...parts })
   const page: UncheckedPage = await new MockActivityEnvironment().run(checkDuePostsPage, null)
   expect(page.next).toBe(null)
@@ -152,7 +149,7 @@ describe('a check before a post is due', () => {
     const { _id: other } = await connectedUser(context, ['bluesky'])
     await storePosts(context, [...many, scheduled(other, { scheduledAt: inMinutes(12) })])
     const order: string[] = []
-    const posts: CheckDuePostsDeps['posts'] = {
+    const posts: Context['posts'] = {
       ...context.posts,
       async saveDueCheck(post, dueCheck) {
         order.push(post.userId)

@@ -2,11 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startMailCatcher, type MailCatcher } from '../../../sandbox/services/mail.ts'
-import {
-  createSendMailActivities,
-  type SendMailResult,
-  type SendMailDeps,
-} from '../../../src/activities/notifications/send-mail.ts'
+import { createSendMailActivities, type SendMailResult } from '../../../src/activities/notifications/send-mail.ts'
 import { systemClock } from '../../../src/clock.ts'
 import { sealMail } from '../../../src/commands/notifications/mail-secrets.ts'
 import { MINUTE } from '../../../src/domain/shared/times.ts'
@@ -16,6 +12,7 @@ import { createTokenCipher } from '../../../src/security/token-cipher.ts'
 import type { Mail } from '../../../src/store/notifications/mails.ts'
 import { unique } from '../../support/servers.ts'
 import { partial } from '../../support/partial.ts'
+import type { Context } from '../../../src/context.ts'
 
 let catcher: MailCatcher
 beforeAll(async () => {
@@ -104,23 +101,24 @@ describe('an accepted mail', () => {
     } as Mail
     let sent = 0
     let ended: unknown[] = []
-    const deps = (isDown: boolean): SendMailDeps => ({
-      mails: partial({
-        lease: async () => mail,
-        end: async (...args) => {
-          if (isDown) throw new Error('no database')
-          ended = args
-        },
-      }),
-      mailer: partial({
-        send: async () => {
-          sent += 1
-        },
-      }),
-      cipher,
-      clock: systemClock,
-      metrics: createMetrics(),
-    })
+    const deps = (isDown: boolean) =>
+      partial<Context>({
+        mails: partial({
+          lease: async () => mail,
+          end: async (...args) => {
+            if (isDown) throw new Error('no database')
+            ended = args
+          },
+        }),
+        mailer: partial({
+          send: async () => {
+            sent += 1
+          },
+        }),
+        cipher,
+        clock: systemClock,
+        metrics: createMetrics(),
+      })
     const run = (env: MockActivityEnvironment, isDown: boolean) => {
       const { sendMail } = createSendMailActivities(deps(isDown))
       return env.run<[string], SendMailResult, typeof sendMail>(sendMail, 'm1')

@@ -8,6 +8,7 @@ import { createPublicationLedger } from '../../../src/store/quotas/publication-l
 import { buildPost } from '../../support/posts.ts'
 import { quotaDatabase } from '../../support/quota-databases.ts'
 import { unique } from '../../support/servers.ts'
+import { partial } from '../../support/partial.ts'
 
 let database: Awaited<ReturnType<typeof quotaDatabase>>
 beforeAll(async () => {
@@ -28,7 +29,9 @@ function turnsOf(readReport: () => Promise<PublicationReport[]>) {
       return readReport()
     },
   } as unknown as PlatformAdapter
-  const turns = createPublicationTurns({ publicationLedger: createPublicationLedger(database.database.connection) })
+  const turns = createPublicationTurns(
+    partial({ publicationLedger: createPublicationLedger(database.database.connection) }),
+  )
   const take = () => {
     const post = buildPost({ userId: 'user' }, new Date())
     return turns.take(

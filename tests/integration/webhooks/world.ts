@@ -4,6 +4,7 @@ import type { Context } from '../../../src/context.ts'
 import type { NewEvent } from '../../../src/domain/events/events.ts'
 import type { RoundResult } from '../../../src/workflows/contract/webhooks.ts'
 import { unique } from '../../support/servers.ts'
+import { partial } from '../../support/partial.ts'
 
 /** An event of a post. */
 export function postEvent(postId: string, changes: Partial<NewEvent> = {}): NewEvent {
@@ -28,12 +29,9 @@ export function createRounds(
   context: Context,
   changes: { webhookSlots?: number; webhooks?: Context['webhooks'] } = {},
 ) {
-  const activities = createDeliverWebhooksActivities({
-    ...context,
-    webhookSlots: 10,
-    draining: new AbortController().signal,
-    ...changes,
-  })
+  const activities = createDeliverWebhooksActivities(
+    partial({ ...context, webhookSlots: 10, draining: new AbortController().signal, ...changes }),
+  )
   return async (userId: string, webhookId: string): Promise<Date | null> => {
     const run = () => activities.deliverRound(webhookId, userId)
     const { nextAt } = await new MockActivityEnvironment().run<[], RoundResult, typeof run>(run)
