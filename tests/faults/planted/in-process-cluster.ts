@@ -234,12 +234,15 @@ export async function startInProcessCluster({ root, mongoUrl, sandbox, platform 
       return (await get(number, callback, { cookie })).headers.location ?? ''
     },
 
-    /** Runs the sweeper with a clock that is ahead by `aheadMs`. */
-    async sweep(aheadMs: number): Promise<void> {
-      const swept = await startInstance({ ...systemClock, now: () => new Date(Date.now() + aheadMs) })
-      await run(swept.activities.sweepDeliveries)
-      await swept.app.close()
-      await swept.context.close()
+    /** Runs sweepers concurrently, with a clock that is ahead by `aheadMs`. */
+    async sweep(aheadMs: number, sweepers = 1): Promise<void> {
+      const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) }
+      const swept = await Promise.all(Array.from({ length: sweepers }, () => startInstance(clock)))
+      await Promise.all(swept.map(({ activities }) => run(activities.sweepDeliveries)))
+      for (const { app, context } of swept) {
+        await app.close()
+        await context.close()
+      }
     },
 
     async setMaxPosts(maxPosts: number): Promise<void> {

@@ -23,6 +23,13 @@ export const SCENARIOS = {
     await cluster.sweep(31 * SECOND)
   },
 
+  async 'four sweepers relay the same events'(cluster: InProcessCluster) {
+    await cluster.stopRelays()
+    const [postId] = await createPosts(cluster, 1)
+    await cluster.deliver(0, postId!)
+    await cluster.sweep(31 * SECOND, 4)
+  },
+
   async 'an ended delivery is ended again'(cluster: InProcessCluster) {
     const [postId] = await createPosts(cluster, 1)
     await cluster.deliver(0, postId!)
