@@ -5,7 +5,7 @@ import { openDatabase, type Database } from '../../src/store/shared/database.ts'
 import { SILENT_QUOTA_OBSERVER } from './quota-server.ts'
 import { testConfig } from './servers.ts'
 
-/** A database with call windows; each of them stands for a process. Their clock has stopped, so that no window ends during a test. */
+/** A database with call windows, one for each simulated process. Their clock has stopped, so that no window ends during a test. */
 export async function quotaDatabase(openOptions?: Parameters<typeof openDatabase>[1]) {
   const { MONGODB_URL: url } = testConfig()
   const database: Database = await openDatabase(url, openOptions)

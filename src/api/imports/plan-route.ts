@@ -4,7 +4,7 @@ import { planImport } from '../../commands/imports/plan-import.ts'
 import type { Context } from '../../context.ts'
 import type { ImportFormat } from '../../domain/imports/imports.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { MINUTE } from '../../domain/shared/times.ts'
+import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import { operation } from '../openapi/operation.ts'
 import { createConcurrencyLimit } from '../plugins/concurrency-limit.ts'
 import { assertUncompressed } from '../plugins/json-bodies.ts'
@@ -18,18 +18,21 @@ import { ImportBody, ImportHeaders, ImportQuery, ImportRowInput, ImportSchema } 
 
 /** Fits 10,000 rows of 1.6 KB. */
 export const IMPORT_BODY_BYTES = 16 * 1_048_576
+/** Per process. Each holds a file, which may arrive slowly. */
+const MAX_CONCURRENT_READS = 8
 /** Per process. Each holds a batch of rows, and the times of all of them. */
 const MAX_CONCURRENT_PLANS = 2
+const PLAN_WAIT_MS = 30 * SECOND
 const PLAN_DEADLINE_MS = MINUTE
 const FORMATS: Record<string, ImportFormat> = { 'application/json': 'json', 'text/csv': 'csv' }
 
 /** The route that plans an import. It parses its body itself, so its parsers are in a scope of its own. */
 export const planRoute: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
   const validate = createRequestAjv().compile(ImportRowInput)
-  const plans = createConcurrencyLimit({
-    perProcess: MAX_CONCURRENT_PLANS,
-    busyMessage: 'Your other import is still being read. Send this one when it is planned.',
-  })
+  const busyMessage = 'Your other import is still being read. Send this one when it is planned.'
+  const reads = createConcurrencyLimit({ perProcess: MAX_CONCURRENT_READS, busyMessage })
+  // A file takes this place once it has arrived, so that users who send slowly keep nobody from planning.
+  const plans = createConcurrencyLimit({ perProcess: MAX_CONCURRENT_PLANS, busyMessage, waitMs: PLAN_WAIT_MS })
   app.removeAllContentTypeParsers()
   // The whole body is read before its rows are checked: they may take longer than a client may take to send it.
   app.addContentTypeParser(
@@ -46,7 +49,8 @@ export const planRoute: FastifyPluginAsyncTypebox<{ context: Context }> = async 
     {
       bodyLimit: IMPORT_BODY_BYTES,
       config: { deadlineMs: PLAN_DEADLINE_MS },
-      onRequest: async (request, reply) => plans.enter(reply, request.user.userId),
+      onRequest: async (request, reply) => reads.enter(reply, request.user.userId),
+      preHandler: async (request, reply) => plans.enter(reply, request.user.userId),
       schema: {
         ...operation('imports', 'planImport', 'Plan an import of posts', {
           keyScope: 'posts:draft',

@@ -11,7 +11,10 @@ import type { DateOrder } from '../../domain/imports/spreadsheet-times.ts'
 import { parseJson } from '../../domain/shared/json-text.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
 import { createTurns } from '../../flow/turns.ts'
+import { ListedPost } from '../posts/schemas/list.ts'
+import { findUnknownFields } from '../posts/unknown-fields.ts'
 import { AUTHENTICATED_BODY_BYTES } from '../plugins/json-bodies.ts'
+import { ImportRowInput } from './schema.ts'
 import { toProblems } from '../shared/validation-problems.ts'
 
 /** A row may be as large as the body of `POST /api/posts`. */
@@ -26,7 +29,7 @@ export interface FileOptions {
   format: ImportFormat
   /** The order of day and month in a CSV file; null when it is not stated. */
   dateOrder: DateOrder | null
-  /** Refuses a CSV file with unknown columns, instead of warning about them. */
+  /** Refuses unknown columns and fields, instead of warning about them. */
   isStrict: boolean
   /** Ends the reading. */
   signal: AbortSignal
@@ -45,7 +48,8 @@ export async function* readRows(
 ): AsyncGenerator<ReadRow> {
   const bytes = toUtf8(file)
   const takeTurn = createTurns(options.signal)
-  const rows = options.format === 'json' ? readJsonRows(bytes, validate) : readCsvRows(bytes, options, validate)
+  const rows =
+    options.format === 'json' ? readJsonRows(bytes, options, validate) : readCsvRows(bytes, options, validate)
   for await (const row of rows) {
     await takeTurn()
     yield row
@@ -74,16 +78,17 @@ function unreadable(): ServiceError {
   return new ServiceError('BAD_REQUEST', message)
 }
 
-function* readJsonRows(bytes: Uint8Array, validate: ValidateFunction): Generator<ReadRow> {
+function* readJsonRows(bytes: Uint8Array, options: FileOptions, validate: ValidateFunction): Generator<ReadRow> {
   let row = 0
-  for (const text of cutJsonRows(bytes, MAX_ROW_BYTES)) yield toRow((row += 1), text, validate)
+  for (const text of cutJsonRows(bytes, MAX_ROW_BYTES)) yield toRow((row += 1), text, options, validate)
 }
 
 async function* readCsvRows(
   bytes: Uint8Array,
-  { dateOrder, isStrict, signal }: FileOptions,
+  options: FileOptions,
   validate: ValidateFunction,
 ): AsyncGenerator<ReadRow> {
+  const { dateOrder, isStrict, signal } = options
   let header: ReturnType<typeof readHeader> | null = null
   let row = 0
   try {
@@ -98,9 +103,10 @@ async function* readCsvRows(
       row += 1
       const { record, problems, warnings } = toRecord(cells, header)
       const parsed = parseCsvRecord(record, dateOrder)
-      const read = toRow(row, Buffer.from(JSON.stringify(parsed.body)), validate)
+      const read = toRow(row, Buffer.from(JSON.stringify(parsed.body)), options, validate)
       const found = takeOnePerCell([...problems, ...parsed.problems, ...read.problems.map(toCellProblem)])
-      yield { ...read, input: found.length === 0 ? read.input : null, problems: found, warnings }
+      const ignored = [...warnings, ...read.warnings.map(toCellProblem)]
+      yield { ...read, input: found.length === 0 ? read.input : null, problems: found, warnings: ignored }
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
@@ -169,8 +175,8 @@ function locate(records: number, lines: number): string {
 }
 
 /** Applies the limits and checks of a request body to a row. */
-function toRow(row: number, text: Uint8Array, validate: ValidateFunction): ReadRow {
-  const read = { row, bytes: text.length, warnings: [] }
+function toRow(row: number, text: Uint8Array, { isStrict }: FileOptions, validate: ValidateFunction): ReadRow {
+  const read = { row, bytes: text.length, warnings: [] as Problem[] }
   let input: unknown
   try {
     input = parseJson(text, `Row ${row}`)
@@ -178,6 +184,9 @@ function toRow(row: number, text: Uint8Array, validate: ValidateFunction): ReadR
     if (!(error instanceof ServiceError) || !error.errors) throw error
     return { ...read, input: null, problems: error.errors }
   }
+  const unknown = findUnknownFields([ImportRowInput, ListedPost], input)
+  if (isStrict && unknown.length > 0) return { ...read, input: null, problems: unknown }
+  read.warnings = unknown
   if (validate(input)) return { ...read, input: input as WholePostInput, problems: [] }
   const problems = toProblems(validate.errors ?? [], { subject: 'The row', max: MAX_ROW_PROBLEMS })
   return { ...read, input: null, problems }

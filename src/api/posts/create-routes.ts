@@ -80,9 +80,9 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
     },
     async (request) => {
       const { platforms, accounts, ...checked } = await validatePost(context, request.user.userId, request.body)
-      const refused = isStrict(request) ? request.unknownFields : []
+      const [refused, ignored] = isStrict(request) ? [request.unknownFields, []] : [[], request.unknownFields]
       const errors = [...refused, ...checked.errors]
-      const warnings = [...(isStrict(request) ? [] : request.unknownFields), ...checked.warnings]
+      const warnings = [...ignored, ...checked.warnings]
       const valid = errors.length === 0
       return ok(valid ? 'Post is valid' : 'Post is not valid', {
         ...{ valid, errors, warnings, platforms },

@@ -53,11 +53,10 @@ async function disconnect(deps: DisconnectPlatformDeps, userId: string, ids: str
     const secrets = openSecretsIfReadable(cipher, account)
     if (secrets) await endUnusedSession(deps, account.platform, secrets)
   }
-  const waiting = await Array.fromAsync(
-    posts.waitingFor(
-      userId,
-      removed.map(({ _id }) => _id),
-    ),
-  )
-  return { waitingPosts: waiting.slice(0, MAX_LISTED), waitingTotal: waiting.length }
+  const removedIds = removed.map(({ _id }) => _id)
+  const [waitingPosts, waitingTotal] = await Promise.all([
+    Array.fromAsync(posts.waitingFor(userId, removedIds, MAX_LISTED)),
+    posts.countWaitingFor(userId, removedIds),
+  ])
+  return { waitingPosts, waitingTotal }
 }

@@ -78,7 +78,7 @@ export async function finishConnect(deps: FinishConnectDeps, input: FinishConnec
   }
 }
 
-/** Returns how an account is chosen of those that the login offers. */
+/** Returns the function that chooses one of the accounts that the login offers. */
 async function prepareChoice({ accounts }: FinishConnectDeps, { userId, platform, adds = false }: ConnectAttempt) {
   const connected = (await accounts.listConnected(userId))
     .filter((one) => one.platform === platform)

@@ -11,12 +11,10 @@ import { syncNow, type SyncNowDeps } from './sync-now.ts'
 /** The maximum number of rounds. Each sees the result of the previous one; two are enough without concurrent writes. */
 const ROUNDS = 5
 
-type CheckoutPayments = Payments
-
 interface CreateCheckoutDeps extends SyncNowDeps {
   users: UserStore
   /** Null where payments are not configured. */
-  payments: CheckoutPayments | null
+  payments: Payments | null
   config: { FRONTEND_URL: string }
   clock: Clock
 }
@@ -35,11 +33,7 @@ export async function createCheckout(deps: CreateCheckoutDeps, userId: string): 
   )
 }
 
-async function findOrOpen(
-  deps: CreateCheckoutDeps,
-  payments: CheckoutPayments,
-  userId: string,
-): Promise<{ url: string }> {
+async function findOrOpen(deps: CreateCheckoutDeps, payments: Payments, userId: string): Promise<{ url: string }> {
   for (let round = 0; round < ROUNDS; round++) {
     const user = await deps.users.findById(userId)
     if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
@@ -61,11 +55,7 @@ async function findOrOpen(
   throw new ServiceError('SERVICE_UNAVAILABLE', 'The account is busy. Try again in a moment.', { retryAfterSeconds: 2 })
 }
 
-async function open(
-  { config, clock }: CreateCheckoutDeps,
-  payments: CheckoutPayments,
-  user: User,
-): Promise<{ id: string }> {
+async function open({ config, clock }: CreateCheckoutDeps, payments: Payments, user: User): Promise<{ id: string }> {
   const { _id: userId, email, subscription } = user
   const openFor = (customerId: string | null, kind: string) =>
     payments.openCheckout({
@@ -86,7 +76,7 @@ async function open(
   }
 }
 
-async function isPaid(payments: CheckoutPayments, { status, subscriptionId }: Checkout): Promise<boolean> {
+async function isPaid(payments: Payments, { status, subscriptionId }: Checkout): Promise<boolean> {
   if (status !== 'complete' || subscriptionId === null) return false
   const subscription = await payments.readSubscription(subscriptionId)
   return subscription !== null && STATUS_BY_STATE[subscription.state] !== 'cancelled'

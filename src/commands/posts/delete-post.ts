@@ -1,6 +1,7 @@
 import { postDeleted } from '../../domain/events/post-events.ts'
 import { collectMediaKeys } from '../../domain/posts/content.ts'
 import type { Clock } from '../../clock.ts'
+import type { Post } from '../../domain/posts/post.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { EventStore } from '../../store/events/events.ts'
@@ -34,10 +35,8 @@ export interface DeletePostDeps {
  */
 export async function deletePost(deps: DeletePostDeps, userId: string, postId: string): Promise<void> {
   const { orchestrator, discardPrepared } = deps
-  const removed = await removeAll(deps, userId, postId)
-  if (!removed) throw postNotFound()
-  const { post, pendingEvents } = removed
-  for (const { notification } of pendingEvents) if (notification) await deps.notifications.insertOnce(notification)
+  const post = await removeAll(deps, userId, postId)
+  if (!post) throw postNotFound()
   deps.events.announce([userId])
   void discardPrepared(post, post.platformStatuses)
   await deps.uploads.setNamed([...collectMediaKeys(post)], false)
@@ -47,19 +46,21 @@ export async function deletePost(deps: DeletePostDeps, userId: string, postId: s
 }
 
 /** Runs as a transaction: a snapshot that is being stored either comes first and is deleted, or is not stored. */
-function removeAll(deps: DeletePostDeps, userId: string, postId: string): ReturnType<PostStore['remove']> {
+function removeAll(deps: DeletePostDeps, userId: string, postId: string): Promise<Post | null> {
   return deps.database.transaction(async (session) => {
     const removed = await deps.posts.remove(userId, postId, session)
     if (!removed) return null
     const { post, pendingEvents } = removed
+    // Before the commit, because nothing repeats it after a crash. Each is stored once, whether or not the deletion succeeds.
+    for (const { notification } of pendingEvents) if (notification) await deps.notifications.insertOnce(notification)
     await deps.events.append(userId, [...pendingEvents, postDeleted(post, deps.clock.now())], session)
     if (post.status === 'DRAFT' && post.allowanceFrom !== undefined) {
       await deps.posts.returnAllowance({ _id: post.allowanceFrom, userId }, { movedTo: postId }, session)
     }
-    if (!post.publishedKeys) return removed
+    if (!post.publishedKeys) return post
     await deps.snapshots.removeByPost(userId, postId, session)
     await deps.deadLetters.removeByPost(userId, postId, session)
     await deps.users.raiseAnalyticsVersion(userId, session)
-    return removed
+    return post
   })
 }

@@ -18,6 +18,13 @@ export interface MovePostsDeps extends NotifyWorkflowDeps {
 /** Posts that are moved at a time. */
 const CONCURRENT = 10
 
+interface MovePosts {
+  from: string
+  to: string
+  /** Ends the moving between two posts. */
+  signal: AbortSignal
+}
+
 /**
  * Moves the posts that wait for an account to another account of the platform. Posts that delivery has begun, or that the other account gets
  * anyway, stay. Can be repeated.
@@ -27,7 +34,7 @@ const CONCURRENT = 10
 export async function movePosts(
   deps: MovePostsDeps,
   userId: string,
-  { from, to: toId }: { from: string; to: string },
+  { from, to: toId, signal }: MovePosts,
 ): Promise<number> {
   const connected = await deps.accounts.listConnected(userId)
   const account = connected.find(({ _id }) => _id === from)
@@ -40,6 +47,7 @@ export async function movePosts(
   const waiting = await Array.fromAsync(deps.posts.waitingFor(userId, [from]))
   let moved = 0
   for (const some of splitIntoChunks(waiting, CONCURRENT)) {
+    signal.throwIfAborted()
     const results = await Promise.all(some.map(({ _id }) => movePost(deps, { _id, userId }, { from, to })))
     moved += results.filter(Boolean).length
   }

@@ -63,8 +63,9 @@ export function toConnectReason(errorClass: PlatformErrorClass): ConnectReason {
 }
 
 /**
- * Returns the page of the frontend that a callback redirects to, with the id of the offer if the login has several accounts. It contains nothing from the request. Its empty fragment keeps
- * browsers from carrying over the callback's own (Facebook appends `#_=_`).
+ * Returns the page of the frontend that a callback redirects to, with the id of the offer if the login has several accounts. It
+ * contains nothing from the request. Its empty fragment keeps browsers from carrying over the callback's own (Facebook appends
+ * `#_=_`).
  */
 export function buildSettingsUrl(
   frontendUrl: string,

@@ -28,7 +28,7 @@ export interface DescribedTarget {
   accountName: string | null
 }
 
-/** Returns the published entries whose account is none of those that the post was created for, with the one that it is in place of. */
+/** Returns the published entries with an account that the post was not created for, each with the account that it replaced. */
 export function findMisplaced<Entry extends Pick<PlatformStatus, 'platform' | 'accountId' | 'status'>>(
   created: readonly DescribedTarget[],
   entries: readonly Entry[],

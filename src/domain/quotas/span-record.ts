@@ -11,7 +11,7 @@ export interface SpanRecord {
   /** Absent until the platform reports another limit than the default. */
   limit?: number
   counted: CountedTokens[]
-  /** What the platform last reported, less the tokens granted since; it applies until the platform's reset. */
+  /** The latest report of the platform, minus the tokens granted since. It applies until the platform's reset. */
   report?: { left: number; until: Date; at: Date } | null
 }
 

@@ -1,6 +1,6 @@
 /** Longer names are no typing mistakes, and comparing them would be expensive. */
 const MAX_NAME_LENGTH = 64
-/** Of three characters one may be wrong. */
+/** One wrong character is allowed for every three. */
 const CHARACTERS_PER_EDIT = 3
 
 /** Returns the known name that a mistyped one most likely means; null when none is similar. Letter case, `_`, `-` and blanks do not count. */

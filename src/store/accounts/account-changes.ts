@@ -12,7 +12,7 @@ import {
 /** More endings than any user has in the longest analytics period. */
 const MAX_ENDINGS = 50
 
-/** What one login connects. */
+/** The accounts that one login connects. */
 export interface Login {
   platform: Platform
   seal: Seal

@@ -77,17 +77,13 @@ export function createPostLists(model: Model<StoredPost>, collection: PostCollec
     },
 
     /** The posts that are still to be published on one of these accounts, drafts included, in the order of their creation. */
-    waitingFor: (userId: string, accountIds: readonly string[]): AsyncIterable<WaitingPost> =>
+    waitingFor: (userId: string, accountIds: readonly string[], limit = 0): AsyncIterable<WaitingPost> =>
       collection()
-        .find<WaitingPost>(
-          {
-            userId,
-            status: { $in: ['DRAFT', 'PENDING', 'SCHEDULED', 'PROCESSING'] satisfies PostStatus[] },
-            platformStatuses: { $elemMatch: { accountId: { $in: [...accountIds] }, status: 'pending' } },
-          },
-          { projection: { status: 1, scheduledAt: 1 } },
-        )
+        .find<WaitingPost>(toWaitingFilter(userId, accountIds), { projection: { status: 1, scheduledAt: 1 }, limit })
         .sort({ createdAt: 1 }),
+
+    countWaitingFor: (userId: string, accountIds: readonly string[]): Promise<number> =>
+      collection().countDocuments(toWaitingFilter(userId, accountIds)),
 
     /** All posts of the user that match, newest first, as a stream. */
     allOf: (userId: string, query: Pick<PostQuery, 'statuses' | 'from' | 'to'> = {}): AsyncIterable<Post> =>
@@ -119,6 +115,14 @@ export function createPostLists(model: Model<StoredPost>, collection: PostCollec
       collection()
         .find<Post>({ userId }, { ...WITHOUT_LOGS, limit })
         .toArray(),
+  }
+}
+
+function toWaitingFilter(userId: string, accountIds: readonly string[]) {
+  return {
+    userId,
+    status: { $in: ['DRAFT', 'PENDING', 'SCHEDULED', 'PROCESSING'] satisfies PostStatus[] },
+    platformStatuses: { $elemMatch: { accountId: { $in: [...accountIds] }, status: 'pending' as const } },
   }
 }
 

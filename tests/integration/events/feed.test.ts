@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { deletePost } from '../../../src/commands/posts/delete-post.ts'
 import { appendEvents } from '../../../src/commands/events/append-events.ts'
 import { createEventRelay } from '../../../src/commands/events/relay-events.ts'
 import { changePlan } from '../../../src/commands/billing/change-plan.ts'
@@ -197,6 +198,22 @@ describe('events of posts', () => {
     await world.call(who, 'DELETE', `/api/posts/${post._id}`)
     const published = ['post.created', 'delivery.accepted', 'post.published']
     expect(typesOf(await world.feedOf(who))).toEqual([...published, 'post.deleted'])
+    expect(await notifiedOf(who)).toEqual([`post-published:${post._id}:bluesky`])
+  })
+
+  it('a process that ends right after it deleted a post has stored its notifications', async () => {
+    const who = await signIn(context())
+    const post = await publishUnrelayed(who)
+    const { transaction } = context().database
+    const database = {
+      ...context().database,
+      async transaction<T>(work: Parameters<typeof transaction<T>>[0]): Promise<T> {
+        await transaction(work)
+        throw new Error('killed')
+      },
+    }
+    await expect(deletePost({ ...context(), database }, who.user._id, post._id)).rejects.toThrow('killed')
+    expect(await context().posts.find(post._id)).toBeNull()
     expect(await notifiedOf(who)).toEqual([`post-published:${post._id}:bluesky`])
   })
 

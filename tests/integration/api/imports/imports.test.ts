@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPost } from '../../../../src/commands/posts/create-post.ts'
 import { applyRows } from '../../../../src/commands/imports/apply-rows.ts'
@@ -439,6 +441,46 @@ describe('the CSV files of spreadsheets', () => {
       })
     }
   })
+})
+
+it('fields of JSON rows and cells that are not known are warned, and errors of the row for strict requests', async () => {
+  const { client, who } = await newUser()
+  const rows = [scheduled('a', 0, { scheduleAt: at(1) }), scheduled('b', 30)]
+  const [unknown, known] = await client.rows((await client.sendJson(rows)).body.data.id)
+  expect(unknown).toMatchObject({
+    status: 'warning',
+    warnings: [{ path: 'scheduleAt', code: 'UNKNOWN_FIELD', message: expect.stringContaining('scheduledAt?') }],
+  })
+  expect(known).toMatchObject({ status: 'ready', warnings: [] })
+  const strict = importClient(world.app, { headers: { ...who.headers, prefer: 'handling=strict' } })
+  expect(await strict.rows((await strict.sendJson(rows)).body.data.id)).toMatchObject([
+    { status: 'error', post: null, errors: [{ path: 'scheduleAt', code: 'UNKNOWN_FIELD' }] },
+    { status: 'ready' },
+  ])
+  const cell = JSON.stringify({ ['a'.repeat(24)]: { txt: 'x' } }).replaceAll('"', '""')
+  const { body } = await client.sendCsv(`text,platforms,accountContent\na,bluesky,"${cell}"\n`)
+  expect((await client.rows(body.data.id))[0]!.warnings).toContainEqual(
+    expect.objectContaining({ path: 'accountContent', code: 'UNKNOWN_FIELD' }),
+  )
+})
+
+it('users whose files arrive slowly keep nobody from planning', async () => {
+  const url = `${await listen()}/api/imports`
+  const slow = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const { who, client } = await newUser()
+      const headers = { 'content-type': 'application/json', 'content-length': 1_000, expect: '100-continue' }
+      const request = httpRequest(url, { method: 'POST', headers: { ...who.headers, ...headers } })
+      request.on('error', () => {}).flushHeaders()
+      await once(request, 'continue')
+      request.write('[')
+      return { request, client }
+    }),
+  )
+  const { client: other } = await newUser()
+  expect((await other.sendJson([scheduled('Meanwhile', 0)])).status).toBe(201)
+  for (const { client } of slow) expect((await client.sendJson([])).status).toBe(429)
+  for (const { request } of slow) request.destroy()
 })
 
 describe('applying an import', () => {

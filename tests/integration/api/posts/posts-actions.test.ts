@@ -375,11 +375,17 @@ describe('duplicating a post', () => {
     expect(await duplicate(ann, postId)).toMatchObject({ status: 403, body: { code: 'POST_LIMIT_REACHED' } })
   })
 
-  it('a retry of a post with a free duplicate counts again, and both can be sent', async () => {
-    const ann = await world.caller({ maxPosts: 2 })
+  /** Creates a post that fails, and the draft that takes over its share of the allowance. */
+  async function failedWithDuplicate(ann: Caller) {
     const postId = await createdPost(ann)
     await deliver(world.context, postId, { bluesky: 'refused' })
-    const draftId = (await duplicate(ann, postId)).body.data.postId
+    const draftId: string = (await duplicate(ann, postId)).body.data.postId
+    return { postId, draftId }
+  }
+
+  it('a retry of a post with a free duplicate counts again, and both can be sent', async () => {
+    const ann = await world.caller({ maxPosts: 2 })
+    const { postId, draftId } = await failedWithDuplicate(ann)
     expect(await usageOf(ann.userId)).toBe(1)
     expect(await ann.call('POST', `/${postId}/retry`)).toMatchObject({ status: 200 })
     expect(await usageOf(ann.userId)).toBe(2)
@@ -389,9 +395,7 @@ describe('duplicating a post', () => {
 
   it('at the limit, a post with a free duplicate can be retried once the draft is deleted', async () => {
     const ann = await world.caller({ maxPosts: 1 })
-    const postId = await createdPost(ann)
-    await deliver(world.context, postId, { bluesky: 'refused' })
-    const draftId = (await duplicate(ann, postId)).body.data.postId
+    const { postId, draftId } = await failedWithDuplicate(ann)
     const refused = await ann.call('POST', `/${postId}/retry`)
     expect([refused.status, refused.body.code]).toEqual([403, 'POST_LIMIT_REACHED'])
     expect((await stored(postId))!.status).toBe('FAILED')
@@ -402,9 +406,7 @@ describe('duplicating a post', () => {
 
   it('a draft that was published returns no share when it is deleted', async () => {
     const ann = await world.caller({ maxPosts: 1 })
-    const postId = await createdPost(ann)
-    await deliver(world.context, postId, { bluesky: 'refused' })
-    const draftId = (await duplicate(ann, postId)).body.data.postId
+    const { postId, draftId } = await failedWithDuplicate(ann)
     await ann.call('PATCH', `/${draftId}`, { status: 'PENDING' })
     await deliver(world.context, draftId, { bluesky: 'accepted' })
     await ann.call('DELETE', `/${draftId}`)
