@@ -1,7 +1,7 @@
 import { readConfig } from '../config/schema.ts'
 import { createContext, type Context } from '../context.ts'
 import { parseList } from '../domain/shared/lists.ts'
-import { createSchedules } from '../worker/temporal-data-loss.ts'
+import { setUpSchedules } from '../worker/temporal-data-loss.ts'
 import { runProcess } from './run-process.ts'
 
 /**
@@ -15,7 +15,7 @@ await runProcess(async () => {
     await context.database.createSchema()
     await context.storage.ensureBucket([config.FRONTEND_URL, ...parseList(config.CORS_ORIGINS)])
     await createSearchAttributes(context)
-    await createSchedules(context)
+    await setUpSchedules(context)
     context.logger.info('Setup finished. Start the API and the worker next.')
   } finally {
     await context.close()

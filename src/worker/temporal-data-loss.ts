@@ -33,11 +33,11 @@ async function recoverIfLost({ orchestrator, config, collection, logger }: Tempo
   await orchestrator.ensureSearchAttributes().catch((error: unknown) => {
     logger.warn({ err: error }, 'search attribute creation failed')
   })
-  await createSchedules({ orchestrator, config, collection })
+  await setUpSchedules({ orchestrator, config, collection })
 }
 
 /** Creates the Schedules, or updates them. Without any, Temporal is new or has lost its data, and every open post is restarted. */
-export async function createSchedules({
+export async function setUpSchedules({
   orchestrator,
   config,
   collection,

@@ -70,6 +70,7 @@ export function createCollector<Claim>(due: DueRecords<Claim>, deps: CollectorDe
     const turnEndsAt = Math.min(turnStartedAt + TURN_MS, endsAt)
     const isTurnOver = () => getTime() >= turnEndsAt || draining.aborted
     const totals = { ...NOTHING_COLLECTED }
+    for (const [name, pauseEndsAt] of pauses) if (pauseEndsAt <= turnStartedAt) pauses.delete(name)
 
     const joined = new Set<Promise<number>>()
     for (const platform of listPlatforms()) {

@@ -31,7 +31,7 @@ export const planRoute: FastifyPluginAsyncTypebox<{ context: Context }> = async 
   const validate = createRequestAjv().compile(ImportRowInput)
   const busyMessage = 'Your other import is still being read. Send this one when it is planned.'
   const reads = createConcurrencyLimit({ perProcess: MAX_CONCURRENT_READS, busyMessage })
-  // A file takes this place once it has arrived, so that users who send slowly keep nobody from planning.
+  // A file takes this place once it has arrived, so that slow senders do not keep other users from planning.
   const plans = createConcurrencyLimit({ perProcess: MAX_CONCURRENT_PLANS, busyMessage, waitMs: PLAN_WAIT_MS })
   app.removeAllContentTypeParsers()
   // The whole body is read before its rows are checked: they may take longer than a client may take to send it.

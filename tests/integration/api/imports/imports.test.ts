@@ -464,7 +464,7 @@ it('fields of JSON rows and cells that are not known are warned, and errors of t
   )
 })
 
-it('users whose files arrive slowly keep nobody from planning', async () => {
+it('users whose files arrive slowly do not keep others from planning', async () => {
   const url = `${await listen()}/api/imports`
   const slow = await Promise.all(
     Array.from({ length: 4 }, async () => {
