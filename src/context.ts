@@ -1,17 +1,17 @@
 import { systemClock, type Clock } from './clock.ts'
-import { createEventRelay } from './commands/events/relay-events.ts'
 import { createStartPushes } from './commands/notifications/start-pushes.ts'
 import { createLoginEvents } from './commands/users/login-events.ts'
 import type { Config } from './config/schema.ts'
 import { createClients, createPlatforms, type ClientOverrides } from './context/clients.ts'
 import { createServices } from './context/services.ts'
-import { createStores } from './context/stores.ts'
+import { storeSettings } from './config/stores.ts'
 import type { AccessTokens } from './domain/users/access-tokens.ts'
 import { createLogger, type Logger } from './logger.ts'
 import type { PlatformRegistry } from './platforms/registry.ts'
 import { createReadiness } from './readiness.ts'
 import { createPseudonyms } from './security/pseudonyms.ts'
 import { openDatabase, type Database } from './store/shared/database.ts'
+import { createStores } from './store/stores.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 
 interface Overrides extends ClientOverrides {
@@ -33,26 +33,15 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
   const clients = createClients({ config, logger, metrics, overrides })
   const loginEvents = createLoginEvents({ logger, metrics, pseudonyms: createPseudonyms(config.REFRESH_TOKEN_SECRET) })
   const stores = createStores({
-    config,
     database,
     now: () => clock.now(),
-    onPendingEvents: (post) => eventRelay.add([post]),
+    onPendingEvents: (post) => services.eventRelay.add([post]),
     startPushes: clients.push && createStartPushes({ ...clients, logger }),
     onLoginLimit: loginEvents.throttled,
+    settings: storeSettings(config),
   })
-  const eventRelay = createEventRelay({ ...stores, database, logger })
   const platforms = createPlatforms({ config, logger, metrics, stores, clients, registry: overrides.platforms })
-  const services = createServices({
-    config,
-    logger,
-    metrics,
-    clock,
-    database,
-    stores,
-    clients,
-    platforms,
-    eventRelay,
-  })
+  const services = createServices(config, { clock, logger, metrics, database, ...stores, ...clients, platforms })
 
   return {
     config,
@@ -64,7 +53,6 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
     ...clients,
     ...services,
     platforms,
-    eventRelay,
     loginEvents,
 
     /** Aborts when this process is asked to stop. From then on it is not ready for new work. */
@@ -88,7 +76,7 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
 
     async close(): Promise<void> {
       await services.startQueue.close()
-      await eventRelay.close()
+      await services.eventRelay.close()
       services.wakeWebhooks.close()
       await Promise.allSettled([
         clients.orchestrator.close(),

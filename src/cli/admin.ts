@@ -1,25 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
-import { systemClock } from '../clock.ts'
 import { listMisplaced } from '../commands/posts/list-misplaced.ts'
 import { changeActivity } from '../commands/users/change-activity.ts'
 import { changeRole } from '../commands/users/change-role.ts'
 import { createUser } from '../commands/users/create-user.ts'
-import { readConfig, type Config } from '../config/schema.ts'
+import { readConfig } from '../config/schema.ts'
+import { createContext, type Context } from '../context.ts'
 import { CLI_ACTOR } from '../domain/users/audit.ts'
 import type { User } from '../domain/users/user.ts'
-import { DAY } from '../domain/shared/times.ts'
-import { createPasswordHasher } from '../security/password-hasher.ts'
-import { planLimits } from '../config/plans.ts'
-import { createAuditLog } from '../store/users/audit.ts'
-import { openDatabase, type Database } from '../store/shared/database.ts'
+import type { Database } from '../store/shared/database.ts'
 import { findVersionError } from '../store/shared/schema-version.ts'
-import { createEventStore } from '../store/events/events.ts'
-import { createErasureStore } from '../store/users/erasures.ts'
-import { createNotificationStore } from '../store/notifications/notifications.ts'
-import { createPostStore } from '../store/posts/posts.ts'
-import { createUserStore, type UserStore } from '../store/users/users.ts'
 import { runProcess } from './run-process.ts'
 
 const USAGE = `Usage:
@@ -31,24 +22,22 @@ const USAGE = `Usage:
   npm run admin -- list
   npm run admin -- misplaced`
 
-type ChangeDeps = Parameters<typeof changeActivity>[0]
-
 /** The commands that change an account. Each adds an entry to the audit log, like a change by an admin. */
 const CHANGES = {
   grant: {
-    apply: (deps: ChangeDeps, userId: string) => changeRole(deps, CLI_ACTOR, userId, 'admin'),
+    apply: (context: Context, userId: string) => changeRole(context, CLI_ACTOR, userId, 'admin'),
     result: 'is now an admin',
   },
   revoke: {
-    apply: (deps: ChangeDeps, userId: string) => changeRole(deps, CLI_ACTOR, userId, 'user'),
+    apply: (context: Context, userId: string) => changeRole(context, CLI_ACTOR, userId, 'user'),
     result: 'is no longer an admin',
   },
   disable: {
-    apply: (deps: ChangeDeps, userId: string) => changeActivity(deps, CLI_ACTOR, userId, false),
+    apply: (context: Context, userId: string) => changeActivity(context, CLI_ACTOR, userId, false),
     result: 'is disabled',
   },
   enable: {
-    apply: (deps: ChangeDeps, userId: string) => changeActivity(deps, CLI_ACTOR, userId, true),
+    apply: (context: Context, userId: string) => changeActivity(context, CLI_ACTOR, userId, true),
     result: 'is enabled',
   },
 }
@@ -57,18 +46,16 @@ const CHANGES = {
 await runProcess(async () => {
   const { values, positionals } = readArguments()
   const [command, email] = positionals
-  const config = readConfig(process.env)
-  const database = await openDatabase(config.MONGODB_URL)
+  const context = await createContext(readConfig(process.env))
   try {
-    await assertSchema(database)
-    const users = createUserStore(database.connection)
-    if (command === 'create' && email) await create(users, config, email, values)
-    else if (isChange(command) && email) await change(database, users, command, email)
-    else if (command === 'list') await list(users)
-    else if (command === 'misplaced') await printMisplaced(database, users, config)
+    await assertSchema(context.database)
+    if (command === 'create' && email) await create(context, email, values)
+    else if (isChange(command) && email) await change(context, command, email)
+    else if (command === 'list') await list(context)
+    else if (command === 'misplaced') await printMisplaced(context)
     else throw new Error(USAGE)
   } finally {
-    await database.close()
+    await context.close()
   }
 })
 
@@ -95,19 +82,12 @@ interface CreateOptions {
   'password-stdin': boolean
 }
 
-async function create(users: UserStore, config: Config, email: string, options: CreateOptions): Promise<void> {
+async function create(context: Context, email: string, options: CreateOptions): Promise<void> {
   if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new Error(`${email} is not an email address`)
   const given = options['password-stdin'] ? (await text(process.stdin)).replace(/\r?\n$/, '') : null
   const password = given ?? randomBytes(18).toString('base64url')
-  const user = await createUser(
-    { users, passwords: createPasswordHasher(), clock: systemClock },
-    {
-      email,
-      password,
-      name: options.name ?? email.split('@', 1)[0]!,
-      limits: planLimits(config).free,
-    },
-  )
+  const name = options.name ?? email.split('@', 1)[0]!
+  const user = await createUser(context, { email, password, name, limits: context.planLimits.free })
   print(`Created ${user.email} (${user._id}).`)
   if (given === null) print(`Password, shown only this once: ${password}`)
 }
@@ -116,42 +96,24 @@ function isChange(command: string | undefined): command is keyof typeof CHANGES 
   return command !== undefined && Object.hasOwn(CHANGES, command)
 }
 
-async function change(
-  database: Database,
-  users: UserStore,
-  command: keyof typeof CHANGES,
-  email: string,
-): Promise<void> {
-  const user = await users.findByEmail(email)
+async function change(context: Context, command: keyof typeof CHANGES, email: string): Promise<void> {
+  const user = await context.users.findByEmail(email)
   if (!user) throw new Error(`No account has the address ${email}. Run "npm run admin -- list" to see all accounts.`)
-  const { connection } = database
-  const now = () => systemClock.now()
-  const deps = {
-    database,
-    users,
-    audit: createAuditLog(connection),
-    erasures: createErasureStore(connection),
-    notifications: createNotificationStore(connection, now),
-    posts: createPostStore(connection, now),
-    clock: systemClock,
-  }
   const { apply, result } = CHANGES[command]
-  await apply(deps, user._id)
+  await apply(context, user._id)
   print(`${email} ${result}.`)
 }
 
-async function list(users: UserStore): Promise<void> {
+async function list({ users }: Context): Promise<void> {
   const rows = [['EMAIL', 'NAME', 'ROLE', 'PLAN', 'POSTS', 'CREATED', 'LAST LOGIN']]
   for await (const user of users.all()) rows.push(toRow(user))
   printTable(rows)
 }
 
 /** Lists the posts that were published on another account than the one they were created for. */
-async function printMisplaced({ connection }: Database, users: UserStore, config: Config): Promise<void> {
-  const now = () => systemClock.now()
-  const events = createEventStore(connection, now, { retentionMs: config.EVENT_RETENTION_DAYS * DAY })
+async function printMisplaced(context: Context): Promise<void> {
   const rows = [['EMAIL', 'POST', 'PLATFORM', 'CREATED FOR', 'PUBLISHED ON', 'URL']]
-  for await (const post of listMisplaced({ users, events, posts: createPostStore(connection, now) })) {
+  for await (const post of listMisplaced(context)) {
     rows.push([post.email, post.postId, post.platform, post.createdFor, post.publishedOn, post.url])
   }
   printTable(rows)

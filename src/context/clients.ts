@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { Clients } from '../commands/parts.ts'
 import { createServerApplications } from '../commands/accounts/server-applications.ts'
 import {
   createCaptionProvider,
@@ -27,7 +28,7 @@ import { createPlatformRegistry, type PlatformRegistry } from '../platforms/regi
 import { createTokenCipher } from '../security/token-cipher.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { createQuotaObserver } from '../telemetry/quota-observer.ts'
-import type { Stores } from './stores.ts'
+import type { Stores } from '../store/stores.ts'
 
 /** Clients that replace the configured ones. */
 export interface ClientOverrides {
@@ -45,7 +46,7 @@ interface ClientsOptions {
 }
 
 /** Creates the clients of other servers. Temporal and storage are connected when first used. */
-export function createClients({ config, logger, metrics, overrides }: ClientsOptions) {
+export function createClients({ config, logger, metrics, overrides }: ClientsOptions): Clients {
   const storage = createConfiguredStorage(config)
   return {
     orchestrator: overrides.orchestrator ?? createConfiguredOrchestrator(config, { logger, metrics }),
@@ -53,13 +54,10 @@ export function createClients({ config, logger, metrics, overrides }: ClientsOpt
     media: createMediaSource(storage),
     avatars: createAvatars({ storage, timeoutMs: 5 * SECOND }),
     mailer: createMailer({ url: config.SMTP_URL, from: config.MAIL_FROM }),
-    /** Null where push is not configured. */
     push: overrides.push ?? createPushIfConfigured(config),
     webhookSender: createConfiguredWebhookSender(config),
-    /** Null where payments are not configured. */
     payments: overrides.payments ?? createPaymentsIfConfigured(config, metrics),
     captions: overrides.captions ?? createCaptionProvider(config),
-    /** Null where the login with Google is not configured. */
     identity: createGoogleLogin(config),
     largeTexts: createLargeTexts(),
     cipher: createTokenCipher(config.TOKEN_ENCRYPTION_KEYS, reportUnreadable(logger)),
@@ -75,8 +73,6 @@ function reportUnreadable(logger: Logger): (keyId: string) => void {
     logger.error({ keyId }, 'stored secret unreadable: check TOKEN_ENCRYPTION_KEYS')
   }
 }
-
-export type Clients = ReturnType<typeof createClients>
 
 interface PlatformsOptions {
   config: Config

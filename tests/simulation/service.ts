@@ -1,3 +1,4 @@
+import type { CommandContext } from '../../src/commands/context.ts'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -295,9 +296,15 @@ export function createWorker(process: Process, surroundings: Surroundings) {
 /** Creates an API process: the commands of its routes, without HTTP. */
 export function createApi(process: Process, surroundings: Surroundings) {
   const { source } = surroundings
-  const parts = createParts(process, surroundings)
+  const parts = partial<CommandContext>({
+    ...createParts(process, surroundings),
+    snapshots: partial({ removeByPost: async () => {} }),
+    deadLetters: partial({ removeByPost: async () => {} }),
+    uploads: partial({ setNamed: async () => {} }),
+    users: partial({ raiseAnalyticsVersion: async () => true }),
+  })
   const { posts, database } = parts
-  const startQueue = source.starting.createStartQueue({ ...parts, planWeights: { free: 1, pro: 1 } })
+  const startQueue = source.starting.createStartQueue(parts, { free: 1, pro: 1 })
   return {
     async create(post: Post): Promise<void> {
       await database.transaction((session) => posts.insert([post], session))
@@ -309,17 +316,6 @@ export function createApi(process: Process, surroundings: Surroundings) {
     },
     cancel: (userId: string, postId: string) => source.cancelling.cancelPost(parts, userId, postId),
     retry: (userId: string, postId: string) => source.retrying.retryPost(parts, { userId, postId }),
-    delete: (userId: string, postId: string) =>
-      source.deleting.deletePost(
-        {
-          ...parts,
-          snapshots: partial({ removeByPost: async () => {} }),
-          deadLetters: partial({ removeByPost: async () => {} }),
-          uploads: partial({ setNamed: async () => {} }),
-          users: partial({ raiseAnalyticsVersion: async () => true }),
-        },
-        userId,
-        postId,
-      ),
+    delete: (userId: string, postId: string) => source.deleting.deletePost(parts, userId, postId),
   }
 }

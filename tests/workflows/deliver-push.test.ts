@@ -1,4 +1,5 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
+import type { CommandContext } from '../../src/commands/context.ts'
 import { Worker, type WorkflowBundleOption } from '@temporalio/worker'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createPushActivities } from '../../src/activities/notifications/push.ts'
@@ -59,7 +60,7 @@ async function startDelivery(
   }
   for (const token of tokens) {
     const pushTokens = { register } as unknown as PushTokenStore
-    await registerPushDevice({ cipher, pushTokens }, { userId, token, platform: 'ios' })
+    await registerPushDevice(partial<CommandContext>({ cipher, pushTokens }), { userId, token, platform: 'ios' })
   }
   /** All calls to the push service, in order. */
   const calls: { token: string; at: number; accepted: boolean }[] = []

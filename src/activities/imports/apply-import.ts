@@ -1,11 +1,10 @@
 import { cancellationSignal } from '@temporalio/activity'
-import { applyRows, type ApplyRowsDeps } from '../../commands/imports/apply-rows.ts'
+import { applyRows } from '../../commands/imports/apply-rows.ts'
+import type { Context } from '../../context.ts'
 import { createFairLimit, QueueFull } from '../../flow/fair-limit.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
 import { retryAfter } from '../shared/retry-after.ts'
-
-export type ApplyImportDeps = ApplyRowsDeps
 
 /** Batches of imports that a worker processes concurrently. The other slots of their task queue are for the sweeper and other work. */
 const CONCURRENT_BATCHES = 4
@@ -14,7 +13,7 @@ const CONCURRENT_PER_USER = 2
 /** Batches that wait in their slots for the user's turn, twice as many at most. */
 const WAITING_BATCHES = 4
 
-export function createApplyImportActivities(deps: ApplyImportDeps) {
+export function createApplyImportActivities(deps: Context) {
   const takeTurn = createFairLimit({
     maxRunning: CONCURRENT_BATCHES,
     perKey: CONCURRENT_PER_USER,

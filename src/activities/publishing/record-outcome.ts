@@ -15,7 +15,7 @@ import type { WorkerContext } from '../worker-context.ts'
 
 /** Records the outcome of an attempt. The post stores the notification of the user in the same write. */
 export function createOutcomeRecorder(deps: WorkerContext) {
-  const { posts, notifications, database, events, clock, metrics, unansweredSettleMs } = deps
+  const { posts, notifications, clock, metrics, unansweredSettleMs } = deps
 
   /** Changes the post, and stores the pending timeline events with it. */
   async function applyMove({ post, activity }: Attempt, move: Move): Promise<Post> {
@@ -49,7 +49,7 @@ export function createOutcomeRecorder(deps: WorkerContext) {
         platformPostUrl,
         ...toCauseFields(null),
       }
-      await appendEvents({ database, events }, post.userId, [deliveryAccepted(post, entry, clock.now())])
+      await appendEvents(deps, post.userId, [deliveryAccepted(post, entry, clock.now())])
       return POST_DELETED
     }
     return { kind: 'done', result: toDeliveryResult(moved, input, 'completed') }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '../../clock.ts'
 import { raceAbort } from '../../flow/deadlines.ts'
 import { nameAmongSeveral } from '../../domain/accounts/selection.ts'
 import { accountExpired } from '../../domain/events/account-events.ts'
@@ -7,29 +6,13 @@ import { connectionExpired } from '../../domain/notifications/notifications.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { SecretUnreadableError } from '../../domain/shared/secrets.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { CallOptions, Credentials } from '../../platforms/contract.ts'
 import { CredentialsUnreadable, PlatformError } from '../../platforms/errors.ts'
-import type { Database } from '../../store/shared/database.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
-import type { EventStore } from '../../store/events/events.ts'
-import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import type { AccountVersion } from '../../store/accounts/account-records.ts'
-import { findDefault, type AccountStore, type ConnectedAccount } from '../../store/accounts/accounts.ts'
+import { findDefault, type ConnectedAccount } from '../../store/accounts/accounts.ts'
 import { endSession, openSecrets, sealSecrets } from './account-secrets.ts'
-import type { PlatformRegistry } from '../../platforms/registry.ts'
-
-interface AccountCredentialsDeps {
-  accounts: AccountStore
-  cipher: TokenCipher
-  adapters: PlatformRegistry
-  events: EventStore
-  notifications: NotificationStore
-  database: Database
-  clock: Clock
-  /** Deadline of one renewal call. */
-  renewalTimeoutMs?: number
-}
+import type { Parts } from '../parts.ts'
 
 /** Chooses one of the user's accounts on the platform; null when it is not connected. */
 export type ChooseAccount = (accounts: readonly ConnectedAccount[], platform: Platform) => ConnectedAccount | null
@@ -77,9 +60,10 @@ const LONGEST_POLL_MS = SECOND
  * and calls the platform. The others poll and read again. Every write is conditional on that version, so an answer that arrives
  * after the user reconnected or disconnected changes nothing. When the answer of a renewal is lost, the old token stays stored
  * and the next attempt uses it again.
+ * @param renewalTimeoutMs deadline of one renewal call
  */
-export function createAccountCredentials(deps: AccountCredentialsDeps) {
-  const { accounts, cipher, adapters, events, notifications, database, clock, renewalTimeoutMs = 15 * SECOND } = deps
+export function createAccountCredentials(parts: Parts, renewalTimeoutMs = 15 * SECOND) {
+  const { accounts, cipher, platforms, events, notifications, database, clock } = parts
   const flights = new Map<string, Promise<Credentials>>()
 
   /**
@@ -93,7 +77,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     if (!account) return null
     const current = await openAccount(account)
     const lifeMs = current.expiresAt ? current.expiresAt.getTime() - clock.now().getTime() : Infinity
-    if (lifeMs >= (options.minLifeMs ?? 10 * MINUTE) || !adapters.find(platform)?.renew) return current
+    if (lifeMs >= (options.minLifeMs ?? 10 * MINUTE) || !platforms.find(platform)?.renew) return current
     try {
       return await renew(userId, platform, current, options)
     } catch (error) {
@@ -177,7 +161,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
     const account = await find(userId, platform, choose)
     if (!account || account.version !== version) return await openCurrent(platform, account)
     const current = await openAccount(account)
-    const adapter = adapters.find(platform)
+    const adapter = platforms.find(platform)
     if (!adapter?.renew) {
       const reason = `${platformLabel(platform)} requires a new login`
       // The tokens were refused and only a new login can replace them.
@@ -228,7 +212,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
       return await saveRenewed(before, renewed, choose)
     }
     const account = await find(userId, platform, choose)
-    if (!account) await endSession(adapters.find(platform), { ...renewed, version })
+    if (!account) await endSession(platforms.find(platform), { ...renewed, version })
     return await openCurrent(platform, account)
   }
 

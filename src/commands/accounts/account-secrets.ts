@@ -3,8 +3,8 @@ import { SecretUnreadableError, type SecretContext } from '../../domain/shared/s
 import { SECOND } from '../../domain/shared/times.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { Credentials, PlatformAdapter } from '../../platforms/contract.ts'
-import type { AccountStore, ConnectedAccount, SealedAuth } from '../../store/accounts/accounts.ts'
-import type { PlatformRegistry } from '../../platforms/registry.ts'
+import type { ConnectedAccount, SealedAuth } from '../../store/accounts/accounts.ts'
+import type { Parts } from '../parts.ts'
 
 const REVOKE_TIMEOUT_MS = 5 * SECOND
 
@@ -68,18 +68,12 @@ export async function endSession(adapter: PlatformAdapter | null, credentials: C
   }
 }
 
-interface EndUnusedDeps {
-  accounts: AccountStore
-  cipher: TokenCipher
-  platforms: PlatformRegistry
-}
-
 /**
  * Ends a session unless a stored connection uses the same tokens. A platform may issue one token per account for every request
  * (Mastodon does). If this cannot be determined, the session expires by itself.
  */
 export async function endUnusedSession(
-  { accounts, cipher, platforms }: EndUnusedDeps,
+  { accounts, cipher, platforms }: Parts,
   platform: Platform,
   credentials: Credentials,
 ): Promise<void> {

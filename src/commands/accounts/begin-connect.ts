@@ -1,27 +1,13 @@
-import type { Clock } from '../../clock.ts'
-import type { ConnectStates } from '../../security/connect-states.ts'
-import type { TokenCipher } from '../../security/token-cipher.ts'
-import type { ConnectAttemptStore } from '../../store/accounts/connect-attempts.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { REDIRECT_LIFETIME_MS } from '../../domain/shared/redirects.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { RedirectConnect } from '../../platforms/contract.ts'
 import { PlatformError, ServerNotAllowedError } from '../../platforms/errors.ts'
-import type { RateLimit } from '../../store/shared/rate-limits.ts'
 import { connectAttemptContext, sealAttemptSecrets } from '../shared/attempt-secrets.ts'
 import { mapPlatformOutage } from './map-platform-error.ts'
 import { hashSecret, newSecret } from '../../security/random.ts'
-import type { PlatformRegistry } from '../../platforms/registry.ts'
-
-interface BeginConnectDeps {
-  connectStates: ConnectStates
-  connectAttempts: ConnectAttemptStore
-  cipher: TokenCipher
-  clock: Clock
-  platforms: PlatformRegistry
-  limits: Record<'namedServer', RateLimit>
-}
+import type { CommandContext } from '../context.ts'
 
 interface BeginConnect {
   userId: string
@@ -46,7 +32,7 @@ const BEGIN_TIMEOUT_MS = 10 * SECOND
  * RATE_LIMITED when the user named too many
  */
 export async function beginConnect(
-  deps: BeginConnectDeps,
+  deps: CommandContext,
   { userId, sessionId, platform, redirectUri, server, replace, isBound }: BeginConnect,
 ): Promise<{ url: string; binding: string | null }> {
   const redirect = deps.platforms.redirect(platform)

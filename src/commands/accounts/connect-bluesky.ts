@@ -1,4 +1,3 @@
-import type { RateLimit } from '../../store/shared/rate-limits.ts'
 import { platformLabel } from '../../domain/shared/platforms.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
@@ -6,11 +5,8 @@ import type { AuthorizedAccount, DirectConnect } from '../../platforms/contract.
 import { PlatformError } from '../../platforms/errors.ts'
 import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
 import { mapPlatformError } from './map-platform-error.ts'
-import { storeConnection, type ConnectingUser, type StoreConnectionDeps } from './store-connection.ts'
-
-interface ConnectBlueskyDeps extends StoreConnectionDeps {
-  limits: Record<'blueskyGuess' | 'blueskyUser' | 'blueskyIdentifier', RateLimit>
-}
+import { storeConnection, type ConnectingUser } from './store-connection.ts'
+import type { CommandContext } from '../context.ts'
 
 interface ConnectBluesky extends ConnectingUser {
   /** Handle, with or without a leading `@`, or email address. */
@@ -25,7 +21,7 @@ const LOGIN_TIMEOUT_MS = 10 * SECOND
  * @throws ServiceError PLATFORM_CREDENTIALS_INVALID, PLATFORM_UNAVAILABLE; ACCOUNT_ALREADY_CONNECTED when another user here has
  * the Bluesky account; ACCOUNT_LIMIT_REACHED; RATE_LIMITED before the platform is called, so that the service cannot be used to guess passwords
  */
-export async function connectBluesky(deps: ConnectBlueskyDeps, input: ConnectBluesky): Promise<ConnectedAccount> {
+export async function connectBluesky(deps: CommandContext, input: ConnectBluesky): Promise<ConnectedAccount> {
   const refundGuess = await takeGuess(deps, input)
   let connection: AuthorizedAccount
   try {
@@ -43,7 +39,7 @@ export async function connectBluesky(deps: ConnectBlueskyDeps, input: ConnectBlu
  * Counts a failed login before the platform is called, so that parallel guesses cannot exceed the limit.
  * @returns a function that refunds the count when the login did not fail because of its credentials
  */
-async function takeGuess({ limits }: ConnectBlueskyDeps, { userId, identifier }: ConnectBluesky) {
+async function takeGuess({ limits }: CommandContext, { userId, identifier }: ConnectBluesky) {
   const account = identifier.trim().replace(/^@/, '').toLowerCase()
   const steps = [
     {

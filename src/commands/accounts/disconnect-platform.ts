@@ -1,13 +1,8 @@
 import type { Platform } from '../../domain/shared/platforms.ts'
-import type { AccountStore } from '../../store/accounts/accounts.ts'
 import type { WaitingPost } from '../../store/posts/post-lists.ts'
 import { endUnusedSession, openSecretsIfReadable } from './account-secrets.ts'
 import { accountNotFound } from './refresh-platform.ts'
-import type { StoreConnectionDeps } from './store-connection.ts'
-
-interface DisconnectPlatformDeps extends Omit<StoreConnectionDeps, 'accounts' | 'orchestrator'> {
-  accounts: AccountStore
-}
+import type { CommandContext } from '../context.ts'
 
 /** The waiting posts that an answer lists. */
 const MAX_LISTED = 100
@@ -23,7 +18,7 @@ export interface Disconnected {
  * possible. Can be repeated.
  */
 export async function disconnectPlatform(
-  deps: DisconnectPlatformDeps,
+  deps: CommandContext,
   userId: string,
   platform: Platform,
 ): Promise<Disconnected> {
@@ -36,7 +31,7 @@ export async function disconnectPlatform(
  * @throws ServiceError NOT_FOUND
  */
 export async function disconnectAccount(
-  deps: DisconnectPlatformDeps,
+  deps: CommandContext,
   userId: string,
   accountId: string,
 ): Promise<Disconnected> {
@@ -44,7 +39,7 @@ export async function disconnectAccount(
   return disconnect(deps, userId, [accountId])
 }
 
-async function disconnect(deps: DisconnectPlatformDeps, userId: string, ids: string[]): Promise<Disconnected> {
+async function disconnect(deps: CommandContext, userId: string, ids: string[]): Promise<Disconnected> {
   const { accounts, posts, users, cipher } = deps
   const removed = await accounts.disconnect(userId, ids)
   await posts.invalidatePrepared(userId)

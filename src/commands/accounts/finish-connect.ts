@@ -1,5 +1,4 @@
 import type { ConnectStates } from '../../security/connect-states.ts'
-import type { SessionStore } from '../../store/users/sessions.ts'
 import {
   chooseOffered,
   type ConnectOutcome,
@@ -15,13 +14,9 @@ import { PlatformError } from '../../platforms/errors.ts'
 import type { AttemptName, ConnectAttempt } from '../../store/accounts/connect-attempts.ts'
 import { connectAttemptContext, openAttemptSecrets } from '../shared/attempt-secrets.ts'
 import { hashSecret } from '../../security/random.ts'
-import { saveOffer, type OfferDeps } from './offers.ts'
+import { saveOffer } from './offers.ts'
 import { storeConnection } from './store-connection.ts'
-
-interface FinishConnectDeps extends OfferDeps {
-  connectStates: ConnectStates
-  sessions: SessionStore
-}
+import type { CommandContext } from '../context.ts'
 
 interface FinishConnect {
   platform: Platform
@@ -56,7 +51,7 @@ const COMPLETE_TIMEOUT_MS = 10 * SECOND
  * and consumed by this call. Of several callbacks with one state, exactly one exchanges the code.
  * @throws errors of the database before the attempt was used up
  */
-export async function finishConnect(deps: FinishConnectDeps, input: FinishConnect): Promise<FinishedConnect> {
+export async function finishConnect(deps: CommandContext, input: FinishConnect): Promise<FinishedConnect> {
   const { platform, redirectUri, query } = input
   const redirect = deps.platforms.redirect(platform)
   const attempt = redirect && (await takeAttempt(deps, redirect, input))
@@ -79,7 +74,7 @@ export async function finishConnect(deps: FinishConnectDeps, input: FinishConnec
 }
 
 /** Returns the function that chooses one of the accounts that the login offers. */
-async function prepareChoice({ accounts }: FinishConnectDeps, { userId, platform, adds = false }: ConnectAttempt) {
+async function prepareChoice({ accounts }: CommandContext, { userId, platform, adds = false }: ConnectAttempt) {
   const connected = (await accounts.listConnected(userId))
     .filter((one) => one.platform === platform)
     .toSorted((one, other) => Number(other.isDefault) - Number(one.isDefault))
@@ -88,7 +83,7 @@ async function prepareChoice({ accounts }: FinishConnectDeps, { userId, platform
 }
 
 async function takeAttempt(
-  { connectAttempts, connectStates, clock }: FinishConnectDeps,
+  { connectAttempts, connectStates, clock }: CommandContext,
   { lookupParameter }: RedirectConnect,
   input: FinishConnect,
 ): Promise<ConnectAttempt | null> {
@@ -126,7 +121,7 @@ function nameAttempt(
  * too.
  */
 async function isSessionActive(
-  { users, sessions, clock }: FinishConnectDeps,
+  { users, sessions, clock }: CommandContext,
   { userId, sessionId }: ConnectAttempt,
 ): Promise<boolean> {
   const [user, session] = await Promise.all([users.findById(userId), sessions.find(sessionId)])

@@ -1,16 +1,8 @@
-import type { Clock } from '../../clock.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
-import type { TokenCipher } from '../../security/token-cipher.ts'
-import type { AccountStore } from '../../store/accounts/accounts.ts'
-
-interface MissingKeysDeps {
-  accounts: AccountStore
-  cipher: TokenCipher
-  clock: Clock
-}
+import type { Parts } from '../parts.ts'
 
 /** Finds encryption keys that stored logins need and that are not configured. Reads the logins once a minute at most. */
-export function createMissingKeys({ accounts, cipher, clock }: MissingKeysDeps): () => Promise<string[]> {
+export function createMissingKeys({ accounts, cipher, clock }: Parts): () => Promise<string[]> {
   let latest: { at: number; keyIds: Promise<string[]> } | null = null
 
   async function read(): Promise<string[]> {

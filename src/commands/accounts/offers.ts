@@ -1,19 +1,14 @@
-import type { Clock } from '../../clock.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { REDIRECT_LIFETIME_MS } from '../../domain/shared/redirects.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { OfferedAccount, RedirectResult } from '../../platforms/contract.ts'
 import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
-import type { ConnectAttempt, ConnectAttemptStore } from '../../store/accounts/connect-attempts.ts'
+import type { ConnectAttempt } from '../../store/accounts/connect-attempts.ts'
 import { connectAttemptContext, openAttemptSecrets, sealAttemptSecrets } from '../shared/attempt-secrets.ts'
 import { mapPlatformError } from './map-platform-error.ts'
-import { storeConnection, type StoreConnectionDeps } from './store-connection.ts'
-
-export interface OfferDeps extends StoreConnectionDeps {
-  connectAttempts: ConnectAttemptStore
-  clock: Clock
-}
+import { storeConnection } from './store-connection.ts'
+import type { CommandContext } from '../context.ts'
 
 /** The accounts of a login among which its user may choose. */
 export interface Offer {
@@ -28,7 +23,7 @@ const OPEN_TIMEOUT_MS = 20 * SECOND
  * @returns the id of the offer; null when the login is for one account
  */
 export async function saveOffer(
-  { connectAttempts, cipher, clock }: OfferDeps,
+  { connectAttempts, cipher, clock }: CommandContext,
   attempt: ConnectAttempt,
   offered: readonly OfferedAccount[],
 ): Promise<string | null> {
@@ -39,7 +34,7 @@ export async function saveOffer(
 }
 
 /** @throws ServiceError NOT_FOUND, also when the offer has expired */
-export async function findOffer(deps: OfferDeps, userId: string, offerId: string): Promise<Offer> {
+export async function findOffer(deps: CommandContext, userId: string, offerId: string): Promise<Offer> {
   const { platform, offered } = await readOffer(deps, userId, offerId)
   const connected = (await deps.accounts.listConnected(userId)).filter((one) => one.platform === platform)
   const accounts = offered.map(({ accountId, profile }) => ({
@@ -64,7 +59,7 @@ interface ChosenOffers {
  * RECONNECT_REQUIRED, PLATFORM_UNAVAILABLE: the accounts before it are connected then
  */
 export async function connectOffered(
-  deps: OfferDeps,
+  deps: CommandContext,
   userId: string,
   { offerId, accountIds, replace }: ChosenOffers,
 ): Promise<ConnectedAccount[]> {
@@ -90,7 +85,7 @@ export async function connectOffered(
 }
 
 async function open(
-  { platforms }: OfferDeps,
+  { platforms }: CommandContext,
   platform: Platform,
   { secrets }: OfferedAccount,
   signal: AbortSignal,
@@ -104,7 +99,7 @@ async function open(
   }
 }
 
-async function readOffer({ connectAttempts, cipher, clock }: OfferDeps, userId: string, offerId: string) {
+async function readOffer({ connectAttempts, cipher, clock }: CommandContext, userId: string, offerId: string) {
   const attempt = await connectAttempts.findOffer(userId, offerId, clock.now())
   if (!attempt?.offer) throw new ServiceError('NOT_FOUND', 'The offer has expired. Connect the platform again.')
   const { offered = '[]' } = openAttemptSecrets(cipher, connectAttemptContext(attempt), attempt.offer)

@@ -1,20 +1,15 @@
-import { describeUse, type PublicationLedger, type PublicationUse } from '../../domain/quotas/publications.ts'
+import { describeUse, type PublicationUse } from '../../domain/quotas/publications.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
-import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
 import { findPublicationQuota } from './publication-quota.ts'
-
-interface PublicationUsesDeps {
-  platforms: PlatformRegistry
-  publicationLedger: PublicationLedger
-}
+import type { CommandContext } from '../context.ts'
 
 /**
  * Returns what accounts have used of their publication quotas, by platform.
  * @param accounts of those on one platform, the last counts
  */
 export async function readPublicationUses(
-  deps: PublicationUsesDeps,
+  deps: CommandContext,
   accounts: readonly ConnectedAccount[],
 ): Promise<Map<Platform, PublicationUse[]>> {
   const quotas = new Map(accounts.map((account) => [account.platform, findPublicationQuota(deps, account)]))

@@ -3,18 +3,10 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials, PlatformAdapter, Profile } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
-import { findDefault, type AccountStore, type ConnectedAccount } from '../../store/accounts/accounts.ts'
-import { chooseById, type AccountCredentials, type ChooseAccount } from './account-credentials.ts'
+import { findDefault, type ConnectedAccount } from '../../store/accounts/accounts.ts'
+import { chooseById, type ChooseAccount } from './account-credentials.ts'
 import { mapPlatformError } from './map-platform-error.ts'
-import type { PlatformRegistry } from '../../platforms/registry.ts'
-import type { RateLimit } from '../../store/shared/rate-limits.ts'
-
-interface RefreshPlatformDeps {
-  accounts: AccountStore
-  credentials: AccountCredentials
-  platforms: PlatformRegistry
-  limits: Record<'accountRefresh', RateLimit>
-}
+import type { CommandContext } from '../context.ts'
 
 const REFRESH_TIMEOUT_MS = 10 * SECOND
 
@@ -25,7 +17,7 @@ const REFRESH_TIMEOUT_MS = 10 * SECOND
  * @throws ServiceError PLATFORM_NOT_CONNECTED, RECONNECT_REQUIRED, PLATFORM_UNAVAILABLE
  */
 export async function refreshPlatform(
-  deps: RefreshPlatformDeps,
+  deps: CommandContext,
   userId: string,
   platform: Platform,
 ): Promise<ConnectedAccount> {
@@ -46,7 +38,7 @@ export async function refreshPlatform(
  * @throws ServiceError NOT_FOUND, RECONNECT_REQUIRED, PLATFORM_UNAVAILABLE
  */
 export async function refreshAccount(
-  deps: RefreshPlatformDeps,
+  deps: CommandContext,
   userId: string,
   accountId: string,
 ): Promise<ConnectedAccount> {
@@ -61,7 +53,7 @@ interface RefreshedAccount {
   choose: ChooseAccount
 }
 
-async function refresh(deps: RefreshPlatformDeps, refreshed: RefreshedAccount): Promise<ConnectedAccount> {
+async function refresh(deps: CommandContext, refreshed: RefreshedAccount): Promise<ConnectedAccount> {
   const { accounts } = deps
   const { userId, platform, choose } = refreshed
   const adapter = deps.platforms.find(platform)
@@ -83,7 +75,7 @@ async function refresh(deps: RefreshPlatformDeps, refreshed: RefreshedAccount): 
 }
 
 async function restoreSession(
-  { credentials }: RefreshPlatformDeps,
+  { credentials }: CommandContext,
   adapter: PlatformAdapter,
   { userId, choose }: RefreshedAccount,
   signal: AbortSignal,
@@ -96,7 +88,7 @@ async function restoreSession(
 }
 
 async function fetchProfile(
-  { accounts, credentials }: RefreshPlatformDeps,
+  { accounts, credentials }: CommandContext,
   { platform, profile }: PlatformAdapter,
   { userId, used }: { userId: string; used: Credentials },
   signal: AbortSignal,

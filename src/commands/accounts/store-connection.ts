@@ -1,23 +1,10 @@
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
-import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { AuthorizedAccount, RedirectResult } from '../../platforms/contract.ts'
-import type { AccountStore, ConnectedAccount, Seal } from '../../store/accounts/accounts.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-import type { UserStore } from '../../store/users/users.ts'
+import type { ConnectedAccount, Seal } from '../../store/accounts/accounts.ts'
 import { toConnectionId } from '../../workflows/contract/analytics.ts'
 import { endUnusedSession, openSecretsIfReadable, sealSecrets } from './account-secrets.ts'
-import type { PlatformRegistry } from '../../platforms/registry.ts'
-
-export interface StoreConnectionDeps {
-  accounts: AccountStore
-  findAccountLimit(userId: string): Promise<number>
-  posts: PostStore
-  users: UserStore
-  cipher: TokenCipher
-  platforms: PlatformRegistry
-  orchestrator: PublishOrchestrator
-}
+import type { CommandContext } from '../context.ts'
 
 /** What a user connects. */
 export interface ConnectingUser {
@@ -32,7 +19,7 @@ export interface ConnectingUser {
  * @throws ServiceError ACCOUNT_ALREADY_CONNECTED when another user here has an account, ACCOUNT_LIMIT_REACHED; the new sessions are ended then
  */
 export async function storeConnection(
-  deps: StoreConnectionDeps,
+  deps: CommandContext,
   user: ConnectingUser,
   platform: Platform,
   connection: RedirectResult,
@@ -53,7 +40,7 @@ export async function storeConnection(
 }
 
 /** Starts the first follower counts without waiting. It cannot fail: the daily run counts when Temporal does not answer. */
-function startFollowerCounts({ orchestrator, platforms }: StoreConnectionDeps, accounts: ConnectedAccount[]): void {
+function startFollowerCounts({ orchestrator, platforms }: CommandContext, accounts: ConnectedAccount[]): void {
   for (const account of accounts) {
     const { userId, platform } = account
     if (!platforms.find(platform)?.followers) continue
@@ -64,7 +51,7 @@ function startFollowerCounts({ orchestrator, platforms }: StoreConnectionDeps, a
 }
 
 async function connect(
-  deps: StoreConnectionDeps,
+  deps: CommandContext,
   { userId, replace }: ConnectingUser,
   login: RedirectResult & { platform: Platform },
 ) {

@@ -1,32 +1,15 @@
-import type { Clock } from '../../clock.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { findEntry } from '../../domain/posts/post-entries.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
-import type { Logger } from '../../logger.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-import type { RateLimits } from '../../store/shared/rate-limits.ts'
 import { findFetchTime } from '../../domain/analytics/snapshots.ts'
-import type { PostSnapshot, SnapshotStore } from '../../store/analytics/snapshots.ts'
+import type { PostSnapshot } from '../../store/analytics/snapshots.ts'
 import { REFRESH_TIMEOUT_MS } from '../../workflows/contract/analytics.ts'
+import type { CommandContext } from '../context.ts'
 
 /** The longest time that a client waits for fresh metrics. */
 const LONGEST_WAIT_MS = 5 * SECOND
-
-type Bucket = ReturnType<RateLimits['bucket']>
-
-export interface RefreshMetricsDeps {
-  posts: PostStore
-  snapshots: SnapshotStore
-  orchestrator: PublishOrchestrator
-  limits: { analyticsRefresh: Pick<Bucket, 'take' | 'clear'>; failedRefreshes: Pick<Bucket, 'tryTake'> }
-  clock: Clock
-  /** Aborts when the process stops. */
-  draining: AbortSignal
-  logger: Logger
-}
 
 interface Refresh {
   userId: string
@@ -43,7 +26,7 @@ interface Refresh {
  * @throws ServiceError NOT_FOUND, BAD_REQUEST when the post is not published there, RATE_LIMITED
  */
 export async function refreshMetrics(
-  deps: RefreshMetricsDeps,
+  deps: CommandContext,
   refresh: Refresh,
 ): Promise<{ snapshot: PostSnapshot | null; fresh: boolean }> {
   const { posts, snapshots, orchestrator, limits, clock } = deps
@@ -67,7 +50,7 @@ export async function refreshMetrics(
   return { snapshot: await snapshots.latest({ userId, postId }, platform, entry.target), fresh: outcome === 'fresh' }
 }
 
-async function returnAllowance({ limits }: RefreshMetricsDeps, userId: string): Promise<void> {
+async function returnAllowance({ limits }: CommandContext, userId: string): Promise<void> {
   if (await limits.failedRefreshes.tryTake(userId)) await limits.analyticsRefresh.clear(userId)
 }
 
@@ -76,7 +59,7 @@ async function returnAllowance({ limits }: RefreshMetricsDeps, userId: string): 
  * stays used.
  */
 async function returnAllowanceLater(
-  deps: RefreshMetricsDeps,
+  deps: CommandContext,
   refresh: Refresh & { target: string | undefined },
   requestedAt: Date,
 ): Promise<void> {

@@ -1,26 +1,14 @@
-import type { Clock } from '../../clock.ts'
 import type { Actor } from '../../domain/users/audit.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
-import type { AuditLog } from '../../store/users/audit.ts'
-import type { Database } from '../../store/shared/database.ts'
-import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
 import { backgroundWorkflowId } from '../../workflows/contract/background-work.ts'
 import { newAuditEntry } from '../shared/audit-entry.ts'
-
-export interface ReplayDeadLetterDeps {
-  database: Database
-  deadLetters: DeadLetterStore
-  audit: AuditLog
-  orchestrator: PublishOrchestrator
-  clock: Clock
-}
+import type { CommandContext } from '../context.ts'
 
 /**
  * Starts the collection of a dead letter again, with an entry in the audit log. The dead letter is removed on success.
  * @throws ServiceError NOT_FOUND; SERVICE_UNAVAILABLE when the workflow cannot be started
  */
-export async function replayDeadLetter(deps: ReplayDeadLetterDeps, actor: Actor, letterId: string): Promise<void> {
+export async function replayDeadLetter(deps: CommandContext, actor: Actor, letterId: string): Promise<void> {
   const letter = await deps.deadLetters.find(letterId)
   if (!letter) throw new ServiceError('NOT_FOUND', 'Dead letter not found')
   const { type, platform, postId, userId, count } = letter

@@ -1,18 +1,9 @@
-import type { Clock } from '../../clock.ts'
-import type { Payments } from '../../integrations/payments/payments.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
 import { requirePayments, toMinuteKey } from './payment-calls.ts'
-import { syncNow, type SyncNowDeps } from './sync-now.ts'
-
-interface CancelSubscriptionDeps extends SyncNowDeps {
-  users: UserStore
-  /** Null where payments are not configured. */
-  payments: Payments | null
-  clock: Clock
-}
+import { syncNow } from './sync-now.ts'
+import type { CommandContext } from '../context.ts'
 
 /**
  * Cancels the subscription at the end of the paid period. When this resolves, the processor has the cancellation, and usually
@@ -20,7 +11,7 @@ interface CancelSubscriptionDeps extends SyncNowDeps {
  * @throws ServiceError NO_ACTIVE_SUBSCRIPTION, NO_SUBSCRIPTION_ID, ALREADY_CANCELLING; PAYMENTS_UNAVAILABLE, and then nothing
  * is changed
  */
-export async function cancelSubscription(deps: CancelSubscriptionDeps, userId: string): Promise<void> {
+export async function cancelSubscription(deps: CommandContext, userId: string): Promise<void> {
   const { users, clock } = deps
   const { subscriptionId, revision } = requireCancellable(await users.findById(userId))
   const payments = requirePayments(deps.payments)

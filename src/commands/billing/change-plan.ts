@@ -1,22 +1,17 @@
 import type { Actor } from '../../domain/users/audit.ts'
 import { planChanged as planChangedEvent } from '../../domain/events/user-events.ts'
 import { planChanged } from '../../domain/notifications/notifications.ts'
-import type { Limits, SubscriptionPlan } from '../../domain/billing/subscription.ts'
+import type { SubscriptionPlan } from '../../domain/billing/subscription.ts'
 import type { User } from '../../domain/users/user.ts'
-import type { EventStore } from '../../store/events/events.ts'
-import { changeUser, type ChangeUserDeps } from '../users/change-user.ts'
-
-interface ChangePlanDeps extends ChangeUserDeps {
-  events: EventStore
-  planLimits: Record<SubscriptionPlan, Limits>
-}
+import { changeUser } from '../users/change-user.ts'
+import type { CommandContext } from '../context.ts'
 
 /**
  * Moves a user to a plan with its current limits. The payment processor is not called.
  * @throws ServiceError NOT_FOUND
  */
 export async function changePlan(
-  deps: ChangePlanDeps,
+  deps: CommandContext,
   actor: Actor,
   userId: string,
   plan: SubscriptionPlan,

@@ -1,30 +1,21 @@
-import type { Clock } from '../../clock.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import { STATUS_BY_STATE } from '../../domain/billing/processor-snapshot.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
 import type { Checkout, Payments } from '../../integrations/payments/payments.ts'
 import { mapPaymentsError, requirePayments, toMinuteKey } from './payment-calls.ts'
-import { syncNow, type SyncNowDeps } from './sync-now.ts'
+import { syncNow } from './sync-now.ts'
+import type { CommandContext } from '../context.ts'
 
 /** The maximum number of rounds. Each sees the result of the previous one; two are enough without concurrent writes. */
 const ROUNDS = 5
-
-interface CreateCheckoutDeps extends SyncNowDeps {
-  users: UserStore
-  /** Null where payments are not configured. */
-  payments: Payments | null
-  config: { FRONTEND_URL: string }
-  clock: Clock
-}
 
 /**
  * Returns the page on which the user pays for Pro. There is one at a time: only a checkout named by the user's record is handed
  * out. So double clicks get the same page from every process, and no user pays twice.
  * @throws ServiceError ALREADY_SUBSCRIBED, PAYMENT_SESSION_FAILED
  */
-export async function createCheckout(deps: CreateCheckoutDeps, userId: string): Promise<{ url: string }> {
+export async function createCheckout(deps: CommandContext, userId: string): Promise<{ url: string }> {
   const payments = requirePayments(deps.payments)
   return mapPaymentsError(
     findOrOpen(deps, payments, userId),
@@ -33,7 +24,7 @@ export async function createCheckout(deps: CreateCheckoutDeps, userId: string): 
   )
 }
 
-async function findOrOpen(deps: CreateCheckoutDeps, payments: Payments, userId: string): Promise<{ url: string }> {
+async function findOrOpen(deps: CommandContext, payments: Payments, userId: string): Promise<{ url: string }> {
   for (let round = 0; round < ROUNDS; round++) {
     const user = await deps.users.findById(userId)
     if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
@@ -55,7 +46,7 @@ async function findOrOpen(deps: CreateCheckoutDeps, payments: Payments, userId: 
   throw new ServiceError('SERVICE_UNAVAILABLE', 'The account is busy. Try again in a moment.', { retryAfterSeconds: 2 })
 }
 
-async function open({ config, clock }: CreateCheckoutDeps, payments: Payments, user: User): Promise<{ id: string }> {
+async function open({ config, clock }: CommandContext, payments: Payments, user: User): Promise<{ id: string }> {
   const { _id: userId, email, subscription } = user
   const openFor = (customerId: string | null, kind: string) =>
     payments.openCheckout({

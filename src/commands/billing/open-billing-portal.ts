@@ -1,22 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { Payments } from '../../integrations/payments/payments.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { mapPaymentsError, requirePayments } from './payment-calls.ts'
-
-interface OpenBillingPortalDeps {
-  users: UserStore
-  /** Null where payments are not configured. */
-  payments: Payments | null
-  config: { FRONTEND_URL: string }
-}
+import type { CommandContext } from '../context.ts'
 
 /**
  * Returns the processor's page on which users manage cards, invoices and the subscription. Its address works once, so every
  * call requests its own.
  * @throws ServiceError NO_BILLING_ACCOUNT, BILLING_PORTAL_FAILED
  */
-export async function openBillingPortal(deps: OpenBillingPortalDeps, userId: string): Promise<{ url: string }> {
+export async function openBillingPortal(deps: CommandContext, userId: string): Promise<{ url: string }> {
   const user = await deps.users.findById(userId)
   const customerId = user?.subscription.processorCustomerId ?? null
   if (customerId === null) {

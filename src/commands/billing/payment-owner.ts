@@ -1,18 +1,12 @@
-import type { ErasureStore } from '../../store/users/erasures.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import type { ProcessorSubscription } from '../../domain/billing/billing.ts'
-
-export interface FindPaymentOwnerDeps {
-  users: UserStore
-  erasures: ErasureStore
-}
+import type { CommandContext } from '../context.ts'
 
 /**
  * Finds the user of a payment: by the customer, else by the user id that the checkout recorded, if the user exists or existed.
  * Null for a payment of no known user.
  */
 export async function findPaymentOwner(
-  { users, erasures }: FindPaymentOwnerDeps,
+  { users, erasures }: CommandContext,
   { customerId, userId }: { [K in 'customerId' | 'userId']: ProcessorSubscription[K] | null },
 ): Promise<string | null> {
   const customer = customerId === null ? null : await users.findByCustomer(customerId)

@@ -1,27 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Clock } from '../../clock.ts'
-import type { Logger } from '../../logger.ts'
-import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
-import type { PaymentEventStore } from '../../store/billing/payment-events.ts'
 import { isPaymentEventType, type PaymentEvent } from '../../domain/billing/payment-events.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import { findPaymentOwner, type FindPaymentOwnerDeps } from './payment-owner.ts'
+import { findPaymentOwner } from './payment-owner.ts'
+import type { CommandContext } from '../context.ts'
 
 /** The processor waits for its acknowledgment; Temporal usually answers within milliseconds. */
 const MAX_WAIT_MS = SECOND / 4
-
-interface ReceivePaymentEventDeps extends FindPaymentOwnerDeps {
-  paymentEvents: PaymentEventStore
-  orchestrator: PublishOrchestrator
-  clock: Clock
-  logger: Logger
-}
 
 /**
  * Stores a signed event and starts its processing in the background. Once stored, it need not be sent again: the sweeper finds
  * what Temporal did not acknowledge. The processor is not called here, so it always gets its acknowledgment.
  */
-export async function receivePaymentEvent(deps: ReceivePaymentEventDeps, event: PaymentEvent): Promise<void> {
+export async function receivePaymentEvent(deps: CommandContext, event: PaymentEvent): Promise<void> {
   const { paymentEvents, clock, logger } = deps
   const { id: eventId, type } = event
   const state = await paymentEvents.insertOrRead(event, clock.now())
@@ -39,7 +29,7 @@ export async function receivePaymentEvent(deps: ReceivePaymentEventDeps, event: 
 }
 
 function startProcessing(
-  { orchestrator }: ReceivePaymentEventDeps,
+  { orchestrator }: CommandContext,
   { id: eventId, type }: PaymentEvent,
   userId: string | null,
 ): Promise<boolean> {

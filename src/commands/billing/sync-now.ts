@@ -1,17 +1,11 @@
-import type { Logger } from '../../logger.ts'
-import type { SyncSubscription } from './sync-subscription.ts'
-
-export interface SyncNowDeps {
-  syncSubscription: SyncSubscription
-  logger: Logger
-}
+import type { CommandContext } from '../context.ts'
 
 /**
  * Copies a change made at the payment processor to the user's record without waiting for its webhook. If the processor does not answer,
  * the webhook does it later.
  * @returns whether the record is up to date
  */
-export async function syncNow({ syncSubscription, logger }: SyncNowDeps, userId: string): Promise<boolean> {
+export async function syncNow({ syncSubscription, logger }: CommandContext, userId: string): Promise<boolean> {
   try {
     await syncSubscription(userId)
     return true

@@ -1,4 +1,3 @@
-import type { Clock } from '../../clock.ts'
 import type { BillingState, ProcessorInvoice } from '../../domain/billing/billing.ts'
 import { listSubscriptionIds, type ProcessorSnapshot } from '../../domain/billing/processor-snapshot.ts'
 import { describeBillingUpdate, decideBillingUpdate, type BillingUpdate } from '../../domain/billing/billing-update.ts'
@@ -10,29 +9,16 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { Limits, SubscriptionPlan } from '../../domain/billing/subscription.ts'
 import type { User } from '../../domain/users/user.ts'
 import type { Payments } from '../../integrations/payments/payments.ts'
-import type { Logger } from '../../logger.ts'
-import type { Database } from '../../store/shared/database.ts'
-import type { EventStore } from '../../store/events/events.ts'
-import type { NotificationStore } from '../../store/notifications/notifications.ts'
-import type { PaymentEventStore } from '../../store/billing/payment-events.ts'
-import { isProcessorIdTaken, type BillingChange, type UserStore } from '../../store/users/users.ts'
+import { isProcessorIdTaken, type BillingChange } from '../../store/users/users.ts'
 import { requirePayments } from './payment-calls.ts'
-
-interface SyncSubscriptionDeps {
-  database: Database
-  users: UserStore
-  /** Null where payments are not configured. */
-  payments: Payments | null
-  paymentEvents: PaymentEventStore
-  events: EventStore
-  notifications: NotificationStore
-  planLimits: Record<SubscriptionPlan, Limits>
-  clock: Clock
-  logger: Logger
-}
+import type { Parts } from '../parts.ts'
 
 /** Far above real contention: one workflow processes the events in turn, and only routes and the daily sync write besides it. */
 const MAX_RELOADS = 20
+
+interface SyncParts extends Parts {
+  planLimits: Record<SubscriptionPlan, Limits>
+}
 
 /** Resolves to null when there is no such user. With an event, the event is marked processed together with its effects. */
 export type SyncSubscription = (userId: string, event?: PaymentEvent) => Promise<BillingState | null>
@@ -43,7 +29,7 @@ export type SyncSubscription = (userId: string, event?: PaymentEvent) => Promise
  * processed before, even after a pause between read and write.
  * @throws PaymentsError when the processor does not answer; then nothing has changed
  */
-export function createSyncSubscription(deps: SyncSubscriptionDeps): SyncSubscription {
+export function createSyncSubscription(deps: SyncParts): SyncSubscription {
   return async (userId, event) => {
     const payments = requirePayments(deps.payments)
     for (let reloads = 0; reloads < MAX_RELOADS; reloads += 1) {
@@ -73,11 +59,7 @@ export function createSyncSubscription(deps: SyncSubscriptionDeps): SyncSubscrip
 }
 
 /** The processor's ids belong to the record of another user; a retry cannot fix that. */
-async function ignoreForeignPayment(
-  deps: SyncSubscriptionDeps,
-  user: User,
-  event?: PaymentEvent,
-): Promise<BillingState> {
+async function ignoreForeignPayment(deps: SyncParts, user: User, event?: PaymentEvent): Promise<BillingState> {
   deps.logger.error({ userId: user._id, eventId: event?.id }, 'payment belongs to another user')
   if (event) await deps.paymentEvents.markProcessed(event.id, 'ignored', deps.clock.now())
   return toBillingState(user, null)
@@ -112,7 +94,7 @@ async function findInvoice(
 
 /** Returns false, without a change, when the record changed since it was read. */
 async function writeStep(
-  deps: SyncSubscriptionDeps,
+  deps: SyncParts,
   user: User,
   step: BillingUpdate,
   event: PaymentEvent | undefined,
@@ -155,7 +137,7 @@ function prefixFields(key: string, fields: object): BillingChange {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [`${key}.${name}`, value]))
 }
 
-async function toNotifications({ users }: SyncSubscriptionDeps, user: User, { events, ...step }: BillingUpdate) {
+async function toNotifications({ users }: SyncParts, user: User, { events, ...step }: BillingUpdate) {
   if (events.length === 0) return []
   const changed = {
     _id: user._id,
@@ -173,7 +155,7 @@ async function toNotifications({ users }: SyncSubscriptionDeps, user: User, { ev
   )
 }
 
-function logStep({ logger }: SyncSubscriptionDeps, user: User, step: BillingUpdate, event?: PaymentEvent): void {
+function logStep({ logger }: SyncParts, user: User, step: BillingUpdate, event?: PaymentEvent): void {
   const about = { userId: user._id, ...(event && { eventId: event.id, type: event.type }) }
   for (const one of step.events) {
     if (one.kind !== 'secondSubscription') continue

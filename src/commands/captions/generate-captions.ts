@@ -1,23 +1,9 @@
-import type { CaptionProvider } from '../../integrations/captions/captions.ts'
-import type { LargeTexts } from '../../integrations/large-texts/large-texts.ts'
-import type { Avatars } from '../../integrations/storage/avatars.ts'
-import type { Logger } from '../../logger.ts'
-import type { RateLimit } from '../../store/shared/rate-limits.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import { fitCaptions, type CaptionInput } from '../../domain/captions/captions.ts'
 import { getAllowance, toLimitError, type Allowance } from '../../domain/billing/plans.ts'
 import type { Limits, Usage } from '../../domain/billing/subscription.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
-import { loadCurrentRules, type CurrentRulesDeps } from '../posts/current-rules.ts'
-
-interface GenerateCaptionsDeps extends CurrentRulesDeps {
-  captions: CaptionProvider
-  avatars: Avatars
-  largeTexts: LargeTexts
-  users: UserStore
-  limits: { captions: RateLimit }
-  logger: Logger
-}
+import { loadCurrentRules } from '../posts/current-rules.ts'
+import type { CommandContext } from '../context.ts'
 
 interface GenerateCaptions extends CaptionInput {
   /** As authenticated for this request. */
@@ -33,7 +19,7 @@ interface GenerateCaptions extends CaptionInput {
  * @throws ServiceError VALIDATION_FAILED, CAPTION_LIMIT_REACHED, RATE_LIMITED, CAPTION_PROVIDER_FAILED, CAPTION_REFUSED
  */
 export async function generateCaptions(
-  deps: GenerateCaptionsDeps,
+  deps: CommandContext,
   { user, media, ...captionInput }: GenerateCaptions,
   { signal }: { signal: AbortSignal },
 ): Promise<{ captions: string[]; usage: Allowance }> {
@@ -54,7 +40,7 @@ export async function generateCaptions(
 }
 
 async function generate(
-  deps: GenerateCaptionsDeps,
+  deps: CommandContext,
   captionInput: CaptionInput,
   pictures: { type: string; bytes: Uint8Array }[],
   signal: AbortSignal,
@@ -73,7 +59,7 @@ async function generate(
 async function undoOnError<T>(
   work: () => Promise<T>,
   undo: () => Promise<void>,
-  { logger }: Pick<GenerateCaptionsDeps, 'logger'>,
+  { logger }: Pick<CommandContext, 'logger'>,
 ): Promise<T> {
   try {
     return await work()
@@ -84,10 +70,7 @@ async function undoOnError<T>(
 }
 
 /** Decodes the pictures, which must satisfy the rules for avatars. */
-async function readPictures(
-  { avatars, largeTexts }: Pick<GenerateCaptionsDeps, 'avatars' | 'largeTexts'>,
-  media: string[],
-) {
+async function readPictures({ avatars, largeTexts }: Pick<CommandContext, 'avatars' | 'largeTexts'>, media: string[]) {
   const decoded = await largeTexts.readDataUrls(media)
   const problems = await Promise.all(
     decoded.map(async (picture, index): Promise<Problem | null> => {

@@ -1,32 +1,20 @@
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import type { NewEvent } from '../../domain/events/events.ts'
-import type { Logger } from '../../logger.ts'
-import type { EventStore } from '../../store/events/events.ts'
-import type { NotificationStore } from '../../store/notifications/notifications.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import type { PostRef } from '../../store/posts/pending-events.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-import type { Database } from '../../store/shared/database.ts'
+import type { Parts } from '../parts.ts'
 
 /** Posts per transaction. */
 const BATCH = 200
 /** Queued posts of a user. The sweeper relays what does not fit. */
 const MAX_QUEUED = 2_000
 
-interface EventRelayDeps {
-  database: Database
-  posts: PostStore
-  events: EventStore
-  notifications: NotificationStore
-  logger: Logger
-}
-
 /**
  * Moves events from the posts whose change stored them to the feeds of their users, and stores their notifications. A change of a post
  * costs no transaction this way, and many posts of one user do not contend for the user's sequence: a process relays one batch at a time. The sweeper relays what a crash or an
  * outage left behind.
  */
-export function createEventRelay({ database, posts, events, notifications, logger }: EventRelayDeps) {
+export function createEventRelay({ database, posts, events, notifications, logger }: Parts) {
   /** The posts of each user, by id. The user who is first has the next turn. */
   const queued = new Map<string, Map<string, PostRef>>()
   let running: Promise<void> | null = null

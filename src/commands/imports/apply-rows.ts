@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { Clock } from '../../clock.ts'
 import { toCellProblem } from '../../domain/imports/csv-rows.ts'
 import {
   listCreatable,
@@ -12,16 +11,10 @@ import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import { ServiceError, type Problem } from '../../domain/shared/service-error.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
-import type { ImportRow, ImportStore, RowResult } from '../../store/imports/imports.ts'
-import type { UserStore } from '../../store/users/users.ts'
-import { createPost, findIdempotentResult, type CreatePostDeps } from '../posts/create-post.ts'
+import type { ImportRow, RowResult } from '../../store/imports/imports.ts'
+import { createPost, findIdempotentResult } from '../posts/create-post.ts'
 import type { WholePostInput } from '../posts/post-input.ts'
-
-export interface ApplyRowsDeps extends CreatePostDeps {
-  imports: ImportStore
-  users: UserStore
-  clock: Clock
-}
+import type { CommandContext } from '../context.ts'
 
 /** Rows of one call. A paused import ends within them. */
 const BATCH = 25
@@ -35,7 +28,7 @@ const LEASE_MS = 3 * MINUTE
  * import, so each row creates one post.
  * @returns true when rows may be left, and false when the import has ended or was paused, cancelled or deleted
  */
-export async function applyRows(deps: ApplyRowsDeps, userId: string, importId: string): Promise<boolean> {
+export async function applyRows(deps: CommandContext, userId: string, importId: string): Promise<boolean> {
   const { clock, imports } = deps
   const current = await imports.lease(userId, importId, new Date(clock.now().getTime() + LEASE_MS))
   if (!current?.options) return false
@@ -59,7 +52,7 @@ interface Owner extends Pick<PostImport, 'source' | 'format'> {
 }
 
 /** Creates posts until the allowance is used up or an error concerns more than its row. What was created is in the results. */
-async function createPosts(deps: ApplyRowsDeps, owner: Owner, rows: readonly PlannedRow[]) {
+async function createPosts(deps: CommandContext, owner: Owner, rows: readonly PlannedRow[]) {
   const results: RowResult[] = []
   for (const some of splitIntoChunks(rows, CONCURRENT)) {
     const settled = await Promise.allSettled(some.map((row) => createRow(deps, owner, row)))
@@ -73,7 +66,7 @@ async function createPosts(deps: ApplyRowsDeps, owner: Owner, rows: readonly Pla
 }
 
 async function createRow(
-  deps: ApplyRowsDeps,
+  deps: CommandContext,
   { user, source, format }: Owner,
   { importId, row, input, planned }: PlannedRow,
 ): Promise<RowResult | 'limit-reached'> {
@@ -98,12 +91,12 @@ function toProblems({ code, message, errors }: ServiceError): Problem[] {
   return errors ?? [{ path: '', code, message }]
 }
 
-async function pause({ imports, clock }: ApplyRowsDeps, current: PostImport, why: PauseReason): Promise<false> {
+async function pause({ imports, clock }: CommandContext, current: PostImport, why: PauseReason): Promise<false> {
   await imports.changeIf(current, 'applying', { state: 'paused', pausedBecause: why, updatedAt: clock.now() })
   return false
 }
 
-async function complete({ imports, clock }: ApplyRowsDeps, current: PostImport): Promise<false> {
+async function complete({ imports, clock }: CommandContext, current: PostImport): Promise<false> {
   const { userId, _id } = current
   await imports.skipRows(userId, _id, PLANNED_STATUSES)
   await imports.updateCounts(userId, _id, clock.now())

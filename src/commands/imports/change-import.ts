@@ -1,4 +1,3 @@
-import type { Clock } from '../../clock.ts'
 import {
   assertApplicable,
   hasPublications,
@@ -8,15 +7,9 @@ import {
   type PostImport,
 } from '../../domain/imports/imports.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
 import type { ImportStore } from '../../store/imports/imports.ts'
 import { IMPORT_SUMMARY } from '../../workflows/contract/imports.ts'
-
-export interface ChangeImportDeps {
-  imports: ImportStore
-  orchestrator: PublishOrchestrator
-  clock: Clock
-}
+import type { CommandContext } from '../context.ts'
 
 export interface ChangeImport {
   userId: string
@@ -33,7 +26,7 @@ export interface ChangeImport {
  * sweeper if Temporal does not answer.
  * @throws ServiceError NOT_FOUND, IMPORT_STATE, IMPORT_HAS_ERRORS, or the error of `assertMayPublish`
  */
-export async function changeImport(deps: ChangeImportDeps, request: ChangeImport): Promise<PostImport> {
+export async function changeImport(deps: CommandContext, request: ChangeImport): Promise<PostImport> {
   const { userId, importId, move, options, assertMayPublish } = request
   for (;;) {
     const current = await deps.imports.findOwned(userId, importId)

@@ -31,23 +31,16 @@ import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
 import { createTurns } from '../../flow/turns.ts'
 import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
-import type { ImportRow, ImportStore, RowFindings } from '../../store/imports/imports.ts'
+import type { ImportRow, RowFindings } from '../../store/imports/imports.ts'
 import type { PlacedPost as StoredPlacedPost } from '../../store/posts/post-lists.ts'
-import type { Database } from '../../store/shared/database.ts'
 import { newId } from '../../store/shared/schema.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import { findPublicationQuota } from '../accounts/publication-quota.ts'
 import { toQuotaWarning } from '../posts/forecast-delays.ts'
 import { toChosen } from '../../domain/posts/post-moves.ts'
 import { loadUserAccounts, type FindPostAccounts } from '../posts/post-accounts.ts'
 import type { WholePostInput } from '../posts/post-input.ts'
-import { checkPost, type CheckedPost, type ValidatePostDeps } from '../posts/validate-post.ts'
-
-export interface PlanImportDeps extends ValidatePostDeps {
-  imports: ImportStore
-  database: Database
-  users: UserStore
-}
+import { checkPost, type CheckedPost } from '../posts/validate-post.ts'
+import type { CommandContext } from '../context.ts'
 
 /** A row as the file has it; `input` is null when its form is wrong, which `problems` then explain. */
 export interface ReadRow {
@@ -90,7 +83,7 @@ interface Fact extends StoredPlacement {
  * stored then
  */
 export async function planImport(
-  deps: PlanImportDeps,
+  deps: CommandContext,
   request: PlanImportRequest,
   rows: AsyncIterable<ReadRow>,
 ): Promise<PostImport> {
@@ -146,7 +139,7 @@ interface RowContext extends PlanImportRequest {
 }
 
 /** Checks rows by themselves, and collects what the comparison needs. */
-function createRowChecker(deps: PlanImportDeps, context: RowContext, findPostAccounts: FindPostAccounts) {
+function createRowChecker(deps: CommandContext, context: RowContext, findPostAccounts: FindPostAccounts) {
   const { userId, importId, removeAt, now, format } = context
   const nameCell = format === 'csv' ? toCellProblem : (problem: Problem) => problem
   const facts: Fact[] = []
@@ -271,7 +264,7 @@ interface Comparison {
 
 /** Returns the conflicts of rows, and the delays that publication quotas would cause. */
 async function compareRows(
-  deps: PlanImportDeps,
+  deps: CommandContext,
   { userId, gapMinutes, format }: PlanImportRequest,
   comparison: Comparison,
 ): Promise<RowFindings[]> {
@@ -296,7 +289,7 @@ async function compareRows(
 
 /** Reads the posts around the times of the rows. Contents that no row has are not compared, so they are not held. */
 async function readPlacedPosts(
-  { posts }: PlanImportDeps,
+  { posts }: CommandContext,
   userId: string,
   { facts, connected, now }: Comparison,
 ): Promise<StoredPlacement[]> {
@@ -337,7 +330,7 @@ function toPlacedPost(
 
 /** Returns the rows that publication quotas would delay, with the warnings of `POST /api/posts/validate`. */
 async function forecastRows(
-  deps: PlanImportDeps,
+  deps: CommandContext,
   stored: readonly StoredPlacement[],
   { facts, connected, now }: Comparison,
 ): Promise<Map<number, Problem[]>> {
@@ -383,7 +376,7 @@ async function findConflicts(stored: readonly StoredPlacement[], facts: readonly
 
 /** Returns the rows that become due later than their time, because many posts of the user are scheduled for their second. */
 async function findBursts(
-  { burstLimits }: PlanImportDeps,
+  { burstLimits }: CommandContext,
   stored: readonly StoredPlacement[],
   facts: readonly Fact[],
 ): Promise<Map<number, Problem[]>> {
@@ -414,7 +407,7 @@ async function* inTurns<T>(items: readonly T[]): AsyncGenerator<T> {
 }
 
 async function toImport(
-  { users }: PlanImportDeps,
+  { users }: CommandContext,
   {
     userId,
     importId,
@@ -449,7 +442,7 @@ async function toImport(
   }
 }
 
-async function storeImport({ database, imports, users }: PlanImportDeps, planned: PostImport): Promise<void> {
+async function storeImport({ database, imports, users }: CommandContext, planned: PostImport): Promise<void> {
   await database.transaction(async (session) => {
     // Locks the user's record, so that the limit holds for concurrent requests.
     await users.raiseAnalyticsVersion(planned.userId, session)

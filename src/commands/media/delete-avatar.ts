@@ -1,7 +1,8 @@
 import { identicon } from '../../domain/users/identicon.ts'
-import { replaceAvatar, type ReplaceAvatarDeps } from './replace-avatar.ts'
+import { replaceAvatar } from './replace-avatar.ts'
+import type { CommandContext } from '../context.ts'
 
 /** Restores the default avatar. */
-export function deleteAvatar(deps: ReplaceAvatarDeps, userId: string): Promise<void> {
+export function deleteAvatar(deps: CommandContext, userId: string): Promise<void> {
   return replaceAvatar(deps, userId, identicon(userId))
 }

@@ -1,11 +1,7 @@
 import { describeTooLargeFile } from '../../domain/posts/posting-rules.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import type { ObjectStorage } from '../../integrations/storage/storage.ts'
-import { reserveUpload, type UploadQuotaDeps } from './upload-quota.ts'
-
-export interface UploadDeps extends UploadQuotaDeps {
-  storage: ObjectStorage
-}
+import { reserveUpload } from './upload-quota.ts'
+import type { CommandContext } from '../context.ts'
 
 export interface UploadRequest {
   userId: string
@@ -30,7 +26,7 @@ export function invalidMediaType(): ServiceError {
  * @throws ServiceError VALIDATION_FAILED when the announced size is too large, UPLOAD_QUOTA_REACHED, RATE_LIMITED
  */
 export async function presignUpload(
-  deps: UploadDeps,
+  deps: CommandContext,
   { userId, contentType, sizeBytes }: UploadRequest,
   { storageKey, maxBytes }: { storageKey: string; maxBytes: number },
 ): Promise<Upload> {

@@ -1,15 +1,7 @@
-import type { Avatars } from '../../integrations/storage/avatars.ts'
-import type { Logger } from '../../logger.ts'
-import type { UserStore } from '../../store/users/users.ts'
-
-export interface ReplaceAvatarDeps {
-  users: UserStore
-  avatars: Avatars
-  logger: Logger
-}
+import type { CommandContext } from '../context.ts'
 
 /** Stores the new avatar, then removes the previous one if it was uploaded here. */
-export async function replaceAvatar(deps: ReplaceAvatarDeps, userId: string, avatar: string): Promise<void> {
+export async function replaceAvatar(deps: CommandContext, userId: string, avatar: string): Promise<void> {
   const previous = await deps.users.replaceAvatar(userId, avatar)
   try {
     if (previous !== null && previous !== avatar) {
@@ -24,7 +16,7 @@ export async function replaceAvatar(deps: ReplaceAvatarDeps, userId: string, ava
 }
 
 /** Restores an avatar that a concurrent request removed. The last request to check restores it. */
-async function restoreIfCurrent({ users, avatars }: ReplaceAvatarDeps, userId: string, avatar: string): Promise<void> {
+async function restoreIfCurrent({ users, avatars }: CommandContext, userId: string, avatar: string): Promise<void> {
   if (!(await avatars.isMissing(userId, avatar))) return
   const user = await users.findById(userId)
   if (user?.avatar === avatar) await avatars.restore(userId, avatar)

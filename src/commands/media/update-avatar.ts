@@ -1,14 +1,13 @@
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { replaceAvatar, type ReplaceAvatarDeps } from './replace-avatar.ts'
-
-interface UpdateAvatarDeps extends ReplaceAvatarDeps {}
+import { replaceAvatar } from './replace-avatar.ts'
+import type { CommandContext } from '../context.ts'
 
 /**
  * Sets an uploaded picture as the avatar.
  * @throws ServiceError VALIDATION_FAILED when it is no picture of this user's in our storage, SERVICE_UNAVAILABLE
  */
 export async function updateAvatar(
-  deps: UpdateAvatarDeps,
+  deps: CommandContext,
   { userId, imageUrl }: { userId: string; imageUrl: string },
 ): Promise<void> {
   const problem = await deps.avatars.findProblem(userId, imageUrl)

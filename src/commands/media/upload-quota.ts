@@ -1,10 +1,7 @@
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
-import type { Logger } from '../../logger.ts'
-import type { ObjectStorage } from '../../integrations/storage/storage.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-import type { Upload, UploadStore } from '../../store/media/uploads.ts'
-import type { UserStore } from '../../store/users/users.ts'
+import type { Upload } from '../../store/media/uploads.ts'
+import type { CommandContext } from '../context.ts'
 
 /** Frontends that send no `sizeBytes` upload as many files concurrently as two posts hold. */
 const MAX_OPEN_UNSIZED = 40
@@ -12,20 +9,12 @@ const LOOKUP_LIMIT = 1_000
 const CONCURRENT_CHECKS = 5
 const CHECK_TIMEOUT_MS = 5 * SECOND
 
-export interface UploadQuotaDeps {
-  uploads: UploadStore
-  posts: PostStore
-  users: UserStore
-  storage: ObjectStorage
-  config: { UPLOAD_QUOTA_BYTES: number }
-}
-
 /**
  * Counts an upload against its owner's quota before its address is issued. Concurrent requests never exceed the quota together.
  * @throws ServiceError UPLOAD_QUOTA_REACHED, RATE_LIMITED for too many addresses without a signed length
  */
 export async function reserveUpload(
-  deps: UploadQuotaDeps,
+  deps: CommandContext,
   upload: Pick<Upload, '_id' | 'userId' | 'bytes' | 'maxBytes' | 'isSized'>,
 ): Promise<void> {
   const { uploads, config } = deps
@@ -47,24 +36,18 @@ export async function reserveUpload(
 }
 
 /** Releases uploads that a post or the profile uses. Only a user at the limit pays for this lookup. */
-async function releaseNamed({ uploads, posts, users, storage }: UploadQuotaDeps, userId: string): Promise<void> {
+async function releaseNamed({ uploads, posts, users, storage }: CommandContext, userId: string): Promise<void> {
   const counted = await uploads.listUnnamed(userId, LOOKUP_LIMIT)
   const [named, avatars] = await Promise.all([posts.findNamedMedia(counted), users.findAvatars([userId])])
   const avatarKeys = avatars.map((avatar) => storage.toKey(avatar)).filter((key) => key !== null)
   await uploads.setNamed([...named, ...avatarKeys], true)
 }
 
-export interface CheckUploadsDeps {
-  uploads: UploadStore
-  storage: ObjectStorage
-  logger: Logger
-}
-
 /**
  * Compares stored objects with the size their address permits, and deletes larger ones: S3 can sign one length but no limit.
  * @returns how many objects were deleted
  */
-export async function checkUploads({ uploads, storage, logger }: CheckUploadsDeps, limit: number): Promise<number> {
+export async function checkUploads({ uploads, storage, logger }: CommandContext, limit: number): Promise<number> {
   const due = await uploads.listDue(limit)
   let deleted = 0
   for (let first = 0; first < due.length; first += CONCURRENT_CHECKS) {

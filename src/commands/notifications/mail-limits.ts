@@ -1,9 +1,4 @@
-import type { RateLimit } from '../../store/shared/rate-limits.ts'
-
-export interface MailLimitDeps {
-  limits: Record<'otp' | 'resetMail' | 'mailsOfSender', RateLimit> &
-    Record<'mailsToAddress' | 'furtherMails', RateLimit>
-}
+import type { CommandContext } from '../context.ts'
 
 interface RequestedMail {
   kind: 'otp' | 'resetMail'
@@ -19,7 +14,7 @@ interface RequestedMail {
  * @returns whether to send a mail; false when the address got many within the hour and one in the last three minutes
  */
 export async function takeMailAllowance(
-  { limits }: MailLimitDeps,
+  { limits }: CommandContext,
   { kind, email, sender }: RequestedMail,
 ): Promise<boolean> {
   await limits[kind].take(email, sender)

@@ -1,19 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { PushPlatform } from '../../domain/notifications/push.ts'
 import { SecretUnreadableError, type RecordSecretContext } from '../../domain/shared/secrets.ts'
-import type { TokenCipher } from '../../security/token-cipher.ts'
-import type { PushDevice, PushTokenStore } from '../../store/notifications/push-tokens.ts'
-
-export interface PushDeviceDeps {
-  pushTokens: PushTokenStore
-  cipher: TokenCipher
-}
+import type { PushDevice } from '../../store/notifications/push-tokens.ts'
+import type { CommandContext } from '../context.ts'
 
 /**
  * Registers a device. A token is stored sealed and found by its hash, because any holder of our credentials could send to it.
  */
 export async function registerPushDevice(
-  { pushTokens, cipher }: PushDeviceDeps,
+  { pushTokens, cipher }: CommandContext,
   { userId, token, platform }: { userId: string; token: string; platform: PushPlatform },
 ): Promise<void> {
   const _id = hashToken(token)
@@ -23,7 +18,7 @@ export async function registerPushDevice(
 
 /** Returns false when the user has no device with this token. */
 export function forgetPushDevice(
-  { pushTokens }: Pick<PushDeviceDeps, 'pushTokens'>,
+  { pushTokens }: Pick<CommandContext, 'pushTokens'>,
   userId: string,
   token: string,
 ): Promise<boolean> {
@@ -31,7 +26,7 @@ export function forgetPushDevice(
 }
 
 /** Opens a device's token; null when it cannot be read. */
-export function openPushToken({ cipher }: Pick<PushDeviceDeps, 'cipher'>, device: PushDevice): string | null {
+export function openPushToken({ cipher }: Pick<CommandContext, 'cipher'>, device: PushDevice): string | null {
   try {
     return cipher.open(device.sealedToken, toSecretContext(device))
   } catch (error) {

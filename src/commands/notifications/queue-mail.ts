@@ -1,23 +1,14 @@
-import type { Clock } from '../../clock.ts'
-import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
-import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { MailStore } from '../../store/notifications/mails.ts'
 import { MAIL_SUMMARY, type MailKind } from '../../domain/notifications/mails.ts'
 import { DAY } from '../../domain/shared/times.ts'
 import { newId } from '../../store/shared/schema.ts'
 import { sealMail, type MailContent } from './mail-secrets.ts'
+import type { CommandContext } from '../context.ts'
 
 /** How long the outcome of a mail is stored. */
 const RETENTION_MS = 7 * DAY
 /** One key for all recipients without an account, so that a flood of registrations delays no user. */
 const NO_ACCOUNT_KEY = 'no-account'
-
-export interface QueueMailDeps {
-  mails: MailStore
-  cipher: TokenCipher
-  orchestrator: PublishOrchestrator
-  clock: Clock
-}
 
 interface NewMail extends MailContent {
   kind: MailKind
@@ -27,7 +18,7 @@ interface NewMail extends MailContent {
 }
 
 /** Stores a mail and starts its workflow. If Temporal does not answer, the sweeper starts it. */
-export async function queueMail(deps: QueueMailDeps, { kind, userId, lifeMs, ...content }: NewMail): Promise<void> {
+export async function queueMail(deps: CommandContext, { kind, userId, lifeMs, ...content }: NewMail): Promise<void> {
   const now = deps.clock.now()
   const mailId = newId()
   await deps.mails.insert({

@@ -1,22 +1,14 @@
 import { cancel } from '../../domain/posts/post-moves.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-import type { DiscardPrepared } from './discard-prepared.ts'
-
-export interface CancelPostDeps {
-  posts: PostStore
-  orchestrator: PublishOrchestrator
-  discardPrepared: DiscardPrepared
-}
+import type { CommandContext } from '../context.ts'
 
 /**
  * Cancels a post while no delivery of it is claimed.
  * @throws ServiceError NOT_FOUND, with one message for every reason
  */
 export async function cancelPost(
-  { posts, orchestrator, discardPrepared }: CancelPostDeps,
+  { posts, orchestrator, discardPrepared }: CommandContext,
   userId: string,
   postId: string,
 ): Promise<Post> {

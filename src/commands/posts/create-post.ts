@@ -7,22 +7,11 @@ import { ServiceError, type Problem } from '../../domain/shared/service-error.ts
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import type { PostStore } from '../../store/posts/posts.ts'
 import { newId } from '../../store/shared/schema.ts'
-import type { ObjectStorage } from '../../integrations/storage/storage.ts'
-import type { Clock } from '../../clock.ts'
-import { findDueOrder, type DueOrderDeps } from './due-order.ts'
-import { findDelayWarnings, type DelayWarningsDeps } from './forecast-delays.ts'
-import { loadPostAccounts, type PostAccountsDeps } from './post-accounts.ts'
-import type { StartQueue } from './start-queue.ts'
-import type { StorePost } from './store-post.ts'
+import { findDueOrder } from './due-order.ts'
+import { findDelayWarnings } from './forecast-delays.ts'
+import { loadPostAccounts } from './post-accounts.ts'
 import { readWholePost, refuseProblem, refuseProblems, type WholePostInput } from './post-input.ts'
-
-export interface CreatePostDeps extends PostAccountsDeps, DelayWarningsDeps, DueOrderDeps {
-  posts: PostStore
-  storePost: StorePost
-  startQueue: StartQueue
-  storage: ObjectStorage
-  clock: Clock
-}
+import type { CommandContext } from '../context.ts'
 
 /** The client's key for a repeatable create, with the hash of its request body. */
 export interface Idempotency {
@@ -68,7 +57,7 @@ export async function findIdempotentResult(
  * @throws ServiceError VALIDATION_FAILED, POST_LIMIT_REACHED, IDEMPOTENCY_MISMATCH, SERVICE_UNAVAILABLE; nothing is stored then
  */
 export async function createPost(
-  deps: CreatePostDeps,
+  deps: CommandContext,
   request: CreatePostRequest,
 ): Promise<{ created: boolean; data: CreatedPost }> {
   const { post, response } = await buildPost(deps, request)
@@ -85,7 +74,7 @@ export async function createPost(
   return { created: true, data: toCreatedPost(post, response) }
 }
 
-async function buildPost(deps: CreatePostDeps, request: CreatePostRequest) {
+async function buildPost(deps: CommandContext, request: CreatePostRequest) {
   const { userId, input, inputWarnings = [], source, idempotency, planned } = request
   const now = deps.clock.now()
   const { value, problems, warnings } = readWholePost(input, { userId, publicUrl: deps.storage.publicUrl, now })

@@ -1,18 +1,14 @@
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { POSTING_RULES, type PlatformRules, type PostingRules } from '../../domain/posts/posting-rules.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import type { PlatformRegistry } from '../../platforms/registry.ts'
-
-export interface CurrentRulesDeps {
-  platforms: PlatformRegistry
-}
+import type { CommandContext } from '../context.ts'
 
 /** The longest wait for a platform's current limits; after it the default limits apply. */
 const LONGEST_WAIT_MS = SECOND
 
 /** Returns the current rules for posts of an account on this server; without one, on the configured server. */
 export async function loadRules(
-  { platforms }: CurrentRulesDeps,
+  { platforms }: CommandContext,
   platform: Platform,
   server?: string,
 ): Promise<PostingRules> {
@@ -27,7 +23,7 @@ export async function loadRules(
  * @param servers the servers of accounts; of other platforms, the configured server is asked
  */
 export async function loadCurrentRules(
-  deps: CurrentRulesDeps,
+  deps: CommandContext,
   wanted: readonly Platform[],
   servers: Partial<Record<Platform, string>> = {},
 ): Promise<PlatformRules> {

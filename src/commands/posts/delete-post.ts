@@ -1,39 +1,15 @@
 import { postDeleted } from '../../domain/events/post-events.ts'
 import { collectMediaKeys } from '../../domain/posts/content.ts'
-import type { Clock } from '../../clock.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
-import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
-import type { EventStore } from '../../store/events/events.ts'
-import type { Database } from '../../store/shared/database.ts'
-import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
-import type { NotificationStore } from '../../store/notifications/notifications.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-import type { SnapshotStore } from '../../store/analytics/snapshots.ts'
-import type { UploadStore } from '../../store/media/uploads.ts'
-import type { UserStore } from '../../store/users/users.ts'
-import type { DiscardPrepared } from './discard-prepared.ts'
-
-export interface DeletePostDeps {
-  database: Database
-  clock: Clock
-  events: EventStore
-  posts: PostStore
-  notifications: NotificationStore
-  snapshots: SnapshotStore
-  deadLetters: DeadLetterStore
-  users: UserStore
-  orchestrator: PublishOrchestrator
-  discardPrepared: DiscardPrepared
-  uploads: UploadStore
-}
+import type { CommandContext } from '../context.ts'
 
 /**
  * Deletes a post in any state, with its metrics. Without the record no delivery can be claimed, which stops everything unclaimed. A
  * draft returns the share of the allowance that it took over.
  * @throws ServiceError NOT_FOUND
  */
-export async function deletePost(deps: DeletePostDeps, userId: string, postId: string): Promise<void> {
+export async function deletePost(deps: CommandContext, userId: string, postId: string): Promise<void> {
   const { orchestrator, discardPrepared } = deps
   const post = await removeAll(deps, userId, postId)
   if (!post) throw postNotFound()
@@ -46,7 +22,7 @@ export async function deletePost(deps: DeletePostDeps, userId: string, postId: s
 }
 
 /** Runs as a transaction: a snapshot that is being stored either comes first and is deleted, or is not stored. */
-function removeAll(deps: DeletePostDeps, userId: string, postId: string): Promise<Post | null> {
+function removeAll(deps: CommandContext, userId: string, postId: string): Promise<Post | null> {
   return deps.database.transaction(async (session) => {
     const removed = await deps.posts.remove(userId, postId, session)
     if (!removed) return null

@@ -1,17 +1,8 @@
-import type { Clock } from '../../clock.ts'
 import { needsReconciliation } from '../../domain/posts/post-entries.ts'
 import type { PlatformStatus, Post } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
-import type { Logger } from '../../logger.ts'
 import { chooseByPlatformId, type AccountCredentials } from '../accounts/account-credentials.ts'
-import type { PlatformRegistry } from '../../platforms/registry.ts'
-
-interface DiscardPreparedDeps {
-  credentials: AccountCredentials
-  platforms: PlatformRegistry
-  clock: Clock
-  logger: Logger
-}
+import type { Parts } from '../parts.ts'
 
 const DISCARD_TIMEOUT_MS = 10 * SECOND
 
@@ -22,7 +13,12 @@ const DISCARD_TIMEOUT_MS = 10 * SECOND
 export type DiscardPrepared = (post: Pick<Post, '_id' | 'userId'>, entries: PlatformStatus[]) => Promise<void>
 
 /** Prepared content that cannot be discarded stays visible only to the account's owner, so failures are only logged. */
-export function createDiscardPrepared({ credentials, platforms, clock, logger }: DiscardPreparedDeps): DiscardPrepared {
+export function createDiscardPrepared({
+  credentials,
+  platforms,
+  clock,
+  logger,
+}: Parts & { credentials: AccountCredentials }): DiscardPrepared {
   async function discard({ _id, userId }: Pick<Post, '_id' | 'userId'>, { platform, delivery }: PlatformStatus) {
     try {
       const adapter = platforms.find(platform)

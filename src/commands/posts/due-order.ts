@@ -1,15 +1,10 @@
-import { toBurstDelayMs, type BurstLimits, type DueOrder } from '../../domain/posts/due-order.ts'
+import { toBurstDelayMs, type DueOrder } from '../../domain/posts/due-order.ts'
 import { HIGHEST_DUE_RANK } from '../../domain/posts/publish-plan.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-
-export interface DueOrderDeps {
-  posts: PostStore
-  burstLimits: BurstLimits
-}
+import type { CommandContext } from '../context.ts'
 
 /** Returns the order of one more post of the user at this time. Only a crowded second costs more than one count. */
 export async function findDueOrder(
-  { posts, burstLimits }: DueOrderDeps,
+  { posts, burstLimits }: CommandContext,
   userId: string,
   scheduledAt: Date,
 ): Promise<DueOrder> {

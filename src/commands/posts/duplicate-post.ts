@@ -1,20 +1,8 @@
-import type { Clock } from '../../clock.ts'
 import { canTransferAllowance, copyAsDraft, postChanged } from '../../domain/posts/post-moves.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
-import type { Database } from '../../store/shared/database.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
 import { newId } from '../../store/shared/schema.ts'
-import type { EventRelay } from '../events/relay-events.ts'
-import type { StorePost } from './store-post.ts'
-
-export interface DuplicatePostDeps {
-  database: Database
-  eventRelay: EventRelay
-  posts: PostStore
-  storePost: StorePost
-  clock: Clock
-}
+import type { CommandContext } from '../context.ts'
 
 /**
  * Creates a draft with the content of a post in any status. It uses one post of the allowance, unless the original ended
@@ -22,7 +10,7 @@ export interface DuplicatePostDeps {
  * @throws ServiceError NOT_FOUND, POST_LIMIT_REACHED, POST_IN_PROGRESS when the post changes concurrently
  */
 export async function duplicatePost(
-  deps: DuplicatePostDeps,
+  deps: CommandContext,
   request: { userId: string; postId: string; source: 'web' | 'api' },
 ): Promise<Post> {
   const original = await deps.posts.findOwned(request.userId, request.postId)
@@ -34,7 +22,7 @@ export async function duplicatePost(
 }
 
 async function storeInPlaceOf(
-  { database, eventRelay, posts }: DuplicatePostDeps,
+  { database, eventRelay, posts }: CommandContext,
   original: Post,
   draft: Post,
 ): Promise<void> {

@@ -1,5 +1,4 @@
-import type { Clock } from '../../clock.ts'
-import { warnOfBurst, type BurstLimits } from '../../domain/posts/due-order.ts'
+import { warnOfBurst } from '../../domain/posts/due-order.ts'
 import type { PreflightTarget } from '../../domain/posts/preflight.ts'
 import {
   describePublicationLimit,
@@ -7,25 +6,12 @@ import {
   toLookbackMs,
   MAX_PLANNED,
   type ExpectedDelay,
-  type PublicationLedger,
 } from '../../domain/quotas/publications.ts'
 import type { Problem } from '../../domain/shared/service-error.ts'
 import { formatTime } from '../../domain/shared/times.ts'
-import type { PlatformRegistry } from '../../platforms/registry.ts'
 import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
 import { findPublicationQuota } from '../accounts/publication-quota.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-
-export interface ForecastDelaysDeps {
-  posts: PostStore
-  platforms: PlatformRegistry
-  publicationLedger: PublicationLedger
-  clock: Clock
-}
-
-export interface DelayWarningsDeps extends ForecastDelaysDeps {
-  burstLimits: BurstLimits
-}
+import type { CommandContext } from '../context.ts'
 
 /** A post as it is planned; without an id, it is not stored yet. */
 export interface PlannedPost {
@@ -36,7 +22,7 @@ export interface PlannedPost {
 
 /** Returns how the quotas of accounts would delay a post, by account id: with what was published, waits and is scheduled before it. */
 export async function forecastDelays(
-  deps: ForecastDelaysDeps,
+  deps: CommandContext,
   { userId, postId, dueAt }: PlannedPost,
   accounts: readonly ConnectedAccount[],
 ): Promise<Map<string, ExpectedDelay>> {
@@ -66,7 +52,7 @@ export async function forecastDelays(
 
 /** Warns that a post would be published later than its time: in a burst of its user, or because of the quotas of its accounts. */
 export async function findDelayWarnings(
-  deps: DelayWarningsDeps,
+  deps: CommandContext,
   planned: PlannedPost & { scheduledAt: Date | null; timezone: string },
   targets: readonly (PreflightTarget & { account: ConnectedAccount | null })[],
 ): Promise<Problem[]> {
@@ -75,7 +61,7 @@ export async function findDelayWarnings(
 
 /** Warns of the accounts whose quota would delay a post. The post is accepted, and published when it is its turn. */
 async function findQuotaWarnings(
-  deps: ForecastDelaysDeps,
+  deps: CommandContext,
   planned: PlannedPost & { timezone: string },
   targets: readonly (PreflightTarget & { account: ConnectedAccount | null })[],
 ): Promise<Problem[]> {

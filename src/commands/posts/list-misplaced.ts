@@ -1,14 +1,6 @@
 import { findMisplaced, type DescribedTarget } from '../../domain/posts/targets.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
-import type { EventStore } from '../../store/events/events.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-import type { UserStore } from '../../store/users/users.ts'
-
-interface ListMisplacedDeps {
-  users: UserStore
-  events: EventStore
-  posts: PostStore
-}
+import type { CommandContext } from '../context.ts'
 
 /** A post that was published on another account than the one it was created for. */
 export interface MisplacedPost {
@@ -24,7 +16,7 @@ export interface MisplacedPost {
  * Compares the accounts of all published posts with those that the feed names for their creation. Posts that their users moved are among
  * them, and posts whose creation has left the feed are not.
  */
-export async function* listMisplaced({ users, events, posts }: ListMisplacedDeps): AsyncGenerator<MisplacedPost> {
+export async function* listMisplaced({ users, events, posts }: CommandContext): AsyncGenerator<MisplacedPost> {
   for await (const { _id: userId, email } of users.all()) {
     const created = new Map<unknown, DescribedTarget[]>()
     for await (const { type, data } of events.allOf(userId)) {

@@ -5,15 +5,10 @@ import type { Move, PlatformStatus } from '../../domain/posts/post.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import { platformLabel } from '../../domain/shared/platforms.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
-import type { AccountStore, ConnectedAccount } from '../../store/accounts/accounts.ts'
+import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
 import { accountNotFound } from '../accounts/refresh-platform.ts'
-import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
-import type { DiscardPrepared } from './discard-prepared.ts'
-
-export interface MovePostsDeps extends NotifyWorkflowDeps {
-  accounts: AccountStore
-  discardPrepared: DiscardPrepared
-}
+import { notifyWorkflow } from '../shared/notify-workflow.ts'
+import type { CommandContext } from '../context.ts'
 
 /** Posts that are moved at a time. */
 const CONCURRENT = 10
@@ -32,7 +27,7 @@ interface MovePosts {
  * @throws ServiceError NOT_FOUND without the first account, VALIDATION_FAILED without the second one on the same platform
  */
 export async function movePosts(
-  deps: MovePostsDeps,
+  deps: CommandContext,
   userId: string,
   { from, to: toId, signal }: MovePosts,
 ): Promise<number> {
@@ -55,7 +50,7 @@ export async function movePosts(
 }
 
 async function movePost(
-  deps: MovePostsDeps,
+  deps: CommandContext,
   post: { _id: string; userId: string },
   { from, to }: { from: string; to: ConnectedAccount },
 ): Promise<boolean> {

@@ -3,12 +3,9 @@ import { POSTING_RULES, type PostingRules } from '../../domain/posts/posting-rul
 import type { PreflightTarget } from '../../domain/posts/preflight.ts'
 import type { ChosenAccount } from '../../domain/posts/targets.ts'
 import type { Problem } from '../../domain/shared/service-error.ts'
-import type { AccountStore, ConnectedAccount } from '../../store/accounts/accounts.ts'
-import { loadRules, type CurrentRulesDeps } from './current-rules.ts'
-
-export interface PostAccountsDeps extends CurrentRulesDeps {
-  accounts: AccountStore
-}
+import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
+import { loadRules } from './current-rules.ts'
+import type { CommandContext } from '../context.ts'
 
 /** The accounts of a post, as they are now. */
 export interface PostAccounts {
@@ -27,7 +24,7 @@ export type FindPostAccounts = (selection: Selection, recorded?: readonly Chosen
 
 /** Reads the accounts that a selection means. */
 export async function loadPostAccounts(
-  deps: PostAccountsDeps,
+  deps: CommandContext,
   userId: string,
   ...selection: Parameters<FindPostAccounts>
 ): Promise<PostAccounts> {
@@ -37,7 +34,7 @@ export async function loadPostAccounts(
 
 /** Reads the accounts of a user once, for any number of posts. The limits of each server are read once as well. */
 export async function loadUserAccounts(
-  deps: PostAccountsDeps,
+  deps: CommandContext,
   userId: string,
 ): Promise<{ connected: ConnectedAccount[]; findPostAccounts: FindPostAccounts }> {
   const connected = await deps.accounts.listConnected(userId)

@@ -1,23 +1,15 @@
-import type { Clock } from '../../clock.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-import type { AuditLog } from '../../store/users/audit.ts'
 import type { Actor } from '../../domain/users/audit.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { TimelineEvent } from '../../domain/posts/timeline.ts'
 import { newAuditEntry } from '../shared/audit-entry.ts'
-
-interface ReadPostAsAdminDeps {
-  posts: PostStore
-  audit: AuditLog
-  clock: Clock
-}
+import type { CommandContext } from '../context.ts'
 
 /**
  * Reads any user's post for an admin. The read is in the audit log before the post is returned.
  * @throws ServiceError NOT_FOUND
  */
-export async function readPostAsAdmin(deps: ReadPostAsAdminDeps, actor: Actor, postId: string): Promise<Post> {
+export async function readPostAsAdmin(deps: CommandContext, actor: Actor, postId: string): Promise<Post> {
   return readAudited(deps, actor, postId, 'read-post')
 }
 
@@ -27,7 +19,7 @@ export async function readPostAsAdmin(deps: ReadPostAsAdminDeps, actor: Actor, p
  * @throws ServiceError NOT_FOUND
  */
 export async function readTimelineAsAdmin(
-  deps: ReadPostAsAdminDeps,
+  deps: CommandContext,
   actor: Actor,
   postId: string,
 ): Promise<TimelineEvent[]> {
@@ -38,7 +30,7 @@ export async function readTimelineAsAdmin(
 }
 
 async function readAudited(
-  { posts, audit, clock }: ReadPostAsAdminDeps,
+  { posts, audit, clock }: CommandContext,
   actor: Actor,
   postId: string,
   action: 'read-post' | 'read-timeline',

@@ -3,18 +3,8 @@ import { toLimitError } from '../../domain/billing/plans.ts'
 import { assertRetriable, isRetried, postChanged, retry } from '../../domain/posts/post-moves.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import type { Move, PlatformStatus, Post } from '../../domain/posts/post.ts'
-import type { Database } from '../../store/shared/database.ts'
-import type { UserStore } from '../../store/users/users.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-import type { DiscardPrepared } from './discard-prepared.ts'
-import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
-
-export interface RetryPostDeps extends NotifyWorkflowDeps {
-  database: Database
-  posts: PostStore
-  users: UserStore
-  discardPrepared: DiscardPrepared
-}
+import { notifyWorkflow } from '../shared/notify-workflow.ts'
+import type { CommandContext } from '../context.ts'
 
 interface RetryPostRequest {
   userId: string
@@ -29,7 +19,7 @@ interface RetryPostRequest {
  * @throws ServiceError NOT_FOUND, NO_FAILED_PLATFORMS, POST_IN_PROGRESS, POST_LIMIT_REACHED
  */
 export async function retryPost(
-  deps: RetryPostDeps,
+  deps: CommandContext,
   { userId, postId, accountIds }: RetryPostRequest,
 ): Promise<Platform[]> {
   const found = await deps.posts.findOwned(userId, postId)
@@ -51,7 +41,7 @@ export async function retryPost(
   return [...new Set(retrying.map(({ platform }) => platform))]
 }
 
-async function takeShareAgain({ database, posts, users }: RetryPostDeps, post: Post, draftId: string): Promise<void> {
+async function takeShareAgain({ database, posts, users }: CommandContext, post: Post, draftId: string): Promise<void> {
   await database.transaction(async (session) => {
     if (!(await posts.returnAllowance(post, { movedTo: draftId }, session))) throw postChanged()
     const { taken, ...allowance } = await users.takeAllowance('posts', post.userId, session)

@@ -3,11 +3,8 @@ import { createFairLimit } from '../../flow/fair-limit.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { PlanWeights, SubscriptionPlan } from '../../domain/billing/subscription.ts'
-import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
+import type { Parts } from '../parts.ts'
 import type { StartOptions } from '../../integrations/temporal/start.ts'
-import type { Logger } from '../../logger.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-import type { Metrics } from '../../telemetry/metrics.ts'
 
 /** More concurrent starts take Temporal longer each, and start no more workflows per second. */
 const CONCURRENT_STARTS = 50
@@ -19,21 +16,19 @@ const START_DEADLINE_MS = 5 * SECOND
 const FULL_WAIT_MS = SECOND
 const DRAIN_DEADLINE_MS = 5 * SECOND
 
-interface StartQueueDeps {
-  posts: PostStore
-  orchestrator: PublishOrchestrator
-  metrics: Metrics
-  logger: Logger
-  /** Starts per turn of a user. */
-  planWeights: PlanWeights
-  sizes?: { concurrent?: number; queued?: number; drainMs?: number }
+interface StartQueueSizes {
+  concurrent?: number
+  queued?: number
+  drainMs?: number
 }
 
 /**
  * Starts the workflows of new posts after their requests are answered. Users take turns. The sweeper starts what Temporal does not
  * acknowledge, or what a crash takes from memory.
+ * @param planWeights starts per turn of a user
  */
-export function createStartQueue({ posts, orchestrator, metrics, logger, planWeights, sizes = {} }: StartQueueDeps) {
+export function createStartQueue(parts: Parts, planWeights: PlanWeights, sizes: StartQueueSizes = {}) {
+  const { posts, orchestrator, metrics, logger } = parts
   const { concurrent = CONCURRENT_STARTS, queued: maxQueued = MAX_QUEUED, drainMs = DRAIN_DEADLINE_MS } = sizes
   const takeTurn = createFairLimit({ maxRunning: concurrent })
   const queued = new Set<Promise<void>>()

@@ -1,26 +1,17 @@
 import { toLimitError } from '../../domain/billing/plans.ts'
 import type { Post } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { busy as databaseBusy, TRANSACTION_DEADLINE_MS, type Database } from '../../store/shared/database.ts'
+import { busy as databaseBusy, TRANSACTION_DEADLINE_MS } from '../../store/shared/database.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import { batcher, keyedBatcher } from '../../store/shared/batching.ts'
 import type { NotificationStore } from '../../store/notifications/notifications.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import type { EventRelay } from '../events/relay-events.ts'
 import { buildCreatedNotifications } from './post-created.ts'
+import type { Parts } from '../parts.ts'
 
 /** A transaction has at most 50 posts, so that it stays short under many concurrent creates: five of each of ten users. */
 const LARGEST_GROUP = 10
 const LARGEST_SHARE = 5
-
-interface StorePostDeps {
-  eventRelay: EventRelay
-  database: Database
-  posts: PostStore
-  notifications: NotificationStore
-  users: UserStore
-}
 
 type Session = Parameters<NotificationStore['insert']>[1]
 
@@ -42,7 +33,13 @@ type Results = (Error | undefined)[]
  * never meet in two transactions of this process: each writes the user's record, and the one that loses often enough fails.
  * @throws ServiceError POST_LIMIT_REACHED, SERVICE_UNAVAILABLE; a duplicate key error when the idempotency key is taken
  */
-export function createStorePost({ database, eventRelay, posts, notifications, users }: StorePostDeps): StorePost {
+export function createStorePost({
+  database,
+  eventRelay,
+  posts,
+  notifications,
+  users,
+}: Parts & { eventRelay: EventRelay }): StorePost {
   const storeOfUsers = batcher<Results, Post[]>(async (group, settle) => {
     if (group.length > 1 && (await storeTogether(group.flat(), { repeats: false }))) {
       group.forEach((ofUser, index) => settle(index, Array(ofUser.length)))

@@ -1,4 +1,3 @@
-import type { Clock } from '../../clock.ts'
 import { changeSelection } from '../../domain/accounts/selection.ts'
 import { collectMediaKeys } from '../../domain/posts/content.ts'
 import { findAbandoned, findEntry } from '../../domain/posts/post-entries.ts'
@@ -10,15 +9,10 @@ import { preflight, SCHEDULED_IN_PAST, findSchedulingProblem } from '../../domai
 import { platformLabel } from '../../domain/shared/platforms.ts'
 import type { Problem } from '../../domain/shared/service-error.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
-import type { ObjectStorage } from '../../integrations/storage/storage.ts'
-import type { NotificationStore } from '../../store/notifications/notifications.ts'
-import type { UploadStore } from '../../store/media/uploads.ts'
-import type { UserStore } from '../../store/users/users.ts'
-import { findDueOrder, type DueOrderDeps } from './due-order.ts'
-import { findDelayWarnings, type DelayWarningsDeps } from './forecast-delays.ts'
-import { loadUserAccounts, type PostAccountsDeps } from './post-accounts.ts'
-import type { DiscardPrepared } from './discard-prepared.ts'
-import { notifyWorkflow, type NotifyWorkflowDeps } from '../shared/notify-workflow.ts'
+import { findDueOrder } from './due-order.ts'
+import { findDelayWarnings } from './forecast-delays.ts'
+import { loadUserAccounts } from './post-accounts.ts'
+import { notifyWorkflow } from '../shared/notify-workflow.ts'
 import { buildCreatedNotifications } from './post-created.ts'
 import {
   findSelectionProblems,
@@ -30,15 +24,7 @@ import {
   type PostInput,
   type WholePostInput,
 } from './post-input.ts'
-
-export interface UpdatePostDeps extends NotifyWorkflowDeps, PostAccountsDeps, DelayWarningsDeps, DueOrderDeps {
-  notifications: NotificationStore
-  users: UserStore
-  storage: ObjectStorage
-  clock: Clock
-  discardPrepared: DiscardPrepared
-  uploads: UploadStore
-}
+import type { CommandContext } from '../context.ts'
 
 export interface UpdatePostRequest {
   userId: string
@@ -54,7 +40,7 @@ export interface UpdatePostRequest {
  * @throws ServiceError NOT_FOUND, VALIDATION_FAILED, POST_NOT_EDITABLE, or the error of `assertMayPublish`
  */
 export async function updatePost(
-  deps: UpdatePostDeps,
+  deps: CommandContext,
   { userId, postId, update, assertMayPublish }: UpdatePostRequest,
 ): Promise<{ post: Post; warnings: Problem[] }> {
   const stored = await deps.posts.findOwned(userId, postId)

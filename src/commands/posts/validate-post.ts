@@ -1,17 +1,11 @@
-import type { Clock } from '../../clock.ts'
 import { toSchedule } from '../../domain/posts/post-moves.ts'
 import { preflight, findSchedulingProblem, type Preflight } from '../../domain/posts/preflight.ts'
 import type { Problem } from '../../domain/shared/service-error.ts'
-import type { ObjectStorage } from '../../integrations/storage/storage.ts'
-import { findDueOrder, type DueOrderDeps } from './due-order.ts'
-import { findDelayWarnings, type DelayWarningsDeps } from './forecast-delays.ts'
-import { loadUserAccounts, type FindPostAccounts, type PostAccounts, type PostAccountsDeps } from './post-accounts.ts'
+import { findDueOrder } from './due-order.ts'
+import { findDelayWarnings } from './forecast-delays.ts'
+import { loadUserAccounts, type FindPostAccounts, type PostAccounts } from './post-accounts.ts'
 import { readWholePost, type InputContext, type WholePostInput } from './post-input.ts'
-
-export interface ValidatePostDeps extends PostAccountsDeps, DelayWarningsDeps, DueOrderDeps {
-  storage: ObjectStorage
-  clock: Clock
-}
+import type { CommandContext } from '../context.ts'
 
 export interface CheckedPost extends Preflight {
   value: ReturnType<typeof readWholePost>['value']
@@ -22,7 +16,7 @@ export interface CheckedPost extends Preflight {
 
 /** Returns every error and warning that creating this post would cause. Drafts are checked as if they were published. */
 export async function validatePost(
-  deps: ValidatePostDeps,
+  deps: CommandContext,
   userId: string,
   input: WholePostInput,
 ): Promise<Preflight & { valid: boolean }> {

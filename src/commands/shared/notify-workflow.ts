@@ -1,19 +1,11 @@
 import type { Post } from '../../domain/posts/post.ts'
-import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-import type { Logger } from '../../logger.ts'
-
-export interface NotifyWorkflowDeps {
-  posts: PostStore
-  orchestrator: PublishOrchestrator
-  logger: Logger
-}
+import type { CommandContext } from '../context.ts'
 
 /**
  * Signals a stored change to the post's workflow. Never fails and takes about a second at most: the sweeper starts what
  * Temporal did not acknowledge.
  */
-export async function notifyWorkflow(deps: NotifyWorkflowDeps, post: Post, change: 'retry' | 'changed'): Promise<void> {
+export async function notifyWorkflow(deps: CommandContext, post: Post, change: 'retry' | 'changed'): Promise<void> {
   const acknowledged = await deps.orchestrator.signal(post, change)
   if (!acknowledged || !post.startPending) return
   try {

@@ -1,17 +1,8 @@
-import type { Clock } from '../../clock.ts'
-import type { TokenCipher } from '../../security/token-cipher.ts'
-import type { IdentityAttemptStore } from '../../store/users/identity-attempts.ts'
 import { REDIRECT_LIFETIME_MS } from '../../domain/shared/redirects.ts'
 import type { IdentityProvider } from '../../integrations/openid/openid.ts'
 import { identityAttemptContext, sealAttemptSecrets } from '../shared/attempt-secrets.ts'
 import { hashSecret, newSecret } from '../../security/random.ts'
-
-interface BeginIdentityLoginDeps {
-  identityAttempts: IdentityAttemptStore
-  cipher: TokenCipher
-  clock: Clock
-  identity: IdentityProvider
-}
+import type { CommandContext } from '../context.ts'
 
 /**
  * Starts a login on the identity provider's page. Only the browser that holds `binding` can finish it. Without that, a link
@@ -19,7 +10,7 @@ interface BeginIdentityLoginDeps {
  * @throws the error of a provider outage
  */
 export async function beginIdentityLogin(
-  { identity, identityAttempts: loginAttempts, cipher, clock }: BeginIdentityLoginDeps,
+  { identity, identityAttempts: loginAttempts, cipher, clock }: CommandContext & { identity: IdentityProvider },
   redirectUri: string,
 ): Promise<{ url: string; binding: string }> {
   const [state, binding] = [newSecret(), newSecret()]

@@ -1,12 +1,8 @@
 import type { Actor } from '../../domain/users/audit.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-import { changeUser, type ChangeUserDeps } from './change-user.ts'
-
-interface ChangeActivityDeps extends ChangeUserDeps {
-  posts: PostStore
-}
+import { changeUser } from './change-user.ts'
+import type { CommandContext } from '../context.ts'
 
 /**
  * Disables an account, or enables it again. Requests and sockets check the record. Waiting posts, also armed ones, fail when
@@ -14,7 +10,7 @@ interface ChangeActivityDeps extends ChangeUserDeps {
  * @throws ServiceError NOT_FOUND; OWN_ACCOUNT for admins who would lock themselves out
  */
 export async function changeActivity(
-  deps: ChangeActivityDeps,
+  deps: CommandContext,
   actor: Actor,
   userId: string,
   isActive: boolean,

@@ -1,8 +1,8 @@
-import type { UserStore } from '../../store/users/users.ts'
 import { findPasswordProblems } from '../../domain/users/new-passwords.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
-import { checkPassword, type CheckPasswordDeps } from './check-password.ts'
-import { storePassword, type StorePasswordDeps } from './store-password.ts'
+import { checkPassword } from './check-password.ts'
+import { storePassword } from './store-password.ts'
+import type { CommandContext } from '../context.ts'
 
 interface ChangePassword {
   userId: string
@@ -15,14 +15,12 @@ interface ChangePassword {
   endsApiKeys?: boolean | undefined
 }
 
-type ChangePasswordDeps = CheckPasswordDeps & StorePasswordDeps & { users: UserStore }
-
 /**
  * Changes the password of a user who knows the current one. The requesting session stays; see `storePassword` for what ends.
  * Wrong current passwords count as failed logins.
  * @throws ServiceError VALIDATION_FAILED, PASSWORD_NOT_SUPPORTED, INCORRECT_PASSWORD, RATE_LIMITED
  */
-export async function changePassword(deps: ChangePasswordDeps, input: ChangePassword): Promise<void> {
+export async function changePassword(deps: CommandContext, input: ChangePassword): Promise<void> {
   const { users } = deps
   const { userId, sessionId, ipAddress, currentPassword, newPassword, endsApiKeys } = input
   const problems = findPasswordProblems(newPassword, 'newPassword')

@@ -1,23 +1,11 @@
-import type { Clock } from '../../clock.ts'
 import type { Actor, AuditAction, AuditEntry, AuditFacts } from '../../domain/users/audit.ts'
 import type { NewNotification } from '../../domain/notifications/notifications.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
-import type { AuditLog } from '../../store/users/audit.ts'
-import type { Database } from '../../store/shared/database.ts'
-import type { ErasureStore } from '../../store/users/erasures.ts'
 import type { Notification, NotificationStore } from '../../store/notifications/notifications.ts'
-import type { UserChange, UserStore } from '../../store/users/users.ts'
+import type { UserChange } from '../../store/users/users.ts'
 import { newAuditEntry } from '../shared/audit-entry.ts'
-
-export interface ChangeUserDeps {
-  database: Database
-  users: UserStore
-  audit: AuditLog
-  erasures: ErasureStore
-  notifications: NotificationStore
-  clock: Clock
-}
+import type { CommandContext } from '../context.ts'
 
 type Session = Parameters<NotificationStore['insert']>[1]
 
@@ -37,7 +25,7 @@ interface Change {
  * logged. An account under erasure counts as gone: no admin can enable it again.
  * @throws ServiceError NOT_FOUND
  */
-export async function changeUser(deps: ChangeUserDeps, actor: Actor, userId: string, change: Change): Promise<User> {
+export async function changeUser(deps: CommandContext, actor: Actor, userId: string, change: Change): Promise<User> {
   let records: Notification[] = []
   const user = await deps.database.transaction(async (session) => {
     const isErased = await deps.erasures.isBegun(userId, session)

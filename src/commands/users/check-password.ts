@@ -1,22 +1,8 @@
-import type { Clock } from '../../clock.ts'
-import type { KnownDevices } from '../../security/known-devices.ts'
-import type { PasswordHasher } from '../../security/password-hasher.ts'
-import type { LoginThrottle } from '../../store/users/login-throttle.ts'
-import type { SessionStore } from '../../store/users/sessions.ts'
 import { toNetwork } from '../../domain/shared/client-address.ts'
 import { normalizePassword } from '../../domain/users/passwords.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
-import type { LoginEvents } from './login-events.ts'
-
-export interface CheckPasswordDeps {
-  clock: Clock
-  knownDevices: KnownDevices
-  loginEvents: LoginEvents
-  loginThrottle: LoginThrottle
-  passwords: PasswordHasher
-  sessions: SessionStore
-}
+import type { CommandContext } from '../context.ts'
 
 interface Guess {
   /** As typed by the caller. */
@@ -35,7 +21,7 @@ const NO_USER = ''
  * password calls this, so that a stolen session cannot guess it either. A wrong one counts as a failed login.
  * @throws ServiceError RATE_LIMITED
  */
-export async function checkPassword(deps: CheckPasswordDeps, user: User | null, guess: Guess): Promise<boolean> {
+export async function checkPassword(deps: CommandContext, user: User | null, guess: Guess): Promise<boolean> {
   const { loginEvents, loginThrottle, passwords } = deps
   const attempt = { email: guess.email, ipAddress: guess.ipAddress, ...(await recognizeDevice(deps, user, guess)) }
   const fairnessKey = toNetwork(guess.ipAddress)
@@ -52,7 +38,7 @@ export async function checkPassword(deps: CheckPasswordDeps, user: User | null, 
 }
 
 /** Finds the device: a session or a cookie proves an earlier login. Clients without cookies are recognized by their network. */
-async function recognizeDevice({ clock, knownDevices, sessions }: CheckPasswordDeps, user: User | null, guess: Guess) {
+async function recognizeDevice({ clock, knownDevices, sessions }: CommandContext, user: User | null, guess: Guess) {
   const userId = user?._id ?? NO_USER
   const now = clock.now()
   const { from } = guess

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../../clock.ts'
 import { apiKeyCreated } from '../../domain/notifications/notifications.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
 import {
@@ -14,21 +13,8 @@ import {
 } from '../../domain/users/api-keys.ts'
 import { findNameProblems, normalizeName } from '../../domain/users/names.ts'
 import { hashSecret } from '../../security/random.ts'
-import type { NotificationStore } from '../../store/notifications/notifications.ts'
-import type { Database } from '../../store/shared/database.ts'
 import { newId } from '../../store/shared/schema.ts'
-import type { ApiKeyStore } from '../../store/users/api-keys.ts'
-import type { SessionStore } from '../../store/users/sessions.ts'
-import type { UserStore } from '../../store/users/users.ts'
-
-interface CreateApiKeyDeps {
-  apiKeys: ApiKeyStore
-  clock: Clock
-  database: Database
-  notifications: NotificationStore
-  sessions: SessionStore
-  users: UserStore
-}
+import type { CommandContext } from '../context.ts'
 
 interface CreateApiKey {
   userId: string
@@ -44,7 +30,7 @@ interface CreateApiKey {
  * @throws ServiceError VALIDATION_FAILED, API_KEY_LIMIT_REACHED, UNAUTHORIZED
  */
 export async function createApiKey(
-  deps: CreateApiKeyDeps,
+  deps: CommandContext,
   input: CreateApiKey,
 ): Promise<{ apiKey: ApiKey; secret: string }> {
   const { userId, sessionId } = input

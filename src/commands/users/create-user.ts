@@ -1,6 +1,3 @@
-import type { Clock } from '../../clock.ts'
-import type { PasswordHasher } from '../../security/password-hasher.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import { findPasswordProblem } from '../../domain/users/new-passwords.ts'
 import { normalizePassword } from '../../domain/users/passwords.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
@@ -8,12 +5,7 @@ import type { Limits } from '../../domain/billing/subscription.ts'
 import { newUser, type User } from '../../domain/users/user.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import { newId } from '../../store/shared/schema.ts'
-
-export interface CreateUserDeps {
-  users: UserStore
-  passwords: PasswordHasher
-  clock: Clock
-}
+import type { CommandContext } from '../context.ts'
 
 interface NewAccount extends Partial<Pick<User, '_id' | 'avatar'>> {
   email: string
@@ -29,7 +21,7 @@ interface NewAccount extends Partial<Pick<User, '_id' | 'avatar'>> {
  * @throws ServiceError VALIDATION_FAILED for a password that is not allowed, ADDRESS_TAKEN
  */
 export async function createUser(
-  { users, passwords, clock }: CreateUserDeps,
+  { users, passwords, clock }: CommandContext,
   { password, ...account }: NewAccount,
   store: (user: User) => Promise<void> = users.insert,
 ): Promise<User> {

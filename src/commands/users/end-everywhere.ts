@@ -1,16 +1,4 @@
-import type { PushTokenStore } from '../../store/notifications/push-tokens.ts'
-import type { Database } from '../../store/shared/database.ts'
-import type { ApiKeyStore } from '../../store/users/api-keys.ts'
-import type { SessionStore } from '../../store/users/sessions.ts'
-import type { UserStore } from '../../store/users/users.ts'
-
-export interface EndEverywhereDeps {
-  apiKeys: ApiKeyStore
-  database: Database
-  pushTokens: PushTokenStore
-  sessions: SessionStore
-  users: UserStore
-}
+import type { CommandContext } from '../context.ts'
 
 interface EndEverywhereOptions {
   /** The session that stays. */
@@ -24,7 +12,7 @@ interface EndEverywhereOptions {
  * its device again after the next login.
  */
 export async function endEverywhere(
-  deps: EndEverywhereDeps,
+  deps: CommandContext,
   userId: string,
   { exceptSessionId, endsApiKeys = false }: EndEverywhereOptions = {},
 ): Promise<void> {
@@ -36,7 +24,7 @@ export async function endEverywhere(
 }
 
 /** Runs after the sessions have ended. A key that one of them creates meanwhile is removed, or its creation finds no session. */
-function removeApiKeys({ database, users, apiKeys }: EndEverywhereDeps, userId: string): Promise<void> {
+function removeApiKeys({ database, users, apiKeys }: CommandContext, userId: string): Promise<void> {
   return database.transaction(async (session) => {
     // Locks the user's record like `createApiKey`.
     await users.raiseAnalyticsVersion(userId, session)

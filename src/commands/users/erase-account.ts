@@ -1,26 +1,13 @@
-import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-import type { Database } from '../../store/shared/database.ts'
 import type { ErasureStore } from '../../store/users/erasures.ts'
-import type { SessionStore } from '../../store/users/sessions.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
-import { checkPassword, type CheckPasswordDeps } from './check-password.ts'
+import { checkPassword } from './check-password.ts'
+import type { CommandContext } from '../context.ts'
 
 /** Users without a password confirm the erasure by a login at most this old. */
 const FRESH_LOGIN_MS = 10 * MINUTE
 const SUMMARY = 'Erase an account'
-
-type EraseAccountDeps = CheckPasswordDeps & {
-  users: UserStore
-  database: Database
-  erasures: ErasureStore
-  posts: PostStore
-  sessions: SessionStore
-  orchestrator: PublishOrchestrator
-}
 
 interface EraseAccount {
   userId: string
@@ -34,7 +21,7 @@ interface EraseAccount {
  * the data; the sweeper starts it when Temporal does not answer.
  * @throws ServiceError VALIDATION_FAILED without a password, INCORRECT_PASSWORD, RATE_LIMITED, FRESH_LOGIN_REQUIRED
  */
-export async function eraseAccount(deps: EraseAccountDeps, request: EraseAccount): Promise<void> {
+export async function eraseAccount(deps: CommandContext, request: EraseAccount): Promise<void> {
   const { userId } = request
   const user = await deps.users.findById(userId)
   if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
@@ -48,7 +35,7 @@ export async function eraseAccount(deps: EraseAccountDeps, request: EraseAccount
   await deps.orchestrator.startWork('eraseAccount', userId, { summary: SUMMARY, fairnessKey: userId })
 }
 
-async function assertSelf(deps: EraseAccountDeps, user: User, request: EraseAccount): Promise<void> {
+async function assertSelf(deps: CommandContext, user: User, request: EraseAccount): Promise<void> {
   if (user.auth.provider !== 'email') return assertFreshLogin(deps, request)
   const { password, ipAddress, sessionId } = request
   if (password === undefined) {
@@ -60,7 +47,7 @@ async function assertSelf(deps: EraseAccountDeps, user: User, request: EraseAcco
   }
 }
 
-async function assertFreshLogin({ sessions, clock }: EraseAccountDeps, { sessionId }: EraseAccount): Promise<void> {
+async function assertFreshLogin({ sessions, clock }: CommandContext, { sessionId }: EraseAccount): Promise<void> {
   const session = await sessions.find(sessionId)
   if (session && clock.now().getTime() - session.createdAt.getTime() <= FRESH_LOGIN_MS) return
   throw new ServiceError('FRESH_LOGIN_REQUIRED', 'Log in again, then erase the account within ten minutes')

@@ -1,23 +1,14 @@
-import type { TokenCipher } from '../../security/token-cipher.ts'
-import type { IdentityAttemptStore } from '../../store/users/identity-attempts.ts'
 import type { LoginRefusal } from '../../domain/users/identity-login.ts'
 import { isMailAddress } from '../../domain/users/mail-addresses.ts'
 import { pickUsableName } from '../../domain/users/names.ts'
-import type { Limits } from '../../domain/billing/subscription.ts'
 import { newUser, type User } from '../../domain/users/user.ts'
 import type { Identity, IdentityProvider } from '../../integrations/openid/openid.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import { newId } from '../../store/shared/schema.ts'
 import { identityAttemptContext, openAttemptSecrets } from '../shared/attempt-secrets.ts'
-import { openSession, type Client, type OpenSessionDeps, type SessionTokens } from './open-session.ts'
+import { openSession, type Client, type SessionTokens } from './open-session.ts'
 import { hashSecret } from '../../security/random.ts'
-
-interface FinishIdentityLoginDeps extends OpenSessionDeps {
-  identityAttempts: IdentityAttemptStore
-  cipher: TokenCipher
-  planLimits: { free: Limits }
-  identity: IdentityProvider
-}
+import type { SessionContext } from '../context.ts'
 
 interface FinishIdentityLogin extends Client {
   /** The callback's address, equal to the one at the start of the login. */
@@ -44,7 +35,7 @@ const MAX_PICTURE_LENGTH = 2_048
  * and consumed by this call. An account is found by the provider's own id alone, because an email address may have a new owner.
  */
 export async function finishIdentityLogin(
-  deps: FinishIdentityLoginDeps,
+  deps: SessionContext & { identity: IdentityProvider },
   input: FinishIdentityLogin,
 ): Promise<FinishedLogin> {
   const { redirectUri, query, binding } = input
@@ -72,7 +63,7 @@ export async function finishIdentityLogin(
 
 /** Creates the account of a first login. Of several concurrent first logins one creates it, and the others find it. */
 async function createAccount(
-  { users, planLimits, clock }: FinishIdentityLoginDeps,
+  { users, planLimits, clock }: SessionContext & { identity: IdentityProvider },
   identity: Identity,
 ): Promise<User | Refused> {
   const { subject, verifiedEmail: email, name, picture } = identity

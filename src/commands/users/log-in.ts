@@ -1,18 +1,9 @@
-import type { Clock } from '../../clock.ts'
-import type { SessionStore } from '../../store/users/sessions.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { User } from '../../domain/users/user.ts'
-import { checkPassword, type CheckPasswordDeps } from './check-password.ts'
+import { checkPassword } from './check-password.ts'
 import { constantTimeDelay } from './constant-time-delay.ts'
-import { openSession, type Client, type OpenSessionDeps, type SessionTokens } from './open-session.ts'
-
-type LogInDeps = CheckPasswordDeps &
-  OpenSessionDeps & {
-    users: UserStore
-    sessions: SessionStore
-    clock: Clock
-  }
+import { openSession, type Client, type SessionTokens } from './open-session.ts'
+import type { SessionContext } from '../context.ts'
 
 interface LogIn extends Client {
   email: string
@@ -26,7 +17,7 @@ interface LogIn extends Client {
  * caller who knows the password learns that the account is disabled.
  * @throws ServiceError INVALID_CREDENTIALS, ACCOUNT_DISABLED, RATE_LIMITED
  */
-export async function logIn(deps: LogInDeps, input: LogIn): Promise<SessionTokens & { user: User }> {
+export async function logIn(deps: SessionContext, input: LogIn): Promise<SessionTokens & { user: User }> {
   const begin = deps.clock.now()
   const user = await deps.users.findByEmail(input.email)
   const isRight = await checkPassword(deps, user, { ...input, from: { deviceCookie: input.deviceCookie } })

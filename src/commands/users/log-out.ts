@@ -1,34 +1,22 @@
-import type { AccessTokens } from '../../domain/users/access-tokens.ts'
-import type { RefreshTokens } from '../../security/refresh-tokens.ts'
 import type { SessionStore } from '../../store/users/sessions.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { endEverywhere, type EndEverywhereDeps } from './end-everywhere.ts'
+import { endEverywhere } from './end-everywhere.ts'
 import { parseRefreshCookie } from './open-session.ts'
-
-interface LogOutDeps {
-  sessions: SessionStore
-  accessTokens: AccessTokens
-  refreshTokens: RefreshTokens
-}
-
-interface LogOutEverywhereDeps extends EndEverywhereDeps {
-  users: UserStore
-}
+import type { CommandContext, SessionContext } from '../context.ts'
 
 /**
  * Ends the sessions that the cookie and the access token prove. The access token may have expired. Without a proof nothing
  * happens.
  */
 export async function logOut(
-  deps: LogOutDeps,
+  deps: SessionContext,
   proof: { cookie: string | undefined; accessToken: string | null },
 ): Promise<void> {
   const ended = [await findSessionByCookie(deps, proof.cookie), await findSessionByToken(deps, proof.accessToken)]
   await Promise.all(ended.filter((sessionId) => sessionId !== null).map((sessionId) => deps.sessions.remove(sessionId)))
 }
 
-async function findSessionByCookie(deps: LogOutDeps, cookie: string | undefined): Promise<string | null> {
+async function findSessionByCookie(deps: SessionContext, cookie: string | undefined): Promise<string | null> {
   const presented = parseRefreshCookie(cookie)
   const session = presented && (await deps.sessions.find(presented.sessionId))
   if (!presented || !session) return null
@@ -38,7 +26,7 @@ async function findSessionByCookie(deps: LogOutDeps, cookie: string | undefined)
   return isOwnDevice ? session._id : null
 }
 
-async function findSessionByToken(deps: LogOutDeps, accessToken: string | null): Promise<string | null> {
+async function findSessionByToken(deps: SessionContext, accessToken: string | null): Promise<string | null> {
   const claims = accessToken === null ? null : deps.accessTokens.verifyExpired(accessToken)
   const session = claims && (await deps.sessions.find(claims.sessionId))
   return session && session.userId === claims?.userId ? session._id : null
@@ -46,7 +34,7 @@ async function findSessionByToken(deps: LogOutDeps, accessToken: string | null):
 
 /** Ends every session of the user, and the API keys if asked; running access tokens are refused from now on. */
 export async function logOutEverywhere(
-  deps: LogOutEverywhereDeps,
+  deps: CommandContext,
   userId: string,
   options: { endsApiKeys?: boolean | undefined } = {},
 ): Promise<void> {

@@ -1,11 +1,8 @@
-import type { Clock } from '../../clock.ts'
-import type { AccessTokens } from '../../domain/users/access-tokens.ts'
-import type { RefreshTokens } from '../../security/refresh-tokens.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import { DAY } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
 import { newId } from '../../store/shared/schema.ts'
-import type { Session, SessionStore } from '../../store/users/sessions.ts'
+import type { Session } from '../../store/users/sessions.ts'
+import type { SessionContext } from '../context.ts'
 
 export const SESSION_SLIDING_MS = 7 * DAY
 export const SESSION_ABSOLUTE_MS = 30 * DAY
@@ -26,16 +23,8 @@ export interface SessionTokens {
   expiresAt: Date
 }
 
-export interface OpenSessionDeps {
-  users: UserStore
-  sessions: SessionStore
-  accessTokens: AccessTokens
-  refreshTokens: RefreshTokens
-  clock: Clock
-}
-
 /** Opens a session for a user whose identity is proven, and records the login. */
-export async function openSession(deps: OpenSessionDeps, user: User, client: Client): Promise<SessionTokens> {
+export async function openSession(deps: SessionContext, user: User, client: Client): Promise<SessionTokens> {
   const now = deps.clock.now()
   const sessionId = newId()
   const token = deps.refreshTokens.first(sessionId)
@@ -56,7 +45,7 @@ export async function openSession(deps: OpenSessionDeps, user: User, client: Cli
 }
 
 export function createSessionTokens(
-  { accessTokens }: Pick<OpenSessionDeps, 'accessTokens'>,
+  { accessTokens }: Pick<SessionContext, 'accessTokens'>,
   user: User,
   session: Session,
   token: string,

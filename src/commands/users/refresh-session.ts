@@ -1,12 +1,7 @@
-import type { Clock } from '../../clock.ts'
-import type { Logger } from '../../logger.ts'
-import type { AccessTokens } from '../../domain/users/access-tokens.ts'
-import type { RefreshTokens } from '../../security/refresh-tokens.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
-import type { Session, SessionStore } from '../../store/users/sessions.ts'
+import type { Session } from '../../store/users/sessions.ts'
 import {
   parseRefreshCookie,
   createSessionTokens,
@@ -14,27 +9,19 @@ import {
   SESSION_SLIDING_MS,
   type SessionTokens,
 } from './open-session.ts'
+import type { SessionContext } from '../context.ts'
 
 /** How long a replaced token is still accepted, for parallel tabs and lost responses. */
 const REPEAT_WINDOW_MS = 30 * SECOND
 /** The maximum number of replaced tokens stored per session; browser tabs do not need more within the window. */
 const MAX_REPEATABLE = 20
 
-interface RefreshSessionDeps {
-  users: UserStore
-  sessions: SessionStore
-  accessTokens: AccessTokens
-  refreshTokens: RefreshTokens
-  clock: Clock
-  logger: Logger
-}
-
 /**
  * Exchanges a refresh cookie for its successor and a new access token. The same cookie within 30 s gets the same successor.
  * Used later, it counts as stolen or copied and ends the whole session.
  * @throws ServiceError UNAUTHORIZED, ACCOUNT_DISABLED
  */
-export async function refreshSession(deps: RefreshSessionDeps, cookie: string | undefined): Promise<SessionTokens> {
+export async function refreshSession(deps: SessionContext, cookie: string | undefined): Promise<SessionTokens> {
   const presented = parseRefreshCookie(cookie)
   if (!presented) throw unauthorized()
   const { sessionId, token } = presented
@@ -61,7 +48,7 @@ export async function refreshSession(deps: RefreshSessionDeps, cookie: string | 
   }
 }
 
-async function findActiveUser({ users }: RefreshSessionDeps, { userId, version }: Session): Promise<User> {
+async function findActiveUser({ users }: SessionContext, { userId, version }: Session): Promise<User> {
   const user = await users.findById(userId)
   if (!user || user.tokenVersion !== version) throw unauthorized()
   if (user.isDisabled) throw new ServiceError('ACCOUNT_DISABLED', 'Account is disabled')
@@ -72,7 +59,7 @@ async function findActiveUser({ users }: RefreshSessionDeps, { userId, version }
  * Distinguishes the current token of a session, one replaced within the window, one replaced before it, and one never issued.
  */
 function classifyToken(
-  deps: RefreshSessionDeps,
+  deps: SessionContext,
   session: Session,
   token: string,
 ): 'current' | 'repeated' | 'spent' | 'unknown' {
@@ -83,12 +70,12 @@ function classifyToken(
 }
 
 /** Returns the replaced tokens that are still accepted. */
-function listRepeatable({ clock }: RefreshSessionDeps, session: Session): Session['replaced'] {
+function listRepeatable({ clock }: SessionContext, session: Session): Session['replaced'] {
   const since = clock.now().getTime() - REPEAT_WINDOW_MS
   return session.replaced.filter(({ at }) => at.getTime() > since).slice(-MAX_REPEATABLE)
 }
 
-function rotate(deps: RefreshSessionDeps, session: Session, successor: string) {
+function rotate(deps: SessionContext, session: Session, successor: string) {
   const now = deps.clock.now()
   const end = Math.min(now.getTime() + SESSION_SLIDING_MS, session.createdAt.getTime() + SESSION_ABSOLUTE_MS)
   return {

@@ -1,22 +1,11 @@
-import type { Clock } from '../../clock.ts'
-import type { OneTimeCodes } from '../../security/one-time-codes.ts'
-import type { AddressCodeStore } from '../../store/users/address-codes.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import { toNetwork } from '../../domain/shared/client-address.ts'
 import { addressKnownMail, codeMail } from '../../domain/notifications/mail-texts.ts'
 import { CODE_LIFE_MS, MAIL_LIFE_MS } from '../../domain/notifications/mails.ts'
 import { normalizeEmail } from '../../domain/users/user.ts'
-import { takeMailAllowance, type MailLimitDeps } from '../notifications/mail-limits.ts'
-import { queueMail, type QueueMailDeps } from '../notifications/queue-mail.ts'
+import { takeMailAllowance } from '../notifications/mail-limits.ts'
+import { queueMail } from '../notifications/queue-mail.ts'
 import { constantTimeDelay } from './constant-time-delay.ts'
-
-interface RequestCodeDeps extends QueueMailDeps, MailLimitDeps {
-  users: UserStore
-  oneTimeCodes: OneTimeCodes
-  addressCodes: AddressCodeStore
-  config: { FRONTEND_URL: string }
-  clock: Clock
-}
+import type { CommandContext } from '../context.ts'
 
 /**
  * Sends a one-time code to an address that wants to register. An address with an account gets a mail that says so, after the
@@ -24,7 +13,7 @@ interface RequestCodeDeps extends QueueMailDeps, MailLimitDeps {
  * @throws ServiceError RATE_LIMITED
  */
 export async function requestCode(
-  deps: RequestCodeDeps,
+  deps: CommandContext,
   { email, ipAddress }: { email: string; ipAddress: string },
 ): Promise<void> {
   const { users, oneTimeCodes, addressCodes, config, clock } = deps

@@ -1,30 +1,19 @@
-import type { Clock } from '../../clock.ts'
-import type { OneTimeCodes } from '../../security/one-time-codes.ts'
-import type { PasswordResetStore } from '../../store/users/password-resets.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import { toNetwork } from '../../domain/shared/client-address.ts'
 import { resetElsewhereMail, resetMail } from '../../domain/notifications/mail-texts.ts'
 import { MAIL_LIFE_MS, RESET_LIFE_MS } from '../../domain/notifications/mails.ts'
 import { normalizeEmail } from '../../domain/users/user.ts'
-import { takeMailAllowance, type MailLimitDeps } from '../notifications/mail-limits.ts'
-import { queueMail, type QueueMailDeps } from '../notifications/queue-mail.ts'
+import { takeMailAllowance } from '../notifications/mail-limits.ts'
+import { queueMail } from '../notifications/queue-mail.ts'
 import { hashSecret, newSecret } from '../../security/random.ts'
 import { constantTimeDelay } from './constant-time-delay.ts'
-
-interface RequestResetDeps extends QueueMailDeps, MailLimitDeps {
-  users: UserStore
-  oneTimeCodes: OneTimeCodes
-  passwordResets: PasswordResetStore
-  config: { FRONTEND_URL: string }
-  clock: Clock
-}
+import type { CommandContext } from '../context.ts'
 
 /**
  * Sends a password-reset link. An address without an account takes the same steps, for a mail without a recipient, so neither
  * the response nor its time reveals the account.
  * @throws ServiceError RATE_LIMITED
  */
-export async function requestReset(deps: RequestResetDeps, input: { email: string; ipAddress: string }): Promise<void> {
+export async function requestReset(deps: CommandContext, input: { email: string; ipAddress: string }): Promise<void> {
   const { users, oneTimeCodes, passwordResets, config, clock } = deps
   const begin = clock.now()
   const email = normalizeEmail(input.email)

@@ -1,17 +1,9 @@
-import type { OneTimeCodes } from '../../security/one-time-codes.ts'
-import type { PasswordResetStore } from '../../store/users/password-resets.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import { findPasswordProblems } from '../../domain/users/new-passwords.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
 import { normalizeEmail } from '../../domain/users/user.ts'
 import { hashSecret } from '../../security/random.ts'
-import { storePassword, type StorePasswordDeps } from './store-password.ts'
-
-type ResetPasswordDeps = StorePasswordDeps & {
-  users: UserStore
-  oneTimeCodes: OneTimeCodes
-  passwordResets: PasswordResetStore
-}
+import { storePassword } from './store-password.ts'
+import type { CommandContext } from '../context.ts'
 
 interface ResetPassword {
   token: string
@@ -27,7 +19,7 @@ interface ResetPassword {
  * @throws ServiceError VALIDATION_FAILED, RESET_TOKEN_INVALID
  */
 export async function resetPassword(
-  deps: ResetPasswordDeps,
+  deps: CommandContext,
   { token, email, password, endsApiKeys }: ResetPassword,
 ): Promise<string> {
   const { users, oneTimeCodes, passwordResets } = deps

@@ -1,41 +1,12 @@
-import type { LargeTexts } from '../../integrations/large-texts/large-texts.ts'
-import type { Avatars } from '../../integrations/storage/avatars.ts'
-import type { Logger } from '../../logger.ts'
-import type { OneTimeCodes } from '../../security/one-time-codes.ts'
-import type { Database } from '../../store/shared/database.ts'
-import type { AddressCodeStore } from '../../store/users/address-codes.ts'
-import type { UserStore } from '../../store/users/users.ts'
 import { findNameProblems, normalizeName } from '../../domain/users/names.ts'
 import { findPasswordProblems } from '../../domain/users/new-passwords.ts'
 import { ServiceError, validationFailed, type Problem } from '../../domain/shared/service-error.ts'
-import type { Limits } from '../../domain/billing/subscription.ts'
 import { normalizeEmail, type User } from '../../domain/users/user.ts'
 import { newId } from '../../store/shared/schema.ts'
-import { createUser, type CreateUserDeps } from './create-user.ts'
-import { openSession, type Client, type OpenSessionDeps, type SessionTokens } from './open-session.ts'
+import { createUser } from './create-user.ts'
+import { openSession, type Client, type SessionTokens } from './open-session.ts'
 import type { DataUrl } from '../../integrations/large-texts/data-url.ts'
-
-interface SignUpDeps extends CreateUserDeps, Omit<OpenSessionDeps, 'users'> {
-  users: UserStore
-  database: Database
-  addressCodes: AddressCodeStore
-  oneTimeCodes: OneTimeCodes
-  avatars: Avatars
-  largeTexts: LargeTexts
-  planLimits: { free: Limits }
-  config: VerificationConfig
-  logger: Logger
-}
-
-interface VerificationConfig {
-  SIGNUP_EMAIL_VERIFICATION: 'on' | 'off'
-}
-
-interface FindProvenAddressDeps {
-  addressCodes: AddressCodeStore
-  oneTimeCodes: OneTimeCodes
-  config: VerificationConfig
-}
+import type { CommandContext, SessionContext } from '../context.ts'
 
 interface SignUp extends Client {
   email: string
@@ -53,7 +24,7 @@ interface SignUp extends Client {
  * which is consumed. Without it the response does not depend on whether the address has an account.
  * @throws ServiceError VALIDATION_FAILED, ADDRESS_NOT_VERIFIED, ADDRESS_TAKEN
  */
-export async function signUp(deps: SignUpDeps, input: SignUp): Promise<SessionTokens & { user: User }> {
+export async function signUp(deps: SessionContext, input: SignUp): Promise<SessionTokens & { user: User }> {
   const [picture = null] = input.avatar ? await deps.largeTexts.readDataUrls([input.avatar]) : []
   const problems = [...findProblems(input), ...(await findAvatarProblems(deps, input, picture))]
   if (problems.length > 0) throw validationFailed(problems)
@@ -96,7 +67,7 @@ function findProblems({ name, password, confirmPassword }: SignUp): Problem[] {
 }
 
 async function findAvatarProblems(
-  { avatars }: SignUpDeps,
+  { avatars }: SessionContext,
   { avatar }: SignUp,
   picture: DataUrl | null,
 ): Promise<Problem[]> {
@@ -111,7 +82,7 @@ async function findAvatarProblems(
  * how much of the body is read.
  */
 export async function findProvenAddress(
-  { addressCodes, config, oneTimeCodes }: FindProvenAddressDeps,
+  { addressCodes, config, oneTimeCodes }: CommandContext,
   verificationTokens: string[],
 ): Promise<string | null> {
   if (config.SIGNUP_EMAIL_VERIFICATION === 'off' || verificationTokens.length === 0) return null
@@ -119,7 +90,7 @@ export async function findProvenAddress(
 }
 
 /** Stores the avatar. When object storage fails, the account starts with the default picture instead of failing. */
-async function storeAvatar({ avatars, logger }: SignUpDeps, userId: string, picture: DataUrl | null) {
+async function storeAvatar({ avatars, logger }: SessionContext, userId: string, picture: DataUrl | null) {
   if (!picture) return {}
   try {
     return { avatar: await avatars.store(userId, picture) }

@@ -1,13 +1,7 @@
-import type { PasswordHasher } from '../../security/password-hasher.ts'
 import type { Database } from '../../store/shared/database.ts'
-import type { PasswordResetStore } from '../../store/users/password-resets.ts'
 import { normalizePassword } from '../../domain/users/passwords.ts'
-import { endEverywhere, type EndEverywhereDeps } from './end-everywhere.ts'
-
-export interface StorePasswordDeps extends EndEverywhereDeps {
-  passwords: PasswordHasher
-  passwordResets: PasswordResetStore
-}
+import { endEverywhere } from './end-everywhere.ts'
+import type { CommandContext } from '../context.ts'
 
 type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
 
@@ -27,7 +21,7 @@ interface NewPassword {
  * Stores a new password. All reset links end in the same transaction; after it the sessions and push devices end, and the API keys if asked.
  * @returns the id of the user, or `null` when `write` refused
  */
-export async function storePassword(deps: StorePasswordDeps, { password, fairnessKey, write, ...ending }: NewPassword) {
+export async function storePassword(deps: CommandContext, { password, fairnessKey, write, ...ending }: NewPassword) {
   const passwordHash = await deps.passwords.hash(normalizePassword(password), fairnessKey)
   const userId = await deps.database.transaction(async (session) => {
     const owner = await write(passwordHash, session)

@@ -1,18 +1,10 @@
-import type { Clock } from '../../clock.ts'
-import type { OneTimeCodes } from '../../security/one-time-codes.ts'
-import type { AddressCodeStore } from '../../store/users/address-codes.ts'
 import { toNetwork } from '../../domain/shared/client-address.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import { normalizeEmail } from '../../domain/users/user.ts'
+import type { CommandContext } from '../context.ts'
 
 const PROOF_LIFE_MS = 15 * MINUTE
-
-interface VerifyCodeDeps {
-  oneTimeCodes: OneTimeCodes
-  addressCodes: AddressCodeStore
-  clock: Clock
-}
 
 interface CodeGuess {
   email: string
@@ -32,7 +24,7 @@ export interface VerifiedAddress {
  * Exchanges a mailed one-time code for a proof that the caller reads mail of this address.
  * @throws ServiceError OTP_INVALID for a wrong code, an expired code, and an address without a code alike
  */
-export async function verifyCode(deps: VerifyCodeDeps, { email, otp, ipAddress }: CodeGuess): Promise<VerifiedAddress> {
+export async function verifyCode(deps: CommandContext, { email, otp, ipAddress }: CodeGuess): Promise<VerifiedAddress> {
   const { oneTimeCodes, addressCodes, clock } = deps
   const address = normalizeEmail(email)
   const verificationToken = oneTimeCodes.makeProof()

@@ -1,21 +1,8 @@
-import type { Clock } from '../../clock.ts'
 import { webhookNotFound, type Webhook } from '../../domain/webhooks/webhooks.ts'
-import type { WebhookSender } from '../../integrations/webhooks/webhook-sender.ts'
-import type { EventStore } from '../../store/events/events.ts'
-import type { RateLimit } from '../../store/shared/rate-limits.ts'
-import type { WebhookChange, WebhookStore } from '../../store/webhooks/webhooks.ts'
-import type { WakeWebhooks } from './wake-webhooks.ts'
-import { disableWebhook, type DisableWebhookDeps } from './disable-webhook.ts'
+import type { WebhookChange } from '../../store/webhooks/webhooks.ts'
+import { disableWebhook } from './disable-webhook.ts'
 import { assertAllowedUrl } from './webhook-url.ts'
-
-interface ChangeWebhookDeps extends DisableWebhookDeps {
-  clock: Clock
-  events: EventStore
-  limits: Record<'webhookUrl', RateLimit>
-  webhooks: WebhookStore
-  wakeWebhooks: WakeWebhooks
-  webhookSender: WebhookSender
-}
+import type { CommandContext } from '../context.ts'
 
 interface ChangeWebhook {
   userId: string
@@ -29,7 +16,7 @@ interface ChangeWebhook {
  * @throws ServiceError NOT_FOUND, VALIDATION_FAILED, RATE_LIMITED
  */
 export async function changeWebhook(
-  deps: ChangeWebhookDeps,
+  deps: CommandContext,
   { userId, webhookId, change, isEnabled }: ChangeWebhook,
 ): Promise<Webhook> {
   if (change.url !== undefined) {

@@ -1,30 +1,10 @@
-import type { Clock } from '../../clock.ts'
 import type { EventType } from '../../domain/events/events.ts'
 import { webhookCreated } from '../../domain/notifications/notifications.ts'
 import { HEALTHY, webhookLimitReached, type Webhook } from '../../domain/webhooks/webhooks.ts'
-import type { WebhookSender } from '../../integrations/webhooks/webhook-sender.ts'
-import type { TokenCipher } from '../../security/token-cipher.ts'
-import type { EventStore } from '../../store/events/events.ts'
-import type { NotificationStore } from '../../store/notifications/notifications.ts'
-import type { Database } from '../../store/shared/database.ts'
-import type { RateLimit } from '../../store/shared/rate-limits.ts'
 import { newId } from '../../store/shared/schema.ts'
-import type { UserStore } from '../../store/users/users.ts'
-import type { WebhookStore } from '../../store/webhooks/webhooks.ts'
 import { assertAllowedUrl } from './webhook-url.ts'
 import { createWebhookSecret } from './webhook-secrets.ts'
-
-interface CreateWebhookDeps {
-  cipher: TokenCipher
-  clock: Clock
-  database: Database
-  events: EventStore
-  limits: Record<'webhookUrl', RateLimit>
-  notifications: NotificationStore
-  users: UserStore
-  webhooks: WebhookStore
-  webhookSender: WebhookSender
-}
+import type { CommandContext } from '../context.ts'
 
 interface CreateWebhook {
   userId: string
@@ -39,7 +19,7 @@ interface CreateWebhook {
  * @throws ServiceError VALIDATION_FAILED, RATE_LIMITED, WEBHOOK_LIMIT_REACHED
  */
 export async function createWebhook(
-  deps: CreateWebhookDeps,
+  deps: CommandContext,
   { userId, url, description, events }: CreateWebhook,
 ): Promise<{ webhook: Webhook; secret: string }> {
   assertAllowedUrl(deps.webhookSender, url)

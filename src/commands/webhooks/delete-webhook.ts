@@ -1,20 +1,12 @@
 import { webhookNotFound } from '../../domain/webhooks/webhooks.ts'
-import type { WebhookDeliveryStore } from '../../store/webhooks/deliveries.ts'
-import type { WebhookStore } from '../../store/webhooks/webhooks.ts'
-import type { WakeWebhooks } from './wake-webhooks.ts'
-
-interface DeleteWebhookDeps {
-  webhooks: WebhookStore
-  webhookDeliveries: WebhookDeliveryStore
-  wakeWebhooks: WakeWebhooks
-}
+import type { CommandContext } from '../context.ts'
 
 /**
  * Deletes a webhook with its log, and ends its workflow.
  * @throws ServiceError NOT_FOUND, also for another user's webhook
  */
 export async function deleteWebhook(
-  { webhooks, webhookDeliveries, wakeWebhooks }: DeleteWebhookDeps,
+  { webhooks, webhookDeliveries, wakeWebhooks }: CommandContext,
   userId: string,
   webhookId: string,
 ): Promise<void> {

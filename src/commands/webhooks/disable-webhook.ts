@@ -1,28 +1,12 @@
-import type { Clock } from '../../clock.ts'
 import { webhookDisabledByService } from '../../domain/notifications/notifications.ts'
 import type { DisabledReason, Webhook } from '../../domain/webhooks/webhooks.ts'
-import type { NotificationStore } from '../../store/notifications/notifications.ts'
-import type { Database } from '../../store/shared/database.ts'
-import type { WebhookDeliveryStore } from '../../store/webhooks/deliveries.ts'
-import type { WebhookStore } from '../../store/webhooks/webhooks.ts'
-
-export interface DisableWebhookDeps {
-  clock: Clock
-  database: Database
-  notifications: NotificationStore
-  webhookDeliveries: WebhookDeliveryStore
-  webhooks: WebhookStore
-}
+import type { CommandContext } from '../context.ts'
 
 /**
  * Disables a webhook and ends its pending deliveries. The owner is notified unless the reason is `user`.
  * @returns false when it is disabled already, or gone
  */
-export async function disableWebhook(
-  deps: DisableWebhookDeps,
-  webhook: Webhook,
-  reason: DisabledReason,
-): Promise<boolean> {
+export async function disableWebhook(deps: CommandContext, webhook: Webhook, reason: DisabledReason): Promise<boolean> {
   const at = deps.clock.now()
   const notifications = reason === 'user' ? [] : [webhookDisabledByService(webhook, reason, at)]
   const records = await deps.notifications.toRecords(notifications)

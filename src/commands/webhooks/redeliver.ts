@@ -1,28 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '../../clock.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { TEST_EVENT_TYPE, webhookDisabled, webhookNotFound, type Webhook } from '../../domain/webhooks/webhooks.ts'
 import type { WebhookDelivery } from '../../domain/webhooks/deliveries.ts'
-import type { EventStore } from '../../store/events/events.ts'
-import type { RateLimit } from '../../store/shared/rate-limits.ts'
-import type { WebhookDeliveryStore } from '../../store/webhooks/deliveries.ts'
-import type { WebhookStore } from '../../store/webhooks/webhooks.ts'
-import type { WakeWebhooks } from './wake-webhooks.ts'
-
-interface RedeliverDeps {
-  clock: Clock
-  events: EventStore
-  wakeWebhooks: WakeWebhooks
-  webhookDeliveries: WebhookDeliveryStore
-  webhooks: WebhookStore
-}
-
-interface SendTestDeps extends RedeliverDeps {
-  limits: Record<'webhookTest', RateLimit>
-}
+import type { CommandContext } from '../context.ts'
 
 /** @throws ServiceError NOT_FOUND, WEBHOOK_DISABLED */
-async function getEnabled({ webhooks }: RedeliverDeps, userId: string, webhookId: string): Promise<Webhook> {
+async function getEnabled({ webhooks }: CommandContext, userId: string, webhookId: string): Promise<Webhook> {
   const webhook = await webhooks.find(userId, webhookId)
   if (!webhook) throw webhookNotFound()
   if (!webhook.isEnabled) throw webhookDisabled()
@@ -34,7 +17,7 @@ async function getEnabled({ webhooks }: RedeliverDeps, userId: string, webhookId
  * @throws ServiceError NOT_FOUND, WEBHOOK_DISABLED
  */
 export async function redeliver(
-  deps: RedeliverDeps,
+  deps: CommandContext,
   { userId, webhookId, deliveryId }: { userId: string; webhookId: string; deliveryId: string },
 ): Promise<WebhookDelivery> {
   const webhook = await getEnabled(deps, userId, webhookId)
@@ -50,7 +33,7 @@ export async function redeliver(
  * @throws ServiceError NOT_FOUND, WEBHOOK_DISABLED
  */
 export async function redeliverSince(
-  deps: RedeliverDeps,
+  deps: CommandContext,
   { userId, webhookId, since }: { userId: string; webhookId: string; since: Date },
 ): Promise<void> {
   const webhook = await getEnabled(deps, userId, webhookId)
@@ -64,7 +47,7 @@ export async function redeliverSince(
  * @throws ServiceError NOT_FOUND, WEBHOOK_DISABLED, RATE_LIMITED
  */
 export async function sendTestEvent(
-  deps: SendTestDeps,
+  deps: CommandContext,
   { userId, webhookId }: { userId: string; webhookId: string },
 ): Promise<WebhookDelivery> {
   const webhook = await getEnabled(deps, userId, webhookId)
@@ -80,7 +63,7 @@ export async function sendTestEvent(
 }
 
 /** The stored time lets the sweeper wake a workflow that Temporal did not. */
-async function wake({ webhooks, wakeWebhooks }: RedeliverDeps, webhook: Webhook, now: Date): Promise<void> {
+async function wake({ webhooks, wakeWebhooks }: CommandContext, webhook: Webhook, now: Date): Promise<void> {
   await webhooks.setWakeAt(webhook, now)
   wakeWebhooks.wake(webhook)
 }

@@ -1,22 +1,14 @@
-import type { Clock } from '../../clock.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { OLD_SECRET_LIFE_MS, webhookNotFound, type Webhook } from '../../domain/webhooks/webhooks.ts'
-import type { TokenCipher } from '../../security/token-cipher.ts'
-import type { WebhookStore } from '../../store/webhooks/webhooks.ts'
 import { createWebhookSecret } from './webhook-secrets.ts'
-
-interface RotateSecretDeps {
-  cipher: TokenCipher
-  clock: Clock
-  webhooks: WebhookStore
-}
+import type { CommandContext } from '../context.ts'
 
 /**
  * Replaces the signing secret. The one before signs as well for 24 hours; an even older one ends now.
  * @throws ServiceError NOT_FOUND; BAD_REQUEST for all but one of concurrent rotations
  */
 export async function rotateSecret(
-  { cipher, clock, webhooks }: RotateSecretDeps,
+  { cipher, clock, webhooks }: CommandContext,
   userId: string,
   webhookId: string,
 ): Promise<{ webhook: Webhook; secret: string }> {

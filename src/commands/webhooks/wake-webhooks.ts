@@ -1,11 +1,8 @@
-import type { Clock } from '../../clock.ts'
 import { createFairLimit } from '../../flow/fair-limit.ts'
 import { isPaused } from '../../domain/webhooks/webhooks.ts'
-import type { PublishOrchestrator } from '../../integrations/temporal/orchestrator.ts'
-import type { Logger } from '../../logger.ts'
-import type { EventStore } from '../../store/events/events.ts'
 import { batcher } from '../../store/shared/batching.ts'
-import type { WebhookRef, WebhookStore } from '../../store/webhooks/webhooks.ts'
+import type { WebhookRef } from '../../store/webhooks/webhooks.ts'
+import type { Parts } from '../parts.ts'
 
 const CONCURRENT_WAKES = 20
 /** Notices of this time are one wake, so that a burst of events does not fill the history of the workflow with signals. */
@@ -13,14 +10,8 @@ const COLLECT_MS = 50
 /** Shown to operators in the Temporal UI. */
 const WEBHOOK_SUMMARY = "Deliver events to a user's webhook"
 
-interface WakeWebhooksDeps {
-  logger: Logger
-  orchestrator: PublishOrchestrator
-  webhooks: WebhookStore
-}
-
 /** Starts the workflows of webhooks, or wakes running ones, in the background. The sweeper repeats what Temporal did not acknowledge. */
-export function createWakeWebhooks({ logger, orchestrator, webhooks }: WakeWebhooksDeps) {
+export function createWakeWebhooks({ logger, orchestrator, webhooks }: Parts) {
   const takeTurn = createFairLimit({ maxRunning: CONCURRENT_WAKES })
   /** The webhooks that are about to be woken. Further notices about them add nothing. */
   const waiting = new Map<string, NodeJS.Timeout>()
@@ -65,17 +56,11 @@ export function createWakeWebhooks({ logger, orchestrator, webhooks }: WakeWebho
 
 export type WakeWebhooks = ReturnType<typeof createWakeWebhooks>
 
-interface WebhookBacklogDeps {
-  clock: Clock
-  events: EventStore
-  webhooks: WebhookStore
-}
-
 /**
  * Webhooks whose workflows missed their time or a notice about new events, for the sweeper. A run examines one page of all webhooks for missed
  * notices, and the next run of this process continues after it.
  */
-export function webhookBacklog({ clock, events, webhooks }: WebhookBacklogDeps) {
+export function webhookBacklog({ clock, events, webhooks }: Parts) {
   let after = ''
 
   async function listBehind(limit: number): Promise<WebhookRef[]> {

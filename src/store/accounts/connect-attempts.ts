@@ -53,5 +53,3 @@ export function createConnectAttemptStore(connection: Connection) {
     },
   }
 }
-
-export type ConnectAttemptStore = ReturnType<typeof createConnectAttemptStore>

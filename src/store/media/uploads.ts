@@ -125,5 +125,3 @@ export function createUploadStore(connection: Connection, now: () => Date) {
     },
   }
 }
-
-export type UploadStore = ReturnType<typeof createUploadStore>

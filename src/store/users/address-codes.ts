@@ -167,5 +167,3 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
     },
   }
 }
-
-export type AddressCodeStore = ReturnType<typeof createAddressCodeStore>

@@ -63,5 +63,3 @@ export function createAuditLog(connection: Connection) {
     },
   }
 }
-
-export type AuditLog = ReturnType<typeof createAuditLog>

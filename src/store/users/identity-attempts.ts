@@ -11,5 +11,3 @@ export function createIdentityAttemptStore(connection: Connection) {
     fields: {},
   })
 }
-
-export type IdentityAttemptStore = ReturnType<typeof createIdentityAttemptStore>

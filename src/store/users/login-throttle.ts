@@ -209,5 +209,3 @@ function toAccountKey({ email }: Pick<LoginAttempt, 'email'>): string {
 function tooManyFailures(waitMs: number) {
   return rateLimited((wait) => `Too many failed logins. Try again in ${wait}, or reset your password.`, 'login', waitMs)
 }
-
-export type LoginThrottle = ReturnType<typeof createLoginThrottle>

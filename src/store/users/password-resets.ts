@@ -75,5 +75,3 @@ export function createPasswordResetStore(connection: Connection, now: () => Date
     },
   }
 }
-
-export type PasswordResetStore = ReturnType<typeof createPasswordResetStore>

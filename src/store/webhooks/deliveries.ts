@@ -201,5 +201,3 @@ export function createWebhookDeliveryStore(connection: Connection) {
     },
   }
 }
-
-export type WebhookDeliveryStore = ReturnType<typeof createWebhookDeliveryStore>

@@ -182,5 +182,3 @@ export function createWebhookStore(connection: Connection) {
     },
   }
 }
-
-export type WebhookStore = ReturnType<typeof createWebhookStore>

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import type { Parts } from '../../../src/commands/parts.ts'
 import { systemClock, type Clock } from '../../../src/clock.ts'
 import { createAccountCredentials } from '../../../src/commands/accounts/account-credentials.ts'
 import { sealSecrets } from '../../../src/commands/accounts/account-secrets.ts'
@@ -41,16 +42,18 @@ export async function startProcess(
   const accounts = createAccountStore({ database, now: clock.now, events })
   const notifications = createNotificationStore(database.connection, clock.now)
   await database.createSchema()
-  const credentials = createAccountCredentials({
-    accounts,
-    events,
-    notifications,
-    database,
-    clock,
-    cipher: options.cipher ?? cipher,
-    adapters: partial({ find: (platform) => (platform === adapter.platform ? adapter : null) }),
-    ...(options.renewalTimeoutMs !== undefined && { renewalTimeoutMs: options.renewalTimeoutMs }),
-  })
+  const credentials = createAccountCredentials(
+    partial<Parts>({
+      accounts,
+      events,
+      notifications,
+      database,
+      clock,
+      cipher: options.cipher ?? cipher,
+      platforms: partial({ find: (platform) => (platform === adapter.platform ? adapter : null) }),
+    }),
+    options.renewalTimeoutMs,
+  )
 
   /** Connects the first account, and the others as its companions. */
   function connectTogether(userId: string, secrets: Partial<Record<Platform, Secrets | null>>, replace = true) {

@@ -31,7 +31,10 @@ it.each(['cancelled', 'deleted'])('no workflow keeps running when a post is %s b
     await changed.promise
     return context.orchestrator.start(...args)
   }
-  const startQueue = createStartQueue({ ...context, orchestrator: { ...context.orchestrator, start } })
+  const startQueue = createStartQueue(
+    { ...context, orchestrator: { ...context.orchestrator, start } },
+    context.planWeights,
+  )
   const scheduledAt = new Date(Date.now() + HOUR).toISOString()
   const input = { content: { text: 'Regretted' }, selectedPlatforms: ['bluesky' as const], scheduledAt }
   const request = { userId: user.userId, input, source: 'api', idempotency: null } as const

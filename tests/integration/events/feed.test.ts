@@ -153,9 +153,9 @@ describe('events of posts', () => {
 
   it('a relay that ended before it removed what it appended is repeated without effect', async () => {
     const who = await signIn(context())
-    const { database, posts, events, notifications, logger } = context()
+    const { posts } = context()
     const dying = { ...posts, removePendingEvents: () => Promise.reject(new Error('killed')) }
-    const relay = createEventRelay({ database, posts: dying, events, notifications, logger })
+    const relay = createEventRelay({ ...context(), posts: dying })
     const post = await publishUnrelayed(who)
     for (let time = 1; time <= 2; time++) {
       relay.add([post])
@@ -171,7 +171,7 @@ describe('events of posts', () => {
   it('a user with many changed posts does not delay the events of another', async () => {
     const [many, one] = [await signIn(context()), await signIn(context())]
     const post = buildPost({ userId: one.user._id }, new Date())
-    const { database, posts, events, notifications, logger } = context()
+    const { database, posts } = context()
     await database.transaction((session) => posts.insert([post], session))
     const batches: (readonly { _id: string }[])[] = []
     const observed: typeof posts = {
@@ -181,7 +181,7 @@ describe('events of posts', () => {
         return posts.listPendingEvents(batch)
       },
     }
-    const relay = createEventRelay({ database, posts: observed, events, notifications, logger })
+    const relay = createEventRelay({ ...context(), posts: observed })
     const changed = oneTo(3_000).map(() => ({ _id: newId(), userId: many.user._id }))
     relay.add(changed)
     relay.add([post])

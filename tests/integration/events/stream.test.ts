@@ -34,9 +34,9 @@ async function follow(
   return stream
 }
 
-async function append(who: SignedIn, types: EventType[], { context: { database, events } }: ApiWorld = world.first) {
+async function append(who: SignedIn, types: EventType[], { context }: ApiWorld = world.first) {
   const added = types.map((type) => ({ id: `evt_${newId()}`, type, occurredAt: new Date(), data: {} }))
-  await appendEvents({ database, events }, who.user._id, added)
+  await appendEvents(context, who.user._id, added)
 }
 
 const setDisabled = (who: SignedIn) =>

@@ -243,7 +243,7 @@ describe('update-avatar', () => {
   it('an avatar that is set again during its removal is restored', async () => {
     const who = await signIn(world.context)
     const userId = who.user._id
-    const { users, avatars, storage, logger } = world.context
+    const { avatars, storage } = world.context
     const [url, other] = [await uploaded(who), await uploaded(who)]
     await setAvatar(who, url)
     // It is set again after its successor was stored and before it was deleted.
@@ -254,7 +254,7 @@ describe('update-avatar', () => {
         return avatars.remove(owner, address)
       },
     }
-    await replaceAvatar({ users, avatars: slow, logger }, userId, other)
+    await replaceAvatar({ ...world.context, avatars: slow }, userId, other)
     expect([(await storedUser(who)).avatar, await isPublic(url)]).toEqual([url, true])
     // It disappears after the check and before the store.
     const late = {
@@ -266,7 +266,7 @@ describe('update-avatar', () => {
       },
     }
     await storage.put({ key: storage.toKey(other)!, body: png, contentType: 'image/png' })
-    await updateAvatar({ users, avatars: late, logger }, { userId, imageUrl: url })
+    await updateAvatar({ ...world.context, avatars: late }, { userId, imageUrl: url })
     expect([(await storedUser(who)).avatar, await isPublic(url)]).toEqual([url, true])
   })
 })

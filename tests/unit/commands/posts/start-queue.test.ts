@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest'
+import type { Parts } from '../../../../src/commands/parts.ts'
 import { createStartQueue } from '../../../../src/commands/posts/start-queue.ts'
 import type { Post } from '../../../../src/domain/posts/post.ts'
 import { after, buildPost, T0 } from '../../../support/posts.ts'
@@ -13,26 +14,28 @@ function testQueue(sizes: { concurrent?: number; queued?: number; drainMs?: numb
   const signals: { postId: string; revision: number; signal: string }[] = []
   const stored = new Map<string, Post | null>()
   const reported: number[] = []
-  const queue = createStartQueue({
-    posts: partial({
-      find: async (postId) => stored.get(postId) ?? null,
-      acknowledgeStart: async (post) => !stored.has(post._id),
+  const queue = createStartQueue(
+    partial<Parts>({
+      posts: partial({
+        find: async (postId) => stored.get(postId) ?? null,
+        acknowledgeStart: async (post) => !stored.has(post._id),
+      }),
+      orchestrator: partial({
+        start(post) {
+          order.push(post._id)
+          return new Promise((resolve) => void waiting.set(post._id, resolve))
+        },
+        async signal({ _id, revision }, signal) {
+          signals.push({ postId: _id, revision, signal })
+          return true
+        },
+      }),
+      metrics: partial({ startsQueued: (count) => void reported.push(count) }),
+      logger: partial({ warn: () => {} }),
     }),
-    orchestrator: partial({
-      start(post) {
-        order.push(post._id)
-        return new Promise((resolve) => void waiting.set(post._id, resolve))
-      },
-      async signal({ _id, revision }, signal) {
-        signals.push({ postId: _id, revision, signal })
-        return true
-      },
-    }),
-    metrics: partial({ startsQueued: (count) => void reported.push(count) }),
-    logger: partial({ warn: () => {} }),
-    planWeights: { free: 1, pro: 2 },
+    { free: 1, pro: 2 },
     sizes,
-  })
+  )
   const end = (post: Post, acknowledged = true) => waiting.get(post._id)!(acknowledged)
   return { queue, order, signals, stored, reported, end }
 }

@@ -18,21 +18,23 @@ function testStore() {
       return result
     },
   })
-  const storePost = createStorePost({
-    database,
-    eventRelay: partial({ add: () => {} }),
-    posts: partial({
-      async insert(group) {
-        transactions.push({ userIds: group.map(({ userId }) => userId), commit: () => {} })
-      },
+  const storePost = createStorePost(
+    partial<Deps>({
+      database,
+      eventRelay: partial({ add: () => {} }),
+      posts: partial({
+        async insert(group) {
+          transactions.push({ userIds: group.map(({ userId }) => userId), commit: () => {} })
+        },
+      }),
+      notifications: partial({ toRecords: async () => [], insert: async () => {}, startPushes: () => {} }),
+      users: partial({
+        takeAllowance: async () => ({ taken: true, used: 1, limit: 10 }),
+        takePostAllowances: async () => true,
+        findTimezones: async () => new Map(),
+      }),
     }),
-    notifications: partial({ toRecords: async () => [], insert: async () => {}, startPushes: () => {} }),
-    users: partial({
-      takeAllowance: async () => ({ taken: true, used: 1, limit: 10 }),
-      takePostAllowances: async () => true,
-      findTimezones: async () => new Map(),
-    }),
-  })
+  )
   const began = (count: number) => vi.waitFor(() => expect(transactions).toHaveLength(count))
   const stored = () => transactions.map(({ userIds }) => userIds)
   return { store: (...posts: Post[]) => Promise.all(posts.map(storePost)), transactions, began, stored }
