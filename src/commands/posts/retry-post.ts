@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { toLimitError } from '../../domain/billing/plans.ts'
 import { assertRetriable, isRetried, postChanged, retry } from '../../domain/posts/post-moves.ts'
@@ -14,6 +15,7 @@ export interface RetryPostDeps extends NotifyWorkflowDeps {
   posts: PostStore
   users: UserStore
   discardPrepared: DiscardPrepared
+  clock: Clock
 }
 
 interface RetryPostRequest {
@@ -34,7 +36,7 @@ export async function retryPost(
 ): Promise<Platform[]> {
   const found = await deps.posts.findOwned(userId, postId)
   if (!found) throw postNotFound()
-  assertRetriable(found, accountIds)
+  assertRetriable(found, deps.clock.now(), accountIds)
   if (found.allowanceMovedTo !== undefined) await takeShareAgain(deps, found, found.allowanceMovedTo)
   let retrying: PlatformStatus[] = []
   const retryFailed: Move = (current, now) => {

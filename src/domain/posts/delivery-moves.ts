@@ -53,7 +53,7 @@ export interface Claim {
 
 /**
  * Grants the exclusive right to make the visible call while the lease runs.
- * After a post's first claim it can no longer be cancelled or edited.
+ * Meanwhile the post can be neither cancelled nor edited.
  * @throws ClaimRefused
  */
 export function claim(target: Target, wanted: Claim): Move {

@@ -28,6 +28,7 @@ export const FAILURE_CODES = [
   'MEDIA_UNAVAILABLE',
   'TOO_LATE',
   'QUOTA_EXCEEDED',
+  'CANCELLED',
   'INTERNAL',
 ] as const
 

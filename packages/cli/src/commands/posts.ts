@@ -31,7 +31,7 @@ interface ListOptions extends GlobalOptions {
   limit: number
 }
 
-interface RetryOptions extends GlobalOptions {
+interface AccountOptions extends GlobalOptions {
   account?: string[]
 }
 
@@ -74,11 +74,13 @@ export function addPostCommands(program: Command, io: Io): void {
 
   program
     .command('cancel')
-    .description('Cancel a post that is pending or scheduled')
+    .description('Cancel a post that was not sent yet')
     .argument('<post>', 'id of the post')
+    .addOption(repeatedOption('--account <id>', 'end only the waiting delivery to this account'))
     .action(async (postId: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>()
-      const result = await openClient(io, options).posts.cancel(postId, { signal: io.signal })
+      const options = command.optsWithGlobals<AccountOptions>()
+      const body = options.account === undefined ? {} : { accounts: options.account }
+      const result = await openClient(io, options).posts.cancel(postId, body, { signal: io.signal })
       printResult(io, options, result, ({ status }) => formatFields({ post: postId, status }))
     })
 
@@ -88,7 +90,7 @@ export function addPostCommands(program: Command, io: Io): void {
     .argument('<post>', 'id of the post')
     .addOption(repeatedOption('--account <id>', 'only this account'))
     .action(async (postId: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<RetryOptions>()
+      const options = command.optsWithGlobals<AccountOptions>()
       const body = options.account === undefined ? {} : { accounts: options.account }
       const result = await openClient(io, options).posts.retry(postId, body, { signal: io.signal })
       printResult(io, options, result, ({ retryingPlatforms }) =>
