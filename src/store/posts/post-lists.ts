@@ -10,6 +10,8 @@ export interface PostQuery {
   limit: number
   statuses?: PostStatus[]
   platform?: Platform
+  /** The id of an account, connected or not. */
+  accountId?: string
   /** Bounds on `scheduledAt`, or on `createdAt` where that is null. */
   from?: Date
   to?: Date
@@ -86,7 +88,10 @@ export function createPostLists(model: Model<StoredPost>, collection: PostCollec
       collection().countDocuments(toWaitingFilter(userId, accountIds)),
 
     /** All posts of the user that match, newest first, as a stream. */
-    allOf: (userId: string, query: Pick<PostQuery, 'statuses' | 'from' | 'to'> = {}): AsyncIterable<Post> =>
+    allOf: (
+      userId: string,
+      query: Pick<PostQuery, 'statuses' | 'platform' | 'accountId' | 'from' | 'to'> = {},
+    ): AsyncIterable<Post> =>
       collection().aggregate<Post>([
         { $match: toListFilter(userId, query) },
         { $sort: { createdAt: -1, _id: -1 } },
@@ -128,11 +133,12 @@ function toWaitingFilter(userId: string, accountIds: readonly string[]) {
 
 function toListFilter(
   userId: string,
-  query: Pick<PostQuery, 'statuses' | 'platform' | 'from' | 'to' | 'search'>,
+  query: Pick<PostQuery, 'statuses' | 'platform' | 'accountId' | 'from' | 'to' | 'search'>,
 ): QueryFilter<Post> {
   const filter: QueryFilter<Post> = { userId }
   if (query.statuses) filter.status = trusted({ $in: query.statuses })
   if (query.platform) filter['platformStatuses.platform'] = query.platform
+  if (query.accountId !== undefined) filter['platformStatuses.accountId'] = query.accountId
   if (query.from || query.to) {
     const range = { ...(query.from ? { $gte: query.from } : {}), ...(query.to ? { $lte: query.to } : {}) }
     filter.$or = [{ scheduledAt: trusted(range) }, { scheduledAt: null, createdAt: trusted(range) }]

@@ -25,6 +25,7 @@ const LARGEST_PAGE = 200
 interface ListOptions extends GlobalOptions {
   status?: Schemas['PostStatus'][]
   platform?: Schemas['Platform']
+  account?: string
   from?: string
   to?: string
   search?: string
@@ -41,6 +42,7 @@ export function addPostCommands(program: Command, io: Io): void {
     .description('List posts, newest first')
     .addOption(wordsOption('--status <statuses>', 'only posts in these statuses', STATUSES))
     .addOption(new Option('--platform <name>', 'only posts for this platform').choices(PLATFORMS))
+    .option('--account <id>', 'only posts for this account')
     .option('--from <time>', 'earliest date or time of the post')
     .option('--to <time>', 'latest date or time of the post')
     .option('--search <text>', 'only posts with this text')
@@ -100,10 +102,11 @@ export function addPostCommands(program: Command, io: Io): void {
 }
 
 async function listPosts(io: Io, client: Client, options: ListOptions): Promise<Schemas['ListedPost'][]> {
-  const { status, platform, from, to, search, limit } = options
+  const { status, platform, account, from, to, search, limit } = options
   const filters = {
     ...(status ? { status } : {}),
     ...(platform ? { platform } : {}),
+    ...(account ? { account } : {}),
     ...(from ? { from } : {}),
     ...(to ? { to } : {}),
     ...(search ? { q: search } : {}),

@@ -3076,6 +3076,8 @@ export interface components {
     Platform: 'bluesky' | 'threads' | 'instagram' | 'facebook' | 'mastodon' | 'tumblr'
     PlatformConnection: {
       connected: boolean
+      /** @description Id of the account here */
+      _id?: string
       /** @description The account's id on the platform */
       platformId?: string
       profile?: components['schemas']['PlatformProfile']
@@ -3430,10 +3432,14 @@ export interface components {
       usage: {
         postsCreated: number
         captionGenerations: number
+        /** @description Connected platform accounts */
+        accounts: number
       }
       limits: {
         maxPosts: number
         maxCaptionGenerations: number
+        /** @description Connected platform accounts */
+        maxAccounts: number
       }
       /** @enum {string} */
       plan: 'free' | 'pro'
@@ -5803,6 +5809,8 @@ export interface operations {
         status?: components['schemas']['PostStatus'][]
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
+        /** @description Id of an account, also of one that is no longer connected */
+        account?: string
         /** @description Earliest date-time, or the start of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
         from?: string
         /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
@@ -7452,6 +7460,10 @@ export interface operations {
         format?: 'json' | 'csv'
         /** @description Exports posts in any of these statuses */
         status?: components['schemas']['PostStatus'][]
+        /** @description Platform identifier */
+        platform?: components['schemas']['Platform']
+        /** @description Id of an account, also of one that is no longer connected */
+        account?: string
         /** @description Earliest date-time, or the start of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
         from?: string
         /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
