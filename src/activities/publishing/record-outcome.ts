@@ -91,10 +91,18 @@ export function createOutcomeRecorder(deps: WorkerContext) {
     return retryWhenDue(moved, input, 'deferred', reason)
   }
 
-  /** @param answered whether the call was answered; missing when no call was made */
-  async function recordUnknown(attempt: Attempt, reason: Failure, answered?: boolean): Promise<AttemptResult> {
+  /**
+   * @param answered whether the call was answered; missing when no call was made
+   * @param heldMs the wait where the reconciliation could not be made
+   */
+  async function recordUnknown(
+    attempt: Attempt,
+    reason: Failure,
+    answered?: boolean,
+    heldMs?: number,
+  ): Promise<AttemptResult> {
     const { input, ref } = attempt
-    const moved = await applyMove(attempt, markUnknown(toTarget(input), reason, ref, answered))
+    const moved = await applyMove(attempt, markUnknown(toTarget(input), reason, ref, answered, heldMs))
     logFailure('delivery outcome unknown', attempt, reason)
     return retryWhenDue(moved, input, 'unknown', reason)
   }

@@ -3,6 +3,7 @@ import type { PlatformStatus, Post, PostStatus } from '../../domain/posts/post.t
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { LIST_DEADLINE_MS } from './match-posts.ts'
 import { WITHOUT_LOGS, type PostCollection, type StoredPost } from './post-schema.ts'
+import type { PostRef } from './pending-events.ts'
 import { shortenLargePosts, type ListedPost } from './shorten-posts.ts'
 
 export interface PostQuery {
@@ -83,6 +84,19 @@ export function createPostLists(model: Model<StoredPost>, collection: PostCollec
       collection()
         .find<WaitingPost>(toWaitingFilter(userId, accountIds), { projection: { status: 1, scheduledAt: 1 }, limit })
         .sort({ createdAt: 1 }),
+
+    /** The posts with an unknown outcome on one of these accounts that is to be reconciled later. */
+    async listInDoubt(userId: string, accountIds: readonly string[]): Promise<PostRef[]> {
+      const inDoubt = {
+        accountId: { $in: [...accountIds] },
+        status: 'processing' as const,
+        'delivery.outcome': 'unknown',
+      }
+      const filter = { userId, status: 'PROCESSING' as const, platformStatuses: { $elemMatch: inDoubt } }
+      return collection()
+        .find<PostRef>(filter, { projection: { userId: 1 } })
+        .toArray()
+    },
 
     countWaitingFor: (userId: string, accountIds: readonly string[]): Promise<number> =>
       collection().countDocuments(toWaitingFilter(userId, accountIds)),
