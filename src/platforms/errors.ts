@@ -19,6 +19,8 @@ interface PlatformErrorOptions {
   retryAfterMs?: number
   /** Code and text of the platform's response, unchanged. Defaults to those of `cause`. */
   reason?: Parameters<typeof toPlatformReason>[0]
+  /** True when the platform does what was requested only after the user has connected the account again. */
+  needsReconnection?: boolean | undefined
   /** Why an account cannot be connected, if the class does not say it. */
   connectReason?: ConnectReason
   cause?: unknown
@@ -34,6 +36,7 @@ export class PlatformError extends Error {
   /** Set by the caller of the platform. */
   answered: boolean
   readonly retryAfterMs: number | undefined
+  readonly needsReconnection: boolean
   readonly connectReason: ConnectReason
   /** The platform's own message, sanitized; `null` when it sent none. */
   platformReason: PlatformReason | null
@@ -45,6 +48,7 @@ export class PlatformError extends Error {
     this.certain = options.certain
     this.answered = options.answered ?? false
     this.retryAfterMs = options.retryAfterMs
+    this.needsReconnection = options.needsReconnection ?? false
     this.connectReason = options.connectReason ?? toConnectReason(errorClass)
     this.platformReason = options.reason ? toPlatformReason(options.reason) : inheritReason(options.cause)
   }

@@ -50,7 +50,7 @@ export async function startServiceInProcess(context: Context) {
       })
     const isRepeatable = method === 'GET' || (body !== undefined && 'correlationId' in body)
     const response = await (isRepeatable ? repeatWhileBusy(send) : send())
-    return { status: response.statusCode, body: response.json() }
+    return { status: response.statusCode, headers: response.headers, body: response.json() }
   }
 
   /** Repeats, like the sweeper, a start or signal that Temporal did not acknowledge within a second: this happens on a busy machine. */

@@ -66,9 +66,9 @@ export function createClient(options: ClientOptions) {
         (await request('GET', '/api/posts/{postId}', { path: { postId }, ...call })).post,
       update: (postId: string, body: Schemas['UpdatePost'], call: CallOptions = {}) =>
         request('PATCH', '/api/posts/{postId}', { path: { postId }, body, ...call }),
-      /** Cancels a post that is pending or scheduled. */
-      cancel: (postId: string, call: CallOptions = {}) =>
-        request('POST', '/api/posts/{postId}/cancel', { path: { postId }, ...call }),
+      /** Cancels a post that was not sent yet, or only its waiting deliveries to some accounts. */
+      cancel: (postId: string, body: Schemas['CancelPost'] = {}, call: CallOptions = {}) =>
+        request('POST', '/api/posts/{postId}/cancel', { path: { postId }, body, ...call }),
       /** Sends a post again to the platforms that failed. */
       retry: (postId: string, body: Schemas['RetryPost'] = {}, call: CallOptions = {}) =>
         request('POST', '/api/posts/{postId}/retry', { path: { postId }, body, ...call }),

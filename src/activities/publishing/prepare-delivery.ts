@@ -19,6 +19,7 @@ import { isDatabaseOutage } from '../../store/mongo-errors.ts'
 import type { DeliveryInput } from '../../workflows/contract/publishing.ts'
 import { retryIn, type AttemptResult, type DeliveryTarget, type PrepareDeliveryIo } from './attempt.ts'
 import { chooseForEntry } from './delivery-account.ts'
+import { explainRefusal } from './explain-refusal.ts'
 import { isPostDeleted } from './record-outcome.ts'
 import { classifyFailure } from './retry-policy.ts'
 import type { Context } from '../../context.ts'
@@ -58,7 +59,11 @@ export function createPrepareDelivery({ posts, users, notifications, credentials
     )
 
     async function prepareWith(used: Credentials): Promise<PreparedAccount | Failure> {
-      await prepareContent(target, adapter, used)
+      try {
+        await prepareContent(target, adapter, used)
+      } catch (error) {
+        throw await explainRefusal(credentials, { adapter, userId, account: used, error })
+      }
       return refuseIfDisabled({ account: used, plan: owner!.subscription.plan })
     }
 

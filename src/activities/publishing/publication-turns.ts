@@ -58,7 +58,7 @@ export function createPublicationTurns({ publicationLedger: ledger }: Context) {
    * @throws PublicationQuotaReached with the time until its turn, and errors of the database
    */
   async function take(
-    { input, post }: Pick<Attempt, 'input' | 'post'>,
+    { input, post, entry }: Pick<Attempt, 'input' | 'post' | 'entry'>,
     adapter: PlatformAdapter,
     account: Credentials,
     callMs: number,
@@ -68,7 +68,7 @@ export function createPublicationTurns({ publicationLedger: ledger }: Context) {
     const { key, limits } = subject
     const request = {
       id: `${post._id}/${toTarget(input)}`,
-      dueAt: post.dueAt!,
+      dueAt: entry.delivery.turnDueAt ?? post.dueAt!,
       limits,
       arrivalMs: GRANT_LIFE_MS + callMs,
     }

@@ -1,14 +1,19 @@
+import { withFreshLogin } from '../../commands/accounts/fresh-login.ts'
 import { failure } from '../../domain/posts/failure.ts'
 import { giveUp, markAbsent, publishAgain, RECONCILE_WAITS_MS } from '../../domain/posts/delivery-moves.ts'
+import type { PlatformReason } from '../../domain/posts/platform-reason.ts'
 import type { Published } from '../../domain/posts/post.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { toEntryReference } from '../../domain/posts/timeline.ts'
-import type { PlatformAdapter } from '../../platforms/contract.ts'
+import { trimFullStop } from '../../domain/shared/text.ts'
+import { HOUR } from '../../domain/shared/times.ts'
+import type { Credentials, PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
 import { RELOAD, type Attempt, type AttemptResult } from './attempt.ts'
 import { chooseForEntry } from './delivery-account.ts'
-import { toOutgoingPost, type PrepareDelivery } from './prepare-delivery.ts'
+import { explainRefusal } from './explain-refusal.ts'
+import { isUnauthorized, toOutgoingPost, type PrepareDelivery } from './prepare-delivery.ts'
 import { isPostDeleted, type OutcomeRecorder } from './record-outcome.ts'
 import type { WorkerContext } from '../worker-context.ts'
 
@@ -22,6 +27,9 @@ type Finding = Published | 'absent' | 'undecidable' | 'in-flight' | 'not-connect
 
 /** After this many unreachable reconciles a retry of the user repeats the call. It skips the last wait of the schedule. */
 const MAX_UNREACHABLE = RECONCILE_WAITS_MS.length - 1
+
+/** A new login ends this wait. */
+const LOGIN_WAIT_MS = HOUR
 
 const WHY_UNKNOWN = {
   undecidable: 'The platform does not report whether the post exists',
@@ -40,7 +48,13 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
     const target = toTarget(input)
     const calledAt = entry.lastAttemptAt ?? entry.delivery.startedAt ?? clock.now()
     // guard: reconciliation
-    const found = await findEarlierCall(attempt, adapter, calledAt)
+    let found: Finding
+    try {
+      found = await findEarlierCall(attempt, adapter, calledAt)
+    } catch (error) {
+      if (!isLoginRefused(error)) throw error
+      return waitForLogin(error)
+    }
     if (typeof found === 'object') {
       addEvent('found')
       return outcomes.recordAccepted(attempt, found)
@@ -65,6 +79,16 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
       return finding === 'undecidable' && isSettled ? 'anew' : finding
     }
 
+    /** Only the user can renew the login. Then the search is made immediately. */
+    async function waitForLogin({ message, platformReason }: PlatformError): Promise<AttemptResult> {
+      if (entry.delivery.repeatAllowed) return giveUpDelivery(message, platformReason)
+      addEvent('unknown')
+      const why = `${trimFullStop(message)}. The post is searched for once the account is connected again.`
+      const isHeld = clock.now().getTime() - calledAt.getTime() < deps.maxLatenessMs
+      const reason = failure('OUTCOME_UNKNOWN', why, platformReason)
+      return outcomes.recordUnknown(attempt, reason, undefined, isHeld ? LOGIN_WAIT_MS : undefined)
+    }
+
     function addEvent(result: 'found' | 'absent' | 'unknown'): void {
       attempt.activity.pendingEvents.push({
         at: clock.now(),
@@ -75,8 +99,8 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
       })
     }
 
-    async function giveUpDelivery(why: string): Promise<AttemptResult> {
-      const reason = failure('OUTCOME_UNKNOWN', why)
+    async function giveUpDelivery(why: string, platformReason: PlatformReason | null = null): Promise<AttemptResult> {
+      const reason = failure('OUTCOME_UNKNOWN', why, platformReason)
       const moved = await outcomes.applyMove(attempt, giveUp(target, reason, input.round))
       metrics.deliveryRecorded(platform, 'failed', reason.code)
       return outcomes.endDelivery(moved, input)
@@ -90,25 +114,40 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
     if (key === null || startedAt === null) return 'absent'
     if (!adapter) return 'undecidable'
     try {
-      const account = await credentials.get(post.userId, input.platform, {
-        signal,
-        choose: chooseForEntry(attempt),
-      })
+      const { userId } = post
+      const choose = chooseForEntry(attempt)
+      const account = await credentials.get(userId, input.platform, { signal, choose })
       if (!account) return 'not-connected'
-      const checkpoints = { ...preparation.createCheckpoints(attempt, account), key, startedAt, isRepeat: true }
-      return await adapter.reconcile(toOutgoingPost(attempt), account, checkpoints, {
-        signal,
-        calledAt,
-        wasAnswered: entry.delivery.answered ?? false,
-        isTaken: (platformPostId) => posts.belongsToOtherPost(post._id, input.platform, platformPostId),
-      })
+      const search = async (used: Credentials) => {
+        const checkpoints = { ...preparation.createCheckpoints(attempt, used), key, startedAt, isRepeat: true }
+        try {
+          return await adapter.reconcile(toOutgoingPost(attempt), used, checkpoints, {
+            signal,
+            calledAt,
+            wasAnswered: entry.delivery.answered ?? false,
+            isTaken: (platformPostId) => posts.belongsToOtherPost(post._id, input.platform, platformPostId),
+          })
+        } catch (error) {
+          throw await explainRefusal(credentials, { adapter, userId, account: used, error })
+        }
+      }
+      return await withFreshLogin(
+        credentials,
+        { userId, platform: input.platform, account, choose, signal },
+        { call: search, isRefused: isUnauthorized },
+      )
     } catch (error) {
       signal.throwIfAborted()
-      if (isDatabaseOutage(error) || isPostDeleted(error)) throw error
+      if (isDatabaseOutage(error) || isPostDeleted(error) || isLoginRefused(error)) throw error
       if (!(error instanceof PlatformError)) activity.report('reconcile failed unexpectedly', error)
       return isSearchRefused(error) ? 'undecidable' : 'unreachable'
     }
   }
+}
+
+/** Returns true when the search needs that the user connects the account again. */
+function isLoginRefused(error: unknown): error is PlatformError {
+  return isUnauthorized(error) || (error instanceof PlatformError && error.needsReconnection)
 }
 
 /** Returns true when the platform refused the search itself. Another search would be refused, too. */

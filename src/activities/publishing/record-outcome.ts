@@ -1,17 +1,21 @@
 import { appendEvents } from '../../commands/events/append-events.ts'
 import { deliveryAccepted } from '../../domain/events/post-events.ts'
 import { explainFailure, failure, type Failure } from '../../domain/posts/failure.ts'
-import { postPublished } from '../../domain/notifications/notifications.ts'
+import { deliveryWaits, postPublished } from '../../domain/notifications/notifications.ts'
 import { accept, ClaimRefused, defer, EffectTaken, markUnknown, refuse } from '../../domain/posts/delivery-moves.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { findOpenEntry, findEntry, mayTakeEffect, toCauseFields, toFailure } from '../../domain/posts/post-entries.ts'
 import type { Move, Post, Published } from '../../domain/posts/post.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
+import { MINUTE } from '../../domain/shared/times.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
 import type { DeliveryInput, DeliveryResult } from '../../workflows/contract/publishing.ts'
 import { POST_DELETED, RELOAD, retryIn, type Attempt, type AttemptResult } from './attempt.ts'
 import { classifyFailure } from './retry-policy.ts'
 import type { WorkerContext } from '../worker-context.ts'
+
+/** The user is notified of a wait that is not shorter. */
+const LONG_WAIT_MS = 10 * MINUTE
 
 /** Records the outcome of an attempt. The post stores the notification of the user in the same write. */
 export function createOutcomeRecorder(deps: WorkerContext) {
@@ -78,17 +82,27 @@ export function createOutcomeRecorder(deps: WorkerContext) {
     reason: Failure,
     wait: { waitMs: number; countsAsTry: boolean },
   ): Promise<AttemptResult> {
-    const { input, ref } = attempt
+    const { post, entry, input, ref } = attempt
     const at = new Date(clock.now().getTime() + wait.waitMs)
+    // Before the record, because an attempt that is repeated after a crash finds the wait and does not get here.
+    if (wait.waitMs >= LONG_WAIT_MS) await notifications.insertOnce(deliveryWaits(post, entry, reason, at))
     const moved = await applyMove(attempt, defer(toTarget(input), reason, ref, { at, countsAsTry: wait.countsAsTry }))
     logFailure('delivery deferred', attempt, reason)
     return retryWhenDue(moved, input, 'deferred', reason)
   }
 
-  /** @param answered whether the call was answered; missing when no call was made */
-  async function recordUnknown(attempt: Attempt, reason: Failure, answered?: boolean): Promise<AttemptResult> {
+  /**
+   * @param answered whether the call was answered; missing when no call was made
+   * @param heldMs the wait where the reconciliation could not be made
+   */
+  async function recordUnknown(
+    attempt: Attempt,
+    reason: Failure,
+    answered?: boolean,
+    heldMs?: number,
+  ): Promise<AttemptResult> {
     const { input, ref } = attempt
-    const moved = await applyMove(attempt, markUnknown(toTarget(input), reason, ref, answered))
+    const moved = await applyMove(attempt, markUnknown(toTarget(input), reason, ref, answered, heldMs))
     logFailure('delivery outcome unknown', attempt, reason)
     return retryWhenDue(moved, input, 'unknown', reason)
   }

@@ -13,6 +13,7 @@ import { CapacityExceeded, type CallLimiter } from '../shared/call-limiter.ts'
 import { RELOAD, type Attempt, type AttemptResult } from './attempt.ts'
 import { isUnauthorized, toOutgoingPost, type PreparedAccount, type PrepareDelivery } from './prepare-delivery.ts'
 import { chooseForEntry } from './delivery-account.ts'
+import { explainRefusal } from './explain-refusal.ts'
 import type { OutcomeRecorder } from './record-outcome.ts'
 import { createPublicationTurns } from './publication-turns.ts'
 import type { WorkerContext } from '../worker-context.ts'
@@ -63,7 +64,7 @@ export function createSendPost(deps: SendPostDeps) {
     metrics.publishEnded(input.platform, toCallOutcome(call), first)
     const claimed = { ...attempt, ref: call.ref }
     if ('published' in call) return recordAccepted(claimed, call.published)
-    return recordFailedCall(claimed, account, call.error)
+    return recordFailedCall(claimed, adapter, account, call.error)
   }
 
   /** @throws PublicationQuotaReached, and what `claimAndCall` throws: then no call was made */
@@ -150,7 +151,12 @@ export function createSendPost(deps: SendPostDeps) {
     }
   }
 
-  async function recordFailedCall(attempt: Attempt, account: Credentials, error: unknown): Promise<AttemptResult> {
+  async function recordFailedCall(
+    attempt: Attempt,
+    adapter: PlatformAdapter,
+    account: Credentials,
+    error: unknown,
+  ): Promise<AttemptResult> {
     const { post, input, ref, activity } = attempt
     if (!isRefusal(error)) {
       if (error instanceof PlatformError) {
@@ -163,9 +169,14 @@ export function createSendPost(deps: SendPostDeps) {
       activity.report('visible call failed unexpectedly', error)
       return outcomes.recordUnknown(attempt, failure('OUTCOME_UNKNOWN', 'The answer was lost'), false)
     }
-    if (!isUnauthorized(error)) return outcomes.recordFailure(attempt, error)
+    if (!isUnauthorized(error)) {
+      return outcomes.recordFailure(
+        attempt,
+        await explainRefusal(credentials, { adapter, userId: post.userId, account, error }),
+      )
+    }
     if (activity.hasRenewed) {
-      await credentials.markExpired(post.userId, input.platform, account, error.message)
+      await credentials.markExpired(post.userId, input.platform, account, error)
       return outcomes.recordFailure(attempt, error)
     }
     // A renewal takes time, so the refusal is recorded first.
@@ -175,6 +186,7 @@ export function createSendPost(deps: SendPostDeps) {
       await credentials.renew(post.userId, input.platform, account, {
         signal: activity.signal,
         choose: chooseForEntry(attempt),
+        refusal: error,
       })
     } catch (renewalError) {
       activity.signal.throwIfAborted()

@@ -82,7 +82,7 @@ export function createEraseAccountActivities(deps: Context) {
           discards.push(deps.discardPrepared(...args))
           return discards[0]!
         }
-        await ignoreNotFound(cancelPost({ ...deps, discardPrepared }, userId, postId))
+        await ignoreNotFound(cancelPost({ ...deps, discardPrepared }, { userId, postId }))
         await Promise.all(discards)
       })
     }

@@ -7,7 +7,7 @@ import { toExportedPost, type ExportedPost } from '../../domain/imports/imports.
 import { MINUTE } from '../../domain/shared/times.ts'
 import { operation } from '../openapi/operation.ts'
 import { createConcurrencyLimit } from '../plugins/concurrency-limit.ts'
-import { parseRange } from '../posts/list-query.ts'
+import { parseFilters } from '../posts/list-query.ts'
 import { createJsonStream } from '../shared/json-stream.ts'
 import { errorResponses } from '../shared/schemas/envelope.ts'
 import { ExportedPosts, ExportQuery } from './schema.ts'
@@ -40,13 +40,9 @@ export const exportRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
       },
     },
     async (request, reply) => {
-      const { format, status, from, to } = request.query
+      const { format, ...filters } = request.query
       const { userId, timezone } = request.user
-      const query = {
-        ...parseRange({ ...(from !== undefined && { from }), ...(to !== undefined && { to }) }, timezone),
-        ...(status && { statuses: status }),
-      }
-      const posts = exportPosts(context, userId, query)
+      const posts = exportPosts(context, userId, parseFilters(filters, timezone))
       const day = context.clock.now().toISOString().slice(0, 10)
       reply.header('content-disposition', `attachment; filename="postonce-posts-${day}.${format}"`)
       if (format === 'json') {

@@ -16,7 +16,7 @@ import { DATE_ORDERS, type DateOrder } from '../../domain/imports/spreadsheet-ti
 import type { Conflict } from '../../domain/imports/conflicts.ts'
 import { POST_STATUSES } from '../../domain/posts/post.ts'
 import { Status } from '../posts/schemas/fields.ts'
-import { rangeBound } from '../posts/schemas/list.ts'
+import { accountFilter, rangeBound } from '../posts/schemas/list.ts'
 import { ReplacePostBody } from '../posts/schemas/post-input.ts'
 import { Instant, nullable, PlatformName, stringEnum } from '../shared/schemas/common.ts'
 import { ProblemSchema } from '../shared/schemas/envelope.ts'
@@ -183,6 +183,8 @@ export const ExportQuery = Type.Object({
       description: 'Exports posts in any of these statuses',
     }),
   ),
+  platform: Type.Optional(PlatformName),
+  account: accountFilter,
   from: Type.Optional(rangeBound('Earliest date-time, or the start of this date in your timezone')),
   to: Type.Optional(rangeBound('Latest date-time, or the end of this date in your timezone')),
 })

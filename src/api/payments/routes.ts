@@ -81,9 +81,15 @@ export const paymentRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       },
     },
     async (request) => {
-      const user = await context.users.findById(request.user.userId)
+      const { userId } = request.user
+      const [user, connected, limit] = await Promise.all([
+        context.users.findById(userId),
+        context.accounts.listConnected(userId),
+        context.findAccountLimit(userId),
+      ])
       if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
-      return { message: 'Subscription status found', data: presentSubscription(user) }
+      const data = presentSubscription(user, { used: connected.length, limit })
+      return { message: 'Subscription status found', data }
     },
   )
 }

@@ -11,9 +11,15 @@ export const HostedPage = Type.Object(
 )
 
 const { subscription, usage, limits } = UserSchema.properties
+const Accounts = Type.Integer({ description: 'Connected platform accounts' })
 
 export const SubscriptionStatus = Type.Object(
-  { subscription, usage, limits, plan: stringEnum(SUBSCRIPTION_PLANS) },
+  {
+    subscription,
+    usage: Type.Object({ ...usage.properties, accounts: Accounts }),
+    limits: Type.Object({ ...limits.properties, maxAccounts: Accounts }),
+    plan: stringEnum(SUBSCRIPTION_PLANS),
+  },
   { title: 'SubscriptionStatus' },
 )
 

@@ -20,7 +20,8 @@ const OWN_FIELDS: Partial<Record<Platform, (account: ConnectedAccount) => Partia
 /** Converts an account for clients, without its secrets. */
 export function presentAccount(account: ConnectedAccount | null, now: Date): PresentedAccount {
   if (!account) return { connected: false }
-  return { connected: true, ...presentConnection(account, now), ...OWN_FIELDS[account.platform]?.(account) }
+  const { _id } = account
+  return { connected: true, _id, ...presentConnection(account, now), ...OWN_FIELDS[account.platform]?.(account) }
 }
 
 /** Converts one of several accounts for clients. */

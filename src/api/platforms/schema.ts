@@ -67,6 +67,7 @@ const HealthSchema = Type.Object(
 export const PlatformAccountSchema = Type.Object(
   {
     connected: Type.Boolean(),
+    _id: Type.Optional(Type.String({ description: 'Id of the account here' })),
     platformId: Type.Optional(Type.String({ description: "The account's id on the platform" })),
     profile: Type.Optional(ProfileSchema),
     health: Type.Optional(HealthSchema),

@@ -9,7 +9,7 @@ import { operation } from '../openapi/operation.ts'
 import { IdParam } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentCreatedPost, toPostSource } from './present.ts'
-import { CancelledPost, CreatedPost, DeletedPost, RetriedPost, RetryBody } from './schemas/post.ts'
+import { CancelBody, CancelledPost, CreatedPost, DeletedPost, RetriedPost, RetryBody } from './schemas/post.ts'
 
 const PostId = IdParam('postId')
 
@@ -46,7 +46,7 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
         ...operation('posts', 'retryPost', 'Retry failed platforms', {
           keyScope: 'posts:publish',
           description:
-            'Sends the post again to every platform that failed. If a draft took over its use of the allowance, it counts again.',
+            'Sends the post again to every platform that failed, also while others wait. If a draft took over its use of the allowance, it counts again.',
           errors: ['NO_FAILED_PLATFORMS', 'POST_IN_PROGRESS', 'POST_LIMIT_REACHED'],
         }),
         params: PostId,
@@ -67,14 +67,17 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
       schema: {
         ...operation('posts', 'cancelPost', 'Cancel a post', {
           keyScope: 'posts:publish',
-          description: 'Works while the post is pending or scheduled.',
+          description:
+            'Works until a call may have sent the post: also between two attempts, while it waits for a quota or after a rate limit. ' +
+            'With `accounts`, ends only their waiting deliveries of a post that others have already got.',
         }),
         params: PostId,
+        body: CancelBody,
         response: { 200: success(CancelledPost), ...errorResponses },
       },
     },
-    async ({ params: { postId }, user, log }) => {
-      const { status } = await cancelPost(context, user.userId, postId)
+    async ({ params: { postId }, body, user, log }) => {
+      const { status } = await cancelPost(context, { userId: user.userId, postId, accountIds: body?.accounts })
       log.info({ postId }, 'post cancelled')
       return ok('Post cancelled successfully', { postId, status })
     },

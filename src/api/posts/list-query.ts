@@ -9,14 +9,28 @@ import type { ListQuery } from './schemas/list.ts'
  * @throws ServiceError VALIDATION_FAILED with every bound that is not a date
  */
 export function parsePostQuery(query: ListQuery, timezone: string): Omit<PostQuery, 'page' | 'limit'> {
-  const { status, platform, q, sortBy, sortOrder } = query
+  const { q, sortBy, sortOrder } = query
   return {
     sortBy,
     sortOrder,
-    ...parseRange(query, timezone),
-    ...(status ? { statuses: status } : {}),
-    ...(platform ? { platform } : {}),
+    ...parseFilters(query, timezone),
     ...(q === undefined ? {} : { search: q }),
+  }
+}
+
+/**
+ * Converts the filters that the list and the export share.
+ * @throws ServiceError VALIDATION_FAILED with every bound that is not a date
+ */
+export function parseFilters(
+  { status, platform, account, ...query }: Pick<ListQuery, 'status' | 'platform' | 'account' | 'from' | 'to'>,
+  timezone: string,
+): Pick<PostQuery, 'statuses' | 'platform' | 'accountId' | 'from' | 'to'> {
+  return {
+    ...parseRange(query, timezone),
+    ...(status && { statuses: status }),
+    ...(platform && { platform }),
+    ...(account !== undefined && { accountId: account }),
   }
 }
 
@@ -24,7 +38,7 @@ export function parsePostQuery(query: ListQuery, timezone: string): Omit<PostQue
  * Parses the bounds of a range of dates.
  * @throws ServiceError VALIDATION_FAILED with every bound that is not a date
  */
-export function parseRange(query: Pick<ListQuery, 'from' | 'to'>, timezone: string): Pick<PostQuery, 'from' | 'to'> {
+function parseRange(query: Pick<ListQuery, 'from' | 'to'>, timezone: string): Pick<PostQuery, 'from' | 'to'> {
   const problems: Problem[] = []
   const bound = (path: 'from' | 'to') => {
     const value = query[path]

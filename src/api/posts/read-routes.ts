@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Context } from '../../context.ts'
+import { findNextAttempt } from '../../domain/posts/post-entries.ts'
 import type { Post } from '../../domain/posts/post.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 import type { PostSnapshot } from '../../store/analytics/snapshots.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import { operation } from '../openapi/operation.ts'
@@ -89,11 +91,12 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
       },
     },
     async (request, reply) => {
-      const progress = presentProgress(await findOwnedPost(request.user.userId, request.params.postId))
+      const post = await findOwnedPost(request.user.userId, request.params.postId)
+      const progress = presentProgress(post)
       const etag = `"${createHash('sha256').update(JSON.stringify(progress)).digest('base64url')}"`
       reply.header('etag', etag).header('cache-control', 'private, no-cache')
       if (progress.status === 'PENDING' || progress.status === 'PROCESSING')
-        reply.header('retry-after', POLL_AFTER_SECONDS)
+        reply.header('retry-after', toPollSeconds(post, context.clock.now()))
       if (matchesETag(request.headers['if-none-match'], etag)) return reply.code(304).send(null)
       return ok('Post status fetched successfully', progress)
     },
@@ -134,6 +137,12 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     if (!post) throw postNotFound()
     return post
   }
+}
+
+/** Nothing changes by itself before the next attempt. */
+function toPollSeconds(post: Post, now: Date): number {
+  const waitMs = (findNextAttempt(post, now)?.getTime() ?? 0) - now.getTime()
+  return Math.max(POLL_AFTER_SECONDS, Math.ceil(waitMs / SECOND))
 }
 
 function matchesETag(ifNoneMatch: string | undefined, etag: string): boolean {

@@ -3,6 +3,7 @@ import { raceAbort } from '../../flow/deadlines.ts'
 import { nameAmongSeveral } from '../../domain/accounts/selection.ts'
 import { accountExpired } from '../../domain/events/account-events.ts'
 import { connectionExpired } from '../../domain/notifications/notifications.ts'
+import { explainFailure } from '../../domain/posts/failure.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { SecretUnreadableError } from '../../domain/shared/secrets.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
@@ -36,12 +37,19 @@ interface AccountOptions extends CallOptions {
   choose?: ChooseAccount | undefined
 }
 
+interface RenewOptions extends AccountOptions {
+  /** The platform's refusal of the present credentials, which is the reason where they cannot be renewed. */
+  refusal?: PlatformError
+}
+
 interface GetOptions extends AccountOptions {
   /** Tokens with a shorter remaining life are renewed first. */
   minLifeMs?: number
 }
 
 type Secrets = Omit<Credentials, 'version'>
+/** Why the platform refused a call, in its words, too. */
+type Refusal = Pick<PlatformError, 'message' | 'platformReason'>
 
 /** The time that a lease runs longer than its call, so that the result can be saved. */
 const LEASE_MARGIN_MS = 5 * SECOND
@@ -95,12 +103,14 @@ export function createAccountCredentials(parts: Parts, renewalTimeoutMs = 15 * S
     userId: string,
     platform: Platform,
     refused: Credentials,
-    { signal, choose }: AccountOptions,
+    { signal, choose, refusal }: RenewOptions,
   ): Promise<Credentials> {
     const name = `${userId}/${platform}/${refused.version}`
     let flight = flights.get(name)
     if (!flight) {
-      flight = renewOnce({ userId, platform, version: refused.version }, choose).finally(() => flights.delete(name))
+      flight = renewOnce({ userId, platform, version: refused.version }, choose, refusal).finally(() =>
+        flights.delete(name),
+      )
       flights.set(name, flight)
     }
     return await raceAbort(flight, signal)
@@ -111,8 +121,15 @@ export function createAccountCredentials(parts: Parts, renewalTimeoutMs = 15 * S
    * process that renews them finds out whether the platform accepts the new ones.
    * @returns whether this call changed it
    */
-  const markExpired = (userId: string, platform: Platform, used: Credentials, reason: string): Promise<boolean> =>
-    expire(userId, platform, used.version, reason, { isLeaseRespected: true })
+  const markExpired = (userId: string, platform: Platform, used: Credentials, refusal: Refusal): Promise<boolean> =>
+    expire(userId, platform, used.version, explainFailure(refusal, platform), { isLeaseRespected: true })
+
+  /** Marks the connection broken if a call was refused until the user connects the account again. */
+  async function markRefused(userId: string, platform: Platform, used: Credentials, error: unknown): Promise<void> {
+    if (!(error instanceof PlatformError) || !error.needsReconnection) return
+    const reason = explainFailure(error, platform)
+    await accounts.markBroken({ userId, platform, version: used.version }, { status: 'error', reason })
+  }
 
   async function expire(
     userId: string,
@@ -156,17 +173,20 @@ export function createAccountCredentials(parts: Parts, renewalTimeoutMs = 15 * S
   }
 
   /** Runs on its own deadline, not on a caller's: once the platform was called, its answer has to be saved. */
-  async function renewOnce(refused: AccountVersion, choose: ChooseAccount | undefined): Promise<Credentials> {
+  async function renewOnce(
+    refused: AccountVersion,
+    choose: ChooseAccount | undefined,
+    refusal = reconnectRequired(`${platformLabel(refused.platform)} requires a new login`),
+  ): Promise<Credentials> {
     const { userId, platform, version } = refused
     const account = await find(userId, platform, choose)
     if (!account || account.version !== version) return await openCurrent(platform, account)
     const current = await openAccount(account)
     const adapter = platforms.find(platform)
     if (!adapter?.renew) {
-      const reason = `${platformLabel(platform)} requires a new login`
       // The tokens were refused and only a new login can replace them.
-      if (adapter) await expire(userId, platform, version, reason)
-      throw reconnectRequired(reason)
+      if (adapter) await expire(userId, platform, version, explainFailure(refusal, platform))
+      throw refusal
     }
 
     const holder = randomUUID()
@@ -187,7 +207,7 @@ export function createAccountCredentials(parts: Parts, renewalTimeoutMs = 15 * S
   /** Only a refusal changes the account's health. Any other failure releases the lease. */
   async function recordFailure(account: AccountVersion, holder: string, error: unknown): Promise<void> {
     if (error instanceof PlatformError && error.class === 'unauthorized') {
-      await expire(account.userId, account.platform, account.version, error.message)
+      await expire(account.userId, account.platform, account.version, explainFailure(error, account.platform))
       return
     }
     const statedMs = error instanceof PlatformError ? (error.retryAfterMs ?? 0) : 0
@@ -257,7 +277,7 @@ export function createAccountCredentials(parts: Parts, renewalTimeoutMs = 15 * S
 
   const fromNow = (ms: number) => new Date(clock.now().getTime() + ms)
 
-  return { get, renew, markExpired }
+  return { get, renew, markExpired, markRefused }
 }
 
 export type AccountCredentials = ReturnType<typeof createAccountCredentials>

@@ -28,16 +28,18 @@ export async function withFreshLogin<T>(
   { userId, platform, account, choose, signal }: StoredLogin,
   { call, isRefused }: LoginCall<T>,
 ): Promise<T> {
+  let refusal: PlatformError
   try {
     return await call(account)
   } catch (error) {
     if (!isRefused(error)) throw error
+    refusal = error
   }
-  const renewed = await credentials.renew(userId, platform, account, { signal, choose })
+  const renewed = await credentials.renew(userId, platform, account, { signal, choose, refusal })
   try {
     return await call(renewed)
   } catch (error) {
-    if (isRefused(error)) await credentials.markExpired(userId, platform, renewed, error.message)
+    if (isRefused(error)) await credentials.markExpired(userId, platform, renewed, error)
     throw error
   }
 }

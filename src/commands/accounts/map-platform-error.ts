@@ -1,3 +1,4 @@
+import { explainFailure } from '../../domain/posts/failure.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
@@ -10,7 +11,7 @@ import { CredentialsUnreadable, PlatformError } from '../../platforms/errors.ts'
  */
 export function mapPlatformError(platform: Platform, error: unknown, signal: AbortSignal): unknown {
   if (error instanceof PlatformError && (error.class === 'unauthorized' || error.class === 'permission')) {
-    const message = `Connect your ${platformLabel(platform)} account again: ${error.message}`
+    const message = `Connect your ${platformLabel(platform)} account again: ${explainFailure(error, platform)}`
     return new ServiceError('RECONNECT_REQUIRED', message, { cause: error })
   }
   if (error instanceof CredentialsUnreadable) {

@@ -1,3 +1,4 @@
+import { explainFailure } from '../../domain/posts/failure.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
@@ -97,10 +98,13 @@ async function fetchProfile(
     return await profile(used, { signal })
   } catch (error) {
     if (error instanceof PlatformError && error.class === 'unauthorized') {
-      await credentials.markExpired(userId, platform, used, error.message)
+      await credentials.markExpired(userId, platform, used, error)
     }
     if (error instanceof PlatformError && error.class === 'permission') {
-      await accounts.markBroken({ userId, platform, version: used.version }, { status: 'error', reason: error.message })
+      await accounts.markBroken(
+        { userId, platform, version: used.version },
+        { status: 'error', reason: explainFailure(error, platform) },
+      )
     }
     throw error
   }

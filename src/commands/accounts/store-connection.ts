@@ -1,8 +1,12 @@
+import type { Post } from '../../domain/posts/post.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
+import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { AuthorizedAccount, RedirectResult } from '../../platforms/contract.ts'
 import type { ConnectedAccount, Seal } from '../../store/accounts/accounts.ts'
 import { toConnectionId } from '../../workflows/contract/analytics.ts'
+import { reconcileNow } from '../../domain/posts/delivery-moves.ts'
+import { notifyWorkflow } from '../shared/notify-workflow.ts'
 import { endUnusedSession, openSecretsIfReadable, sealSecrets } from './account-secrets.ts'
 import type { CommandContext } from '../context.ts'
 
@@ -29,6 +33,7 @@ export async function storeConnection(
   const { accounts, replaced } = await connect(deps, user, { platform, ...connection })
   await users.raiseAnalyticsVersion(userId)
   startFollowerCounts(deps, accounts)
+  await reconcilePosts(deps, userId, accounts)
   const [account] = accounts as [ConnectedAccount]
   if (replaced.length === 0) return account
   await posts.invalidatePrepared(userId)
@@ -37,6 +42,15 @@ export async function storeConnection(
     if (unused) await endUnusedSession(deps, before.platform, unused)
   }
   return account
+}
+
+/** Searches for posts whose outcome could not be determined without a login. */
+async function reconcilePosts(deps: CommandContext, userId: string, accounts: ConnectedAccount[]): Promise<void> {
+  const ids = accounts.map(({ _id }) => _id)
+  for (const found of await deps.posts.listInDoubt(userId, ids)) {
+    const post = await ignoreNotFound(deps.posts.transition(found, reconcileNow(ids)))
+    if (post?.startPending) await notifyWorkflow(deps, post, 'changed')
+  }
 }
 
 /** Starts the first follower counts without waiting. It cannot fail: the daily run counts when Temporal does not answer. */
@@ -88,4 +102,14 @@ function sealFor(
     profile,
     auth: sealSecrets(cipher, { userId, platform, version }, credentials),
   })
+}
+
+/** A post that was deleted meanwhile needs nothing. */
+async function ignoreNotFound(changing: Promise<Post>): Promise<Post | null> {
+  try {
+    return await changing
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'NOT_FOUND') return null
+    throw error
+  }
 }

@@ -24,7 +24,7 @@ export async function retryPost(
 ): Promise<Platform[]> {
   const found = await deps.posts.findOwned(userId, postId)
   if (!found) throw postNotFound()
-  assertRetriable(found, accountIds)
+  assertRetriable(found, deps.clock.now(), accountIds)
   if (found.allowanceMovedTo !== undefined) await takeShareAgain(deps, found, found.allowanceMovedTo)
   let retrying: PlatformStatus[] = []
   const retryFailed: Move = (current, now) => {

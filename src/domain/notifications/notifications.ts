@@ -107,6 +107,22 @@ export function preparationFailed(post: Post, entry: PlatformStatus, reason: Fai
   })
 }
 
+/** Reports once per round that a delivery waits for long, with the time of its next attempt. */
+export function deliveryWaits(
+  post: Post,
+  entry: PlatformStatus,
+  reason: Failure,
+  nextAttemptAt: Date,
+): NewNotification {
+  const time = formatTime(nextAttemptAt, post.timezone)
+  return createPostNotification(post._id, post.userId, {
+    dedupeKey: `post-waits:${post._id}:${toTarget(entry)}:${entry.delivery.round}`,
+    type: 'info',
+    message: `Your post${quoteExcerpt(post, entry)} waits for ${describeTarget(post, entry)}: ${describeCause(reason)}. The next attempt is on ${time}. You can cancel it until then.`,
+    options: pickImage(post, entry),
+  })
+}
+
 /**
  * Reports how a post with several platforms ended, once per round. Returns null while a delivery is open, and for a post with one
  * platform, which has a notification of its own.

@@ -17,7 +17,9 @@ export function addNotifications(events: readonly PostEvent[], post: Post): Noti
   })
 }
 
-function deliveryEnded(post: Post, entry: PlatformStatus): NewNotification {
+/** Returns null for a delivery that the user has cancelled. */
+function deliveryEnded(post: Post, entry: PlatformStatus): NewNotification | null {
+  if (entry.errorCode === 'CANCELLED') return null
   return entry.status === 'completed'
     ? postPublished(post, entry, entry.platformPostUrl!)
     : postFailed(post, entry, toFailure(entry)!)

@@ -53,7 +53,7 @@ export interface Claim {
 
 /**
  * Grants the exclusive right to make the visible call while the lease runs.
- * After a post's first claim it can no longer be cancelled or edited.
+ * Meanwhile the post can be neither cancelled nor edited.
  * @throws ClaimRefused
  */
 export function claim(target: Target, wanted: Claim): Move {
@@ -164,12 +164,19 @@ export function defer(
  * Records that the outcome of a call is unknown, and schedules its reconciliation after a growing wait.
  * Once all waits are used up, the delivery fails with `OUTCOME_UNKNOWN`.
  * @param answered true when the call that just failed got a response, so that no server is still processing it
+ * @param heldMs the wait where the reconciliation could not be made, which does not count
  */
-export function markUnknown(target: Target, reason: Failure, from: AttemptRef, answered?: boolean): Move {
+export function markUnknown(
+  target: Target,
+  reason: Failure,
+  from: AttemptRef,
+  answered?: boolean,
+  heldMs?: number,
+): Move {
   return (post, now) => {
     const entry = findCurrentEntry(post, target, from)
     if (!entry) return post
-    const wait = RECONCILE_WAITS_MS[entry.delivery.reconcileTries]
+    const wait = heldMs ?? RECONCILE_WAITS_MS[entry.delivery.reconcileTries]
     if (wait === undefined) return failEntry(post, entry, toOutcomeUnknown(reason), { outcome: 'unknown', now })
     return updateEntry(post, target, {
       status: 'processing',
@@ -180,10 +187,23 @@ export function markUnknown(target: Target, reason: Failure, from: AttemptRef, a
         hadUnknownOutcome: true,
         answered: answered ?? entry.delivery.answered ?? false,
         leaseUntil: null,
-        reconcileTries: entry.delivery.reconcileTries + 1,
+        reconcileTries: entry.delivery.reconcileTries + (heldMs === undefined ? 1 : 0),
         nextAttemptAt: new Date(now.getTime() + wait),
       },
     })
+  }
+}
+
+/** Ends the waits for the next reconciliation on these accounts, which were connected again. */
+export function reconcileNow(accountIds: readonly string[]): Move {
+  return (post) => {
+    const isWaiting = ({ accountId, delivery }: PlatformStatus) =>
+      delivery.outcome === 'unknown' && delivery.nextAttemptAt !== null && accountIds.some((id) => id === accountId)
+    if (!post.platformStatuses.some(isWaiting)) return post
+    const platformStatuses = post.platformStatuses.map((entry) =>
+      isWaiting(entry) ? { ...entry, delivery: { ...entry.delivery, nextAttemptAt: null } } : entry,
+    )
+    return { ...post, platformStatuses, startPending: true }
   }
 }
 

@@ -28,6 +28,7 @@ export const FAILURE_CODES = [
   'MEDIA_UNAVAILABLE',
   'TOO_LATE',
   'QUOTA_EXCEEDED',
+  'CANCELLED',
   'INTERNAL',
 ] as const
 
@@ -49,7 +50,10 @@ export function failure(code: FailureCode, message: string, reason: PlatformReas
 }
 
 /** Returns the message followed by the platform's explanation, at most 500 characters. */
-export function explainFailure({ message, platformReason }: Omit<Failure, 'code'>, platform: Platform): string {
+export function explainFailure(
+  { message, platformReason }: { message: string; platformReason?: PlatformReason | null },
+  platform: Platform,
+): string {
   if (!platformReason) return message
   return cut(`${trimFullStop(message)}. ${quotePlatform(platformReason, platformLabel(platform))}`)
 }

@@ -99,10 +99,40 @@ export function hasBegun(post: Post): boolean {
 /** Returns the entry while its delivery in this round is open, else null. */
 export function findOpenEntry(post: Post, target: Target, round: number): PlatformStatus | null {
   // guard: open post
-  if (post.status !== 'PENDING' && post.status !== 'SCHEDULED' && post.status !== 'PROCESSING') return null
+  if (!isOpenPost(post)) return null
   const entry = findEntry(post, target)
-  if (!entry || entry.delivery.round !== round) return null
-  return entry.status === 'pending' || entry.status === 'processing' ? entry : null
+  return entry && entry.delivery.round === round && isOpenEntry(entry) ? entry : null
+}
+
+function isOpenPost({ status }: Post): boolean {
+  return status === 'PENDING' || status === 'SCHEDULED' || status === 'PROCESSING'
+}
+
+export function isOpenEntry({ status }: PlatformStatus): boolean {
+  return status === 'pending' || status === 'processing'
+}
+
+/** Returns true while a delivery is open and certainly nothing of it was sent. */
+export function isUnsent({ status, delivery }: PlatformStatus): boolean {
+  const isInDoubt = delivery.leaseUntil !== null || delivery.outcome === 'unknown' || delivery.hadUnknownOutcome
+  return status === 'pending' && !isInDoubt
+}
+
+/** Returns true while a post that is no draft can be cancelled and edited, because certainly nothing of it was sent. */
+export function canBeWithdrawn(post: Post): boolean {
+  return isOpenPost(post) && post.platformStatuses.every(isUnsent)
+}
+
+/** Returns true while every open delivery of the post waits for a later instant, or there is none. */
+export function isWaiting({ platformStatuses }: Post, now: Date): boolean {
+  return platformStatuses.filter(isOpenEntry).every(({ delivery }) => (delivery.nextAttemptAt ?? now) > now)
+}
+
+/** Returns when the next delivery of a waiting post is attempted; null when it does not wait. */
+export function findNextAttempt(post: Post, now: Date): Date | null {
+  if (!isOpenPost(post) || !isWaiting(post, now)) return null
+  const instants = post.platformStatuses.filter(isOpenEntry).map(({ delivery }) => delivery.nextAttemptAt!.getTime())
+  return new Date(Math.min(...instants))
 }
 
 /** Returns true when a platform accepted the post or may have. An outcome that was ever unknown counts. */

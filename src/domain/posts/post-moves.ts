@@ -1,12 +1,17 @@
 import type { Platform } from '../shared/platforms.ts'
 import {
   toCauseFields,
+  canBeWithdrawn,
   findEntry,
   hasReachedAnyPlatform,
   createPlatformStatus,
+  isOpenEntry,
+  isUnsent,
+  isWaiting,
   UNCLAIMED,
   rollUpPost,
 } from './post-entries.ts'
+import { failure } from './failure.ts'
 import type { DueOrder } from './due-order.ts'
 import type { Content, ContentOverride, Delivery, Move, PlatformStatus, Post } from './post.ts'
 import { toTarget, type ChosenAccount } from './targets.ts'
@@ -117,14 +122,14 @@ export interface PostChange {
 }
 
 /**
- * Edits a post that was not claimed yet. Publishing a draft resets `createdAt`.
+ * Edits a post that certainly was not sent. Publishing a draft resets `createdAt`.
  * @throws ServiceError POST_NOT_EDITABLE
  */
 export function edit(change: PostChange): Move {
   return (post, now) => {
     const isDraft = post.status === 'DRAFT'
-    const isWaiting = post.status === 'PENDING' || post.status === 'SCHEDULED'
-    if (!isDraft && !(isWaiting && change.status !== 'DRAFT')) {
+    const isEditable = isDraft || (canBeWithdrawn(post) && change.status !== 'DRAFT')
+    if (!isEditable) {
       throw new ServiceError('POST_NOT_EDITABLE', 'Post can no longer be edited')
     }
     const { status, scheduledAt: newTime, dueOrder, chosen = findChosen(post, change), ...fields } = change
@@ -134,20 +139,25 @@ export function edit(change: PostChange): Move {
       ...fields,
       platformStatuses: chosen.map((account) => {
         const entry = findEntry(post, toTarget(account))
-        // Failures before the edit do not apply to the edited post.
-        return entry
-          ? { ...entry, ...account, ...toCauseFields(null), delivery: { ...entry.delivery, tries: 0 } }
-          : createEntry(account)
+        return entry ? editEntry(entry, account) : createEntry(account)
       }),
       contentVersion: changesContent(change) ? post.contentVersion + 1 : post.contentVersion,
       ...(post.dueCheck && { dueCheck: { ...post.dueCheck, at: null } }),
     }
     if (isDraft && (status === undefined || status === 'DRAFT')) return { ...edited, scheduledAt }
     const publishing = isDraft ? { createdAt: now } : {}
-    const keepsTime = isWaiting && (newTime === undefined || newTime?.getTime() === post.scheduledAt?.getTime())
+    const keepsTime = !isDraft && (newTime === undefined || newTime?.getTime() === post.scheduledAt?.getTime())
     const time = keepsTime ? {} : toSchedule(scheduledAt, now, dueOrder)
     return { ...edited, ...publishing, ...time, startPending: true }
   }
+}
+
+/** Failures before the edit do not apply to the edited post, and its next call is another one. The platform's wait stays. */
+function editEntry({ delivery, ...entry }: PlatformStatus, account: ChosenAccount): PlatformStatus {
+  const { turnDueAt: _, ...others } = delivery
+  const isMoved = entry.accountId !== undefined && entry.accountId !== account.accountId
+  const fresh = { key: null, startedAt: null, tries: 0, ...(isMoved && { nextAttemptAt: null }) }
+  return { ...entry, ...account, ...toCauseFields(null), delivery: { ...others, ...fresh } }
 }
 
 /** Returns the change that moves a post from one account to another; null when the post is not for the first, or already for the second. */
@@ -178,47 +188,69 @@ function findChosen({ platformStatuses }: Post, { selectedPlatforms }: PostChang
 const changesContent = ({ content, platformSpecificContent, accountSpecificContent }: PostChange): boolean =>
   [content, platformSpecificContent, accountSpecificContent].some((part) => part !== undefined)
 
+/** Returns whether cancelling these accounts of a post in delivery ends the entry. */
+export function isStopped(entry: PlatformStatus, accountIds: readonly string[]): boolean {
+  return isUnsent(entry) && entry.accountId !== undefined && accountIds.includes(entry.accountId)
+}
+
 /**
- * Cancels a post that was not claimed yet.
- * @throws ServiceError NOT_FOUND when it was claimed, or is neither pending nor scheduled
+ * Cancels a post that certainly was not sent, or ends the waiting deliveries to some accounts of a post in delivery.
+ * @throws ServiceError NOT_FOUND when it has ended or was sent
  */
-export function cancel(): Move {
+export function cancel(accountIds?: readonly string[]): Move {
   return (post) => {
-    if (post.status !== 'PENDING' && post.status !== 'SCHEDULED') {
+    const stops = (entry: PlatformStatus) => !accountIds || isStopped(entry, accountIds)
+    if (canBeWithdrawn(post) && post.platformStatuses.every(stops)) {
+      return { ...post, status: 'CANCELLED', startPending: false }
+    }
+    if (!accountIds || post.status !== 'PROCESSING' || !post.platformStatuses.some(stops)) {
       throw new ServiceError('NOT_FOUND', 'Post not found, unauthorized, or not in a cancellable state')
     }
-    return { ...post, status: 'CANCELLED', startPending: false }
+    return rollUpPost({
+      ...post,
+      platformStatuses: post.platformStatuses.map((entry) => (stops(entry) ? stopEntry(entry) : entry)),
+    })
   }
+}
+
+function stopEntry(entry: PlatformStatus): PlatformStatus {
+  const reason = failure('CANCELLED', 'You cancelled this delivery')
+  return { ...entry, status: 'failed', ...toCauseFields(reason), delivery: { ...entry.delivery, nextAttemptAt: null } }
 }
 
 /**
  * Starts a new round for every failed platform, or of those that are published with these accounts. A platform whose earlier call may have been accepted keeps its idempotency key
- * until reconciliation cannot determine the outcome.
+ * until reconciliation cannot determine the outcome. A delivery that waits keeps its turn.
  * @throws ServiceError NO_FAILED_PLATFORMS, POST_IN_PROGRESS; also when the post has no share of the allowance
  */
 export function retry(accountIds?: readonly string[]): Move {
   return (post, now) => {
-    assertRetriable(post, accountIds)
+    assertRetriable(post, now, accountIds)
     if (post.allowanceMovedTo !== undefined) throw postChanged()
     return rollUpPost({
       ...post,
       dueAt: now,
       startPending: true,
       platformStatuses: post.platformStatuses.map((entry) =>
-        isRetried(entry, accountIds) ? startNextRound(entry) : entry,
+        isRetried(entry, accountIds) ? startNextRound(entry) : keepTurn(entry, post),
       ),
     })
   }
 }
 
 /** @throws ServiceError NO_FAILED_PLATFORMS, POST_IN_PROGRESS */
-export function assertRetriable(post: Post, accountIds?: readonly string[]): void {
+export function assertRetriable(post: Post, now: Date, accountIds?: readonly string[]): void {
   if (!post.platformStatuses.some((entry) => isRetried(entry, accountIds))) {
     throw new ServiceError('NO_FAILED_PLATFORMS', 'No failed platforms to retry')
   }
-  if (post.status === 'PROCESSING') {
+  if (!isWaiting(post, now)) {
     throw new ServiceError('POST_IN_PROGRESS', 'Post is still being delivered. Retry once delivery has ended.')
   }
+}
+
+function keepTurn(entry: PlatformStatus, { dueAt }: Post): PlatformStatus {
+  if (!isOpenEntry(entry) || dueAt === null) return entry
+  return { ...entry, delivery: { turnDueAt: dueAt, ...entry.delivery } }
 }
 
 /** The error of a request that lost against a concurrent change of the post. */
@@ -232,7 +264,7 @@ export function isRetried({ status, accountId }: PlatformStatus, accountIds?: re
 }
 
 function startNextRound(entry: PlatformStatus): PlatformStatus {
-  const { delivery } = entry
+  const { turnDueAt: _, ...delivery } = entry.delivery
   // A call with an unknown outcome may have been accepted whatever later calls returned, so each round starts by reconciling it.
   const fresh: Partial<Delivery> = delivery.hadUnknownOutcome
     ? { outcome: 'unknown', repeatAllowed: true }

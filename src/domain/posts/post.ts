@@ -88,6 +88,8 @@ export interface Delivery {
   /** Reconciliations of an unknown outcome in this round. */
   reconcileTries: number
   nextAttemptAt: Date | null
+  /** The due time that decides the turn under a quota, once a retry of others has changed the post's; absent: the post's. */
+  turnDueAt?: Date
 }
 
 export interface PlatformStatus {

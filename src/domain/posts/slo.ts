@@ -70,6 +70,7 @@ const USER_CAUSED: ReadonlySet<FailureCode> = new Set([
   'PLATFORM_NOT_SUPPORTED',
   'ACCOUNT_DISABLED',
   'MEDIA_UNAVAILABLE',
+  'CANCELLED',
 ])
 
 /** Summarizes how punctually scheduled posts were delivered (docs/operations/monitoring.md#what-counts-as-a-miss). */

@@ -2,6 +2,7 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type { CallOptions, Credentials, Profile } from '../contract.ts'
 import { readIssuedToken } from '../shared/graph/responses.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
+import { requireVisibleAccount } from '../shared/graph/errors.ts'
 import { fetchInstagramProfile } from '../shared/graph/instagram-profile.ts'
 
 interface AccountDeps {
@@ -14,7 +15,7 @@ interface AccountDeps {
 export function createAccounts({ api, appId, appSecret }: AccountDeps) {
   return {
     profile: ({ accountId, accessToken }: Credentials, options: CallOptions): Promise<Profile> =>
-      fetchInstagramProfile(api, accountId, { ...options, token: accessToken }),
+      requireVisibleAccount(api.label, fetchInstagramProfile(api, accountId, { ...options, token: accessToken })),
 
     /** Exchanging a token may extend its lifetime or keep it; the response does not say which. */
     async renew({ version: _, ...account }: Credentials, options: CallOptions): Promise<Omit<Credentials, 'version'>> {

@@ -45,6 +45,7 @@ const RULES: Rule[] = [
     text: /scope/i,
     class: 'permission',
     message: 'Mastodon did not grant all permissions: connect it again and allow all of them',
+    needsReconnection: true,
   },
   { status: 403, class: 'permission', message: 'Mastodon does not allow this account to do that' },
   { status: 404, class: 'not_found', message: 'Mastodon does not have the requested object', kind: 'missing' },

@@ -2,6 +2,7 @@ import { maskEchoes } from '../../domain/posts/platform-reason.ts'
 import { PlatformError } from '../errors.ts'
 import { toForeignResponseError } from './foreign-response.ts'
 import { HttpFailure, type HttpResponse, type HttpClient, type HttpRequest } from './http.ts'
+import { isLoginRedirect } from './login-redirect.ts'
 
 /** The differences between platform APIs. */
 interface ErrorDialect {
@@ -33,6 +34,7 @@ export function createSender(http: HttpClient, { label, toError, isPlatformError
       throw error instanceof HttpFailure ? toLostCallError(label, error) : error
     })
     if (response.status < 200 || response.status >= 300) {
+      if (isLoginRedirect(call.url, response)) throw toEndedLoginError(label)
       const isOwn = isPlatformError(response)
       // guard: foreign response
       if (!isOwn && isPlatformOnlyStatus(response.status)) throw toForeignResponseError(label, response)
@@ -76,6 +78,11 @@ const AMBIGUOUS_STATUSES = [408, 413, 429]
 /** Returns whether a status concerns the request only when the platform itself sent it. */
 function isPlatformOnlyStatus(status: number): boolean {
   return status >= 400 && status < 500 && !AMBIGUOUS_STATUSES.includes(status)
+}
+
+/** A server that asks for a login has not acted on the call. */
+function toEndedLoginError(label: string): PlatformError {
+  return new PlatformError('unauthorized', `${label} asks to log in again`, { certain: true, answered: true })
 }
 
 /** The error for a call without a complete response. */

@@ -8,6 +8,8 @@ export interface Meaning<Kind extends string = never> {
   message: string
   /** Identifies refusals that the adapter handles itself. */
   kind?: Kind
+  /** True when the user has to connect the account again. */
+  needsReconnection?: true
   /** For refused logins whose class does not say the next step. */
   connectReason?: ConnectReason
   /** Set only to override the default: a 4xx is certain; a 5xx or a redirect leaves open whether anything was done. */
@@ -35,12 +37,13 @@ interface RefusalDetails {
 
 export function toRefusalError(
   status: number,
-  { class: errorClass, message, kind, certain, connectReason }: Meaning<string>,
+  { class: errorClass, message, kind, certain, needsReconnection, connectReason }: Meaning<string>,
   { retryAfterMs, reason }: RefusalDetails,
 ): PlatformError {
   return new PlatformError(errorClass, message, {
     certain: certain ?? isRefusalStatus(status),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    needsReconnection,
     ...(connectReason && { connectReason }),
     reason,
     cause: new Refusal(status, kind),

@@ -80,7 +80,10 @@ export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps
   async function fetchOwnBlog(fromApi: Api, account: Credentials, options: CallOptions): Promise<Blog> {
     const { user } = await fromApi.user({ token: toTokenPair(account), ...options })
     const blog = user.blogs.find((one) => toBlogId(one) === account.accountId)
-    if (!blog) throw new PlatformError('permission', 'The blog is no longer in this account', { certain: true })
+    if (!blog) {
+      const message = 'The blog is no longer in this account: connect it again'
+      throw new PlatformError('permission', message, { certain: true, needsReconnection: true })
+    }
     return blog
   }
 

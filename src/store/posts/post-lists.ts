@@ -3,6 +3,7 @@ import type { PlatformStatus, Post, PostStatus } from '../../domain/posts/post.t
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { LIST_DEADLINE_MS } from './match-posts.ts'
 import { WITHOUT_LOGS, type PostCollection, type StoredPost } from './post-schema.ts'
+import type { PostRef } from './pending-events.ts'
 import { shortenLargePosts, type ListedPost } from './shorten-posts.ts'
 
 export interface PostQuery {
@@ -10,6 +11,8 @@ export interface PostQuery {
   limit: number
   statuses?: PostStatus[]
   platform?: Platform
+  /** The id of an account, connected or not. */
+  accountId?: string
   /** Bounds on `scheduledAt`, or on `createdAt` where that is null. */
   from?: Date
   to?: Date
@@ -82,11 +85,27 @@ export function createPostLists(model: Model<StoredPost>, collection: PostCollec
         .find<WaitingPost>(toWaitingFilter(userId, accountIds), { projection: { status: 1, scheduledAt: 1 }, limit })
         .sort({ createdAt: 1 }),
 
+    /** The posts with an unknown outcome on one of these accounts that is to be reconciled later. */
+    async listInDoubt(userId: string, accountIds: readonly string[]): Promise<PostRef[]> {
+      const inDoubt = {
+        accountId: { $in: [...accountIds] },
+        status: 'processing' as const,
+        'delivery.outcome': 'unknown',
+      }
+      const filter = { userId, status: 'PROCESSING' as const, platformStatuses: { $elemMatch: inDoubt } }
+      return collection()
+        .find<PostRef>(filter, { projection: { userId: 1 } })
+        .toArray()
+    },
+
     countWaitingFor: (userId: string, accountIds: readonly string[]): Promise<number> =>
       collection().countDocuments(toWaitingFilter(userId, accountIds)),
 
     /** All posts of the user that match, newest first, as a stream. */
-    allOf: (userId: string, query: Pick<PostQuery, 'statuses' | 'from' | 'to'> = {}): AsyncIterable<Post> =>
+    allOf: (
+      userId: string,
+      query: Pick<PostQuery, 'statuses' | 'platform' | 'accountId' | 'from' | 'to'> = {},
+    ): AsyncIterable<Post> =>
       collection().aggregate<Post>([
         { $match: toListFilter(userId, query) },
         { $sort: { createdAt: -1, _id: -1 } },
@@ -128,11 +147,12 @@ function toWaitingFilter(userId: string, accountIds: readonly string[]) {
 
 function toListFilter(
   userId: string,
-  query: Pick<PostQuery, 'statuses' | 'platform' | 'from' | 'to' | 'search'>,
+  query: Pick<PostQuery, 'statuses' | 'platform' | 'accountId' | 'from' | 'to' | 'search'>,
 ): QueryFilter<Post> {
   const filter: QueryFilter<Post> = { userId }
   if (query.statuses) filter.status = trusted({ $in: query.statuses })
   if (query.platform) filter['platformStatuses.platform'] = query.platform
+  if (query.accountId !== undefined) filter['platformStatuses.accountId'] = query.accountId
   if (query.from || query.to) {
     const range = { ...(query.from ? { $gte: query.from } : {}), ...(query.to ? { $lte: query.to } : {}) }
     filter.$or = [{ scheduledAt: trusted(range) }, { scheduledAt: null, createdAt: trusted(range) }]

@@ -56,6 +56,7 @@ const deliverySchema = new Schema(
     tries: required(Number),
     reconcileTries: required(Number),
     nextAttemptAt: nullable(Date),
+    turnDueAt: Date,
   },
   subdocumentOptions,
 )

@@ -398,12 +398,14 @@ describe('renewing credentials', () => {
   })
 })
 
+const REFUSED = { message: 'Refused', platformReason: null }
+
 describe('marking a connection expired', () => {
   it('marking a connection expired changes it and notifies the user once', async () => {
     const { here, there, userId, current, health } = await connected()
     const used = await current()
     const marks = [here, there, here].map(({ credentials }) =>
-      credentials.markExpired(userId, 'bluesky', used, 'Refused'),
+      credentials.markExpired(userId, 'bluesky', used, REFUSED),
     )
     expect((await Promise.all(marks)).filter(Boolean)).toHaveLength(1)
     expect(await health()).toMatchObject({ status: 'expired', lastError: 'Refused' })
@@ -414,9 +416,9 @@ describe('marking a connection expired', () => {
     const { here, there, userId, current, health } = await connected()
     const used = await current()
     vi.spyOn(here.notifications, 'insert').mockRejectedValueOnce(new Error('it ended'))
-    await expect(here.credentials.markExpired(userId, 'bluesky', used, 'Refused')).rejects.toThrow('it ended')
+    await expect(here.credentials.markExpired(userId, 'bluesky', used, REFUSED)).rejects.toThrow('it ended')
     expect(await health()).toMatchObject({ status: 'active' })
-    expect(await there.credentials.markExpired(userId, 'bluesky', used, 'Refused')).toBe(true)
+    expect(await there.credentials.markExpired(userId, 'bluesky', used, REFUSED)).toBe(true)
     expect(await there.notifications.listOf(userId, 10)).toHaveLength(1)
   })
 
@@ -424,24 +426,24 @@ describe('marking a connection expired', () => {
     const { platform, here, there, userId, current, health } = await connected()
     const used = await current()
     await there.credentials.renew(userId, 'bluesky', used, { signal })
-    expect(await here.credentials.markExpired(userId, 'bluesky', used, 'Late')).toBe(false)
+    expect(await here.credentials.markExpired(userId, 'bluesky', used, REFUSED)).toBe(false)
     expect(await health()).toMatchObject({ status: 'active' })
 
     const renewed = await current()
     await there.connect(userId, platform.login())
-    expect(await here.credentials.markExpired(userId, 'bluesky', renewed, 'Late')).toBe(false)
+    expect(await here.credentials.markExpired(userId, 'bluesky', renewed, REFUSED)).toBe(false)
     expect(await health()).toMatchObject({ status: 'active' })
 
     const anew = await current()
     await there.disconnect(userId)
-    expect(await here.credentials.markExpired(userId, 'bluesky', anew, 'Late')).toBe(false)
+    expect(await here.credentials.markExpired(userId, 'bluesky', anew, REFUSED)).toBe(false)
     expect((await here.raw(userId)).map(({ connected: isConnected }) => isConnected)).not.toContain(true)
     expect(await here.notifications.listOf(userId, 10)).toEqual([])
   })
 
   it('reconnecting clears the expired state', async () => {
     const { platform, here, userId, current, health } = await connected()
-    await here.credentials.markExpired(userId, 'bluesky', await current(), 'Refused')
+    await here.credentials.markExpired(userId, 'bluesky', await current(), REFUSED)
     await here.connect(userId, platform.login())
     expect(await health()).toMatchObject({ status: 'active', lastError: null })
     expect((await here.credentials.get(userId, 'bluesky', { signal }))?.version).toBe(2)

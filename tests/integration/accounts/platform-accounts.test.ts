@@ -56,10 +56,14 @@ describe('platform accounts', () => {
     const used = (await one.credentials.get(userId, 'bluesky', { signal: AbortSignal.timeout(60_000) }))!
     const account = { userId, platform: 'bluesky', version } as const
     await other.accounts.takeLease(account, 'other', new Date(Date.now() + 60_000))
-    expect(await one.credentials.markExpired(userId, 'bluesky', used, 'refused')).toBe(false)
+    expect(
+      await one.credentials.markExpired(userId, 'bluesky', used, { message: 'refused', platformReason: null }),
+    ).toBe(false)
     // The renewal has failed.
     await other.accounts.markBroken(account, { status: 'error', reason: 'refused' })
-    expect(await one.credentials.markExpired(userId, 'bluesky', used, 'refused')).toBe(true)
+    expect(
+      await one.credentials.markExpired(userId, 'bluesky', used, { message: 'refused', platformReason: null }),
+    ).toBe(true)
   })
 
   it('a platform account belongs to one user until that user disconnects', async () => {

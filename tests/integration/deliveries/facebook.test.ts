@@ -39,16 +39,21 @@ async function connectUser() {
   const user = await world.user()
   const { person, pages } = meta.createPerson({ name: uniqueName('Ann '), pages: [{ name: uniqueName('Page ') }] })
   const page = pages[0]!
-  const { body } = await user.call('GET', '/api/platform/facebook/connect')
-  const { pathname, search } = new URL(await decide(body.data.url, person.id))
-  const back = await world.app.inject({ url: `${pathname}${search}` })
-  expect(back.headers.location).toContain('success=facebook_connected')
+  async function connect(): Promise<void> {
+    const { body } = await user.call('GET', '/api/platform/facebook/connect')
+    const { pathname, search } = new URL(await decide(body.data.url, person.id))
+    const back = await world.app.inject({ url: `${pathname}${search}` })
+    expect(back.headers.location).toContain('success=facebook_connected')
+  }
+  await connect()
   const requests = async (method: string, part: string) =>
     (await control.requests()).filter((one) => one.method === method && one.path.includes(`${page.id}${part}`))
   return {
     ...user,
     page,
     requests,
+    reconnect: connect,
+    health: async () => (await user.call('GET', '/api/platform/find')).body.data.facebook.health,
     publish: (content: object, more: object = {}) => user.create({ content, selectedPlatforms: ['facebook'], ...more }),
     publicPosts: async () => (await control.ledger()).filter((entry) => entry.account === page.id),
     upload: () => uploadImage(user.call),
@@ -195,4 +200,56 @@ it('a post changed after its photo upload is published in its new form', async (
   expect((await user.call('PATCH', `/api/posts/${postId}`, { content })).status).toBe(200)
   expect(await user.until(postId)).toMatchObject({ status: 'COMPLETED' })
   expect(await user.publicPosts()).toMatchObject([{ text: 'After', media: [{ altText: 'The other one' }] }])
+})
+
+const refusal = (error: object) => ({ status: 400, body: { error: { type: 'OAuthException', ...error } } })
+
+it('the sentence of Facebook about a checkpoint is in the post, in the health of the account and in later posts', async () => {
+  const user = await connectUser()
+  const message = 'You cannot access the app till you log in to www.facebook.com and follow the instructions given.'
+  const action = refusal({ code: 190, error_subcode: 459, message })
+  await control.fault({ method: 'POST', path: FEED, times: 1, action })
+  const { platformStatuses } = await user.until(await user.publish({ text: 'Checked' }))
+  expect(platformStatuses[0]).toMatchObject({ status: 'failed', errorCode: 'unauthorized' })
+  expect(platformStatuses[0]!.error).toContain(message)
+  expect(await user.health()).toMatchObject({ status: 'expired', lastError: expect.stringContaining(message) })
+  const later = await user.until(await user.publish({ text: 'Later' }))
+  expect(later.platformStatuses[0]!.error).toContain(message)
+})
+
+it('a page that its login no longer shows fails with "connect it again", and its account is not active', async () => {
+  const user = await connectUser()
+  const action = refusal({ code: 100, error_subcode: 33, message: 'Unsupported post request. Object does not exist' })
+  await control.fault({ method: 'POST', path: FEED, times: 1, action })
+  await control.fault({ method: 'GET', path: `/${user.page.id}`, times: 1, action })
+  const { platformStatuses } = await user.until(await user.publish({ text: 'Unlinked' }))
+  expect(platformStatuses[0]).toMatchObject({ status: 'failed', errorCode: 'permission' })
+  expect(platformStatuses[0]!.error).toContain('connect it again')
+  expect(await user.health()).toMatchObject({ status: 'error', needsReconnection: true })
+  await user.reconnect()
+  expect(await user.health()).toMatchObject({ status: 'active' })
+})
+
+it('a post in doubt names the expired login, and is found as soon as the account is connected again', async () => {
+  const user = await connectUser()
+  await control.fault({ method: 'POST', path: FEED, times: 1, action: { dropAfterAccept: true } })
+  const revoked = refusal({
+    code: 190,
+    error_subcode: 460,
+    message: 'The session is invalid: the password was changed',
+  })
+  await control.fault({ method: 'GET', path: '/published_posts', times: 1, action: revoked })
+  const postId = await user.publish({ text: 'In doubt' })
+  const waiting = await poll(
+    () => user.status(postId),
+    ({ platformStatuses: [entry] }) => entry!.error?.includes('searched for') === true,
+  )
+  expect(waiting.status).toBe('PROCESSING')
+  expect(waiting.platformStatuses[0]!.error).toMatch(
+    /^Facebook no longer accepts the login\. The post is searched for once the account is connected again\. .*password was changed/,
+  )
+  expect(Date.parse(waiting.platformStatuses[0]!.nextAttemptAt!) - Date.now()).toBeGreaterThan(50 * 60_000)
+  await user.reconnect()
+  expect((await user.until(postId)).platformStatuses[0]).toMatchObject({ status: 'completed' })
+  expect(await user.publicPosts()).toHaveLength(1)
 })

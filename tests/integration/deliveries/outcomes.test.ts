@@ -80,14 +80,14 @@ describe('a call in progress', () => {
   })
 })
 
+const refusal = (status: number, error: string, message: string, headers = {}) => ({
+  status,
+  headers,
+  body: JSON.stringify({ error, message }),
+})
+
 describe('a platform that refuses or asks to wait', () => {
   const TEXT = 'Words that the platform repeats'
-  const refusal = (status: number, error: string, message: string, headers = {}) => ({
-    status,
-    headers,
-    body: JSON.stringify({ error, message }),
-  })
-
   it('a refusal by the platform is in the status, timeline, log and history, but not in the notification', async () => {
     const user = await world.user()
     const message = `<b>Invalid</b> record: the text "${TEXT}" is not wanted here`
@@ -154,6 +154,58 @@ describe('a platform that refuses or asks to wait', () => {
     expect(await user.until(postId)).toMatchObject({
       platformStatuses: [{ status: 'completed', error: null, errorCode: null, nextAttemptAt: null }],
     })
+  })
+})
+
+describe('a delivery that waits for long', () => {
+  const WAIT_SECONDS = 3_000
+  async function waitingPost(selectedPlatforms: string[] = ['bluesky']) {
+    const user = await world.user()
+    const retryAfter = { 'retry-after': String(WAIT_SECONDS) }
+    const action = refusal(429, 'RateLimitExceeded', 'Slow down', retryAfter)
+    await world.control.fault({ path: PUT_RECORD, times: 1, action })
+    const postId = await user.create({ content: { text: 'Much patience' }, selectedPlatforms })
+    const waiting = await poll(
+      () => user.status(postId),
+      ({ platformStatuses: [entry, other] }) => entry!.nextAttemptAt !== null && other?.status !== 'pending',
+    )
+    return { user, postId, entry: waiting.platformStatuses[0]! }
+  }
+
+  it('the user is notified, Retry-After says when it continues, and the post can be edited and cancelled', async () => {
+    const { user, postId } = await waitingPost()
+    const { headers } = await user.call('GET', `/api/posts/${postId}/status`)
+    expect(Number(headers['retry-after'])).toBeGreaterThan(WAIT_SECONDS - 60)
+    const { body } = await user.call('GET', '/api/notifications')
+    const messages: string[] = body.data.notifications.map(({ message }: { message: string }) => message)
+    expect(
+      messages.filter((text) => /waits for Bluesky: Bluesky asks to slow down\. The next attempt is on/.test(text)),
+    ).toHaveLength(1)
+
+    const edited = await user.call('PATCH', `/api/posts/${postId}`, { content: { text: 'Changed' } })
+    expect([edited.status, edited.body.data]).toMatchObject([200, { status: 'PROCESSING' }])
+    expect((await user.call('POST', `/api/posts/${postId}/cancel`)).body.data).toEqual({ postId, status: 'CANCELLED' })
+    expect(await user.published()).toEqual([])
+  })
+
+  it('a platform that failed meanwhile can be retried, and the waiting one can be given up and retried', async () => {
+    const { user, postId, entry } = await waitingPost(['bluesky', 'threads'])
+    const retry = (body?: object) => user.call('POST', `/api/posts/${postId}/retry`, body)
+    expect((await retry()).body.data).toEqual({ postId, retryingPlatforms: ['threads'] })
+    const again = await poll(
+      () => user.status(postId),
+      ({ platformStatuses: [, other] }) => other!.status === 'failed',
+    )
+    expect(again.platformStatuses[0]).toEqual(entry)
+
+    expect((await user.call('POST', `/api/posts/${postId}/cancel`)).status).toBe(404)
+    const accounts = [entry.accountId]
+    const stopped = await user.call('POST', `/api/posts/${postId}/cancel`, { accounts })
+    expect(stopped.body.data).toEqual({ postId, status: 'FAILED' })
+    expect((await user.status(postId)).platformStatuses[0]).toMatchObject({ status: 'failed', errorCode: 'CANCELLED' })
+    expect((await retry({ accounts })).status).toBe(200)
+    expect((await user.until(postId)).platformStatuses[0]).toMatchObject({ status: 'completed' })
+    expect(await user.published()).toHaveLength(1)
   })
 })
 

@@ -260,7 +260,8 @@ describe('events of accounts, plans and metrics', () => {
     await connectAccounts(context(), user._id, ['mastodon'])
     const { version } = (await context().accounts.findDefault(user._id, 'mastodon'))!
     const used = { version } as Parameters<ReturnType<typeof context>['credentials']['markExpired']>[2]
-    const mark = () => context().credentials.markExpired(user._id, 'mastodon', used, 'Refused')
+    const mark = () =>
+      context().credentials.markExpired(user._id, 'mastodon', used, { message: 'Refused', platformReason: null })
     expect([await mark(), await mark()]).toEqual([true, false])
     expect(typesOf(await world.feedOf(who))).toEqual(['account.connected', 'account.expired'])
   })

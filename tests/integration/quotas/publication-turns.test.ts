@@ -35,7 +35,7 @@ function turnsOf(readReport: () => Promise<PublicationReport[]>) {
   const take = () => {
     const post = buildPost({ userId: 'user' }, new Date())
     return turns.take(
-      { post, input: { platform: 'threads', round: 0, postId: post._id } as never },
+      { post, entry: post.platformStatuses[0]!, input: { platform: 'threads', round: 0, postId: post._id } as never },
       adapter,
       ACCOUNT,
       1_000,

@@ -49,6 +49,18 @@ describe('Instagram', () => {
     return world.adapter.publish(post, account, delivery, options())
   }
 
+  it('an account that its login no longer shows has to be connected again', async () => {
+    const lost = await world.newAccount()
+    const { pages } = world.newPerson({ instagram: false })
+    world.meta.linkInstagram(pages[0]!.id, { username: lost.handle })
+    expect(await platformErrorOf(world.adapter.profile(lost, options()))).toMatchObject({
+      class: 'permission',
+      certain: true,
+      needsReconnection: true,
+      message: expect.stringContaining('connect it again'),
+    })
+  })
+
   it('a single video is published as a Reel', async () => {
     const { platformPostUrl } = await publish(newPost('a reel', [await stored.add(film(), 'video/mp4')]))
     expect(platformPostUrl).toContain('/reel/')

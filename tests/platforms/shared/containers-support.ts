@@ -94,6 +94,8 @@ export async function instagramWorld(
   })
 
   return {
+    meta,
+    newPerson,
     instagram: meta.instagram,
     adapter: adapter as Required<Omit<PlatformAdapter, 'revoke' | 'limits'>>,
     control: controlOf(meta.instagram),

@@ -20,6 +20,31 @@ onEveryPlatform((subject) => {
     expect(await refusedWith(refusals.definite)).toMatchObject({ class: 'validation', certain: true })
   })
 
+  it.each([
+    ['/login.php?next=https%3A%2F%2Fexample.com', 302],
+    ['https://www.example.com/accounts/login/', 301],
+    ['/auth/sign_in', 303],
+    ['https://login.example.com/', 307],
+    ['/checkpoint/1501092823525282/', 302],
+  ])(
+    'a redirect to the login page %s is an ended login, which certainly published nothing',
+    async (location, status) => {
+      const action = { status, headers: { location } }
+      const ended = { class: 'unauthorized', certain: true, answered: true }
+      expect(await refusedWith(action)).toMatchObject(ended)
+      const another = await post('redirected', [await image()])
+      const account = await world().newAccount()
+      await world().control.addFault({ action })
+      expect(await platformErrorOf(prepare(another, account, newDelivery()))).toMatchObject(ended)
+      await world().control.clearFaults()
+    },
+  )
+
+  it('a redirect to another page decides nothing', async () => {
+    const action = { status: 302, headers: { location: 'https://example.com/blogging-in-2026' } }
+    expect(await refusedWith(action)).toMatchObject({ class: 'transient', certain: false })
+  })
+
   it('a rate limit is certain and states the wait', async () => {
     expect(await refusedWith(refusals.limited)).toMatchObject({
       class: 'rate_limited',

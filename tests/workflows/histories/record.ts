@@ -183,12 +183,12 @@ async function recordPosts(userId: string): Promise<void> {
     return postId
   }
   const waiting = await createWaiting()
-  await cancelPost(context, userId, waiting)
+  await cancelPost(context, { userId, postId: waiting })
   await record('cancelled-while-waiting', waiting)
 
   const armed = await create(20)
   await untilEvent(publishPostWorkflowId(armed), (event) => event.activityTaskScheduledEventAttributes)
-  await cancelPost(context, userId, armed)
+  await cancelPost(context, { userId, postId: armed })
   await record('cancelled-while-armed', armed)
 
   const moved = await createWaiting()

@@ -25,13 +25,14 @@ const LARGEST_PAGE = 200
 interface ListOptions extends GlobalOptions {
   status?: Schemas['PostStatus'][]
   platform?: Schemas['Platform']
+  account?: string
   from?: string
   to?: string
   search?: string
   limit: number
 }
 
-interface RetryOptions extends GlobalOptions {
+interface AccountOptions extends GlobalOptions {
   account?: string[]
 }
 
@@ -41,6 +42,7 @@ export function addPostCommands(program: Command, io: Io): void {
     .description('List posts, newest first')
     .addOption(wordsOption('--status <statuses>', 'only posts in these statuses', STATUSES))
     .addOption(new Option('--platform <name>', 'only posts for this platform').choices(PLATFORMS))
+    .option('--account <id>', 'only posts for this account')
     .option('--from <time>', 'earliest date or time of the post')
     .option('--to <time>', 'latest date or time of the post')
     .option('--search <text>', 'only posts with this text')
@@ -74,11 +76,13 @@ export function addPostCommands(program: Command, io: Io): void {
 
   program
     .command('cancel')
-    .description('Cancel a post that is pending or scheduled')
+    .description('Cancel a post that was not sent yet')
     .argument('<post>', 'id of the post')
+    .addOption(repeatedOption('--account <id>', 'end only the waiting delivery to this account'))
     .action(async (postId: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>()
-      const result = await openClient(io, options).posts.cancel(postId, { signal: io.signal })
+      const options = command.optsWithGlobals<AccountOptions>()
+      const body = options.account === undefined ? {} : { accounts: options.account }
+      const result = await openClient(io, options).posts.cancel(postId, body, { signal: io.signal })
       printResult(io, options, result, ({ status }) => formatFields({ post: postId, status }))
     })
 
@@ -88,7 +92,7 @@ export function addPostCommands(program: Command, io: Io): void {
     .argument('<post>', 'id of the post')
     .addOption(repeatedOption('--account <id>', 'only this account'))
     .action(async (postId: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<RetryOptions>()
+      const options = command.optsWithGlobals<AccountOptions>()
       const body = options.account === undefined ? {} : { accounts: options.account }
       const result = await openClient(io, options).posts.retry(postId, body, { signal: io.signal })
       printResult(io, options, result, ({ retryingPlatforms }) =>
@@ -98,10 +102,11 @@ export function addPostCommands(program: Command, io: Io): void {
 }
 
 async function listPosts(io: Io, client: Client, options: ListOptions): Promise<Schemas['ListedPost'][]> {
-  const { status, platform, from, to, search, limit } = options
+  const { status, platform, account, from, to, search, limit } = options
   const filters = {
     ...(status ? { status } : {}),
     ...(platform ? { platform } : {}),
+    ...(account ? { account } : {}),
     ...(from ? { from } : {}),
     ...(to ? { to } : {}),
     ...(search ? { q: search } : {}),

@@ -44,6 +44,7 @@ export const listPosts = defineTool({
   input: z.strictObject({
     status: z.array(status).min(1).optional().describe('Posts in any of these statuses'),
     platform: platform.optional(),
+    account: accountId.optional(),
     search: z.string().min(1).max(100).optional().describe('Text in the posts, in any case'),
     from: z.string().max(100).optional().describe('Earliest date (2027-05-01) or date-time'),
     to: z.string().max(100).optional().describe('Latest date or date-time'),

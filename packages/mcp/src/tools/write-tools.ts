@@ -103,12 +103,17 @@ export const updatePost = defineTool({
 export const cancelPost = defineTool({
   name: 'cancel_post',
   title: 'Cancel a post',
-  description: 'Cancels a post that is pending or scheduled. What is already public stays.',
+  description:
+    'Cancels a post that was not sent yet, or with `accounts` only the waiting deliveries of one that others have. What is public stays.',
   scope: 'posts:publish',
   effect: 'change',
   isIdempotent: true,
-  input: z.strictObject({ postId }),
-  run: (args, { client }, signal) => client.posts.cancel(args.postId, { signal }),
+  input: z.strictObject({
+    postId,
+    accounts: z.array(accountId).min(1).optional().describe('Ends only the waiting deliveries to these accounts'),
+  }),
+  run: ({ postId: id, accounts }, { client }, signal) =>
+    client.posts.cancel(id, accounts ? { accounts } : {}, { signal }),
 })
 
 export const retryPost = defineTool({

@@ -606,7 +606,7 @@ export interface paths {
     put?: never
     /**
      * Retry failed platforms
-     * @description Sends the post again to every platform that failed. If a draft took over its use of the allowance, it counts again.
+     * @description Sends the post again to every platform that failed, also while others wait. If a draft took over its use of the allowance, it counts again.
      */
     post: operations['retryPost']
     delete?: never
@@ -626,7 +626,7 @@ export interface paths {
     put?: never
     /**
      * Cancel a post
-     * @description Works while the post is pending or scheduled.
+     * @description Works until a call may have sent the post: also between two attempts, while it waits for a quota or after a rate limit. With `accounts`, ends only their waiting deliveries of a post that others have already got.
      */
     post: operations['cancelPost']
     delete?: never
@@ -2317,6 +2317,10 @@ export interface components {
         count: number
       }
     }
+    CancelPost: {
+      /** @description Ends only the waiting deliveries to these accounts */
+      accounts?: string[]
+    }
     ChangePassword: {
       currentPassword: string
       /** @description At least 8 characters */
@@ -2515,6 +2519,7 @@ export interface components {
         MEDIA_UNAVAILABLE?: number
         TOO_LATE?: number
         QUOTA_EXCEEDED?: number
+        CANCELLED?: number
         INTERNAL?: number
       }
       /** @description Milliseconds from the scheduled time until the platform's response was recorded */
@@ -2708,6 +2713,7 @@ export interface components {
       | 'MEDIA_UNAVAILABLE'
       | 'TOO_LATE'
       | 'QUOTA_EXCEEDED'
+      | 'CANCELLED'
       | 'INTERNAL'
     GenerateCaptions: {
       /** @description The topic of the captions */
@@ -3070,6 +3076,8 @@ export interface components {
     Platform: 'bluesky' | 'threads' | 'instagram' | 'facebook' | 'mastodon' | 'tumblr'
     PlatformConnection: {
       connected: boolean
+      /** @description Id of the account here */
+      _id?: string
       /** @description The account's id on the platform */
       platformId?: string
       profile?: components['schemas']['PlatformProfile']
@@ -3424,10 +3432,14 @@ export interface components {
       usage: {
         postsCreated: number
         captionGenerations: number
+        /** @description Connected platform accounts */
+        accounts: number
       }
       limits: {
         maxPosts: number
         maxCaptionGenerations: number
+        /** @description Connected platform accounts */
+        maxAccounts: number
       }
       /** @enum {string} */
       plan: 'free' | 'pro'
@@ -5797,6 +5809,8 @@ export interface operations {
         status?: components['schemas']['PostStatus'][]
         /** @description Platform identifier */
         platform?: components['schemas']['Platform']
+        /** @description Id of an account, also of one that is no longer connected */
+        account?: string
         /** @description Earliest date-time, or the start of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
         from?: string
         /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
@@ -6579,7 +6593,11 @@ export interface operations {
       }
       cookie?: never
     }
-    requestBody?: never
+    requestBody?: {
+      content: {
+        'application/json': components['schemas']['CancelPost']
+      }
+    }
     responses: {
       /** @description OK */
       200: {
@@ -7442,6 +7460,10 @@ export interface operations {
         format?: 'json' | 'csv'
         /** @description Exports posts in any of these statuses */
         status?: components['schemas']['PostStatus'][]
+        /** @description Platform identifier */
+        platform?: components['schemas']['Platform']
+        /** @description Id of an account, also of one that is no longer connected */
+        account?: string
         /** @description Earliest date-time, or the start of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */
         from?: string
         /** @description Latest date-time, or the end of this date in your timezone. Compares `scheduledAt`, or `createdAt` when the post has no time. */

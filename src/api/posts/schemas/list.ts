@@ -13,6 +13,10 @@ export const rangeBound = (description: string) =>
     examples: ['2026-05-01', '2026-05-01T09:30:00Z'],
   })
 
+export const accountFilter = Type.Optional(
+  Type.String({ maxLength: 100, description: 'Id of an account, also of one that is no longer connected' }),
+)
+
 export const ListPostsQuery = Type.Object({
   ...pageFields,
   status: Type.Optional(
@@ -23,6 +27,7 @@ export const ListPostsQuery = Type.Object({
     }),
   ),
   platform: Type.Optional(PlatformName),
+  account: accountFilter,
   from: Type.Optional(rangeBound('Earliest date-time, or the start of this date in your timezone')),
   to: Type.Optional(rangeBound('Latest date-time, or the end of this date in your timezone')),
   q: Type.Optional(

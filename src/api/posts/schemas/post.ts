@@ -114,16 +114,20 @@ export const DeletedPost = Type.Object({ postId: Type.String() })
 
 export const CancelledPost = Type.Object({ postId: Type.String(), status: Status })
 
+const namedAccounts = (description: string) =>
+  Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 50, description }))
+
+/** Absent or `null`: the whole post. */
+export const CancelBody = nullable(
+  Type.Object(
+    { accounts: namedAccounts('Ends only the waiting deliveries to these accounts') },
+    { title: 'CancelPost' },
+  ),
+)
+
 /** Absent or `null`: every failed platform. */
 export const RetryBody = nullable(
-  Type.Object(
-    {
-      accounts: Type.Optional(
-        Type.Array(Type.String({ maxLength: 100 }), { maxItems: 50, description: 'Retries only on these accounts' }),
-      ),
-    },
-    { title: 'RetryPost' },
-  ),
+  Type.Object({ accounts: namedAccounts('Retries only on these accounts') }, { title: 'RetryPost' }),
 )
 
 export const RetriedPost = Type.Object({

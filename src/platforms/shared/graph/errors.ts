@@ -41,6 +41,8 @@ interface Meaning {
   certain?: false
   /** Identifies refusals that the adapter handles itself. */
   kind?: string
+  /** True when the user has to connect the account again. */
+  needsReconnection?: true
   /** For refused logins whose class does not say the next step. */
   connectReason?: ConnectReason
   /** The wait when the response states none, milliseconds. */
@@ -82,6 +84,7 @@ const RATE_LIMITED = {
 const NOT_ALLOWED = {
   class: 'permission',
   message: 'did not grant all permissions: connect it again and allow all of them',
+  needsReconnection: true,
 } as const
 const TEMPORARY_PROBLEM = { class: 'transient', message: 'has a temporary problem' } as const
 
@@ -188,6 +191,7 @@ export function createErrorClassifier(label: string, ownRules: readonly GraphRul
     return new PlatformError(meaning.class, `${label} ${meaning.message}`, {
       certain: isRefusal && meaning.certain !== false,
       ...(RETRIED_CLASSES.includes(meaning.class) && wait !== undefined && { retryAfterMs: wait }),
+      needsReconnection: meaning.needsReconnection,
       ...(meaning.connectReason && { connectReason: meaning.connectReason }),
       reason,
       cause,
@@ -211,7 +215,7 @@ export async function requireVisibleAccount<T>(label: string, response: Promise<
   } catch (error) {
     if (!isErrorClass(error, 'not_found')) throw error
     const message = `${label} no longer shows this account: connect it again`
-    throw new PlatformError('permission', message, { certain: true, cause: error })
+    throw new PlatformError('permission', message, { certain: true, needsReconnection: true, cause: error })
   }
 }
 

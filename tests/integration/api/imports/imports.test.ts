@@ -706,13 +706,15 @@ describe('exporting posts', () => {
     expect(byText(await postsOf(other.userId))).toEqual(byText(await postsOf(one.userId)))
   })
 
-  it('an export is limited to statuses and dates', async () => {
+  it('an export is limited to statuses, platforms, accounts and dates', async () => {
     const user = await newUser()
     await storeSamples(user)
     const drafts = JSON.parse(await user.client.export('?status=DRAFT')) as object[]
     expect(drafts).toMatchObject([{ content: { text: 'Draft' }, status: 'DRAFT' }])
     const bounds = `from=${encodeURIComponent(at(50))}&to=${encodeURIComponent(at(70))}`
     expect(JSON.parse(await user.client.export(`?${bounds}`))).toMatchObject([{ content: { text: "'+49" } }])
+    expect(JSON.parse(await user.client.export('?account=nobody'))).toEqual([])
+    expect(JSON.parse(await user.client.export('?platform=tumblr'))).toEqual([])
     expect(JSON.parse(await user.client.export('?from=yesterday'))).toMatchObject({ code: 'VALIDATION_FAILED' })
   })
 

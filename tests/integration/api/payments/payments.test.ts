@@ -436,8 +436,8 @@ describe('the subscription status', () => {
         message: 'Subscription status found',
         data: {
           subscription: { ...subscription, plan: 'free' },
-          usage: { postsCreated: 0, captionGenerations: 0 },
-          limits: { maxPosts: 1_000, maxCaptionGenerations: 15 },
+          usage: { postsCreated: 0, captionGenerations: 0, accounts: 0 },
+          limits: { maxPosts: 1_000, maxCaptionGenerations: 15, maxAccounts: context.config.PLAN_FREE_MAX_ACCOUNTS },
           plan: 'free',
         },
       },

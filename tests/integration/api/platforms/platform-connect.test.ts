@@ -203,6 +203,7 @@ describe('GET /api/platform/mastodon/callback', () => {
     const accountId = await user.connect()
     expect(await user.found()).toEqual({
       connected: true,
+      _id: expect.any(String),
       platformId: accountId,
       accountId,
       instanceUrl: platform.url,

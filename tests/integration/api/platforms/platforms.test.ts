@@ -97,6 +97,7 @@ describe('GET /api/platform/find', () => {
     const data = await user.find()
     expect(data.bluesky).toEqual({
       connected: true,
+      _id: expect.any(String),
       platformId: user.account.did,
       did: user.account.did,
       handle: user.account.handle,
@@ -170,6 +171,7 @@ describe('POST /api/platform/bluesky/connect', () => {
       message: 'Bluesky connected',
       data: { connected: true, did: account.did, handle: account.handle },
     })
+    expect((await context.accounts.findOwn(user.userId, body.data._id))?.platformId).toBe(account.did)
     expect((await user.find()).bluesky).toEqual(body.data)
   })
 

@@ -66,7 +66,7 @@ describe('cancelling a post', () => {
       return post
     }
     await expect(
-      cancelPost({ ...context, posts: { ...posts, findOwned: deletedMeanwhile } }, ann.userId, postId),
+      cancelPost({ ...context, posts: { ...posts, findOwned: deletedMeanwhile } }, { userId: ann.userId, postId }),
     ).rejects.toThrow('Post not found, unauthorized, or not in a cancellable state')
   })
 

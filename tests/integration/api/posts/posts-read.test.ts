@@ -116,6 +116,22 @@ describe('GET /api/posts', () => {
     expect(await ids('status=PENDING&platform=bluesky')).toEqual([tumblr])
   })
 
+  it('the list and the export filter by account', async () => {
+    const ann = await world.caller()
+    const [one, other] = [await createdPost(ann, { status: 'DRAFT' }), await createdPost(ann, { status: 'DRAFT' })]
+    const posts = world.context.database.connection.collection<{ _id: string }>('posts')
+    for (const [id, accountId] of [
+      [one, 'acc-one'],
+      [other, 'acc-other'],
+    ] as const) {
+      await posts.updateOne({ _id: id }, { $set: { 'platformStatuses.0.accountId': accountId } })
+    }
+    const { body } = await ann.call('GET', '/?account=acc-one')
+    expect([body.data.total, body.data.posts.map(({ _id }: { _id: string }) => _id)]).toEqual([1, [one]])
+    expect((await ann.call('GET', '/?account=acc-one&platform=tumblr')).body.data.total).toBe(0)
+    expect((await ann.call('GET', '/?account=')).body.data.total).toBe(0)
+  })
+
   it('the list filters from and to by scheduledAt, or by createdAt without a time', async () => {
     const ann = await world.caller()
     const now = await createdPost(ann)

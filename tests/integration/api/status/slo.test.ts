@@ -78,7 +78,13 @@ function randomPost({ below, of }: ReturnType<typeof dice>): Post {
 
 const NO_MISS = new Set<FailureCode | null>([
   ...(['unauthorized', 'permission', 'not_found', 'validation', 'duplicate', 'blocked_by_platform'] as const),
-  ...(['PLATFORM_NOT_CONNECTED', 'PLATFORM_NOT_SUPPORTED', 'ACCOUNT_DISABLED', 'MEDIA_UNAVAILABLE'] as const),
+  ...([
+    'PLATFORM_NOT_CONNECTED',
+    'PLATFORM_NOT_SUPPORTED',
+    'ACCOUNT_DISABLED',
+    'MEDIA_UNAVAILABLE',
+    'CANCELLED',
+  ] as const),
 ])
 
 /** Computes the same service levels in memory, entry by entry. */

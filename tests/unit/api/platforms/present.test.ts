@@ -26,6 +26,7 @@ const account: ConnectedAccount = {
 it('an account response has only the listed fields, even if the response schema allowed more', () => {
   expect(presentAccount(account, now)).toStrictEqual({
     connected: true,
+    _id: 'a',
     platformId: 'did:plc:alice',
     did: 'did:plc:alice',
     handle: 'alice.test',

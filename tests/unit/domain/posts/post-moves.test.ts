@@ -14,7 +14,13 @@ import {
   refuse,
   saveCheckpoint,
 } from '../../../../src/domain/posts/delivery-moves.ts'
-import { findEntry, mayTakeEffect, selectHandles, rollUp } from '../../../../src/domain/posts/post-entries.ts'
+import {
+  findEntry,
+  findNextAttempt,
+  mayTakeEffect,
+  selectHandles,
+  rollUp,
+} from '../../../../src/domain/posts/post-entries.ts'
 import { cancel, canTransferAllowance, copyAsDraft, edit, retry } from '../../../../src/domain/posts/post-moves.ts'
 import type { AttemptRef, Move, Post } from '../../../../src/domain/posts/post.ts'
 import type { Platform } from '../../../../src/domain/shared/platforms.ts'
@@ -144,6 +150,90 @@ describe('edit', () => {
     expect(() => edit(change)(build(), T0)).toThrow(
       expect.objectContaining({ code: 'POST_NOT_EDITABLE', message: 'Post can no longer be edited' }),
     )
+  })
+})
+
+describe('a post that waits after a definite refusal', () => {
+  const waitUntil = after(T0, 3_600_000)
+  function waiting(platforms: Platform[] = ['bluesky']): Post {
+    const { post, from } = claimed(buildPost({ selectedPlatforms: platforms }), platforms[0])
+    return apply(post, defer(platforms[0]!, busy, from, { at: waitUntil, countsAsTry: false }))
+  }
+
+  it('it can be cancelled and edited although it was claimed, and an edited one makes its next call with another key', () => {
+    const post = waiting()
+    expect(post.status).toBe('PROCESSING')
+    expect(cancel()(post, T0).status).toBe('CANCELLED')
+    const edited = edit({ content: { text: 'Other', mediaItems: [] } })(post, T0)
+    expect(edited).toMatchObject({ status: 'PROCESSING', content: { text: 'Other' }, startPending: true })
+    expect(edited.platformStatuses[0]!.delivery).toMatchObject({ key: null, startedAt: null, nextAttemptAt: waitUntil })
+    const moved = edit({ scheduledAt: after(T0, 60_000) })(post, T0)
+    expect(moved).toMatchObject({ status: 'SCHEDULED', dueAt: after(T0, 60_000) })
+  })
+
+  it('a wait of one account ends when the post is moved to another one', () => {
+    const post = waiting()
+    const own = { ...post, platformStatuses: post.platformStatuses.map((one) => ({ ...one, accountId: 'first' })) }
+    const chosen = [{ platform: 'bluesky' as const, accountId: 'second' }]
+    expect(edit({ chosen })(own, T0).platformStatuses[0]!.delivery.nextAttemptAt).toBeNull()
+  })
+
+  it.each([
+    ['another delivery is claimed', () => claimed(waiting(['bluesky', 'threads']), 'threads').post],
+    [
+      'another delivery was accepted',
+      () => apply(claimed(waiting(['bluesky', 'threads']), 'threads').post, accept('threads', published)),
+    ],
+    [
+      'an earlier call may have been accepted',
+      () => {
+        const { post, from } = claimed(buildPost())
+        return apply(post, markUnknown('bluesky', busy, from), markAbsent('bluesky', from))
+      },
+    ],
+  ])('it can be neither cancelled nor edited when %s', (_case, build) => {
+    expect(() => cancel()(build(), T0)).toThrow('not in a cancellable state')
+    expect(() => edit({})(build(), T0)).toThrow('Post can no longer be edited')
+  })
+
+  describe('beside a delivery that failed', () => {
+    const named = (post: Post): Post => ({
+      ...post,
+      platformStatuses: post.platformStatuses.map((one) => ({ ...one, accountId: `our-${one.platform}` })),
+    })
+    function besideFailed(): Post {
+      const { post, from } = claimed(waiting(['bluesky', 'threads']), 'threads')
+      return named(apply(post, refuse('threads', rejected, from)))
+    }
+
+    it('the failed one can be retried, and the waiting one keeps its turn', () => {
+      const later = after(T0, 60_000)
+      const retried = retry()(besideFailed(), later)
+      expect(retried).toMatchObject({ status: 'PROCESSING', dueAt: later })
+      expect(findEntry(retried, 'threads')).toMatchObject({ status: 'pending', delivery: { round: 1 } })
+      const waits = findEntry(retried, 'bluesky')!
+      expect(waits.delivery).toMatchObject({ round: 0, nextAttemptAt: waitUntil, turnDueAt: T0 })
+      expect(findEntry(retried, 'threads')!.delivery).not.toHaveProperty('turnDueAt')
+      expect(() => retry()(besideFailed(), waitUntil)).toThrow(expect.objectContaining({ statusCode: 409 }))
+    })
+
+    it('the waiting one alone can be given up', () => {
+      const stopped = cancel(['our-bluesky', 'our-threads'])(besideFailed(), T0)
+      expect(stopped.status).toBe('FAILED')
+      expect(findEntry(stopped, 'bluesky')).toMatchObject({ status: 'failed', errorCode: 'CANCELLED' })
+      expect(findEntry(stopped, 'threads')).toMatchObject({ status: 'failed', errorCode: 'validation' })
+      expect(findEntry(retry(['our-bluesky'])(stopped, T0), 'bluesky')!.status).toBe('pending')
+      expect(() => cancel(['our-threads'])(besideFailed(), T0)).toThrow('not in a cancellable state')
+      expect(() =>
+        cancel(['our-bluesky'])(named(buildPost({ selectedPlatforms: ['bluesky', 'threads'] })), T0),
+      ).toThrow('not in a cancellable state')
+    })
+
+    it('the next attempt of the post is that of the delivery that waits', () => {
+      expect(findNextAttempt(besideFailed(), T0)).toEqual(waitUntil)
+      expect(findNextAttempt(retry()(besideFailed(), T0), T0)).toBeNull()
+      expect(findNextAttempt(failedPost(), T0)).toBeNull()
+    })
   })
 })
 
