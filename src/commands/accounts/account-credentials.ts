@@ -148,7 +148,7 @@ export function createAccountCredentials(deps: AccountCredentialsDeps) {
         await notifications.insert(stored, session)
         if (account) await events.append(userId, [accountExpired(account, clock.now())], session)
         return true
-      })
+      }, userId)
       if (!changed) return false
       notifications.startPushes(stored)
       events.announce([userId])

@@ -62,5 +62,5 @@ function removeAll(deps: DeletePostDeps, userId: string, postId: string): Promis
     await deps.deadLetters.removeByPost(userId, postId, session)
     await deps.users.raiseAnalyticsVersion(userId, session)
     return post
-  })
+  }, userId)
 }

@@ -56,5 +56,5 @@ async function takeShareAgain({ database, posts, users }: RetryPostDeps, post: P
     if (!(await posts.returnAllowance(post, { movedTo: draftId }, session))) throw postChanged()
     const { taken, ...allowance } = await users.takeAllowance('posts', post.userId, session)
     if (!taken) throw toLimitError('posts', allowance)
-  })
+  }, post.userId)
 }

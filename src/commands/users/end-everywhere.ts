@@ -41,5 +41,5 @@ function removeApiKeys({ database, users, apiKeys }: EndEverywhereDeps, userId: 
     // Locks the user's record like `createApiKey`.
     await users.raiseAnalyticsVersion(userId, session)
     await apiKeys.removeAllOf(userId, session)
-  })
+  }, userId)
 }
