@@ -9,7 +9,7 @@ import { mapPlatformError } from './map-platform-error.ts'
 import { storeConnection, type ConnectingUser, type StoreConnectionDeps } from './store-connection.ts'
 
 interface ConnectBlueskyDeps extends StoreConnectionDeps {
-  limits: Record<'blueskyGuess' | 'blueskyUser' | 'blueskyIdentifier', RateLimit>
+  limits: Record<'connectStart' | 'blueskyGuess' | 'blueskyUser' | 'blueskyIdentifier', RateLimit>
 }
 
 interface ConnectBluesky extends ConnectingUser {
@@ -26,6 +26,7 @@ const LOGIN_TIMEOUT_MS = 10 * SECOND
  * the Bluesky account; ACCOUNT_LIMIT_REACHED; RATE_LIMITED before the platform is called, so that the service cannot be used to guess passwords
  */
 export async function connectBluesky(deps: ConnectBlueskyDeps, input: ConnectBluesky): Promise<ConnectedAccount> {
+  await deps.limits.connectStart.take(input.userId, 'bluesky')
   const refundGuess = await takeGuess(deps, input)
   let connection: AuthorizedAccount
   try {
