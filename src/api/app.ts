@@ -10,6 +10,7 @@ import { analyticsRoutes } from './analytics/routes.ts'
 import { authRoutes } from './auth/routes.ts'
 import { captionRoutes } from './captions/routes.ts'
 import { sendFrameworkError, sendSocketError, installErrorHandling } from './shared/errors.ts'
+import { oddRecords } from './shared/odd-records.ts'
 import { createSharedChanges, type SharedChanges } from './shared/shared-changes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { exportRoutes } from './imports/export-routes.ts'
@@ -91,6 +92,7 @@ export async function buildApp(parts: Context): Promise<FastifyInstance> {
   await app.register(openapi)
   await app.register(jsonBodies, { context })
   await app.register(validation)
+  await app.register(oddRecords)
   await app.register(browserSecurity, { config })
   await app.register(untrustedProxies)
   await app.register(rateLimits, { config })

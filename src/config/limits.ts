@@ -21,9 +21,9 @@ export function createLimits(rateLimits: RateLimits, config: Config) {
       { name: 'bluesky_identifier', points: 20, windowMs: HOUR },
       tooManyBlueskyLogins,
     ),
-    /** Servers that a user names for a connection: each may cost calls there and a stored registration. */
-    namedServer: rateLimits.bucket(
-      { name: 'named_server', points: 30, windowMs: HOUR },
+    /** Connections that a user begins on a platform: each costs calls there, and a registration on a server that the user names. */
+    connectStart: rateLimits.bucket(
+      { name: 'connect_start', points: 30, windowMs: HOUR },
       (wait) => `Too many connection attempts. Try again in ${wait}.`,
     ),
     /** Receivers that a user names for webhooks, and test events: both make this service call any public server. */

@@ -144,6 +144,7 @@ const MODULES: {
       trimEndWhere: (given: string) => text.trimEndWhere(given, (character) => character.trim() === ''),
       trimTrailingSlashes: text.trimTrailingSlashes,
       trimFullStop: text.trimFullStop,
+      stripDirections: text.stripDirections,
       stripInvisible: text.stripInvisible,
     },
   },

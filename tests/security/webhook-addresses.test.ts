@@ -39,6 +39,23 @@ it.each(['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1', 
   },
 )
 
+it.each(['\t', '\n', '\r', ' ', '\u0000', '\u2028'])(
+  'an address with the character %j is not allowed',
+  async (character) => {
+    const { isAllowed } = createPublicServers({ configured: [] })
+    const http = createHttpClient({ userAgent: 'test', connections: 1 })
+    const sender = createWebhookSender({ http, isAllowedOrigin: isAllowed, timeoutMs: 2_000 })
+    expect(sender.isAllowed('https://hooks.example.com/x')).toBe(true)
+    const places = [
+      `${character}https://hooks.example.com/x`,
+      `https://hooks.exa${character}mple.com/x`,
+      `https://hooks.example.com/x${character}`,
+    ]
+    expect(places.map(sender.isAllowed)).toEqual([false, false, false])
+    await sender.close()
+  },
+)
+
 it('a URL that is stored from before a stricter setting is not called', async () => {
   const url = `${receiver.origin}/y`
   const resolve: ResolveName = () => Promise.reject(new Error('not asked'))

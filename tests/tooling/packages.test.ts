@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 interface LockedPackage {
+  integrity?: string
   version?: string
   resolved?: string
   /** True for a package of this repository; `resolved` is then its folder. */
@@ -50,6 +51,13 @@ describe('locked packages', () => {
     const names = Object.keys(lock.packages).filter((path) => /node_modules\/@temporalio\/[^/]+$/.test(path))
     expect(names.length).toBeGreaterThan(4)
     expect(new Set(names.map((path) => lock.packages[path]?.version)).size).toBe(1)
+  })
+
+  test('every locked package of the registry has a hash of its content', () => {
+    const installed = Object.entries(lock.packages).filter(
+      ([path, { link }]) => path.includes('node_modules/') && !link,
+    )
+    expect(installed.filter(([, { integrity }]) => integrity === undefined)).toEqual([])
   })
 
   test('the lock file contains no registry URL', () => {

@@ -12,6 +12,7 @@ import { findMonthStarts, computeUserStatistics } from '../../domain/users/user-
 import { presentRecord } from '../auth/present.ts'
 import { getClientAddress } from '../shared/client-address.ts'
 import { createJsonStream } from '../shared/json-stream.ts'
+import { presentAll, presentEach } from '../shared/odd-records.ts'
 import { operation } from '../openapi/operation.ts'
 import { presentPost, presentTimeline } from '../posts/present.ts'
 import { PostSchema } from '../posts/schemas/post.ts'
@@ -52,14 +53,14 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
       const message = 'Users found'
       const { page, limit } = request.query
       if (page === undefined && limit === undefined) {
-        const document = { message, data: presentRecords(context.users.all()) }
+        const document = { message, data: presentEach(context.users.all(), presentRecord, request.log) }
         reply.type('application/json; charset=utf-8')
         // Fastify sends the stream as it is; no schema serializes it.
         return (await createJsonStream(document, request.deadline)) as never
       }
       const requestedPage = toPage({ page: page ?? 1, limit: limit ?? 20 })
       const { users, total } = await context.users.page(requestedPage)
-      return { message, data: users.map(presentRecord), ...toPageResult(total, requestedPage) }
+      return { message, data: presentAll(users, presentRecord, request.log), ...toPageResult(total, requestedPage) }
     },
   )
 
@@ -127,7 +128,11 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     async (request) => {
       const requestedPage = toPage(request.query)
       const { entries, total } = await context.audit.page(requestedPage)
-      return { message: 'Audit log found', data: entries.map(presentAuditEntry), ...toPageResult(total, requestedPage) }
+      return {
+        message: 'Audit log found',
+        data: presentAll(entries, presentAuditEntry, request.log),
+        ...toPageResult(total, requestedPage),
+      }
     },
   )
 
@@ -180,7 +185,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
       const { letters, total } = await context.deadLetters.page(requestedPage)
       return {
         message: 'Dead letters found',
-        data: letters.map(presentDeadLetter),
+        data: presentAll(letters, presentDeadLetter, request.log),
         ...toPageResult(total, requestedPage),
       }
     },
@@ -201,10 +206,6 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
       return { message: 'The metrics are being collected again' }
     },
   )
-}
-
-async function* presentRecords(users: ReturnType<Context['users']['all']>) {
-  for await (const user of users) yield presentRecord(user)
 }
 
 function toActor(request: FastifyRequest): Actor {

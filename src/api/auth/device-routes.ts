@@ -9,6 +9,7 @@ import { Acknowledged, acknowledged, errorResponses, ok, success } from '../shar
 import { presentDevice } from './present.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
 import { Device } from './schema.ts'
+import { presentAll } from '../shared/odd-records.ts'
 
 const SESSION_ONLY = { security: [{ bearer: [] }], keyScope: 'refused' as const }
 
@@ -28,12 +29,12 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<DeviceRoutesOptions> = asyn
         response: { 200: success(Type.Array(Device)), ...errorResponses },
       },
     },
-    async ({ user }) => {
+    async ({ user, log }) => {
       const sessionId = getSessionId(user)
       const sessions = await context.sessions.listOf(user.userId, context.clock.now())
       return ok(
         'Devices found',
-        sessions.map((session) => presentDevice(session, sessionId)),
+        presentAll(sessions, (session) => presentDevice(session, sessionId), log),
       )
     },
   )

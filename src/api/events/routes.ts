@@ -10,6 +10,7 @@ import type { SharedChanges } from '../shared/shared-changes.ts'
 import { createEventStreams } from './event-streams.ts'
 import { parseTypes, readRange } from './read-feed.ts'
 import { EventList, ListEventsQuery, StreamEventsHeaders, StreamEventsQuery } from './schema.ts'
+import { presentAll } from '../shared/odd-records.ts'
 
 interface EventRoutesOptions {
   context: ApiContext
@@ -39,14 +40,14 @@ export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesOptions> = async 
         response: { 200: success(EventList), ...errorResponses },
       },
     },
-    async ({ query, user: { userId } }) => {
+    async ({ query, user: { userId }, log }) => {
       const { after = 0, limit } = query
       const types = parseTypes(query.types)
       const { oldest } = await readRange(events, userId, after)
       const begin = Math.max(after, oldest - 1)
       const page = await events.page(userId, { after: begin, types, limit: toPage({ page: 1, limit }).limit })
       return ok('Events found', {
-        events: page.events.map(presentEvent),
+        events: presentAll(page.events, presentEvent, log),
         nextAfter: page.examinedTo,
         hasMore: page.examinedTo < page.latest,
         oldest,

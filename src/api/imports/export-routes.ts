@@ -2,8 +2,8 @@ import { addAbortSignal, pipeline, Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { stringify } from 'csv-stringify'
 import type { Context } from '../../context.ts'
-import { CSV_COLUMNS, toCsvRecord } from '../../domain/imports/csv-rows.ts'
-import { toExportedPost, type ExportedPost } from '../../domain/imports/imports.ts'
+import { CSV_COLUMNS, toCsvRecord, type CsvRecord } from '../../domain/imports/csv-rows.ts'
+import { toExportedPost } from '../../domain/imports/imports.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import { operation } from '../openapi/operation.ts'
 import { createConcurrencyLimit } from '../plugins/concurrency-limit.ts'
@@ -11,6 +11,7 @@ import { parseFilters } from '../posts/list-query.ts'
 import { createJsonStream } from '../shared/json-stream.ts'
 import { errorResponses } from '../shared/schemas/envelope.ts'
 import { ExportedPosts, ExportQuery } from './schema.ts'
+import { presentEach } from '../shared/odd-records.ts'
 
 const EXPORT_DEADLINE_MS = 2 * MINUTE
 /** Per process. */
@@ -42,7 +43,11 @@ export const exportRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
     async (request, reply) => {
       const { format, ...filters } = request.query
       const { userId, timezone } = request.user
-      const posts = exportPosts(context, userId, parseFilters(filters, timezone))
+      const posts = presentEach(
+        context.posts.allOf(userId, parseFilters(filters, timezone)),
+        toExportedPost,
+        request.log,
+      )
       const day = context.clock.now().toISOString().slice(0, 10)
       reply.header('content-disposition', `attachment; filename="postonce-posts-${day}.${format}"`)
       if (format === 'json') {
@@ -51,25 +56,14 @@ export const exportRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
         return createJsonStream(posts, request.deadline)
       }
       reply.type('text/csv; charset=utf-8')
-      return toCsvStream(posts, request.deadline)
+      return toCsvStream(presentEach(posts, toCsvRecord, request.log), request.deadline)
     },
   )
 }
 
-async function* exportPosts(
-  { posts }: Context,
-  userId: string,
-  query: Parameters<Context['posts']['allOf']>[1],
-): AsyncGenerator<ExportedPost> {
-  for await (const post of posts.allOf(userId, query)) yield toExportedPost(post)
-}
-
 /** Every text is in quotes, so that line ends inside of it survive. Spreadsheets need the byte order mark to recognise UTF-8. */
-function toCsvStream(posts: AsyncIterable<ExportedPost>, signal: AbortSignal): Readable {
-  async function* records() {
-    for await (const post of posts) yield toCsvRecord(post)
-  }
+function toCsvStream(records: AsyncIterable<CsvRecord>, signal: AbortSignal): Readable {
   const csv = addAbortSignal(signal, stringify({ header: true, columns: CSV_COLUMNS, bom: true, quoted_string: true }))
   // An error destroys both streams, and the client sees that the download ended early.
-  return pipeline(Readable.from(records()), csv, () => {})
+  return pipeline(Readable.from(records), csv, () => {})
 }

@@ -22,8 +22,10 @@ const MAX_ROW_BYTES = AUTHENTICATED_BODY_BYTES
 const MAX_COLUMNS = 100
 /** Rows of a CSV file with the empty ones, which spreadsheets leave after deleting. */
 const MAX_CSV_ROWS = 5 * MAX_IMPORT_ROWS
+/** The beginning of a file, which has its header. */
+const HEAD_BYTES = 8_192
 /** The CSV parser reads this many bytes without interruption, in a few milliseconds. */
-const SLICE_BYTES = 8_192
+const SLICE_BYTES = 2_048
 
 export interface FileOptions {
   format: ImportFormat
@@ -117,7 +119,7 @@ async function* readCsvRows(
 /** Yields the cells of every row with any, the header first. */
 function readRecords(bytes: Uint8Array, signal: AbortSignal): AsyncIterable<string[]> {
   const takeTurn = createTurns(signal)
-  const { separator, hasSeparatorLine } = findSeparator(new TextDecoder().decode(bytes.subarray(0, SLICE_BYTES)))
+  const { separator, hasSeparatorLine } = findSeparator(new TextDecoder().decode(bytes.subarray(0, HEAD_BYTES)))
   let rows = 0
   const parser = parse({
     delimiter: separator,

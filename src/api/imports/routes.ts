@@ -9,6 +9,7 @@ import { Acknowledged, acknowledged, errorResponses, ok, success } from '../shar
 import { planRoute } from './plan-route.ts'
 import { presentImport, presentImportRow } from './present.ts'
 import { ApplyBody, ImportSchema, RowPage, RowsQuery } from './schema.ts'
+import { presentAll } from '../shared/odd-records.ts'
 
 const ImportId = IdParam('importId')
 
@@ -24,7 +25,8 @@ export const importRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
         response: { 200: success(Type.Array(ImportSchema)), ...errorResponses },
       },
     },
-    async ({ user }) => ok('Imports found', (await context.imports.listOf(user.userId)).map(presentImport)),
+    async ({ user, log }) =>
+      ok('Imports found', presentAll(await context.imports.listOf(user.userId), presentImport, log)),
   )
 
   app.get(
@@ -52,7 +54,7 @@ export const importRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
         response: { 200: success(RowPage), ...errorResponses },
       },
     },
-    async ({ user, params: { importId }, query: { status, cursor = '0', limit } }) => {
+    async ({ user, params: { importId }, query: { status, cursor = '0', limit }, log }) => {
       await findOwned(user, importId)
       const found = await context.imports.listRows(user.userId, importId, {
         after: Number(cursor),
@@ -61,7 +63,7 @@ export const importRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
       })
       const page = found.slice(0, limit)
       const nextCursor = found.length > limit ? String(page.at(-1)!.row) : null
-      return ok('Rows found', { rows: page.map(presentImportRow), nextCursor })
+      return ok('Rows found', { rows: presentAll(page, presentImportRow, log), nextCursor })
     },
   )
 

@@ -10,6 +10,7 @@ import { IdParam } from '../shared/schemas/common.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentApiKey } from './present.ts'
 import { ApiKeySchema, CreateApiKeyBody, CreatedApiKey, CurrentApiKey } from './schema.ts'
+import { presentAll } from '../shared/odd-records.ts'
 
 /** The API keys of the signed-in user. A key cannot create, list or delete keys; it can read its own scopes. */
 export const keyRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
@@ -49,7 +50,8 @@ export const keyRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async 
         response: { 200: success(Type.Array(ApiKeySchema)), ...errorResponses },
       },
     },
-    async ({ user }) => ok('API keys found', (await context.apiKeys.listOf(user.userId)).map(presentApiKey)),
+    async ({ user, log }) =>
+      ok('API keys found', presentAll(await context.apiKeys.listOf(user.userId), presentApiKey, log)),
   )
 
   app.get(

@@ -6,6 +6,7 @@ import { IdParam, toPage } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentNotification } from './present.ts'
 import { ListNotificationsQuery, NotificationList, ReadNotification, ReadNotifications } from './schema.ts'
+import { presentAll } from '../shared/odd-records.ts'
 
 /** Notification center of the signed-in user. */
 export const notificationRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
@@ -22,10 +23,10 @@ export const notificationRoutes: FastifyPluginAsyncTypebox<{ context: Context }>
         response: { 200: success(NotificationList), ...errorResponses },
       },
     },
-    async ({ query, user }) => {
+    async ({ query, user, log }) => {
       const page = toPage(query)
       const { notifications: found, total, unread } = await notifications.page(user.userId, page)
-      const data = { notifications: found.map(presentNotification), total, ...page, unread }
+      const data = { notifications: presentAll(found, presentNotification, log), total, ...page, unread }
       return ok('Notifications fetched successfully', data)
     },
   )

@@ -6,6 +6,7 @@ import { movePosts } from '../../commands/posts/move-posts.ts'
 import { accountNotFound, refreshAccount } from '../../commands/accounts/refresh-platform.ts'
 import type { Context } from '../../context.ts'
 import { PLATFORMS } from '../../domain/shared/platforms.ts'
+import { stripDirections } from '../../domain/shared/text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { operation } from '../openapi/operation.ts'
 import { assertScope } from '../shared/identity.ts'
@@ -21,6 +22,7 @@ import {
   OfferSchema,
   REFRESH_LIMIT,
 } from './schema.ts'
+import { presentAll } from '../shared/odd-records.ts'
 
 /** Options of routes that wait for a platform: a longer deadline. */
 const WAITING = { config: { deadlineMs: 30 * SECOND } }
@@ -41,18 +43,16 @@ export const accountRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
         response: { 200: success(Type.Array(AccountSchema)), ...errorResponses },
       },
     },
-    async ({ user }) => {
+    async ({ user, log }) => {
       const connected = await accounts.listConnected(user.userId)
-      const sorted = connected.toSorted(
+      const presented = presentAll(connected, (account) => presentOwnAccount(account, clock.now()), log)
+      const sorted = presented.toSorted(
         (one, other) =>
           PLATFORMS.indexOf(one.platform) - PLATFORMS.indexOf(other.platform) ||
           Number(other.isDefault) - Number(one.isDefault) ||
-          one.connectedAt.getTime() - other.connectedAt.getTime(),
+          (one.connectedAt < other.connectedAt ? -1 : 1),
       )
-      return ok(
-        'Accounts found',
-        sorted.map((account) => presentOwnAccount(account, clock.now())),
-      )
+      return ok('Accounts found', sorted)
     },
   )
 
@@ -69,7 +69,10 @@ export const accountRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
       },
     },
     async ({ user, params: { accountId }, body: { isDefault, label } }) => {
-      const change = { ...(isDefault && { isDefault }), ...(label !== undefined && { label: label?.trim() || null }) }
+      const change = {
+        ...(isDefault && { isDefault }),
+        ...(label !== undefined && { label: stripDirections(label ?? '').trim() || null }),
+      }
       if (!(await accounts.updateOwn(user.userId, accountId, change))) throw accountNotFound()
       return ok('Account updated', await present(user.userId, accountId))
     },

@@ -1,3 +1,4 @@
+import type { FastifyBaseLogger } from 'fastify'
 import type { Disconnected } from '../../commands/accounts/disconnect-platform.ts'
 import type { Offer } from '../../commands/accounts/offers.ts'
 import { toAccountHealth } from '../../domain/accounts/account-health.ts'
@@ -7,6 +8,7 @@ import { SECOND } from '../../domain/shared/times.ts'
 import { MAX_UPLOAD_BYTES, type MediaKind, type PlatformRules } from '../../domain/posts/posting-rules.ts'
 import type { Profile } from '../../platforms/contract.ts'
 import { findDefault, type ConnectedAccount } from '../../store/accounts/accounts.ts'
+import { presentAll } from '../shared/odd-records.ts'
 import { toInstant } from '../shared/schemas/common.ts'
 import type { AccountView, PresentedAccount } from './schema.ts'
 
@@ -69,8 +71,25 @@ function presentProfile({ displayName, handle, avatar, description }: Profile) {
 }
 
 /** The default account of each platform. */
-export function presentDefaults(accounts: ConnectedAccount[], now: Date): Record<Platform, PresentedAccount> {
-  return mapPlatforms((platform) => presentAccount(findDefault(accounts, platform), now))
+export function presentDefaults(
+  accounts: ConnectedAccount[],
+  now: Date,
+  log: Pick<FastifyBaseLogger, 'error'>,
+): Record<Platform, PresentedAccount> {
+  return mapPlatforms((platform) => {
+    const present = (account: ConnectedAccount | null) => assertWhole(presentAccount(account, now))
+    const [presented] = presentAll([findDefault(accounts, platform)], present, log)
+    return presented ?? { connected: false }
+  })
+}
+
+/** @throws Error for a value with a field that is missing in its record */
+function assertWhole<T extends object>(value: T): T {
+  for (const [name, field] of Object.entries(value) as [string, unknown][]) {
+    if (field === undefined) throw new Error(`${name} is missing`)
+    if (typeof field === 'object' && field !== null) assertWhole(field)
+  }
+  return value
 }
 
 /** @param uses the publications of accounts, by platform */

@@ -49,8 +49,8 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
         response: { 200: success(PlatformAccountsSchema), ...errorResponses },
       },
     },
-    async ({ user }) =>
-      ok('Platform accounts found', presentDefaults(await accounts.listConnected(user.userId), clock.now())),
+    async ({ user, log }) =>
+      ok('Platform accounts found', presentDefaults(await accounts.listConnected(user.userId), clock.now(), log)),
   )
 
   app.get(

@@ -4,7 +4,6 @@ import { deletePost } from '../../commands/posts/delete-post.ts'
 import { duplicatePost } from '../../commands/posts/duplicate-post.ts'
 import { retryPost } from '../../commands/posts/retry-post.ts'
 import type { Context } from '../../context.ts'
-import { createKeyedSemaphore } from '../../flow/keyed-semaphore.ts'
 import { operation } from '../openapi/operation.ts'
 import { IdParam } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
@@ -15,9 +14,6 @@ const PostId = IdParam('postId')
 
 /** Routes that delete, retry, cancel and duplicate a post. */
 export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
-  // Deletions of one user append to the same feed: running together, their transactions would conflict and repeat each other.
-  const inTurnOfUser = createKeyedSemaphore(1)
-
   app.delete(
     '/:postId',
     {
@@ -33,7 +29,7 @@ export const lifecycleRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = 
       },
     },
     async ({ params: { postId }, user, log }) => {
-      await inTurnOfUser(user.userId, () => deletePost(context, user.userId, postId))
+      await deletePost(context, user.userId, postId)
       log.info({ postId }, 'post deleted')
       return ok('Post deleted successfully', { postId })
     },

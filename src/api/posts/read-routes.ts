@@ -15,6 +15,7 @@ import { presentListedPost, presentPost, presentProgress, presentTimeline } from
 import { ListPostsQuery, PostList } from './schemas/list.ts'
 import { PostDetail } from './schemas/post.ts'
 import { ConditionalHeaders, PostProgress, PostTimeline } from './schemas/progress.ts'
+import { presentAll } from '../shared/odd-records.ts'
 
 const POLL_AFTER_SECONDS = 1
 /** Reading metrics loads every snapshot of a post, which can be hundreds after 30 days. */
@@ -38,7 +39,7 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
         response: { 200: success(PostList), ...errorResponses },
       },
     },
-    async ({ query, user }) => {
+    async ({ query, user, log }) => {
       const page = toPage(query)
       if (query.include === 'metrics') page.limit = Math.min(page.limit, MAX_PAGE_WITH_METRICS)
       const { posts, total } = await context.posts.list(user.userId, {
@@ -46,7 +47,7 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
         ...parsePostQuery(query, user.timezone),
       })
       const metrics = query.include === 'metrics' ? await findLatestMetrics(user.userId, posts) : null
-      const listed = posts.map((post) => presentListedPost(post, metrics))
+      const listed = presentAll(posts, (post) => presentListedPost(post, metrics), log)
       return ok('Posts fetched successfully', { posts: listed, ...toPageResult(total, page) })
     },
   )

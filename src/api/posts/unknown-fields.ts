@@ -49,7 +49,9 @@ export function findUnknownFields(schemas: readonly TSchema[], value: unknown): 
     const all = forms.flatMap(flatten)
     if (Array.isArray(part)) {
       const items = all.flatMap((form) => form.items ?? [])
-      part.forEach((item, index) => visit(items, item, [...path, String(index)]))
+      part.forEach((item: unknown, index) => {
+        if (typeof item === 'object') visit(items, item, [...path, String(index)])
+      })
       return
     }
     // The schema leaves this value open, or rejects its type.

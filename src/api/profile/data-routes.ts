@@ -81,7 +81,10 @@ export const dataRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
     async (request, reply) => {
       const user = await context.users.findById(request.user.userId)
       if (!user) throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
-      const document = ok('Your data', await exportData(context, user, getSessionId(request.user)))
+      const document = ok(
+        'Your data',
+        await exportData(context, user, { sessionId: getSessionId(request.user), log: request.log }),
+      )
       const stream = await createJsonStream(document, request.deadline)
       const day = document.data.exportedAt.slice(0, 10)
       reply

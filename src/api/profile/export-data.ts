@@ -1,3 +1,4 @@
+import type { FastifyBaseLogger } from 'fastify'
 import type { Context } from '../../context.ts'
 import { presentEvent } from '../../domain/events/events.ts'
 import type { AuditEntry } from '../../domain/users/audit.ts'
@@ -13,6 +14,7 @@ import { presentPost } from '../posts/present.ts'
 import { presentDelivery, presentWebhook } from '../webhooks/present.ts'
 import type { DeadLetter } from '../../store/analytics/dead-letters.ts'
 import type { AccountSnapshot, PostSnapshot } from '../../store/analytics/snapshots.ts'
+import { presentAll as presentRecords, presentEach as presentStream } from '../shared/odd-records.ts'
 
 const PAGE = 500
 
@@ -20,17 +22,24 @@ const PAGE = 500
  * Collects all stored data of a user in the formats of the routes. Long lists are async iterables that are read while the client
  * downloads. Secrets and data about other people, such as the admin who changed the plan, are left out.
  */
-export async function exportData(context: Context, user: User, sessionId: string) {
+export async function exportData(
+  context: Context,
+  user: User,
+  { sessionId, log }: { sessionId: string; log: FastifyBaseLogger },
+) {
   const { _id: userId } = user
   const now = context.clock.now()
   const accounts = await context.accounts.listConnected(userId)
+  const presentAll = <T>(records: readonly T[], present: (record: T) => object) => presentRecords(records, present, log)
+  const presentEach = <T>(records: AsyncIterable<T>, present: (record: T) => object) =>
+    presentStream(records, present, log)
   return {
     exportedAt: now.toISOString(),
     user: presentRecord(user),
-    platforms: presentDefaults(accounts, now),
-    accounts: accounts.map((account) => presentOwnAccount(account, now)),
+    platforms: presentDefaults(accounts, now, log),
+    accounts: presentAll(accounts, (account) => presentOwnAccount(account, now)),
     posts: presentEach(context.posts.allOf(userId), presentPost),
-    imports: (await context.imports.listOf(userId)).map(presentImport),
+    imports: presentAll(await context.imports.listOf(userId), presentImport),
     importRows: presentEach(context.imports.allRowsOf(userId), ({ importId, ...row }) => ({
       importId,
       ...presentImportRow({ importId, ...row }),
@@ -41,19 +50,15 @@ export async function exportData(context: Context, user: User, sessionId: string
     notifications: presentEach(context.notifications.allOf(userId), presentNotification),
     events: presentEach(context.events.allOf(userId), presentEvent),
     media: listFiles(context, userId),
-    sessions: (await context.sessions.listOf(userId, now)).map((session) => presentDevice(session, sessionId)),
-    apiKeys: (await context.apiKeys.listOf(userId)).map(presentApiKey),
-    webhooks: (await context.webhooks.listOf(userId)).map((webhook) => presentWebhook(webhook, now)),
+    sessions: presentAll(await context.sessions.listOf(userId, now), (session) => presentDevice(session, sessionId)),
+    apiKeys: presentAll(await context.apiKeys.listOf(userId), presentApiKey),
+    webhooks: presentAll(await context.webhooks.listOf(userId), (webhook) => presentWebhook(webhook, now)),
     webhookDeliveries: presentEach(context.webhookDeliveries.allOf(userId), presentDelivery),
     devices: await listPushDevices(context, userId),
     mails: presentEach(context.mails.allOf(userId), ({ kind, state, createdAt }) => ({ kind, state, createdAt })),
     payments: presentEach(context.paymentEvents.allOf(userId), presentPaymentEvent),
     changesByAdmins: presentEach(context.audit.streamBySubject(userId), presentAdminChange),
   }
-}
-
-async function* presentEach<T>(items: AsyncIterable<T>, present: (item: T) => object) {
-  for await (const item of items) yield present(item)
 }
 
 /** Lists the devices for push messages without their tokens, which are secrets. */

@@ -15,13 +15,19 @@ export function toProblems(
   issues: Issue[],
   { subject = 'The request body', max = MAX_PROBLEMS }: { subject?: string; max?: number } = {},
 ): Problem[] {
-  return issues
-    .filter(isPrimaryIssue)
-    .slice(0, max)
-    .map((issue) => {
-      const path = toPath(issue)
-      return { path, code: toProblemCode(issue), message: `${path === '' ? subject : path} ${describeIssue(issue)}` }
-    })
+  return takePrimaryIssues(issues, max).map((issue) => {
+    const path = toPath(issue)
+    return { path, code: toProblemCode(issue), message: `${path === '' ? subject : path} ${describeIssue(issue)}` }
+  })
+}
+
+function takePrimaryIssues(issues: Issue[], max: number): Issue[] {
+  const taken: Issue[] = []
+  for (const issue of issues) {
+    if (taken.length === max) break
+    if (isPrimaryIssue(issue)) taken.push(issue)
+  }
+  return taken
 }
 
 /**

@@ -8,6 +8,7 @@ import { IdParam, toPage, toPageResult } from '../shared/schemas/common.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentDelivery } from './present.ts'
 import { ListDeliveriesQuery, RedeliverBody, WebhookDeliveryList, WebhookDeliverySchema } from './schema.ts'
+import { presentAll } from '../shared/odd-records.ts'
 
 /** The log of a webhook's deliveries, and requests to send events again. */
 export const deliveryRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
@@ -23,12 +24,12 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
         response: { 200: success(WebhookDeliveryList), ...errorResponses },
       },
     },
-    async ({ user, params, query }) => {
+    async ({ user, params, query, log }) => {
       const webhook = await context.webhooks.find(user.userId, params.id)
       if (!webhook) throw webhookNotFound()
       const page = toPage(query)
       const { deliveries, total } = await context.webhookDeliveries.page(webhook, { ...page, state: query.state })
-      const data = { deliveries: deliveries.map(presentDelivery), ...toPageResult(total, page) }
+      const data = { deliveries: presentAll(deliveries, presentDelivery, log), ...toPageResult(total, page) }
       return ok('Deliveries found', data)
     },
   )

@@ -12,6 +12,7 @@ import { Acknowledged, acknowledged, errorResponses, ok, success } from '../shar
 import { deliveryRoutes } from './delivery-routes.ts'
 import { presentWebhook } from './present.ts'
 import { CreateWebhookBody, UpdateWebhookBody, WebhookSchema, WebhookWithSecret } from './schema.ts'
+import { presentAll } from '../shared/odd-records.ts'
 
 /** The webhooks of the signed-in user. */
 export const webhookRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async (app, { context }) => {
@@ -47,7 +48,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
         response: { 200: success(Type.Array(WebhookSchema)), ...errorResponses },
       },
     },
-    async ({ user }) => ok('Webhooks found', (await context.webhooks.listOf(user.userId)).map(present)),
+    async ({ user, log }) => ok('Webhooks found', presentAll(await context.webhooks.listOf(user.userId), present, log)),
   )
 
   app.get(

@@ -149,7 +149,7 @@ export function createAccountCredentials(parts: Parts, renewalTimeoutMs = 15 * S
         await notifications.insert(stored, session)
         if (account) await events.append(userId, [accountExpired(account, clock.now())], session)
         return true
-      })
+      }, userId)
       if (!changed) return false
       notifications.startPushes(stored)
       events.announce([userId])

@@ -29,7 +29,7 @@ const BEGIN_TIMEOUT_MS = 10 * SECOND
  * Starts connecting an account on the platform's own page. Only the browser that holds `binding`, if there is one, can finish.
  * Without it an attacker could hand a state to another user and get that user's account connected to the attacker's profile.
  * @throws ServiceError PLATFORM_NOT_SUPPORTED, PLATFORM_UNAVAILABLE; VALIDATION_FAILED when the server is not allowed;
- * RATE_LIMITED when the user named too many
+ * RATE_LIMITED when the user began too many
  */
 export async function beginConnect(
   deps: CommandContext,
@@ -39,7 +39,7 @@ export async function beginConnect(
   if (!redirect) {
     throw new ServiceError('PLATFORM_NOT_SUPPORTED', `${platformLabel(platform)} cannot be connected here`)
   }
-  if (server !== undefined) await deps.limits.namedServer.take(userId)
+  await deps.limits.connectStart.take(userId, platform)
   const expiresAt = new Date(deps.clock.now().getTime() + REDIRECT_LIFETIME_MS)
   const { state, nonce } = deps.connectStates.issue({ platform, redirectUri }, userId, expiresAt)
   const { url, secrets, lookup } = await begin(redirect, platform, {

@@ -22,6 +22,7 @@ const LOGIN_TIMEOUT_MS = 10 * SECOND
  * the Bluesky account; ACCOUNT_LIMIT_REACHED; RATE_LIMITED before the platform is called, so that the service cannot be used to guess passwords
  */
 export async function connectBluesky(deps: CommandContext, input: ConnectBluesky): Promise<ConnectedAccount> {
+  await deps.limits.connectStart.take(input.userId, 'bluesky')
   const refundGuess = await takeGuess(deps, input)
   let connection: AuthorizedAccount
   try {

@@ -108,7 +108,7 @@ async function writeStep(
     if (events.length > 0) await deps.events.append(user._id, events, session)
     if (event) await deps.paymentEvents.markProcessed(event.id, 'applied', deps.clock.now(), session)
     return true
-  })
+  }, user._id)
   if (!isWritten) return false
   deps.notifications.startPushes(records)
   if (events.length > 0) deps.events.announce([user._id])

@@ -7,6 +7,6 @@ export async function appendEvents(
   userId: string,
   appended: readonly NewEvent[],
 ): Promise<void> {
-  await database.transaction((session) => events.append(userId, appended, session))
+  await database.transaction((session) => events.append(userId, appended, session), userId)
   events.announce([userId])
 }

@@ -447,7 +447,7 @@ async function storeImport({ database, imports, users }: CommandContext, planned
     // Locks the user's record, so that the limit holds for concurrent requests.
     await users.raiseAnalyticsVersion(planned.userId, session)
     if (!(await imports.insert(planned, session))) throw limitReached()
-  })
+  }, planned.userId)
 }
 
 function limitReached(): ServiceError {

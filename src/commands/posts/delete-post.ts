@@ -38,5 +38,5 @@ function removeAll(deps: CommandContext, userId: string, postId: string): Promis
     await deps.deadLetters.removeByPost(userId, postId, session)
     await deps.users.raiseAnalyticsVersion(userId, session)
     return post
-  })
+  }, userId)
 }

@@ -6,6 +6,7 @@ import { describeTooLargeFile, MAX_UPLOAD_BYTES, toMediaKind } from '../../domai
 import { findSizeProblems } from '../../domain/posts/post-size.ts'
 import { validationFailed, type Problem } from '../../domain/shared/service-error.ts'
 import { isOwnMediaKey } from '../../domain/media/storage-keys.ts'
+import { stripDirections } from '../../domain/shared/text.ts'
 import { DAY } from '../../domain/shared/times.ts'
 import { parseInstant, findTimezoneProblem } from '../../domain/shared/timezones.ts'
 
@@ -221,7 +222,7 @@ function readMediaItem(item: MediaItemInput, { publicUrl }: InputContext): Media
     storageKey,
     storageUrl: publicUrl(storageKey),
     mimeType: item.mimeType === 'image/jpg' ? 'image/jpeg' : item.mimeType,
-    ...(originalFilename === undefined ? {} : { originalFilename }),
+    ...(originalFilename === undefined ? {} : { originalFilename: stripDirections(originalFilename) }),
     ...(sizeBytes === undefined ? {} : { sizeBytes }),
     ...(width === undefined ? {} : { width }),
     ...(height === undefined ? {} : { height }),

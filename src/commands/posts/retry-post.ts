@@ -46,5 +46,5 @@ async function takeShareAgain({ database, posts, users }: CommandContext, post: 
     if (!(await posts.returnAllowance(post, { movedTo: draftId }, session))) throw postChanged()
     const { taken, ...allowance } = await users.takeAllowance('posts', post.userId, session)
     if (!taken) throw toLimitError('posts', allowance)
-  })
+  }, post.userId)
 }

@@ -39,7 +39,7 @@ export async function changeUser(deps: CommandContext, actor: Actor, userId: str
     await deps.notifications.insert(records, session)
     await change.storeWith?.(changed, entry, session)
     return changed.after
-  })
+  }, userId)
   deps.notifications.startPushes(records)
   return user
 }

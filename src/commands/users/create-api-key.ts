@@ -58,7 +58,7 @@ export async function createApiKey(
       throw new ServiceError('UNAUTHORIZED', 'Unauthorized')
     if (!(await deps.apiKeys.insert(apiKey, session))) throw limitReached()
     await deps.notifications.insert(records, session)
-  })
+  }, userId)
   deps.notifications.startPushes(records)
   return { apiKey, secret }
 }

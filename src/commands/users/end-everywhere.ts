@@ -29,5 +29,5 @@ function removeApiKeys({ database, users, apiKeys }: CommandContext, userId: str
     // Locks the user's record like `createApiKey`.
     await users.raiseAnalyticsVersion(userId, session)
     await apiKeys.removeAllOf(userId, session)
-  })
+  }, userId)
 }

@@ -43,7 +43,7 @@ export async function createWebhook(
     await deps.users.raiseAnalyticsVersion(userId, session)
     if (!(await deps.webhooks.insert(webhook, session))) throw webhookLimitReached()
     await deps.notifications.insert(records, session)
-  })
+  }, userId)
   deps.notifications.startPushes(records)
   return { webhook, secret }
 }

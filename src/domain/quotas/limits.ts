@@ -32,8 +32,11 @@ export type CallPurpose = 'publishing' | 'counting'
 /** The share of a limit that calls for counts may use. The rest is reserved for publishing. */
 export const COUNTING_SHARE = 0.5
 
-/** The share of a limit that one user may use where all users share it. */
-export const USER_SHARE = 0.75
+/** The share of a limit that the only user of a window may use where all users share it. */
+export const LONE_USER_SHARE = 0.75
+
+/** The share that a user may use of what the other users left of a limit, once there are others. */
+export const USER_SHARE = 0.5
 
 /** docs/reference/platforms.md */
 export const CALL_LIMITS = {

@@ -34,3 +34,10 @@ const INVISIBLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 export function stripInvisible(text: string): string {
   return text.replace(INVISIBLE, '')
 }
+
+/** Characters that change the direction of the text around them. With them, a name could disguise what follows it in a message. */
+const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g
+
+export function stripDirections(text: string): string {
+  return text.replace(DIRECTIONS, '')
+}

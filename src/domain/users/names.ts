@@ -1,5 +1,5 @@
 import type { Problem } from '../shared/service-error.ts'
-import { takeCodePoints } from '../shared/text.ts'
+import { stripDirections, takeCodePoints } from '../shared/text.ts'
 
 /** Code points, after normalization. */
 const MIN_NAME_LENGTH = 2
@@ -8,9 +8,9 @@ const MAX_NAME_LENGTH = 100
 /** Maximal code points before normalization. Composing shortens some scripts to a third. */
 export const MAX_NAME_INPUT = 1_000
 
-/** Returns the stored form of a name. Cuts it to `MAX_NAME_INPUT`, because composing long runs of marks takes quadratic time. */
+/** Returns the stored form of a name, without characters that change the direction of the text around it. Cuts it to `MAX_NAME_INPUT`, because composing long runs of marks takes quadratic time. */
 export function normalizeName(name: string): string {
-  return takeCodePoints(name.trim(), MAX_NAME_INPUT).normalize('NFC').trim()
+  return stripDirections(takeCodePoints(name.trim(), MAX_NAME_INPUT)).normalize('NFC').trim()
 }
 
 /** Returns the problems of a request body's `name`. */

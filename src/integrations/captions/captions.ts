@@ -6,6 +6,7 @@ import {
   type CaptionSource,
   type CaptionInput,
 } from '../../domain/captions/captions.ts'
+import { parseForeignJson } from '../../domain/shared/json-text.ts'
 import { platformLabel } from '../../domain/shared/platforms.ts'
 import type { PostingRules } from '../../domain/posts/posting-rules.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
@@ -143,15 +144,12 @@ function readCompletion(completion: OpenAI.ChatCompletion): string[] {
 
 function parseCaptions(content: unknown): string[] | null {
   if (typeof content !== 'string') return null
-  try {
-    // Some models wrap the JSON despite their instructions.
-    const json = JSON.parse(content.replace(/^\s*```(?:json)?|```\s*$/g, '')) as { captions?: unknown } | null
-    const captions = Array.isArray(json?.captions) ? json.captions : []
-    const texts = captions.filter((caption) => typeof caption === 'string' && caption.trim() !== '')
-    return texts.length > 0 ? texts : null
-  } catch {
-    return null
-  }
+  // Some models wrap the JSON despite their instructions.
+  const json = parseForeignJson(content.replace(/^\s*```(?:json)?|```\s*$/g, '')) as
+    { captions?: unknown } | null | undefined
+  const captions = Array.isArray(json?.captions) ? json.captions : []
+  const texts = captions.filter((caption) => typeof caption === 'string' && caption.trim() !== '')
+  return texts.length > 0 ? texts : null
 }
 
 interface Failure {

@@ -3,6 +3,7 @@ import type { Stripe } from 'stripe'
 import type { ProcessorInvoice, ProcessorSubscription } from '../../domain/billing/billing.ts'
 import type { PaymentEvent } from '../../domain/billing/payment-events.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
+import { parseForeignJson } from '../../domain/shared/json-text.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { PaymentCallOutcome } from '../../telemetry/metrics.ts'
 import { createPaymentsClient, isRefusal, nullIfMissing } from './client.ts'
@@ -164,7 +165,7 @@ export function createPayments({ priceId, webhookSecrets, ...client }: PaymentsO
         now,
       })
       if (text === null) throw new ServiceError('WEBHOOK_INVALID', 'Webhook signature verification failed')
-      const event = readEventObject(parseJson(text))
+      const event = readEventObject(parseForeignJson(text))
       if (event === null) throw new ServiceError('WEBHOOK_INVALID', 'The webhook is signed, but is not an event')
       return event
     },
@@ -190,12 +191,4 @@ function readCheckoutObject({ id, status, url, subscription }: Stripe.Checkout.S
 function requireReadable<T>(value: T | null | undefined, aim: string): T {
   if (value !== null && value !== undefined) return value
   throw new PaymentsError(`Asked to ${aim}, the processor sent an unreadable response`, { isRefused: false })
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return null
-  }
 }

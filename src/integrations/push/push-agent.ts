@@ -1,6 +1,15 @@
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { Agent } from 'node:https'
 import { connect as connectPlainly } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { createResponseLimit } from '../shared/capped-fetch.ts'
+
+const MAX_RESPONSE_BYTES = 262_144
+
+/** A method of agents without a type: every request begins with it. */
+interface RequestingAgent {
+  addRequest(request: ClientRequest, options: object): void
+}
 
 export interface PushAgentOptions {
   /** The server of all connections, whatever host the requests name. */
@@ -11,8 +20,8 @@ export interface PushAgentOptions {
 }
 
 /**
- * An HTTP agent for a library with a fixed server address and no deadline but an idle timeout. It connects to `url` and cuts
- * requests that take too long. Plain http addresses use no TLS.
+ * An HTTP agent for a library with a fixed server address, no deadline but an idle timeout, and no limit for responses. It connects to `url`
+ * and cuts requests that take or receive too much. Plain http addresses use no TLS.
  */
 export function createPushAgent({ url, timeoutMs, connections }: PushAgentOptions): Agent {
   const { protocol, hostname, port } = new URL(url)
@@ -49,5 +58,25 @@ export function createPushAgent({ url, timeoutMs, connections }: PushAgentOption
     startDeadline(socket)
     reuse(socket, request)
   }
+
+  const requesting = agent as unknown as RequestingAgent
+  const add = requesting.addRequest.bind(agent)
+  requesting.addRequest = (request, options) => {
+    request.prependOnceListener('response', limitResponse)
+    add(request, options)
+  }
   return agent
+}
+
+function limitResponse(response: IncomingMessage): void {
+  const assertFits = createResponseLimit(MAX_RESPONSE_BYTES)
+  // The library would expand it, to any length.
+  delete response.headers['content-encoding']
+  response.on('data', (piece: Buffer) => {
+    try {
+      assertFits(piece)
+    } catch (error) {
+      response.destroy(error as Error)
+    }
+  })
 }

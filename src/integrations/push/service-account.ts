@@ -1,6 +1,8 @@
 import { createSigner } from 'fast-jwt'
 import { HOUR, SECOND } from '../../domain/shared/times.ts'
+import { cappedFetch } from '../shared/capped-fetch.ts'
 
+const MAX_RESPONSE_BYTES = 65_536
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging'
 
 export interface ServiceAccountOptions {
@@ -20,6 +22,7 @@ export interface ServiceAccountOptions {
 export function createServiceAccount(options: ServiceAccountOptions) {
   const { clientEmail, privateKey, tokenUrl, userAgent, timeoutMs } = options
   const sign = createJwtSigner()
+  const limitedFetch = cappedFetch({ maxBytes: MAX_RESPONSE_BYTES, userAgent })
 
   function createJwtSigner() {
     const key = privateKey.replaceAll('\\n', '\n')
@@ -33,14 +36,12 @@ export function createServiceAccount(options: ServiceAccountOptions) {
   return {
     /** The shape that firebase-admin expects; `expires_in` is in seconds. */
     async getAccessToken(): Promise<{ access_token: string; expires_in: number }> {
-      const response = await fetch(tokenUrl, {
+      const response = await limitedFetch(tokenUrl, {
         method: 'POST',
-        headers: { 'user-agent': userAgent },
         body: new URLSearchParams({
           grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
           assertion: sign({ scope: SCOPE }),
         }),
-        redirect: 'error',
         signal: AbortSignal.timeout(timeoutMs),
       })
       const body = (await response.json()) as { access_token?: unknown; expires_in?: unknown }

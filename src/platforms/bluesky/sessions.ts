@@ -1,3 +1,4 @@
+import { parseForeignJson } from '../../domain/shared/json-text.ts'
 import { isWebUrl } from '../../domain/shared/links.ts'
 import { stripInvisible, takeCodePoints } from '../../domain/shared/text.ts'
 import type { CallOptions, Credentials, Profile } from '../contract.ts'
@@ -180,10 +181,6 @@ function parseExpiry(jwt: string): Date | undefined {
 
 /** Returns the unverified claims of a token; empty when it is not a JWT. */
 function parseClaims(jwt: string): { exp?: unknown; scope?: unknown } {
-  try {
-    const claims = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()) as unknown
-    return typeof claims === 'object' && claims !== null ? claims : {}
-  } catch {
-    return {}
-  }
+  const claims = parseForeignJson(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString())
+  return typeof claims === 'object' && claims !== null ? claims : {}
 }

@@ -1,4 +1,5 @@
 import { Agent, request, type Dispatcher } from 'undici'
+import { createJsonScan, MAX_FOREIGN_VALUES } from '../../domain/shared/json-text.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { createConnector } from './connector.ts'
 import type { ServerGuard } from './public-servers.ts'
@@ -136,7 +137,16 @@ async function readResponse(
     discard(body)
     throw new UnreadableResponse('a response that is announced too long')
   }
-  return toHttpResponse(statusCode, headers, await body.text())
+  const exceeds = createJsonScan(MAX_FOREIGN_VALUES)
+  const parts: Buffer[] = []
+  for await (const part of body as AsyncIterable<Buffer>) {
+    if (exceeds(part)) {
+      discard(body)
+      throw new UnreadableResponse('JSON with too many values or levels')
+    }
+    parts.push(part)
+  }
+  return toHttpResponse(statusCode, headers, new TextDecoder().decode(Buffer.concat(parts)))
 }
 
 /** Reads the beginning of a response. A body that breaks or takes until the deadline ends the text, and not the call. */

@@ -54,7 +54,7 @@ export function createAccountWrites({ database, now, isShared, lockUser, recordE
           await write(before, decided.after, session)
           await recordEvents(userId, { before, after: decided.after, at }, session)
           return decided
-        })
+        }, userId)
       } catch (error) {
         if (error instanceof AccountsChanged || isDuplicateKey(error, ['version', '_id', 'userId'])) continue
         throw error

@@ -1,7 +1,6 @@
 import type { ClientSession } from 'mongoose'
 import { findNextCollection, type AgeClass } from '../../domain/analytics/collection.ts'
 import { analyticsCollected } from '../../domain/events/user-events.ts'
-import { createKeyedSemaphore } from '../../flow/keyed-semaphore.ts'
 import type { EventStore } from '../events/events.ts'
 import { extendsSnapshot, findUnchangedSince, toPairKey, toSnapshotSlot } from '../../domain/analytics/snapshots.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
@@ -58,26 +57,23 @@ export function createSnapshotWriter({
   const { ages, retentionMs } = collection
   /** The last event of a user that this process has stored or found. It saves a query per write. */
   const lastEvents = new Map<string, string>()
-  /** Transactions of one user would conflict. */
-  const inTurn = createKeyedSemaphore(1)
 
-  const raiseVersionAfter: typeof tryRaising = (userId, ...rest) => inTurn(userId, () => tryRaising(userId, ...rest))
-
-  async function tryRaising(
+  async function raiseVersionAfter(
     userId: string,
     takenAt: Date,
     work: (session: ClientSession) => Promise<number>,
   ): Promise<number> {
     const event = analyticsCollected(userId, takenAt)
-    const isAppended = lastEvents.get(userId) === event.id
+    let isAppended = false
     for (let attempt = 1; ; attempt++) {
       try {
         const count = await database.transaction(async (session) => {
+          isAppended = lastEvents.get(userId) === event.id
           const stored = await work(session)
           if (stored > 0 && !isAppended) await events.append(userId, [event], session)
           if (!(await users.raiseAnalyticsVersion(userId, session))) throw new OwnerDeleted()
           return stored
-        })
+        }, userId)
         if (count === 0 || isAppended) return count
         if (lastEvents.size >= MAX_LAST_EVENTS) lastEvents.clear()
         lastEvents.set(userId, event.id)

@@ -1,6 +1,7 @@
 import { Schema, type Connection } from 'mongoose'
 import {
   COUNTING_SHARE,
+  LONE_USER_SHARE,
   USER_SHARE,
   type CallGrant,
   type CallLimit,
@@ -20,12 +21,21 @@ const LARGEST_BATCH = 100
 /** No limit of a platform has a longer window, whatever a server states. */
 const LONGEST_PAUSE_MS = DAY
 
+interface StoredWindow {
+  index: number
+  limit: number
+  used: number
+  /** The calls of users, which leave out those of no user. */
+  byUsers: number
+  users: Record<string, number>
+}
+
 interface StoredQuota {
   /** The key of the subject. It is unique on every shard, and reveals no account. */
   _id: string
   pausedUntil?: Date
   /** The calls in the current windows, by span. `index` is the number of windows since 1970. */
-  windows: Record<string, { index: number; limit: number; used: number; users: Record<string, number> }>
+  windows: Record<string, StoredWindow>
   /** The time of the database at the last command. */
   at: Date
   /** The calls that the last command counted, and how many each limit left, by group. */
@@ -54,7 +64,8 @@ export function createCallWindows(connection: Connection, { now = () => '$$NOW' 
 
   const take = keyedBatcher<CallGrant, CallRequest>(async (key, requests, settle) => {
     const groups = groupRequests(requests.map((request, index) => ({ ...request, index })))
-    const update = [openWindows(requests, now()), ...groups.flatMap(countCalls)]
+    const areShared = new Set(requests.map(({ user }) => user)).size > 1
+    const update = [openWindows(requests, now()), ...groups.flatMap((group) => countCalls(group, areShared))]
     const projection = Object.fromEntries(requests[0]!.limits.map(({ span }) => [`windows.${span}.users`, 0]))
     const options = { upsert: true, returnDocument: 'after', projection } as const
     const record = (await quotas().findOneAndUpdate({ _id: key }, update, options))!
@@ -117,7 +128,9 @@ function openWindows(requests: readonly CallRequest[], now: Expression) {
   const windows = limits.map(({ span, limit, windowMs }) => {
     const path = `$windows.${span}`
     const index: Expression = { $floor: { $divide: [{ $toLong: now }, windowMs] } }
-    const current: Expression = { $cond: [{ $eq: [`${path}.index`, index] }, path, { index, used: 0, users: {} }] }
+    const current: Expression = {
+      $cond: [{ $eq: [`${path}.index`, index] }, path, { index, used: 0, byUsers: 0, users: {} }],
+    }
     return [
       `windows.${span}`,
       { $mergeObjects: [current, { limit: stated[span] ?? { $ifNull: [`${path}.limit`, limit] } }] },
@@ -127,25 +140,38 @@ function openWindows(requests: readonly CallRequest[], now: Expression) {
   return { $set: { ...Object.fromEntries(windows), at: now, grants: [], removeAt } }
 }
 
-/** Returns the stages that count as many calls of a group as its limits and its user's share leave. */
-function countCalls(group: readonly CallRequest[]) {
+/**
+ * Returns the stages that count as many calls of a group as its limits and its user's share leave.
+ * @param areShared true when other users wait in the same command, which may not have counted a call yet
+ */
+function countCalls(group: readonly CallRequest[], areShared: boolean) {
   const { limits, purpose, user, block } = group[0]!
   const counters = limits.map(({ span }) => {
-    const ofAll = { count: `windows.${span}.used`, share: purpose === 'counting' ? COUNTING_SHARE : 1 }
-    const ofUser = { count: `windows.${span}.users.${user}`, share: USER_SHARE }
-    return { limit: `$windows.${span}.limit`, counts: user === null ? [ofAll] : [ofAll, ofUser] }
+    const window = `windows.${span}`
+    const [limit, used, byUsers, mine] = [
+      `$${window}.limit`,
+      ...['used', 'byUsers', `users.${user}`].map((count): Expression => ({ $ifNull: [`$${window}.${count}`, 0] })),
+    ] as [Expression, Expression, Expression, Expression]
+    const leave = (share: number): Expression => ({ $subtract: [{ $floor: { $multiply: [limit, share] } }, used] })
+    const others: Expression = { $subtract: [byUsers, mine] }
+    const isLone: Expression = areShared ? false : { $eq: [others, 0] }
+    const share: Expression = { $cond: [isLone, LONE_USER_SHARE, USER_SHARE] }
+    // Rounded up, so that the last call of a limit is granted to anyone.
+    const most: Expression = { $ceil: { $multiply: [{ $subtract: [limit, others] }, share] } }
+    const ofAll = leave(purpose === 'counting' ? COUNTING_SHARE : 1)
+    return {
+      // Calls that may be lost are counted ahead only where nothing is reserved, so that a busy window has its whole limit.
+      ahead: leave(COUNTING_SHARE),
+      free: user === null ? ofAll : { $min: [ofAll, { $subtract: [most, mine] }] },
+      counts: [`${window}.used`, ...(user === null ? [] : [`${window}.byUsers`, `${window}.users.${user}`])],
+    }
   })
-  const leave = (limit: string, { count, share }: { count: string; share: number }): Expression => ({
-    $subtract: [{ $floor: { $multiply: [limit, share] } }, { $ifNull: [`$${count}`, 0] }],
-  })
-  const free = counters.map(({ limit, counts }): Expression => ({ $min: counts.map((one) => leave(limit, one)) }))
-  // Calls that may be lost are counted ahead only where nothing is reserved, so that a busy window has its whole limit.
-  const ahead = counters.map(({ limit, counts }) => leave(limit, { ...counts[0]!, share: COUNTING_SHARE }))
-  const wanted: Expression = { $max: [group.length, { $min: [block, ...ahead] }] }
+  const free = counters.map((counter) => counter.free)
+  const wanted: Expression = { $max: [group.length, { $min: [block, ...counters.map(({ ahead }) => ahead)] }] }
   const unlessPaused: Expression = { $cond: [{ $gt: ['$pausedUntil', '$at'] }, 0, wanted] }
   const grant: Expression = { tokens: { $max: [0, { $min: [unlessPaused, ...free] }] }, free }
   const added = counters.flatMap(({ counts }) =>
-    counts.map(({ count }) => [count, { $add: [{ $ifNull: [`$${count}`, 0] }, { $last: '$grants.tokens' }] }]),
+    counts.map((count) => [count, { $add: [{ $ifNull: [`$${count}`, 0] }, { $last: '$grants.tokens' }] }]),
   )
   return [{ $set: { grants: { $concatArrays: ['$grants', [grant]] } } }, { $set: Object.fromEntries(added) }]
 }

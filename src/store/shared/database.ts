@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import mongoose, { type ClientSession } from 'mongoose'
 import { raceAbort } from '../../flow/deadlines.ts'
+import { createKeyedSemaphore } from '../../flow/keyed-semaphore.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { isDatabaseOutage } from '../mongo-errors.ts'
@@ -8,6 +9,8 @@ import { claimSchemaVersion, readSchemaVersion } from './schema-version.ts'
 
 /** How long a transaction is repeated on write conflicts. */
 export const TRANSACTION_DEADLINE_MS = 5 * SECOND
+/** How long a transaction waits for those of its user. No request lasts longer. */
+const TURN_DEADLINE_MS = 8 * SECOND
 const PING_DEADLINE_MS = 2 * SECOND
 
 const RECONNECT_AFTER_MS = SECOND / 2
@@ -47,6 +50,7 @@ function createDatabase(url: string, options: DatabaseOptions, { retriesConnecti
   connection.set('sanitizeFilter', true)
   const connected = connect()
   connected.catch(() => {})
+  const inTurnOfUser = createKeyedSemaphore(1)
 
   async function connect(): Promise<void> {
     for (;;) {
@@ -76,6 +80,29 @@ function createDatabase(url: string, options: DatabaseOptions, { retriesConnecti
     }
   }
 
+  async function runTransaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
+    const deadline = Date.now() + TRANSACTION_DEADLINE_MS
+    let lastConflict: unknown
+    const session = await connection.startSession()
+    try {
+      return await session.withTransaction(
+        async () => {
+          // The driver would repeat for two minutes and accepts no other deadline.
+          if (Date.now() >= deadline) throw busy(lastConflict)
+          try {
+            return await work(session)
+          } catch (error) {
+            lastConflict = error
+            throw error
+          }
+        },
+        { writeConcern: { w: 'majority' }, maxCommitTimeMS: TRANSACTION_DEADLINE_MS },
+      )
+    } finally {
+      await session.endSession()
+    }
+  }
+
   return {
     connection,
 
@@ -84,29 +111,17 @@ function createDatabase(url: string, options: DatabaseOptions, { retriesConnecti
 
     /**
      * Runs `work` in one transaction. The driver repeats it on write conflicts for at most 5 s.
+     * @param userId the user whose record or feed it writes. Such transactions take turns here, because they would conflict
      * @throws ServiceError SERVICE_UNAVAILABLE when it cannot be committed in that time
      */
-    async transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
-      const deadline = Date.now() + TRANSACTION_DEADLINE_MS
-      let lastConflict: unknown
-      const session = await connection.startSession()
-      try {
-        return await session.withTransaction(
-          async () => {
-            // The driver would repeat for two minutes and accepts no other deadline.
-            if (Date.now() >= deadline) throw busy(lastConflict)
-            try {
-              return await work(session)
-            } catch (error) {
-              lastConflict = error
-              throw error
-            }
-          },
-          { writeConcern: { w: 'majority' }, maxCommitTimeMS: TRANSACTION_DEADLINE_MS },
-        )
-      } finally {
-        await session.endSession()
-      }
+    async transaction<T>(work: (session: ClientSession) => Promise<T>, userId?: string): Promise<T> {
+      if (userId === undefined) return runTransaction(work)
+      const startedAt = Date.now()
+      return inTurnOfUser(userId, () => {
+        // A locked record uses up one deadline, and not one for every transaction that waits.
+        if (Date.now() - startedAt >= TURN_DEADLINE_MS) throw busy()
+        return runTransaction(work)
+      })
     },
 
     /** @throws within 2 s */

@@ -143,7 +143,7 @@ describe('a used-up window', () => {
     expect(left.map((share) => Math.round(share * 10))).toEqual([9, 8, 7, 6, 5, 5, 4, 3, 2, 1, 0, 0])
   })
 
-  it('leaves a quarter to other users where all share it, and nothing where one account has it alone', async () => {
+  it('leaves a quarter to other users where all share it, half of it to each, and nothing where one account has it alone', async () => {
     const server = await startServer()
     const { call } = startProcess(server.url)
     const granted = async (subject: QuotaSubject, userId: string) => {
@@ -152,7 +152,8 @@ describe('a used-up window', () => {
     }
     const shared = newSubject(20)
     expect(await granted(shared, 'one')).toBe(15)
-    expect(await granted(shared, 'other')).toBe(5)
+    expect(await granted(shared, 'other')).toBe(3)
+    expect(await granted(shared, 'third')).toBe(1)
     expect(await granted(newSubject(20, MINUTE_MS, 'account'), 'one')).toBe(20)
   })
 

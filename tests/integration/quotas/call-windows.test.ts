@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   COUNTING_SHARE,
+  LONE_USER_SHARE,
   USER_SHARE,
   type CallGrant,
   type CallLimit,
@@ -62,17 +63,42 @@ describe('the calls of a window', () => {
     expect(await counting).toBe(0)
   })
 
-  it('are granted to one user up to a share, and to the others beyond it', async () => {
+  it('are granted to a lone user up to three quarters', async () => {
     const { takeMany } = world(2)
-    expect(await takeMany(9, { user: 'aa' })).toBe(7)
+    expect(await takeMany(9, { user: 'aa' })).toBe(8)
     expect(await takeMany(1, { user: 'aa' }, 1)).toBe(0)
-    expect(await takeMany(9, { user: 'bb' }, 1)).toBe(3)
+  })
+
+  it('are granted to every further user up to half of what the others left', async () => {
+    const { takeMany } = world(2)
+    const limits = [{ ...TEN[0]!, limit: 100 }]
+    const granted: number[] = []
+    for (const user of ['aa', 'bb', 'cc', 'dd', 'aa']) granted.push(await takeMany(100, { user, limits }, 1))
+    expect(granted).toEqual([75, 13, 6, 3, 0])
+  })
+
+  it('are granted to a user of two up to half of what the other left, whoever began', async () => {
+    const { takeMany } = world()
+    expect(await takeMany(1, { user: 'bb' })).toBe(1)
+    expect(await takeMany(9, { user: 'aa' })).toBe(5)
+    expect(await takeMany(9, { user: 'bb' })).toBe(2)
   })
 
   it('are granted to several users in one turn by their own shares', async () => {
     const { takeMany } = world()
     const granted = await Promise.all([takeMany(8, { user: 'aa' }), takeMany(2, { user: 'bb' })])
-    expect(granted).toEqual([7, 2])
+    expect(granted).toEqual([5, 2])
+  })
+
+  it('are granted to a lone user beside calls of no user up to three quarters', async () => {
+    const { takeMany } = world()
+    expect(await takeMany(1)).toBe(1)
+    expect(await takeMany(9, { user: 'aa' })).toBe(8)
+  })
+
+  it('are granted to a user when a limit is a single call', async () => {
+    const { takeMany } = world()
+    expect(await takeMany(2, { user: 'aa', limits: [{ ...TEN[0]!, limit: 1 }] })).toBe(1)
   })
 
   it('require room in every limit, and a refusal states the wait for the one that is used up', async () => {
@@ -183,9 +209,14 @@ it('no aligned window contains more calls than its limit and shares, whichever p
           expect(sumOf(window)).toBeLessThanOrEqual(limit)
           const reads = window.filter(({ purpose }) => purpose === 'counting')
           expect(sumOf(reads)).toBeLessThanOrEqual(limit * COUNTING_SHARE)
-          for (const name of ['aa', 'bb']) {
-            expect(sumOf(window.filter(({ user }) => user === name))).toBeLessThanOrEqual(limit * USER_SHARE)
-          }
+          const [a, b] = ['aa', 'bb'].map((name) => sumOf(window.filter(({ user }) => user === name))) as [
+            number,
+            number,
+          ]
+          expect(Math.max(a, b)).toBeLessThanOrEqual(Math.ceil(limit * LONE_USER_SHARE))
+          // The last of the two to get a call had half of what the other left.
+          const within = (one: number, other: number) => one <= Math.ceil((limit - other) * USER_SHARE)
+          if (a > 0 && b > 0) expect(within(a, b) || within(b, a)).toBe(true)
         }
       }
     }),

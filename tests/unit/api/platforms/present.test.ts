@@ -53,7 +53,7 @@ it('a Mastodon account has its own fields', () => {
 
 it('each platform shows its default account, and that it is not connected without one', () => {
   const other = { ...account, _id: 'b', isDefault: false, handle: 'other.test' }
-  expect(presentDefaults([other, account], now)).toStrictEqual({
+  expect(presentDefaults([other, account], now, { error: expect.unreachable })).toStrictEqual({
     ...Object.fromEntries(PLATFORMS.map((platform) => [platform, { connected: false }])),
     bluesky: presentAccount(account, now),
   })

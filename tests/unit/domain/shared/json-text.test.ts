@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseJson } from '../../../../src/domain/shared/json-text.ts'
+import { createJsonScan, parseForeignJson, parseJson } from '../../../../src/domain/shared/json-text.ts'
 import { ServiceError } from '../../../../src/domain/shared/service-error.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -95,5 +95,67 @@ describe('parseJson', () => {
     const parsed = parseJson(bytes('{"a":1,"__proto__":{"b":2},"c":[{"__proto__":{"d":3}}]}'))
     expect(Object.keys(parsed as object)).toEqual(['a', 'c'])
     expect(parsed).toEqual({ a: 1, c: [{}] })
+  })
+})
+
+describe('createJsonScan', () => {
+  /** Scans a text in pieces of `size` bytes. */
+  const scan = (text: string, { max = 10, size = 3 } = {}) => {
+    const exceeds = createJsonScan(max)
+    const all = bytes(text)
+    const pieces = Array.from({ length: Math.ceil(all.length / size) }, (_, at) =>
+      all.subarray(at * size, (at + 1) * size),
+    )
+    return pieces.map(exceeds).find((excess) => excess !== null) ?? null
+  }
+
+  it('createJsonScan counts the same values, however the text is divided', () => {
+    fc.assert(
+      fc.property(
+        fc.jsonValue(),
+        fc.integer({ min: 1, max: 9 }),
+        fc.integer({ min: 1, max: 30 }),
+        (value, size, max) => {
+          const text = JSON.stringify(value)
+          const isMany = countValues(value) > max
+          // A text that is neither a list nor an object is one value, which no limit forbids.
+          expect(scan(text, { max, size }) === 'values').toBe(isMany && /^[[{]/.test(text))
+        },
+      ),
+    )
+  })
+
+  it.each([
+    ['a page', '<p>a,b,c,d,e,f,g,h,i,j,k,[[[[</p>'],
+    ['a text', '"[1,2,3,4,5,6,7,8,9,10,11]"'],
+    ['a number before a list', '1[1,2,3,4,5,6,7,8,9,10,11]'],
+    ['a list after the end', '{}[1,2,3,4,5,6,7,8,9,10,11]'],
+  ])('createJsonScan ignores what the parser does not reach in %s', (_, text) => {
+    expect(scan(text)).toBeNull()
+  })
+
+  it('createJsonScan counts values after a byte order mark, which parsers of responses skip', () => {
+    expect(scan('\ufeff[1,2,3,4,5,6,7,8,9,10]')).toBe('values')
+    expect(scan(`\ufeff${'['.repeat(33)}`, { max: 100 })).toBe('depth')
+  })
+})
+
+function countValues(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1
+  return Object.values(value).reduce((sum: number, one) => sum + countValues(one), 1)
+}
+
+describe('parseForeignJson', () => {
+  it('parseForeignJson accepts what cannot be stored and up to 50,000 values', () => {
+    expect(parseForeignJson(String.raw`["\ud800\u0000"]`)).toEqual(['\ud800\0'])
+    expect(parseForeignJson(`[${'0,'.repeat(49_998)}0]`)).toHaveLength(49_999)
+  })
+
+  it.each([
+    ['an open list', '['],
+    ['too many values', `[${'0,'.repeat(49_999)}0]`],
+    ['33 levels', '['.repeat(33)],
+  ])('parseForeignJson returns undefined for %s', (_, text) => {
+    expect(parseForeignJson(text)).toBeUndefined()
   })
 })

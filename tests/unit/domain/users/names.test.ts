@@ -16,8 +16,9 @@ it.each(['Al', 'x'.repeat(100), '😀'.repeat(100), ' Ann Other '])('the name %j
   expect(findNameProblems(name)).toEqual([])
 })
 
-it('a stored name is trimmed, composed and cut to 1,000 code points of input', () => {
+it('a stored name is trimmed, composed, without overrides of its direction, and cut to 1,000 code points of input', () => {
   expect(normalizeName(' A\u0308nn ')).toBe('Änn')
+  expect(normalizeName('\u202eAnn\u2066 👨‍👩‍👧 \u2069')).toBe('Ann 👨‍👩‍👧')
   expect(normalizeName('x'.repeat(1_001))).toHaveLength(1_000)
 })
 
