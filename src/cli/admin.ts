@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { systemClock } from '../clock.ts'
+import { rewrapSecrets } from '../commands/shared/sealed-secrets.ts'
 import { listMisplaced } from '../commands/posts/list-misplaced.ts'
 import { changeActivity } from '../commands/users/change-activity.ts'
 import { changeRole } from '../commands/users/change-role.ts'
@@ -11,9 +12,11 @@ import { CLI_ACTOR } from '../domain/users/audit.ts'
 import type { User } from '../domain/users/user.ts'
 import { DAY } from '../domain/shared/times.ts'
 import { createPasswordHasher } from '../security/password-hasher.ts'
+import { createTokenCipher } from '../security/token-cipher.ts'
 import { planLimits } from '../config/plans.ts'
 import { createAuditLog } from '../store/users/audit.ts'
 import { openDatabase, type Database } from '../store/shared/database.ts'
+import { createSealedValues } from '../store/shared/sealed-values.ts'
 import { findVersionError } from '../store/shared/schema-version.ts'
 import { createEventStore } from '../store/events/events.ts'
 import { createErasureStore } from '../store/users/erasures.ts'
@@ -29,7 +32,8 @@ const USAGE = `Usage:
   npm run admin -- disable <email>
   npm run admin -- enable <email>
   npm run admin -- list
-  npm run admin -- misplaced`
+  npm run admin -- misplaced
+  npm run admin -- rewrap`
 
 type ChangeDeps = Parameters<typeof changeActivity>[0]
 
@@ -66,6 +70,7 @@ await runProcess(async () => {
     else if (isChange(command) && email) await change(database, users, command, email)
     else if (command === 'list') await list(users)
     else if (command === 'misplaced') await printMisplaced(database, users, config)
+    else if (command === 'rewrap') await rewrap(database, config)
     else throw new Error(USAGE)
   } finally {
     await database.close()
@@ -155,6 +160,22 @@ async function printMisplaced({ connection }: Database, users: UserStore, config
     rows.push([post.email, post.postId, post.platform, post.createdFor, post.publishedOn, post.url])
   }
   printTable(rows)
+}
+
+/**
+ * Seals every secret with the first key of TOKEN_ENCRYPTION_KEYS, and prints which keys secrets need afterwards.
+ * @throws Error while a secret needs another key
+ */
+async function rewrap({ connection }: Database, { TOKEN_ENCRYPTION_KEYS }: Config): Promise<void> {
+  const sealedValues = createSealedValues(connection)
+  const cipher = createTokenCipher(TOKEN_ENCRYPTION_KEYS)
+  const { moved, unreadable } = await rewrapSecrets({ sealedValues, cipher })
+  print(`Moved to the key ${cipher.sealingKeyId}: ${moved}. Unreadable: ${unreadable}.`)
+  const counts = [...(await sealedValues.countByKey())]
+  printTable([['KEY', 'SECRETS'], ...counts.map(([keyId, count]) => [keyId, String(count)])])
+  if (counts.some(([keyId]) => keyId !== cipher.sealingKeyId)) {
+    throw new Error('Secrets still need another key. Add the keys that are missing, and run the command again.')
+  }
 }
 
 function printTable(rows: string[][]): void {

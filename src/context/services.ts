@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { createAccountCredentials } from '../commands/accounts/account-credentials.ts'
 import { createAccountLimit } from '../commands/accounts/account-limit.ts'
-import { createMissingKeys } from '../commands/accounts/missing-keys.ts'
 import { paymentBacklog } from '../commands/billing/payment-backlog.ts'
 import { createSyncSubscription } from '../commands/billing/sync-subscription.ts'
 import { importBacklog } from '../commands/imports/change-import.ts'
@@ -9,6 +8,7 @@ import { mailBacklog } from '../commands/notifications/queue-mail.ts'
 import { pushBacklog } from '../commands/notifications/start-pushes.ts'
 import type { EventRelay } from '../commands/events/relay-events.ts'
 import type { BackgroundBacklog } from '../commands/shared/background-backlog.ts'
+import { createSealedSecrets } from '../commands/shared/sealed-secrets.ts'
 import { createDiscardPrepared } from '../commands/posts/discard-prepared.ts'
 import { createStartQueue } from '../commands/posts/start-queue.ts'
 import { createStorePost } from '../commands/posts/store-post.ts'
@@ -63,7 +63,7 @@ export function createServices({ stores, clients, config, ...parts }: ServicesOp
 
   return {
     credentials,
-    findMissingKeys: createMissingKeys(shared),
+    sealedSecrets: createSealedSecrets(shared),
     findAccountLimit: createAccountLimit({ users: stores.users, limits: accountLimits(config) }),
     storePost: createStorePost(shared),
     startQueue: createStartQueue({ ...shared, planWeights: weights }),

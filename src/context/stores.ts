@@ -26,6 +26,7 @@ import { createCallWindows } from '../store/quotas/call-windows.ts'
 import { watchChanges } from '../store/shared/change-stream.ts'
 import type { Database } from '../store/shared/database.ts'
 import { createRateLimits } from '../store/shared/rate-limits.ts'
+import { createSealedValues } from '../store/shared/sealed-values.ts'
 import { createAddressCodeStore } from '../store/users/address-codes.ts'
 import { createApiKeyStore } from '../store/users/api-keys.ts'
 import { createAuditLog } from '../store/users/audit.ts'
@@ -98,6 +99,7 @@ export function createStores({ config, database, now, onPendingEvents, startPush
     identityAttempts: createIdentityAttemptStore(connection),
     loginThrottle,
     rateLimits,
+    sealedValues: createSealedValues(connection),
     audit: createAuditLog(connection),
     erasures: createErasureStore(connection),
     userStatistics: createUserStatistics(connection),

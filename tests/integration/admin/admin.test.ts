@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { derivePostEvents } from '../../../src/domain/events/post-events.ts'
 import type { Post } from '../../../src/domain/posts/post.ts'
+import { runAdmin } from '../../support/admin-command.ts'
 import { apiWorld, createAccount, type ApiWorld } from '../../support/api.ts'
 import { publishedPost, storePosts } from '../../support/published.ts'
 import { unique } from '../../support/servers.ts'
@@ -13,17 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Runs `npm run admin` as a separate process, like an operator. */
-async function admin(args: string[], input = '') {
-  const settings = Object.entries(world.context.config).map(([name, value]) => [name, String(value)])
-  const child = spawn(process.execPath, ['src/cli/admin.ts', ...args], {
-    env: { PATH: process.env['PATH'], ...Object.fromEntries(settings) },
-  })
-  child.stdin.end(input)
-  const exit = new Promise<number | null>((resolve) => child.once('close', resolve))
-  const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), exit])
-  return { output, errors, code }
-}
+const admin = (args: string[], input?: string) => runAdmin(world.context.config, args, input)
 
 const newEmail = () => `${unique('admin')}@example.test`
 
