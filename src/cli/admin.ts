@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { systemClock } from '../clock.ts'
-import { rewrapSecrets } from '../commands/shared/sealed-secrets.ts'
+import { changeLimits, raiseLimits } from '../commands/billing/change-limits.ts'
 import { listMisplaced } from '../commands/posts/list-misplaced.ts'
+import { rewrapSecrets } from '../commands/shared/sealed-secrets.ts'
 import { changeActivity } from '../commands/users/change-activity.ts'
 import { changeRole } from '../commands/users/change-role.ts'
 import { createUser } from '../commands/users/create-user.ts'
@@ -31,6 +32,8 @@ const USAGE = `Usage:
   npm run admin -- revoke <email>
   npm run admin -- disable <email>
   npm run admin -- enable <email>
+  npm run admin -- limits <email> [--posts <number>] [--captions <number>]
+  npm run admin -- raise-limits <posts>
   npm run admin -- list
   npm run admin -- misplaced
   npm run admin -- rewrap`
@@ -67,6 +70,8 @@ await runProcess(async () => {
     await assertSchema(database)
     const users = createUserStore(database.connection)
     if (command === 'create' && email) await create(users, config, email, values)
+    else if (command === 'limits' && email) await setLimits(database, users, email, values)
+    else if (command === 'raise-limits' && email) await raise(database, users, config, email)
     else if (isChange(command) && email) await change(database, users, command, email)
     else if (command === 'list') await list(users)
     else if (command === 'misplaced') await printMisplaced(database, users, config)
@@ -88,7 +93,12 @@ function readArguments() {
   try {
     return parseArgs({
       allowPositionals: true,
-      options: { name: { type: 'string' }, 'password-stdin': { type: 'boolean', default: false } },
+      options: {
+        name: { type: 'string' },
+        'password-stdin': { type: 'boolean', default: false },
+        posts: { type: 'string' },
+        captions: { type: 'string' },
+      },
     })
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`, { cause: error })
@@ -127,11 +137,22 @@ async function change(
   command: keyof typeof CHANGES,
   email: string,
 ): Promise<void> {
+  const { _id } = await findUser(users, email)
+  const { apply, result } = CHANGES[command]
+  await apply(createChangeDeps(database, users), _id)
+  print(`${email} ${result}.`)
+}
+
+async function findUser(users: UserStore, email: string): Promise<User> {
   const user = await users.findByEmail(email)
   if (!user) throw new Error(`No account has the address ${email}. Run "npm run admin -- list" to see all accounts.`)
+  return user
+}
+
+function createChangeDeps(database: Database, users: UserStore): ChangeDeps {
   const { connection } = database
   const now = () => systemClock.now()
-  const deps = {
+  return {
     database,
     users,
     audit: createAuditLog(connection),
@@ -140,9 +161,34 @@ async function change(
     posts: createPostStore(connection, now),
     clock: systemClock,
   }
-  const { apply, result } = CHANGES[command]
-  await apply(deps, user._id)
-  print(`${email} ${result}.`)
+}
+
+async function setLimits(
+  database: Database,
+  users: UserStore,
+  email: string,
+  { posts, captions }: { posts?: string | undefined; captions?: string | undefined },
+): Promise<void> {
+  if (posts === undefined && captions === undefined) throw new Error(USAGE)
+  const { _id, limits } = await findUser(users, email)
+  const { maxPosts, maxCaptionGenerations } = (
+    await changeLimits(createChangeDeps(database, users), CLI_ACTOR, _id, {
+      maxPosts: posts === undefined ? limits.maxPosts : parseCount(posts),
+      maxCaptionGenerations: captions === undefined ? limits.maxCaptionGenerations : parseCount(captions),
+    })
+  ).limits
+  print(`${email} has ${maxPosts} posts and ${maxCaptionGenerations} caption generations.`)
+}
+
+/** Raises the limits of accounts that still have an earlier post limit. */
+async function raise(database: Database, users: UserStore, config: Config, posts: string): Promise<void> {
+  const deps = { ...createChangeDeps(database, users), planLimits: planLimits(config) }
+  print(`Raised: ${await raiseLimits(deps, CLI_ACTOR, parseCount(posts))}.`)
+}
+
+function parseCount(value: string): number {
+  if (!/^\d{1,9}$/.test(value)) throw new Error(`${value} is not a whole number from 0 to 999999999`)
+  return Number(value)
 }
 
 async function list(users: UserStore): Promise<void> {

@@ -243,13 +243,14 @@ export function createUserStore(connection: Connection) {
       return matchedCount === 1
     },
 
-    /** Returns the record before and after the change; null when there is no such user. */
+    /** Returns the record before and after the change; null when there is no such user, or its record does not have these fields. */
     async change(
       userId: string,
       change: UserChange,
       session: ClientSession,
+      condition: object = {},
     ): Promise<{ before: User; after: User } | null> {
-      const before = await collection().findOneAndUpdate({ _id: userId }, { $set: change }, { session })
+      const before = await collection().findOneAndUpdate({ ...condition, _id: userId }, { $set: change }, { session })
       const after = before && (await collection().findOne({ _id: userId }, { session }))
       return before && after && { before, after }
     },
@@ -307,6 +308,10 @@ export function createUserStore(connection: Connection) {
         .toArray()
       return users.map(({ _id }) => _id)
     },
+
+    /** The users with this post limit, as a stream. No index is used, because only operators call it. */
+    allWithPostLimit: (maxPosts: number): AsyncIterable<Pick<User, '_id' | 'limits' | 'subscription'>> =>
+      collection().find({ 'limits.maxPosts': maxPosts }, { projection: { limits: 1, 'subscription.plan': 1 } }),
 
     async listAdmins(): Promise<string[]> {
       const admins = collection().find({ role: 'admin', isDisabled: false }, { projection: { _id: 1 } })
