@@ -108,6 +108,9 @@ for (const id of PROCESSOR_IDS) {
 }
 userSchema.index({ [BILLED_BY.checkout]: 1 }, { partialFilterExpression: { [BILLED_BY.checkout]: { $gt: '' } } })
 userSchema.index({ role: 1 }, { partialFilterExpression: { role: 'admin' } })
+// For the statistics of admins.
+userSchema.index({ isDisabled: 1 }, { partialFilterExpression: { isDisabled: true } })
+userSchema.index({ 'subscription.plan': 1 }, { partialFilterExpression: { 'subscription.plan': 'pro' } })
 
 /** Stores user records. They contain the password hash: responses must go through a `present` function. */
 export function createUserStore(connection: Connection) {
@@ -328,7 +331,7 @@ export function createUserStore(connection: Connection) {
         collection()
           .find({}, { sort: NEWEST_FIRST, skip: (page - 1) * limit, limit, maxTimeMS: LIST_DEADLINE_MS })
           .toArray(),
-        collection().countDocuments({}, { maxTimeMS: LIST_DEADLINE_MS }),
+        collection().estimatedDocumentCount({ maxTimeMS: LIST_DEADLINE_MS }),
       ])
       return { users, total }
     },
