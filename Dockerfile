@@ -12,11 +12,15 @@ RUN npm ci --omit=dev --ignore-scripts
 FROM packages AS bundle
 COPY src src
 RUN node src/cli/bundle-workflows.ts
+# More than half of the packages serve other machines, compilers or debuggers only.
+RUN find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 ! -name "$(uname -m)-*-linux-gnu" -exec rm -r {} + \
+  && rm -r node_modules/@temporalio/core-bridge/sdk-core \
+  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production
 WORKDIR /app
-COPY --from=packages /app/node_modules node_modules
+COPY --from=bundle /app/node_modules node_modules
 COPY --from=bundle /app/dist dist
 COPY package.json LICENSE ./
 COPY src src

@@ -3,7 +3,7 @@
  *
  *   node scripts/run.mjs scripts/config-table.ts [--check]
  */
-import type { TSchema } from '@sinclair/typebox'
+import { OptionalKind, type TSchema } from '@sinclair/typebox'
 import { ConfigSchema } from '../src/config/schema.ts'
 import { runSectionScript, updateSection } from './document-section.ts'
 
@@ -23,6 +23,7 @@ export function configList(properties: Record<string, TSchema>): string {
 
 function formatDefault(schema: TSchema): string {
   const value = schema.default as string | number | boolean | undefined
+  if (OptionalKind in schema) return ''
   if (schema['secret'] === true || value === undefined) return ' (**required**)'
   return value === '' ? '' : ` (\`${String(value)}\`)`
 }

@@ -66,8 +66,8 @@ export async function createContext(config: Config, overrides: Overrides = {}) {
         clients.orchestrator.findProblems(config.SWEEP_INTERVAL_MS, config.WORKER_SILENCE_MS),
         findProblem(database.ping(), 'The database does not answer'),
         findProblem(clients.storage.ping(), 'Object storage does not answer'),
-        services.findMissingKeys().then(
-          (keyIds) => keyIds.map((keyId) => `Stored logins need the encryption key ${keyId}, which is not configured`),
+        services.sealedSecrets.findMissingKeys().then(
+          (keyIds) => keyIds.map((keyId) => `Stored secrets need the encryption key ${keyId}, which is not configured`),
           () => [],
         ),
       ])

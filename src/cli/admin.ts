@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
+import { changeLimits, raiseLimits } from '../commands/billing/change-limits.ts'
 import { listMisplaced } from '../commands/posts/list-misplaced.ts'
+import { rewrapSecrets } from '../commands/shared/sealed-secrets.ts'
 import { changeActivity } from '../commands/users/change-activity.ts'
 import { changeRole } from '../commands/users/change-role.ts'
 import { createUser } from '../commands/users/create-user.ts'
@@ -19,8 +21,11 @@ const USAGE = `Usage:
   npm run admin -- revoke <email>
   npm run admin -- disable <email>
   npm run admin -- enable <email>
+  npm run admin -- limits <email> [--posts <number>] [--captions <number>]
+  npm run admin -- raise-limits <posts>
   npm run admin -- list
-  npm run admin -- misplaced`
+  npm run admin -- misplaced
+  npm run admin -- rewrap`
 
 /** The commands that change an account. Each adds an entry to the audit log, like a change by an admin. */
 const CHANGES = {
@@ -50,9 +55,12 @@ await runProcess(async () => {
   try {
     await assertSchema(context.database)
     if (command === 'create' && email) await create(context, email, values)
+    else if (command === 'limits' && email) await setLimits(context, email, values)
+    else if (command === 'raise-limits' && email) await raise(context, email)
     else if (isChange(command) && email) await change(context, command, email)
     else if (command === 'list') await list(context)
     else if (command === 'misplaced') await printMisplaced(context)
+    else if (command === 'rewrap') await rewrap(context)
     else throw new Error(USAGE)
   } finally {
     await context.close()
@@ -70,7 +78,12 @@ function readArguments() {
   try {
     return parseArgs({
       allowPositionals: true,
-      options: { name: { type: 'string' }, 'password-stdin': { type: 'boolean', default: false } },
+      options: {
+        name: { type: 'string' },
+        'password-stdin': { type: 'boolean', default: false },
+        posts: { type: 'string' },
+        captions: { type: 'string' },
+      },
     })
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`, { cause: error })
@@ -97,11 +110,41 @@ function isChange(command: string | undefined): command is keyof typeof CHANGES 
 }
 
 async function change(context: Context, command: keyof typeof CHANGES, email: string): Promise<void> {
-  const user = await context.users.findByEmail(email)
-  if (!user) throw new Error(`No account has the address ${email}. Run "npm run admin -- list" to see all accounts.`)
+  const { _id } = await findUser(context, email)
   const { apply, result } = CHANGES[command]
-  await apply(context, user._id)
+  await apply(context, _id)
   print(`${email} ${result}.`)
+}
+
+async function findUser({ users }: Context, email: string): Promise<User> {
+  const user = await users.findByEmail(email)
+  if (!user) throw new Error(`No account has the address ${email}. Run "npm run admin -- list" to see all accounts.`)
+  return user
+}
+
+async function setLimits(
+  context: Context,
+  email: string,
+  { posts, captions }: { posts?: string | undefined; captions?: string | undefined },
+): Promise<void> {
+  if (posts === undefined && captions === undefined) throw new Error(USAGE)
+  const { _id, limits } = await findUser(context, email)
+  const changed = await changeLimits(context, CLI_ACTOR, _id, {
+    maxPosts: posts === undefined ? limits.maxPosts : parseCount(posts),
+    maxCaptionGenerations: captions === undefined ? limits.maxCaptionGenerations : parseCount(captions),
+  })
+  const { maxPosts, maxCaptionGenerations } = changed.limits
+  print(`${email} has ${maxPosts} posts and ${maxCaptionGenerations} caption generations.`)
+}
+
+/** Raises the limits of accounts that still have an earlier post limit. */
+async function raise(context: Context, posts: string): Promise<void> {
+  print(`Raised: ${await raiseLimits(context, CLI_ACTOR, parseCount(posts))}.`)
+}
+
+function parseCount(value: string): number {
+  if (!/^\d{1,9}$/.test(value)) throw new Error(`${value} is not a whole number from 0 to 999999999`)
+  return Number(value)
 }
 
 async function list({ users }: Context): Promise<void> {
@@ -117,6 +160,21 @@ async function printMisplaced(context: Context): Promise<void> {
     rows.push([post.email, post.postId, post.platform, post.createdFor, post.publishedOn, post.url])
   }
   printTable(rows)
+}
+
+/**
+ * Seals every secret with the first key of TOKEN_ENCRYPTION_KEYS, and prints which keys secrets need afterwards.
+ * @throws Error while a secret needs another key
+ */
+async function rewrap(context: Context): Promise<void> {
+  const { cipher, sealedValues } = context
+  const { moved, unreadable } = await rewrapSecrets(context)
+  print(`Moved to the key ${cipher.sealingKeyId}: ${moved}. Unreadable: ${unreadable}.`)
+  const counts = [...(await sealedValues.countByKey())]
+  printTable([['KEY', 'SECRETS'], ...counts.map(([keyId, count]) => [keyId, String(count)])])
+  if (counts.some(([keyId]) => keyId !== cipher.sealingKeyId)) {
+    throw new Error('Secrets still need another key. Add the keys that are missing, and run the command again.')
+  }
 }
 
 function printTable(rows: string[][]): void {

@@ -17,10 +17,25 @@ export function burstLimits(config: Config): BurstLimits {
   return { atInstant: config.USER_POSTS_AT_INSTANT, perSecond: config.USER_POSTS_PER_SECOND }
 }
 
+/** The limits of plans that are paid for. */
+const PAID_LIMITS: Record<SubscriptionPlan, Limits> = {
+  free: { maxPosts: 30, maxCaptionGenerations: 15 },
+  pro: { maxPosts: 60, maxCaptionGenerations: 30 },
+}
+/** Without payments no invoice ever resets what a user has used. */
+const UNPAID_LIMITS: Limits = { maxPosts: 1_000_000, maxCaptionGenerations: 1_000_000 }
+
 /** The limits of new accounts and of accounts set to a plan now. Existing accounts keep the limits on their record. */
 export function planLimits(config: Config): Record<SubscriptionPlan, Limits> {
+  const { free, pro } = config.STRIPE_SECRET_KEY === '' ? { free: UNPAID_LIMITS, pro: UNPAID_LIMITS } : PAID_LIMITS
   return {
-    free: { maxPosts: config.PLAN_FREE_MAX_POSTS, maxCaptionGenerations: config.PLAN_FREE_MAX_CAPTIONS },
-    pro: { maxPosts: config.PLAN_PRO_MAX_POSTS, maxCaptionGenerations: config.PLAN_PRO_MAX_CAPTIONS },
+    free: {
+      maxPosts: config.PLAN_FREE_MAX_POSTS ?? free.maxPosts,
+      maxCaptionGenerations: config.PLAN_FREE_MAX_CAPTIONS ?? free.maxCaptionGenerations,
+    },
+    pro: {
+      maxPosts: config.PLAN_PRO_MAX_POSTS ?? pro.maxPosts,
+      maxCaptionGenerations: config.PLAN_PRO_MAX_CAPTIONS ?? pro.maxCaptionGenerations,
+    },
   }
 }

@@ -13,6 +13,14 @@ const address = (description: string, value?: string) =>
   })
 const number = (description: string, value: number, minimum = 0) =>
   Type.Number({ description, default: value, minimum })
+/** The allowance of a plan, whose default depends on payments: see `planLimits`. */
+const allowance = (description: string, withPayments: number) =>
+  Type.Optional(
+    Type.Integer({
+      description: `${description}; by default ${withPayments} with payments, 1000000 without`,
+      minimum: 0,
+    }),
+  )
 /** A share that both our own turns and Temporal accept. */
 const weight = (description: string, value: number) =>
   Type.Number({ description, default: value, minimum: 1, maximum: 1_000 })
@@ -150,10 +158,10 @@ export const ConfigSchema = Type.Object(
     CAPTIONS_MODEL: text('Model for captions', 'gpt-5-mini'),
     CAPTIONS_TIMEOUT_MS: number('Deadline of one caption call', 20_000, 100),
 
-    PLAN_FREE_MAX_POSTS: number('Post allowance of a new Free account', 30),
-    PLAN_FREE_MAX_CAPTIONS: number('Caption allowance of a new Free account', 15),
-    PLAN_PRO_MAX_POSTS: number('Post allowance of an account set to Pro', 60),
-    PLAN_PRO_MAX_CAPTIONS: number('Caption allowance of an account set to Pro', 30),
+    PLAN_FREE_MAX_POSTS: allowance('Post allowance of a new Free account', 30),
+    PLAN_FREE_MAX_CAPTIONS: allowance('Caption allowance of a new Free account', 15),
+    PLAN_PRO_MAX_POSTS: allowance('Post allowance of an account set to Pro', 60),
+    PLAN_PRO_MAX_CAPTIONS: allowance('Caption allowance of an account set to Pro', 30),
     PLAN_FREE_MAX_ACCOUNTS: number(
       'Platform accounts that a Free user can connect; at least one on each platform',
       10,
@@ -323,7 +331,7 @@ const NEEDED_WITH: [keyof Config, (keyof Config)[]][] = [
 ]
 
 function parseValue(schema: TSchema, value: string): unknown {
-  if (schema['type'] === 'number') return value.trim() === '' ? NaN : Number(value)
+  if (schema['type'] === 'number' || schema['type'] === 'integer') return value.trim() === '' ? NaN : Number(value)
   if (schema['type'] === 'boolean') return value === 'true' ? true : value === 'false' ? false : value
   return value
 }

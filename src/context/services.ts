@@ -1,6 +1,5 @@
 import { createAccountCredentials } from '../commands/accounts/account-credentials.ts'
 import { createAccountLimit } from '../commands/accounts/account-limit.ts'
-import { createMissingKeys } from '../commands/accounts/missing-keys.ts'
 import type { Parts } from '../commands/parts.ts'
 import { paymentBacklog } from '../commands/billing/payment-backlog.ts'
 import { createSyncSubscription } from '../commands/billing/sync-subscription.ts'
@@ -9,6 +8,7 @@ import { mailBacklog } from '../commands/notifications/queue-mail.ts'
 import { pushBacklog } from '../commands/notifications/start-pushes.ts'
 import { createEventRelay } from '../commands/events/relay-events.ts'
 import type { BackgroundBacklog } from '../commands/shared/background-backlog.ts'
+import { createSealedSecrets } from '../commands/shared/sealed-secrets.ts'
 import { createDiscardPrepared } from '../commands/posts/discard-prepared.ts'
 import { createStartQueue } from '../commands/posts/start-queue.ts'
 import { createStorePost } from '../commands/posts/store-post.ts'
@@ -46,7 +46,7 @@ export function createServices(config: Config, parts: Parts) {
   return {
     credentials,
     eventRelay,
-    findMissingKeys: createMissingKeys(parts),
+    sealedSecrets: createSealedSecrets(parts),
     findAccountLimit: createAccountLimit(parts.users, accountLimits(config)),
     storePost: createStorePost({ ...parts, eventRelay }),
     startQueue: createStartQueue(parts, weights),

@@ -18,7 +18,7 @@ type Context = SecretContext | RecordSecretContext
  * Encrypts secrets at rest. A sealed secret has the form `v1.kid.iv.ciphertext.tag`.
  *
  * Every key of `keys` opens what it sealed; the first one seals. To rotate, add the new key at the end, deploy it to every
- * process, then move it to the front. Without the key of a secret, what needs it waits.
+ * process, then move it to the front. Without the key of a secret, what needs it waits. `rewrapSecrets` ends the need for old keys.
  * @param onUnreadable called with the key id of a secret that cannot be opened
  * @param keys the value of TOKEN_ENCRYPTION_KEYS, `kid:base64 of 32 bytes`, several separated by commas
  * @throws Error that names the variable and the position of the wrong key, never its value
@@ -36,6 +36,9 @@ export function createTokenCipher(keys: string, onUnreadable: (keyId: string) =>
   }
 
   return {
+    /** The id of the key that seals. */
+    sealingKeyId: sealingId,
+
     /** Returns whether there is a key with this id. */
     hasKey: (keyId: string): boolean => keysById.has(keyId),
 

@@ -23,6 +23,7 @@ import { createCallWindows } from './quotas/call-windows.ts'
 import { watchChanges } from './shared/change-stream.ts'
 import type { Database } from './shared/database.ts'
 import { createRateLimits } from './shared/rate-limits.ts'
+import { createSealedValues } from './shared/sealed-values.ts'
 import { createAddressCodeStore } from './users/address-codes.ts'
 import { createApiKeyStore } from './users/api-keys.ts'
 import { createAuditLog } from './users/audit.ts'
@@ -99,6 +100,7 @@ export function createStores({ database, now, onPendingEvents, startPushes, onLo
     identityAttempts: createIdentityAttemptStore(connection),
     loginThrottle,
     rateLimits,
+    sealedValues: createSealedValues(connection),
     audit: createAuditLog(connection),
     erasures: createErasureStore(connection),
     userStatistics: createUserStatistics(connection),

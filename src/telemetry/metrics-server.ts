@@ -1,14 +1,16 @@
 import { createServer, type Server } from 'node:http'
 import type { Context } from '../context.ts'
-import { SECOND } from '../domain/shared/times.ts'
+import { MINUTE, SECOND } from '../domain/shared/times.ts'
 import type { Metrics } from './metrics.ts'
 import { runPeriodically } from '../flow/periodically.ts'
 
 const PROBE_EVERY_MS = 10 * SECOND
+/** Counting reads every secret. */
+const COUNT_SECRETS_EVERY_MS = 10 * MINUTE
 
 /** Serves the metrics of this process, and probes MongoDB and Temporal for them. Port 0 turns both off. */
 export async function startMetricsServer(context: Context): Promise<{ close(): Promise<void> }> {
-  const { config, metrics, database, orchestrator } = context
+  const { config, metrics, database, orchestrator, sealedSecrets } = context
   const server = await serveMetrics(metrics, config.HOST, config.METRICS_PORT)
   if (config.METRICS_PORT === 0) return server
 
@@ -22,6 +24,7 @@ export async function startMetricsServer(context: Context): Promise<{ close(): P
       () => orchestrator.ping(),
       (...result) => metrics.serverProbed('temporal', ...result),
     ),
+    runPeriodically(() => sealedSecrets.countByKey().then(metrics.secretsCounted, () => {}), COUNT_SECRETS_EVERY_MS),
   ]
   return {
     async close() {

@@ -49,8 +49,8 @@ export type LoginLimit = (typeof LOGIN_LIMITS)[number]
 export type ProbedServer = (typeof SERVERS)[number]
 
 /**
- * The metrics of this process for Prometheus. Labels come from closed lists (platforms, outcomes, route patterns). They never contain
- * ids, or texts of users or platforms.
+ * The metrics of this process for Prometheus. Labels come from closed lists (platforms, outcomes, route patterns, encryption keys). They
+ * never contain ids, or texts of users or platforms.
  */
 export function createMetrics() {
   const registry = new Registry()
@@ -157,6 +157,7 @@ export function createMetrics() {
     ['workflow'],
   )
   const queuedStarts = gauge('starts_queued', 'New posts whose workflows are not started yet', [])
+  const sealedSecrets = gauge('sealed_secrets', 'Stored secrets by the encryption key that they need', ['key'])
   const up = gauge('server_up', '1 when the server answered the last probe in time', ['server'])
   const probeSeconds = gauge('server_probe_seconds', 'Duration of the last probe', ['server'])
   // The default metrics report the used heap, but not its limit.
@@ -257,6 +258,11 @@ export function createMetrics() {
     loginFailed: (reason: LoginFailure): void => loginFailures.inc({ reason }),
     loginThrottled: (limit: LoginLimit): void => loginLimits.inc({ limit }),
     pushFailed: (): void => pushFailures.inc(),
+    /** @param counts the number of secrets by the id of their key */
+    secretsCounted(counts: Map<string, number>): void {
+      sealedSecrets.reset()
+      for (const [key, count] of counts) sealedSecrets.set({ key }, count)
+    },
     serverProbed(server: ProbedServer, isUp: boolean, seconds: number): void {
       up.set({ server }, isUp ? 1 : 0)
       probeSeconds.set({ server }, seconds)

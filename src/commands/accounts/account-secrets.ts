@@ -1,5 +1,5 @@
 import type { Platform } from '../../domain/shared/platforms.ts'
-import { SecretUnreadableError, type SecretContext } from '../../domain/shared/secrets.ts'
+import { accountSecret, SecretUnreadableError, type SecretContext } from '../../domain/shared/secrets.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 import type { Credentials, PlatformAdapter } from '../../platforms/contract.ts'
@@ -14,9 +14,9 @@ type Owner = Omit<SecretContext, 'field'>
 export function sealSecrets(cipher: TokenCipher, owner: Owner, secrets: Omit<Credentials, 'version'>): SealedAuth {
   const { accessToken, tokenSecret, refreshToken, expiresAt = null, endsAt = null } = secrets
   return {
-    accessToken: cipher.seal(accessToken, { ...owner, field: 'accessToken' }),
-    ...(tokenSecret !== undefined && { tokenSecret: cipher.seal(tokenSecret, { ...owner, field: 'tokenSecret' }) }),
-    refreshToken: refreshToken === undefined ? null : cipher.seal(refreshToken, { ...owner, field: 'refreshToken' }),
+    accessToken: cipher.seal(accessToken, accountSecret('accessToken')(owner)),
+    ...(tokenSecret !== undefined && { tokenSecret: cipher.seal(tokenSecret, accountSecret('tokenSecret')(owner)) }),
+    refreshToken: refreshToken === undefined ? null : cipher.seal(refreshToken, accountSecret('refreshToken')(owner)),
     expiresAt,
     endsAt,
   }
@@ -34,9 +34,9 @@ export function openSecrets(
     accountId,
     handle,
     version,
-    accessToken: cipher.open(accessToken, { ...owner, field: 'accessToken' }),
-    ...(tokenSecret !== undefined && { tokenSecret: cipher.open(tokenSecret, { ...owner, field: 'tokenSecret' }) }),
-    ...(refreshToken !== null && { refreshToken: cipher.open(refreshToken, { ...owner, field: 'refreshToken' }) }),
+    accessToken: cipher.open(accessToken, accountSecret('accessToken')(owner)),
+    ...(tokenSecret !== undefined && { tokenSecret: cipher.open(tokenSecret, accountSecret('tokenSecret')(owner)) }),
+    ...(refreshToken !== null && { refreshToken: cipher.open(refreshToken, accountSecret('refreshToken')(owner)) }),
     ...(server !== null && { serviceUrl: server }),
     ...(expiresAt && { expiresAt }),
     ...(endsAt && { endsAt }),

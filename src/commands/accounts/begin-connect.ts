@@ -1,10 +1,11 @@
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { REDIRECT_LIFETIME_MS } from '../../domain/shared/redirects.ts'
+import { connectAttemptSecret } from '../../domain/shared/secrets.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { RedirectConnect } from '../../platforms/contract.ts'
 import { PlatformError, ServerNotAllowedError } from '../../platforms/errors.ts'
-import { connectAttemptContext, sealAttemptSecrets } from '../shared/attempt-secrets.ts'
+import { sealAttemptSecrets } from '../shared/attempt-secrets.ts'
 import { mapPlatformOutage } from './map-platform-error.ts'
 import { hashSecret, newSecret } from '../../security/random.ts'
 import type { CommandContext } from '../context.ts'
@@ -53,7 +54,7 @@ export async function beginConnect(
     ...owner,
     sessionId,
     ...(!replace && { adds: true }),
-    secrets: sealAttemptSecrets(deps.cipher, connectAttemptContext(owner), secrets),
+    secrets: sealAttemptSecrets(deps.cipher, connectAttemptSecret(owner), secrets),
     bindingHash: binding === null ? null : hashSecret(binding),
     ...(lookup !== undefined && { lookupHash: hashSecret(lookup) }),
     expiresAt,

@@ -8,11 +8,12 @@ import {
 import { toPlatformReason, type PlatformReason } from '../../domain/posts/platform-reason.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
+import { connectAttemptSecret } from '../../domain/shared/secrets.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { RedirectConnect } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import type { AttemptName, ConnectAttempt } from '../../store/accounts/connect-attempts.ts'
-import { connectAttemptContext, openAttemptSecrets } from '../shared/attempt-secrets.ts'
+import { openAttemptSecrets } from '../shared/attempt-secrets.ts'
 import { hashSecret } from '../../security/random.ts'
 import { saveOffer } from './offers.ts'
 import { storeConnection } from './store-connection.ts'
@@ -57,7 +58,7 @@ export async function finishConnect(deps: CommandContext, input: FinishConnect):
   const attempt = redirect && (await takeAttempt(deps, redirect, input))
   if (!redirect || !attempt?.secrets || !(await isSessionActive(deps, attempt))) return ATTEMPT_INVALID
   if (query['error'] !== undefined) return toRefusedConnect(query)
-  const secrets = openAttemptSecrets(deps.cipher, connectAttemptContext(attempt), attempt.secrets)
+  const secrets = openAttemptSecrets(deps.cipher, connectAttemptSecret(attempt), attempt.secrets)
   let offer: string | null = null
   try {
     const signal = AbortSignal.timeout(COMPLETE_TIMEOUT_MS)

@@ -1,11 +1,12 @@
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { REDIRECT_LIFETIME_MS } from '../../domain/shared/redirects.ts'
+import { connectAttemptSecret } from '../../domain/shared/secrets.ts'
 import { ServiceError, validationFailed } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { OfferedAccount, RedirectResult } from '../../platforms/contract.ts'
 import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
 import type { ConnectAttempt } from '../../store/accounts/connect-attempts.ts'
-import { connectAttemptContext, openAttemptSecrets, sealAttemptSecrets } from '../shared/attempt-secrets.ts'
+import { openAttemptSecrets, sealAttemptSecrets } from '../shared/attempt-secrets.ts'
 import { mapPlatformError } from './map-platform-error.ts'
 import { storeConnection } from './store-connection.ts'
 import type { CommandContext } from '../context.ts'
@@ -28,7 +29,7 @@ export async function saveOffer(
   offered: readonly OfferedAccount[],
 ): Promise<string | null> {
   if (offered.length < 2) return null
-  const sealed = sealAttemptSecrets(cipher, connectAttemptContext(attempt), { offered: JSON.stringify(offered) })
+  const sealed = sealAttemptSecrets(cipher, connectAttemptSecret(attempt), { offered: JSON.stringify(offered) })
   await connectAttempts.saveOffer(attempt, sealed, new Date(clock.now().getTime() + REDIRECT_LIFETIME_MS))
   return attempt._id
 }
@@ -102,6 +103,6 @@ async function open(
 async function readOffer({ connectAttempts, cipher, clock }: CommandContext, userId: string, offerId: string) {
   const attempt = await connectAttempts.findOffer(userId, offerId, clock.now())
   if (!attempt?.offer) throw new ServiceError('NOT_FOUND', 'The offer has expired. Connect the platform again.')
-  const { offered = '[]' } = openAttemptSecrets(cipher, connectAttemptContext(attempt), attempt.offer)
+  const { offered = '[]' } = openAttemptSecrets(cipher, connectAttemptSecret(attempt), attempt.offer)
   return { platform: attempt.platform, offered: JSON.parse(offered) as OfferedAccount[] }
 }

@@ -1,23 +1,17 @@
-import type { RecordSecretContext } from '../../domain/shared/secrets.ts'
+import { serverApplicationSecret } from '../../domain/shared/secrets.ts'
 import type { ServerApplication, ServerApplications } from '../../platforms/contract.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
-import {
-  SERVER_APPLICATIONS,
-  type ServerApplicationStore,
-  type StoredApplication,
-} from '../../store/accounts/server-applications.ts'
+import type { ServerApplicationStore, StoredApplication } from '../../store/accounts/server-applications.ts'
 
 interface ServerApplicationsDeps {
   store: ServerApplicationStore
   cipher: TokenCipher
 }
 
-const contextOf = (id: string): RecordSecretContext => ({ collection: SERVER_APPLICATIONS, id, field: 'clientSecret' })
-
 /** Seals the secrets of applications on servers that users named. */
 export function createServerApplications({ store, cipher }: ServerApplicationsDeps): ServerApplications {
   function open({ _id, clientId, clientSecret, redirectUri }: StoredApplication): ServerApplication {
-    return { clientId, clientSecret: cipher.open(clientSecret, contextOf(_id)), redirectUri }
+    return { clientId, clientSecret: cipher.open(clientSecret, serverApplicationSecret({ _id })), redirectUri }
   }
 
   /** @throws SecretUnreadableError */
@@ -31,7 +25,7 @@ export function createServerApplications({ store, cipher }: ServerApplicationsDe
 
     async add(name, application) {
       const { clientId, clientSecret, redirectUri } = application
-      const sealed = cipher.seal(clientSecret, contextOf(name))
+      const sealed = cipher.seal(clientSecret, serverApplicationSecret({ _id: name }))
       const isStored = await store.insert({ _id: name, clientId, clientSecret: sealed, redirectUri })
       return isStored ? application : ((await find(name)) ?? application)
     },

@@ -1,4 +1,5 @@
 import type { MailBody } from '../../domain/notifications/mails.ts'
+import { mailSecret } from '../../domain/shared/secrets.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
 
 /** The parts of a mail that are stored encrypted. */
@@ -9,14 +10,10 @@ export interface MailContent extends MailBody {
 
 /** Seals the content; it opens only for this mail. */
 export function sealMail(cipher: TokenCipher, mailId: string, content: MailContent): string {
-  return cipher.seal(JSON.stringify(content), toSecretContext(mailId))
+  return cipher.seal(JSON.stringify(content), mailSecret({ _id: mailId }))
 }
 
 /** @throws SecretUnreadableError */
 export function openMail(cipher: TokenCipher, mailId: string, sealed: string): MailContent {
-  return JSON.parse(cipher.open(sealed, toSecretContext(mailId))) as MailContent
-}
-
-function toSecretContext(id: string) {
-  return { collection: 'mails', id, field: 'sealed' }
+  return JSON.parse(cipher.open(sealed, mailSecret({ _id: mailId }))) as MailContent
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { PushPlatform } from '../../domain/notifications/push.ts'
-import { SecretUnreadableError, type RecordSecretContext } from '../../domain/shared/secrets.ts'
+import { pushTokenSecret, SecretUnreadableError } from '../../domain/shared/secrets.ts'
 import type { PushDevice } from '../../store/notifications/push-tokens.ts'
 import type { CommandContext } from '../context.ts'
 
@@ -12,7 +12,7 @@ export async function registerPushDevice(
   { userId, token, platform }: { userId: string; token: string; platform: PushPlatform },
 ): Promise<void> {
   const _id = hashToken(token)
-  const sealedToken = cipher.seal(token, toSecretContext({ _id, userId }))
+  const sealedToken = cipher.seal(token, pushTokenSecret({ _id, userId }))
   await pushTokens.register({ _id, userId, platform, sealedToken })
 }
 
@@ -28,7 +28,7 @@ export function forgetPushDevice(
 /** Opens a device's token; null when it cannot be read. */
 export function openPushToken({ cipher }: Pick<CommandContext, 'cipher'>, device: PushDevice): string | null {
   try {
-    return cipher.open(device.sealedToken, toSecretContext(device))
+    return cipher.open(device.sealedToken, pushTokenSecret(device))
   } catch (error) {
     if (error instanceof SecretUnreadableError) return null
     throw error
@@ -37,9 +37,4 @@ export function openPushToken({ cipher }: Pick<CommandContext, 'cipher'>, device
 
 function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('base64url')
-}
-
-/** The context includes the owner, so that a device with a new owner gets no message meant for the previous one. */
-function toSecretContext({ _id, userId }: Pick<PushDevice, '_id' | 'userId'>): RecordSecretContext {
-  return { collection: 'pushDevices', id: `${userId}/${_id}`, field: 'sealedToken' }
 }

@@ -1,21 +1,7 @@
 import type { RecordSecretContext, SecretContext } from '../../domain/shared/secrets.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
-import type { ConnectAttempt } from '../../store/accounts/connect-attempts.ts'
-import type { IdentityAttempt } from '../../store/users/identity-attempts.ts'
 
-export type AttemptContext = SecretContext | RecordSecretContext
-
-export function connectAttemptContext({
-  _id,
-  userId,
-  platform,
-}: Pick<ConnectAttempt, '_id' | 'userId' | 'platform'>): AttemptContext {
-  return { userId, platform, field: `connectAttempt ${_id}`, version: 0 }
-}
-
-export function identityAttemptContext({ _id }: Pick<IdentityAttempt, '_id'>): AttemptContext {
-  return { collection: 'loginAttempts', id: _id, field: 'secrets' }
-}
+type AttemptContext = SecretContext | RecordSecretContext
 
 /** Seals the secrets; they open only for this attempt. */
 export function sealAttemptSecrets(

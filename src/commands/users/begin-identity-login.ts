@@ -1,6 +1,7 @@
 import { REDIRECT_LIFETIME_MS } from '../../domain/shared/redirects.ts'
+import { identityAttemptSecret } from '../../domain/shared/secrets.ts'
 import type { IdentityProvider } from '../../integrations/openid/openid.ts'
-import { identityAttemptContext, sealAttemptSecrets } from '../shared/attempt-secrets.ts'
+import { sealAttemptSecrets } from '../shared/attempt-secrets.ts'
 import { hashSecret, newSecret } from '../../security/random.ts'
 import type { CommandContext } from '../context.ts'
 
@@ -19,7 +20,7 @@ export async function beginIdentityLogin(
   const _id = hashSecret(state)
   await loginAttempts.insert({
     _id,
-    secrets: sealAttemptSecrets(cipher, identityAttemptContext({ _id }), secrets),
+    secrets: sealAttemptSecrets(cipher, identityAttemptSecret({ _id }), secrets),
     bindingHash: hashSecret(binding),
     expiresAt: new Date(clock.now().getTime() + REDIRECT_LIFETIME_MS),
     consumedAt: null,

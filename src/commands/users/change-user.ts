@@ -12,6 +12,8 @@ type Session = Parameters<NotificationStore['insert']>[1]
 interface Change {
   action: AuditAction
   set: UserChange
+  /** Fields that the record must still have. */
+  condition?: object
   /** The part of the record that the audit log stores, before and after. */
   facts(user: User): AuditFacts
   /** The notification for the user when something changed. */
@@ -29,7 +31,7 @@ export async function changeUser(deps: CommandContext, actor: Actor, userId: str
   let records: Notification[] = []
   const user = await deps.database.transaction(async (session) => {
     const isErased = await deps.erasures.isBegun(userId, session)
-    const changed = isErased ? null : await deps.users.change(userId, change.set, session)
+    const changed = isErased ? null : await deps.users.change(userId, change.set, session, change.condition)
     if (!changed) throw new ServiceError('NOT_FOUND', 'User not found')
     const [before, after] = [change.facts(changed.before), change.facts(changed.after)]
     if (JSON.stringify(before) === JSON.stringify(after)) return changed.after

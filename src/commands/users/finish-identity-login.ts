@@ -1,11 +1,12 @@
 import type { LoginRefusal } from '../../domain/users/identity-login.ts'
 import { isMailAddress } from '../../domain/users/mail-addresses.ts'
 import { pickUsableName } from '../../domain/users/names.ts'
+import { identityAttemptSecret } from '../../domain/shared/secrets.ts'
 import { newUser, type User } from '../../domain/users/user.ts'
 import type { Identity, IdentityProvider } from '../../integrations/openid/openid.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
 import { newId } from '../../store/shared/schema.ts'
-import { identityAttemptContext, openAttemptSecrets } from '../shared/attempt-secrets.ts'
+import { openAttemptSecrets } from '../shared/attempt-secrets.ts'
 import { openSession, type Client, type SessionTokens } from './open-session.ts'
 import { hashSecret } from '../../security/random.ts'
 import type { SessionContext } from '../context.ts'
@@ -47,7 +48,7 @@ export async function finishIdentityLogin(
     deps.clock.now(),
   )
   if (!attempt?.secrets) return { refusal: 'session_expired' }
-  const { nonce, verifier } = openAttemptSecrets(deps.cipher, identityAttemptContext(attempt), attempt.secrets)
+  const { nonce, verifier } = openAttemptSecrets(deps.cipher, identityAttemptSecret(attempt), attempt.secrets)
 
   let identity: Identity
   try {

@@ -1,16 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { SecretUnreadableError, type RecordSecretContext } from '../../domain/shared/secrets.ts'
+import { SecretUnreadableError, webhookSecret } from '../../domain/shared/secrets.ts'
 import { SECRET_BYTES, SECRET_PREFIX, type Webhook } from '../../domain/webhooks/webhooks.ts'
 import type { TokenCipher } from '../../security/token-cipher.ts'
-import { WEBHOOKS } from '../../store/webhooks/webhooks.ts'
-
-/** Both secrets of a webhook have the same context, so that a rotation only moves the old one. */
-const toContext = (id: string): RecordSecretContext => ({ collection: WEBHOOKS, id, field: 'secret' })
 
 /** Creates a signing secret and its stored form. */
 export function createWebhookSecret(cipher: TokenCipher, webhookId: string) {
   const secret = `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`
-  return { secret, sealed: cipher.seal(secret, toContext(webhookId)) }
+  return { secret, sealed: cipher.seal(secret, webhookSecret({ _id: webhookId })) }
 }
 
 /** Returns the secrets that sign now, the current one first; null when the current one can no longer be read. */
@@ -21,7 +17,7 @@ export function openWebhookSecrets(
 ): string[] | null {
   const open = (sealed: string): string | null => {
     try {
-      return cipher.open(sealed, toContext(_id))
+      return cipher.open(sealed, webhookSecret({ _id }))
     } catch (error) {
       if (error instanceof SecretUnreadableError) return null
       throw error

@@ -5,6 +5,7 @@ import type { Role } from './user.ts'
 
 export const AUDIT_ACTIONS = [
   'update-plan',
+  'update-limits',
   'update-activity',
   'update-role',
   'replay-dead-letter',

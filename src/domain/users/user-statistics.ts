@@ -1,4 +1,4 @@
-/** Numbers of users from the database, at one point in time. */
+/** Numbers of users from the database. */
 export interface UserCounts {
   total: number
   disabled: number

@@ -44,14 +44,23 @@ const UNKNOWN_NAME = ['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA']
 export function createPublicServers(options: PublicServersOptions) {
   const { configured, services = [], allowedPrivate = [], only = [], resolve = resolveWithSystem } = options
   const named = new Set(allowedPrivate.filter((origin) => !origin.endsWith(ANY_PORT)).map(toOrigin))
-  /** The beginnings of allowed origins with any port. */
-  const namedHosts = allowedPrivate.filter((origin) => origin.endsWith(ANY_PORT)).map((origin) => origin.slice(0, -1))
+  /** The allowed origins with any port, without it. */
+  const namedHosts = allowedPrivate
+    .filter((origin) => origin.endsWith(ANY_PORT))
+    .map((origin) => new URL(origin.slice(0, -ANY_PORT.length)))
   /** Servers that users may name without being public. */
   const chosen = new Set([...configured.map(toOrigin), ...named])
   const trusted = new Set([...chosen, ...services.map(toOrigin)])
 
-  const hasNamedHost = (origin: string) =>
-    namedHosts.some((start) => origin.startsWith(start) && /^\d+$/.test(origin.slice(start.length)))
+  function hasNamedHost(url: string): boolean {
+    if (!URL.canParse(url)) return false
+    const { origin, protocol, hostname, port } = new URL(url)
+    const isNamed = namedHosts.some((named) => named.protocol === protocol && named.hostname === hostname)
+    return isNamed && origin === url && port !== ''
+  }
+
+  /** Returns whether users may name a server although it may be private. */
+  const isChosen = (origin: string) => chosen.has(origin) || hasNamedHost(origin)
   const isTrusted = (origin: string) => trusted.has(origin) || hasNamedHost(origin)
 
   function isListed(origin: string): boolean {
@@ -64,9 +73,11 @@ export function createPublicServers(options: PublicServersOptions) {
     const text = typed.trim()
     const byHost = [...named].find((origin) => new URL(origin).host === text)
     if (byHost !== undefined) return byHost
+    const byAnyPort = namedHosts.map(({ protocol }) => `${protocol}//${text}`).find(hasNamedHost)
+    if (byAnyPort !== undefined) return byAnyPort
     if (!/^https?:\/\/[^\s@?#\\]+$/i.test(text) || !URL.canParse(text)) return null
     const { origin, pathname } = new URL(text)
-    return pathname === '/' && chosen.has(origin) ? origin : null
+    return pathname === '/' && isChosen(origin) ? origin : null
   }
 
   /**
@@ -76,13 +87,13 @@ export function createPublicServers(options: PublicServersOptions) {
   function parse(typed: string): string {
     const origin = findChosen(typed) ?? parseServerAddress(typed)
     if (origin === null) throw new ServerNotAllowedError(NOT_PUBLIC)
-    if (!chosen.has(origin) && !isListed(origin)) throw new ServerNotAllowedError(NOT_LISTED)
+    if (!isChosen(origin) && !isListed(origin)) throw new ServerNotAllowedError(NOT_LISTED)
     return origin
   }
 
   /** Returns whether a URL is the origin of a server that users may name. Makes no call. */
   function isAllowed(url: string): boolean {
-    if (chosen.has(url) || hasNamedHost(url)) return true
+    if (isChosen(url)) return true
     return parseServerAddress(url) === url && isListed(url)
   }
 

@@ -122,18 +122,6 @@ export function createAccountStore({
       await collection().updateOne({ _id, followersDueAt }, { $set: { followersDueAt: dueAt } })
     },
 
-    /** The ids of the encryption keys that stored logins need. */
-    async listKeyIds(): Promise<string[]> {
-      const keyId = { $arrayElemAt: [{ $split: ['$auth.accessToken', '.'] }, 1] }
-      const found = await collection()
-        .aggregate<{ _id: string }>([
-          { $match: { 'auth.accessToken': { $type: 'string' } } },
-          { $group: { _id: keyId } },
-        ])
-        .toArray()
-      return found.map(({ _id }) => _id)
-    },
-
     /** The platforms on which the user has connected an account. */
     connectedPlatforms: async (userId: string): Promise<Set<Platform>> =>
       new Set((await listConnected(userId)).map(({ platform }) => platform)),

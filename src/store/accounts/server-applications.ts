@@ -13,7 +13,7 @@ export interface StoredApplication {
   registeredAt: Date
 }
 
-export const SERVER_APPLICATIONS = 'serverApplications'
+const SERVER_APPLICATIONS = 'serverApplications'
 
 export function createServerApplicationStore(connection: Connection, now: () => Date) {
   const applications = nativeCollection<StoredApplication>(connection, SERVER_APPLICATIONS)

@@ -82,7 +82,7 @@ export function createDeadLetterStore(connection: Connection) {
           .skip((page - 1) * limit)
           .limit(limit)
           .toArray(),
-        collection().countDocuments({}, { maxTimeMS: LIST_DEADLINE_MS }),
+        collection().estimatedDocumentCount({ maxTimeMS: LIST_DEADLINE_MS }),
       ])
       return { letters, total }
     },

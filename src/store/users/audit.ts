@@ -48,7 +48,7 @@ export function createAuditLog(connection: Connection) {
           .skip((page - 1) * limit)
           .limit(limit)
           .toArray(),
-        collection().countDocuments({}, { maxTimeMS: LIST_DEADLINE_MS }),
+        collection().estimatedDocumentCount({ maxTimeMS: LIST_DEADLINE_MS }),
       ])
       return { entries, total }
     },

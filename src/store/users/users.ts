@@ -108,6 +108,9 @@ for (const id of PROCESSOR_IDS) {
 }
 userSchema.index({ [BILLED_BY.checkout]: 1 }, { partialFilterExpression: { [BILLED_BY.checkout]: { $gt: '' } } })
 userSchema.index({ role: 1 }, { partialFilterExpression: { role: 'admin' } })
+// For the statistics of admins.
+userSchema.index({ isDisabled: 1 }, { partialFilterExpression: { isDisabled: true } })
+userSchema.index({ 'subscription.plan': 1 }, { partialFilterExpression: { 'subscription.plan': 'pro' } })
 
 /** Stores user records. They contain the password hash: responses must go through a `present` function. */
 export function createUserStore(connection: Connection) {
@@ -243,13 +246,14 @@ export function createUserStore(connection: Connection) {
       return matchedCount === 1
     },
 
-    /** Returns the record before and after the change; null when there is no such user. */
+    /** Returns the record before and after the change; null when there is no such user, or its record does not have these fields. */
     async change(
       userId: string,
       change: UserChange,
       session: ClientSession,
+      condition: object = {},
     ): Promise<{ before: User; after: User } | null> {
-      const before = await collection().findOneAndUpdate({ _id: userId }, { $set: change }, { session })
+      const before = await collection().findOneAndUpdate({ ...condition, _id: userId }, { $set: change }, { session })
       const after = before && (await collection().findOne({ _id: userId }, { session }))
       return before && after && { before, after }
     },
@@ -308,6 +312,10 @@ export function createUserStore(connection: Connection) {
       return users.map(({ _id }) => _id)
     },
 
+    /** The users with this post limit, as a stream. No index is used, because only operators call it. */
+    allWithPostLimit: (maxPosts: number): AsyncIterable<Pick<User, '_id' | 'limits' | 'subscription'>> =>
+      collection().find({ 'limits.maxPosts': maxPosts }, { projection: { limits: 1, 'subscription.plan': 1 } }),
+
     async listAdmins(): Promise<string[]> {
       const admins = collection().find({ role: 'admin', isDisabled: false }, { projection: { _id: 1 } })
       return (await admins.toArray()).map(({ _id }) => _id)
@@ -323,7 +331,7 @@ export function createUserStore(connection: Connection) {
         collection()
           .find({}, { sort: NEWEST_FIRST, skip: (page - 1) * limit, limit, maxTimeMS: LIST_DEADLINE_MS })
           .toArray(),
-        collection().countDocuments({}, { maxTimeMS: LIST_DEADLINE_MS }),
+        collection().estimatedDocumentCount({ maxTimeMS: LIST_DEADLINE_MS }),
       ])
       return { users, total }
     },

@@ -13,7 +13,7 @@ import { anyOf } from '../shared/batching.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
 
-export const WEBHOOKS = 'webhooks'
+const WEBHOOKS = 'webhooks'
 
 const healthSchema = new Schema<WebhookHealth>(
   {

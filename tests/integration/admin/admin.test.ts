@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { derivePostEvents } from '../../../src/domain/events/post-events.ts'
 import type { Post } from '../../../src/domain/posts/post.ts'
+import { runAdmin } from '../../support/admin-command.ts'
 import { apiWorld, createAccount, type ApiWorld } from '../../support/api.ts'
 import { publishedPost, storePosts } from '../../support/published.ts'
 import { unique } from '../../support/servers.ts'
@@ -13,17 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Runs `npm run admin` as a separate process, like an operator. */
-async function admin(args: string[], input = '') {
-  const settings = Object.entries(world.context.config).map(([name, value]) => [name, String(value)])
-  const child = spawn(process.execPath, ['src/cli/admin.ts', ...args], {
-    env: { PATH: process.env['PATH'], ...Object.fromEntries(settings) },
-  })
-  child.stdin.end(input)
-  const exit = new Promise<number | null>((resolve) => child.once('close', resolve))
-  const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), exit])
-  return { output, errors, code }
-}
+const admin = (args: string[], input?: string) => runAdmin(world.context.config, args, input)
 
 const newEmail = () => `${unique('admin')}@example.test`
 
@@ -41,7 +30,7 @@ it('`admin create` shows a generated password once, and the account can log in',
     email,
     name: 'Grace',
     role: 'user',
-    limits: { maxPosts: 30, maxCaptionGenerations: 15 },
+    limits: { maxPosts: 1_000_000, maxCaptionGenerations: 1_000_000 },
   })
 })
 
@@ -70,6 +59,36 @@ it('`admin revoke`, `disable` and `enable` each leave an audit entry', async () 
     { actorId: 'cli', action: 'update-role', before: { role: 'admin' }, after: { role: 'user' }, ipAddress: null },
     { actorId: 'cli', action: 'update-activity', before: { isDisabled: false }, after: { isDisabled: true } },
     { actorId: 'cli', action: 'update-activity', before: { isDisabled: true }, after: { isDisabled: false } },
+  ])
+})
+
+it('`admin limits` sets the limits of one user, with an audit entry', async () => {
+  const { _id, email } = await createAccount(world.context)
+  const { output } = await admin(['limits', email, '--posts', '2000'])
+  expect(output).toBe(`${email} has 2000 posts and 15 caption generations.\n`)
+  const limits = { maxPosts: 2_000, maxCaptionGenerations: 15 }
+  expect((await world.context.users.findById(_id))!.limits).toEqual(limits)
+  expect(await Array.fromAsync(world.context.audit.streamBySubject(_id))).toMatchObject([
+    { actorId: 'cli', action: 'update-limits', before: { limits: { maxPosts: 1_000 } }, after: { limits } },
+  ])
+})
+
+it('`admin raise-limits` raises the records that still hold the old post limit, and lowers none', async () => {
+  const { context } = world
+  const store = (maxPosts: number, maxCaptionGenerations: number) =>
+    createAccount(context, { limits: { maxPosts, maxCaptionGenerations } })
+  const users = await Promise.all([store(31, 15), store(31, 2_000_000), store(32, 15), store(2_000_000, 15)])
+  expect(await admin(['raise-limits', '31'])).toMatchObject({ code: 0, output: 'Raised: 2.\n' })
+  expect(await admin(['raise-limits', '2000000'])).toMatchObject({ code: 0, output: 'Raised: 0.\n' })
+  const after = await Promise.all(users.map(async ({ _id }) => (await context.users.findById(_id))!.limits))
+  expect(after.map(({ maxPosts, maxCaptionGenerations }) => [maxPosts, maxCaptionGenerations])).toEqual([
+    [1_000_000, 1_000_000],
+    [1_000_000, 2_000_000],
+    [32, 15],
+    [2_000_000, 15],
+  ])
+  expect(await Array.fromAsync(context.audit.streamBySubject(users[0]!._id))).toMatchObject([
+    { action: 'update-limits', before: { limits: { maxPosts: 31 } }, after: { limits: { maxPosts: 1_000_000 } } },
   ])
 })
 
@@ -116,6 +135,9 @@ it.each([
   [['promote', 'ann@example.test'], /^Usage:/],
   [['create'], /^Usage:/],
   [['constructor', 'ann@example.test'], /^Usage:/],
+  [['limits', 'ann@example.test'], /^Usage:/],
+  [['raise-limits', '-1'], /Usage:/],
+  [['raise-limits', 'many'], /many is not a whole number/],
   [['create', 'ann@example.test', '--role', 'admin'], /'--role'[^]*Usage:/],
   [['create', 'not-an-address'], /not-an-address is not an email address/],
   [['grant', 'nobody@example.test'], /No account has the address nobody@example\.test/],

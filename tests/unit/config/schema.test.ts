@@ -3,14 +3,7 @@ import manifest from '../../../package.json' with { type: 'json' }
 import { ConfigError, readConfig } from '../../../src/config/schema.ts'
 import { platformSettings } from '../../../src/config/platforms.ts'
 import { toUserAgent } from '../../../src/config/user-agent.ts'
-
-const secrets = {
-  S3_SECRET_ACCESS_KEY: 'secret',
-  JWT_SECRET: 'j'.repeat(32),
-  REFRESH_TOKEN_SECRET: 'r'.repeat(32),
-  OAUTH_STATE_SECRET: 'o'.repeat(32),
-  TOKEN_ENCRYPTION_KEYS: `k:${Buffer.alloc(32).toString('base64')}`,
-}
+import { CONFIG_SECRETS as secrets } from './secrets.ts'
 
 /** Returns the message of the configuration error; empty for a valid configuration. */
 function readConfigError(env: Record<string, string>): string {

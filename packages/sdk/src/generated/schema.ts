@@ -2289,7 +2289,14 @@ export interface components {
       /** @description Id of the admin, or `cli` */
       actorId: string
       /** @enum {string} */
-      action: 'update-plan' | 'update-activity' | 'update-role' | 'replay-dead-letter' | 'read-post' | 'read-timeline'
+      action:
+        | 'update-plan'
+        | 'update-limits'
+        | 'update-activity'
+        | 'update-role'
+        | 'replay-dead-letter'
+        | 'read-post'
+        | 'read-timeline'
       /** @description Id of the user whose record was changed or read */
       subjectId: string
       before: components['schemas']['AuditFacts']

@@ -256,6 +256,39 @@ describe('the admin statistics', () => {
     }
   })
 
+  it('the statistics read no user record, and no index entries of ordinary users', async () => {
+    const commands: { count?: string; aggregate?: string; [field: string]: unknown }[] = []
+    const { context, app, close } = await apiWorld(
+      {},
+      {
+        onCommand: ({ commandName, command }) => {
+          if (['count', 'aggregate'].includes(commandName)) commands.push(command as (typeof commands)[number])
+        },
+      },
+    )
+    try {
+      await Promise.all(Array.from({ length: 50 }, () => createAccount(context, { createdAt: new Date(0) })))
+      await createAccount(context, { isDisabled: true })
+      const { headers } = await signIn(context, { role: 'admin' })
+      commands.length = 0
+      const { data } = (await app.inject({ url: '/api/admin/analytics', headers })).json()
+      expect(data).toMatchObject({ totalUsers: 52, inactiveUsers: 1 })
+      const onUsers = commands.filter(({ count, aggregate }) => (count ?? aggregate) === 'users')
+      expect(onUsers).toHaveLength(5)
+      for (const { lsid: _, $db: _db, $clusterTime: _time, txnNumber: _txn, ...command } of onUsers) {
+        const plan = await context.database.connection.db!.command({ explain: command, verbosity: 'executionStats' })
+        const text = JSON.stringify(plan)
+        expect(text).not.toContain('COLLSCAN')
+        expect(text).not.toContain('FETCH')
+        expect(text).toMatch(command.count ? /RECORD_STORE_FAST_COUNT/ : /IXSCAN|COUNT_SCAN/)
+        const keys = [...text.matchAll(/"totalKeysExamined":(\d+)/g)].map(([, examined]) => Number(examined))
+        expect(Math.max(0, ...keys)).toBeLessThan(5)
+      }
+    } finally {
+      await close()
+    }
+  })
+
   it('the statistics return the specified 500 when they are not available', async () => {
     vi.spyOn(world.context.userStatistics, 'count').mockRejectedValueOnce(Object.assign(new Error('gone'), OUTAGE))
     const { status, body } = await ask('GET', '/analytics')

@@ -87,7 +87,7 @@ describe('health routes', () => {
       const accounts = context.database.connection.collection('accounts')
       await accounts.updateOne({ userId }, { $set: { 'auth.accessToken': 'v1.lost.a.b.c' } })
       expect((await get('delivery', app)).json().missing).toContain(
-        'Stored logins need the encryption key lost, which is not configured',
+        'Stored secrets need the encryption key lost, which is not configured',
       )
     } finally {
       await app.close()

@@ -200,6 +200,7 @@ describe('servers that users name', () => {
     for (const origin of ['http://127.0.0.1:1', 'http://127.0.0.1:65535']) {
       expect(servers.isAllowed(origin)).toBe(true)
       expect(servers.guard.isTrusted(origin)).toBe(true)
+      for (const typed of [origin, ` ${origin}/ `, new URL(origin).host]) expect(servers.parse(typed)).toBe(origin)
     }
     for (const origin of [
       'https://127.0.0.1:1',
@@ -209,6 +210,7 @@ describe('servers that users name', () => {
     ]) {
       expect(servers.isAllowed(origin)).toBe(false)
       expect(servers.guard.isTrusted(origin)).toBe(false)
+      expect(() => servers.parse(origin)).toThrow(ServerNotAllowedError)
     }
   })
 
