@@ -38,7 +38,7 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
     const { input, entry, ref } = attempt
     const { platform } = input
     const target = toTarget(input)
-    const calledAt = entry.lastAttemptAt ?? entry.delivery.startedAt ?? clock.now()
+    const calledAt = entry.delivery.restoredAt ?? entry.lastAttemptAt ?? entry.delivery.startedAt ?? clock.now()
     // guard: reconciliation
     const found = await findEarlierCall(attempt, adapter, calledAt)
     if (typeof found === 'object') {
@@ -86,8 +86,8 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
   async function findEarlierCall(attempt: Attempt, adapter: PlatformAdapter | null, calledAt: Date): Promise<Finding> {
     const { input, post, entry, activity } = attempt
     const { signal } = activity
-    const { key, startedAt } = entry.delivery
-    if (key === null || startedAt === null) return 'absent'
+    const { key, dueAt, startedAt, restoredAt } = entry.delivery
+    if (key === null || dueAt === null || startedAt === null) return 'absent'
     if (!adapter) return 'undecidable'
     try {
       const account = await credentials.get(post.userId, input.platform, {
@@ -95,13 +95,17 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
         choose: chooseForEntry(attempt),
       })
       if (!account) return 'not-connected'
-      const checkpoints = { ...preparation.createCheckpoints(attempt, account), key, startedAt, isRepeat: true }
-      return await adapter.reconcile(toOutgoingPost(attempt), account, checkpoints, {
+      const checkpoints = { ...preparation.createCheckpoints(attempt, account), key, dueAt, startedAt, isRepeat: true }
+      const found = await adapter.reconcile(toOutgoingPost(attempt), account, checkpoints, {
         signal,
         calledAt,
-        wasAnswered: entry.delivery.answered ?? false,
+        wasAnswered: restoredAt === undefined && (entry.delivery.answered ?? false),
+        isRestored: restoredAt !== undefined,
         isTaken: (platformPostId) => posts.belongsToOtherPost(post._id, input.platform, platformPostId),
       })
+      // What the lost call used is not known, so nothing protects against its late effect.
+      const mayTakeEffect = restoredAt && clock.now().getTime() - restoredAt.getTime() < unansweredSettleMs
+      return found === 'absent' && mayTakeEffect ? 'in-flight' : found
     } catch (error) {
       signal.throwIfAborted()
       if (isDatabaseOutage(error) || isPostDeleted(error)) throw error

@@ -7,6 +7,7 @@ import {
   selectHandles,
   hasBegun,
   needsReconciliation,
+  toDeliveryKey,
   UNCLAIMED,
   toPublishedKey,
 } from './post-entries.ts'
@@ -40,8 +41,6 @@ export class EffectTaken extends Error {
 
 export interface Claim {
   round: number
-  /** Idempotency key. Only the first claim sets it; later claims reuse the stored one. */
-  key: string
   leaseUntil: Date
   /** The account's id on the platform. */
   accountId: string
@@ -81,8 +80,9 @@ export function claim(target: Target, wanted: Claim): Move {
       delivery: {
         ...delivery,
         // guard: first key
-        key: delivery.key ?? wanted.key,
+        key: delivery.key ?? toDeliveryKey(post, entry),
         startedAt: delivery.startedAt ?? now,
+        dueAt: delivery.dueAt ?? post.dueAt,
         attempt: delivery.attempt + 1,
         accountId: wanted.accountId,
         contentVersion: wanted.contentVersion,
@@ -204,12 +204,13 @@ function endReconciliation(target: Target, from: AttemptRef, change: Partial<Del
   return (post, now) => {
     const entry = findCurrentEntry(post, target, from)
     if (!entry || !needsReconciliation(entry.delivery, now)) return post
-    const isAnswered = entry.delivery.answered || entry.lastAttemptAt === null
+    const { restoredAt: _, ...delivery } = entry.delivery
+    const isAnswered = delivery.answered || entry.lastAttemptAt === null
     return updateEntry(post, target, {
       status: 'pending',
       ...toCauseFields(null),
       delivery: {
-        ...entry.delivery,
+        ...delivery,
         ...(!isAnswered && { unansweredAt: entry.lastAttemptAt! }),
         ...change,
         outcome: 'deferred',
