@@ -24,7 +24,7 @@ export interface DeepGroup {
 export const DEEP_GROUPS: Readonly<Record<string, DeepGroup>> = {
   // Processes and servers that are killed under load, and every kind of lost response on every platform.
   faults: {
-    files: ['tests/faults/{load,matrix,scenarios,upgrade}.test.ts'],
+    files: ['tests/faults/{load,matrix,restore,scenarios,upgrade}.test.ts'],
     sources: [
       'src/activities',
       'src/workflows',

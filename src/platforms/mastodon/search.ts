@@ -49,15 +49,15 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
     const [alike, unlike] = [true, false].map((isEqual) =>
       oldestFirst.filter((one) => isShownAs(one, post.content) === isEqual),
     )
-    const { honoursKeys } = await limits(options)
-    // Mastodon shows the words that were sent, and a restored post has many statuses of the time since the backup to be compared with.
-    const doubtful = options.isRestored && honoursKeys ? unlike!.filter((one) => mayShow(one, post.content)) : unlike!
+    // For a restored post there may be many, and most show other words.
+    const doubtful = options.isRestored ? unlike!.filter((one) => mayShow(one, post.content)) : unlike!
     let isUnclear = doubtful.length > MAX_UNLIKE
     for (const candidate of [...alike!, ...doubtful.slice(0, MAX_UNLIKE)]) {
       const similarity = await compare(candidate, { post, account, delivery }, options)
       if (similarity === 'same') return candidate
       isUnclear ||= similarity === 'unclear'
     }
+    const { honoursKeys } = await limits(options)
     if (!isNoLongerInFlight(options, honoursKeys, times)) return 'in-flight'
     return isUnclear ? 'undecidable' : 'absent'
   }
@@ -130,9 +130,13 @@ function isShownAs({ content }: Status, { text }: Content): boolean {
   return toComparable(toPlainText(content)) === toComparable(text)
 }
 
+/** Markup of some servers whose letters they do not show. */
+const HIDING_MARKUP = /\]\(|\$\[|</
+
 /** Returns whether a status may show this text although `isShownAs` finds a difference. */
 function mayShow({ content, edited_at }: Status, { text }: Content): boolean {
-  return edited_at !== null || !hasDifferentWords(toComparable(toPlainText(content)), toComparable(text))
+  if (edited_at !== null || HIDING_MARKUP.test(text)) return true
+  return !hasDifferentWords(toComparable(toPlainText(content)), toComparable(text))
 }
 
 const toComparable = (written: string): string =>
