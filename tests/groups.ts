@@ -55,7 +55,7 @@ export const DEEP_GROUPS: Readonly<Record<string, DeepGroup>> = {
   deliveries: {
     files: [
       'tests/integration/deliveries/{bluesky,facebook,instagram,mastodon,threads,tumblr}.test.ts',
-      'tests/integration/deliveries/{accounts,early-armed,fairness,figures,hanging,judged,large-video}.test.ts',
+      'tests/integration/deliveries/{accounts,early-armed,equal-posts,fairness,figures,hanging,judged,large-video}.test.ts',
       'tests/integration/deliveries/{long-history,mixes,prepared-ahead,publication-quota,temporal-loss}.test.ts',
     ],
     sources: ['src/activities/publishing', 'src/workflows/publishing', 'src/platforms', 'src/integrations/temporal'],

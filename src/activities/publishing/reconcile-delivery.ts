@@ -43,7 +43,7 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
     const found = await findEarlierCall(attempt, adapter, calledAt)
     if (typeof found === 'object') {
       addEvent('found')
-      return outcomes.recordAccepted(attempt, found)
+      return outcomes.recordAccepted(attempt, found, true)
     }
     const next = entry.delivery.repeatAllowed ? allowRepeat(found) : found
     if (next === 'absent' || next === 'anew') {

@@ -8,6 +8,7 @@ import {
   hasBegun,
   needsReconciliation,
   toDeliveryKey,
+  toNextKey,
   UNCLAIMED,
   toPublishedKey,
 } from './post-entries.ts'
@@ -184,6 +185,15 @@ export function markUnknown(target: Target, reason: Failure, from: AttemptRef, a
         nextAttemptAt: new Date(now.getTime() + wait),
       },
     })
+  }
+}
+
+/** Gives the delivery its next key, because what the platform made of this one belongs to another post: a repeat would return that again. */
+export function replaceKey(target: Target, from: AttemptRef): Move {
+  return (post) => {
+    const entry = findCurrentEntry(post, target, from)
+    if (!entry || entry.delivery.key === null) return post
+    return updateEntry(post, target, { delivery: { ...entry.delivery, key: toNextKey(entry.delivery.key) } })
   }
 }
 

@@ -35,6 +35,12 @@ export function toDeliveryKey({ _id }: Pick<Post, '_id'>, entry: PlatformStatus)
   return `${_id}/${toTarget(entry)}/${entry.delivery.round}`
 }
 
+/** Returns the key that replaces one whose effect belongs to another post. */
+export function toNextKey(key: string): string {
+  const [postId, target, round, step = '0'] = key.split('/')
+  return [postId, target, round, Number(step) + 1].join('/')
+}
+
 export function createDelivery(): Delivery {
   return {
     ...UNCLAIMED,
