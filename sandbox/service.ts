@@ -100,6 +100,13 @@ export async function runSetup(
   await run(process.execPath, ['src/cli/setup.ts'], { cwd: root, env })
 }
 
+/** Runs `npm run admin` and returns its output. */
+export const runAdmin = (
+  env: NodeJS.ProcessEnv,
+  args: string[],
+  { root = PROJECT_ROOT }: Pick<Place, 'root'> = {},
+): Promise<string> => run(process.execPath, ['src/cli/admin.ts', ...args], { cwd: root, env })
+
 interface Place {
   /** The folder that contains `src`. */
   root?: string

@@ -24,7 +24,7 @@ export interface DeepGroup {
 export const DEEP_GROUPS: Readonly<Record<string, DeepGroup>> = {
   // Processes and servers that are killed under load, and every kind of lost response on every platform.
   faults: {
-    files: ['tests/faults/{load,matrix,scenarios,upgrade}.test.ts'],
+    files: ['tests/faults/{load,matrix,restore,scenarios,upgrade}.test.ts'],
     sources: [
       'src/activities',
       'src/workflows',
@@ -55,7 +55,7 @@ export const DEEP_GROUPS: Readonly<Record<string, DeepGroup>> = {
   deliveries: {
     files: [
       'tests/integration/deliveries/{bluesky,facebook,instagram,mastodon,threads,tumblr}.test.ts',
-      'tests/integration/deliveries/{accounts,early-armed,fairness,figures,hanging,judged,large-video}.test.ts',
+      'tests/integration/deliveries/{accounts,early-armed,equal-posts,fairness,figures,hanging,judged,large-video}.test.ts',
       'tests/integration/deliveries/{long-history,mixes,prepared-ahead,publication-quota,temporal-loss}.test.ts',
     ],
     sources: ['src/activities/publishing', 'src/workflows/publishing', 'src/platforms', 'src/integrations/temporal'],

@@ -124,7 +124,7 @@ function deliver(written: StoredPost, demo: DemoPost, accounts: DemoAccounts, pu
     const { platformId: accountId } = accounts[platform]!
     const sentMs = 40 + 15 * index
     const endedMs = sentMs + 250 + 60 * index
-    const claimed = claim(platform, { round: 0, key: newId(), leaseUntil, accountId, contentVersion: 0 })
+    const claimed = claim(platform, { round: 0, leaseUntil, accountId, contentVersion: 0 })
     const exception = demo.exceptions[platform]
     if (exception && exception !== 'deleted') {
       return [

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { changeLimits, raiseLimits } from '../commands/billing/change-limits.ts'
 import { listMisplaced } from '../commands/posts/list-misplaced.ts'
+import { decideHeldPost, listHeld, markRestoredPosts } from '../commands/posts/restored-posts.ts'
 import { rewrapSecrets } from '../commands/shared/sealed-secrets.ts'
 import { changeActivity } from '../commands/users/change-activity.ts'
 import { changeRole } from '../commands/users/change-role.ts'
@@ -11,6 +12,7 @@ import { readConfig } from '../config/schema.ts'
 import { createContext, type Context } from '../context.ts'
 import { CLI_ACTOR } from '../domain/users/audit.ts'
 import type { User } from '../domain/users/user.ts'
+import { isInstant, parseInstant } from '../domain/shared/timezones.ts'
 import type { Database } from '../store/shared/database.ts'
 import { findVersionError } from '../store/shared/schema-version.ts'
 import { runProcess } from './run-process.ts'
@@ -25,7 +27,9 @@ const USAGE = `Usage:
   npm run admin -- raise-limits <posts>
   npm run admin -- list
   npm run admin -- misplaced
-  npm run admin -- rewrap`
+  npm run admin -- rewrap
+  npm run admin -- restored --dumped-at <when the backup began, as 2026-03-01T02:00:00Z>
+  npm run admin -- held [publish|drop <post id> [<target>]]`
 
 /** The commands that change an account. Each adds an entry to the audit log, like a change by an admin. */
 const CHANGES = {
@@ -47,10 +51,11 @@ const CHANGES = {
   },
 }
 
-/** `npm run admin`: manages accounts. It is the only way to grant the admin role; the API cannot. */
+/** `npm run admin`: manages accounts, and posts after a restore. It is the only way to grant the admin role; the API cannot. */
 await runProcess(async () => {
   const { values, positionals } = readArguments()
-  const [command, email] = positionals
+  const [command, ...rest] = positionals
+  const [email] = rest
   const context = await createContext(readConfig(process.env))
   try {
     await assertSchema(context.database)
@@ -61,6 +66,8 @@ await runProcess(async () => {
     else if (command === 'list') await list(context)
     else if (command === 'misplaced') await printMisplaced(context)
     else if (command === 'rewrap') await rewrap(context)
+    else if (command === 'restored' && values['dumped-at'] !== undefined) await restored(context, values['dumped-at'])
+    else if (command === 'held') await held(context, rest)
     else throw new Error(USAGE)
   } finally {
     await context.close()
@@ -83,6 +90,7 @@ function readArguments() {
         'password-stdin': { type: 'boolean', default: false },
         posts: { type: 'string' },
         captions: { type: 'string' },
+        'dumped-at': { type: 'string' },
       },
     })
   } catch (error) {
@@ -175,6 +183,32 @@ async function rewrap(context: Context): Promise<void> {
   if (counts.some(([keyId]) => keyId !== cipher.sealingKeyId)) {
     throw new Error('Secrets still need another key. Add the keys that are missing, and run the command again.')
   }
+}
+
+async function restored(context: Context, dumpedAt: string): Promise<void> {
+  const instant = isInstant(dumpedAt) ? parseInstant(dumpedAt, 'UTC') : null
+  if (instant === null || instant > context.clock.now()) {
+    throw new Error(`${dumpedAt} is not a past time with a time zone, like 2026-03-01T02:00:00Z`)
+  }
+  const marked = await markRestoredPosts(context, instant)
+  print(`Marked ${marked.posts} posts. What is due is searched for on its platform before it is sent.`)
+  print(`Paused ${marked.imports} imports. Start the service next, then run "npm run admin -- held".`)
+}
+
+async function held(context: Context, args: string[]): Promise<void> {
+  const [decision, postId, target] = args
+  if (decision !== undefined) {
+    if ((decision !== 'publish' && decision !== 'drop') || postId === undefined) throw new Error(USAGE)
+    const decided = await decideHeldPost(context, postId, decision, target)
+    if (decided === 0) throw new Error('No such delivery is held. Run "npm run admin -- held" to see all.')
+    return print(`${decision === 'publish' ? 'Publishing' : 'Dropped'} ${decided} deliveries of ${postId}.`)
+  }
+  const rows = [['EMAIL', 'POST', 'TARGET', 'PLATFORM', 'ACCOUNT', 'DUE', 'STATE', 'REASON']]
+  for await (const one of listHeld(context)) {
+    const { email, target: id, platform, accountName, dueAt, state, reason } = one
+    rows.push([email, one.postId, id, platform, accountName, dueAt.toISOString(), state, reason])
+  }
+  printTable(rows)
 }
 
 function printTable(rows: string[][]): void {

@@ -46,12 +46,16 @@ export interface Profile {
 
 /**
  * The state that one delivery keeps between attempts: ids of prepared objects, by name.
- * `key` and `startedAt` are fixed before the first visible call and are the same for all repeats.
+ * `key` and `dueAt` are fixed before the first visible call and are the same for all repeats. Both derive from the post alone, so that a
+ * delivery that was restored from a backup repeats an earlier call, too.
  * `save` is durable when it returns. It throws when the post, its content or the account has changed, and `CheckpointUnknown` when it is not
  * known whether the value was stored.
  */
 export interface DeliveryCheckpoints {
   key: string
+  /** The time of the post, also where it is published later. */
+  dueAt: Date
+  /** The earliest time at which the post may have been published. */
   startedAt: Date
   /** True when an earlier call with this key may have been accepted. */
   isRepeat: boolean
@@ -59,7 +63,7 @@ export interface DeliveryCheckpoints {
   save(name: string, value: string): Promise<void>
 }
 
-/** The part for `prepare`, which runs before the claim and therefore has no key and no `startedAt`. */
+/** The part for `prepare`, which runs before the claim and therefore has neither key nor times. */
 export type Checkpoints = Pick<DeliveryCheckpoints, 'get' | 'save'>
 
 /** A post's media in object storage. */
@@ -128,6 +132,11 @@ export interface SearchOptions extends CallOptions {
   calledAt: Date
   /** True when that call got a response, so no server is still processing it (`PlatformError.answered`). */
   wasAnswered: boolean
+  /**
+   * True when the delivery was restored from a backup: that call is not known, and neither is what it prepared. The account is searched for
+   * the content (ADR "A restored delivery begins in doubt").
+   */
+  isRestored: boolean
   /** Returns whether the platform post already belongs to another post of this service and is no candidate. */
   isTaken(platformPostId: string): Promise<boolean>
 }
@@ -141,7 +150,7 @@ export interface SearchOptions extends CallOptions {
  * Exactly-once delivery rests on three rules (docs/design/exactly-once.md):
  * - `prepare` does nothing that the public can see. It may be repeated or discarded at any time.
  * - `publish` makes exactly one call that can make the post visible. The call carries the platform's idempotency
- * device, derived from `delivery.key` and `delivery.startedAt`. Its error says with `certain` whether the outcome is
+ * device, derived from `delivery.key` and `delivery.dueAt`. Its error says with `certain` whether the outcome is
  * known.
  * - `reconcile` finds the outcome of an earlier `publish` of the same delivery and makes nothing visible. `absent`: the
  * call can no longer take effect, or a repeat would be recognised (ADR "When absent is trusted, and

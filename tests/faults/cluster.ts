@@ -11,6 +11,7 @@ import { findTemporal, startTemporal } from '../../sandbox/servers/temporal.ts'
 import {
   publicAddresses,
   serviceEnvironment,
+  runAdmin,
   runSetup,
   startApi,
   startWorker,
@@ -137,6 +138,9 @@ export async function startFaultCluster({
 
       /** Runs the setup of the present source. */
       setUp: () => runSetup(environment, { root }),
+
+      /** Runs a command of `npm run admin`, and returns its output. */
+      admin: (...args: string[]) => runAdmin(environment, args, { root }),
 
       /** Ends every fault, and resolves when all initial processes respond again. */
       async heal(): Promise<void> {

@@ -24,7 +24,7 @@ export const SIMULATED_GUARDS: SimulatedGuard[] = [
   },
   {
     guard: 'A repeat has the key of the first call',
-    removed: [{ anchor: 'first key', change: () => 'key: wanted.key' }],
+    removed: [{ anchor: 'first key', change: () => 'key: `${post._id}/${delivery.attempt}`' }],
     violates: 'I1',
   },
   {

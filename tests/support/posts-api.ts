@@ -86,7 +86,6 @@ export async function deliver(
       post,
       claim(platform, {
         round,
-        key: newId(),
         leaseUntil: new Date(Date.now() + 10_000),
         accountId: 'did:example:ann',
         contentVersion: post.contentVersion,

@@ -37,7 +37,6 @@ export function buildPost(fields: Partial<NewPost> = {}, now: Date = T0): Post {
 export function buildClaim(post: Post, platform: Platform, now: Date, leaseMs = 10_000) {
   return claim(platform, {
     round: findEntry(post, platform)?.delivery.round ?? 0,
-    key: `key-${newId()}`,
     leaseUntil: after(now, leaseMs),
     accountId: 'did:plc:someone',
     contentVersion: post.contentVersion,

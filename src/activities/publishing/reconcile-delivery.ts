@@ -46,7 +46,7 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
     const { input, entry, ref } = attempt
     const { platform } = input
     const target = toTarget(input)
-    const calledAt = entry.lastAttemptAt ?? entry.delivery.startedAt ?? clock.now()
+    const calledAt = entry.delivery.restoredAt ?? entry.lastAttemptAt ?? entry.delivery.startedAt ?? clock.now()
     // guard: reconciliation
     let found: Finding
     try {
@@ -57,7 +57,7 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
     }
     if (typeof found === 'object') {
       addEvent('found')
-      return outcomes.recordAccepted(attempt, found)
+      return outcomes.recordAccepted(attempt, found, true)
     }
     const next = entry.delivery.repeatAllowed ? allowRepeat(found) : found
     if (next === 'absent' || next === 'anew') {
@@ -110,8 +110,8 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
   async function findEarlierCall(attempt: Attempt, adapter: PlatformAdapter | null, calledAt: Date): Promise<Finding> {
     const { input, post, entry, activity } = attempt
     const { signal } = activity
-    const { key, startedAt } = entry.delivery
-    if (key === null || startedAt === null) return 'absent'
+    const { key, dueAt, startedAt, restoredAt } = entry.delivery
+    if (key === null || dueAt === null || startedAt === null) return 'absent'
     if (!adapter) return 'undecidable'
     try {
       const { userId } = post
@@ -119,23 +119,27 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
       const account = await credentials.get(userId, input.platform, { signal, choose })
       if (!account) return 'not-connected'
       const search = async (used: Credentials) => {
-        const checkpoints = { ...preparation.createCheckpoints(attempt, used), key, startedAt, isRepeat: true }
+        const checkpoints = { ...preparation.createCheckpoints(attempt, used), key, dueAt, startedAt, isRepeat: true }
         try {
           return await adapter.reconcile(toOutgoingPost(attempt), used, checkpoints, {
             signal,
             calledAt,
-            wasAnswered: entry.delivery.answered ?? false,
+            wasAnswered: restoredAt === undefined && (entry.delivery.answered ?? false),
+            isRestored: restoredAt !== undefined,
             isTaken: (platformPostId) => posts.belongsToOtherPost(post._id, input.platform, platformPostId),
           })
         } catch (error) {
           throw await explainRefusal(credentials, { adapter, userId, account: used, error })
         }
       }
-      return await withFreshLogin(
+      const found = await withFreshLogin(
         credentials,
         { userId, platform: input.platform, account, choose, signal },
         { call: search, isRefused: isUnauthorized },
       )
+      // What the lost call used is not known, so nothing protects against its late effect.
+      const mayTakeEffect = restoredAt && clock.now().getTime() - restoredAt.getTime() < unansweredSettleMs
+      return found === 'absent' && mayTakeEffect ? 'in-flight' : found
     } catch (error) {
       signal.throwIfAborted()
       if (isDatabaseOutage(error) || isPostDeleted(error) || isLoginRefused(error)) throw error

@@ -2,7 +2,15 @@ import { appendEvents } from '../../commands/events/append-events.ts'
 import { deliveryAccepted } from '../../domain/events/post-events.ts'
 import { explainFailure, failure, type Failure } from '../../domain/posts/failure.ts'
 import { deliveryWaits, postPublished } from '../../domain/notifications/notifications.ts'
-import { accept, ClaimRefused, defer, EffectTaken, markUnknown, refuse } from '../../domain/posts/delivery-moves.ts'
+import {
+  accept,
+  ClaimRefused,
+  defer,
+  EffectTaken,
+  markUnknown,
+  refuse,
+  replaceKey,
+} from '../../domain/posts/delivery-moves.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { findOpenEntry, findEntry, mayTakeEffect, toCauseFields, toFailure } from '../../domain/posts/post-entries.ts'
 import type { Move, Post, Published } from '../../domain/posts/post.ts'
@@ -30,7 +38,8 @@ export function createOutcomeRecorder(deps: WorkerContext) {
     return moved
   }
 
-  async function recordAccepted(attempt: Attempt, published: Published): Promise<AttemptResult> {
+  /** @param isFound true for a post that a search found, not one that the platform returned for the key of this delivery */
+  async function recordAccepted(attempt: Attempt, published: Published, isFound = false): Promise<AttemptResult> {
     const { post, input } = attempt
     const { platformPostId, platformPostUrl } = published
     let moved: Post | null
@@ -38,7 +47,9 @@ export function createOutcomeRecorder(deps: WorkerContext) {
       moved = await ignoreNotFound(applyMove(attempt, accept(toTarget(input), { platformPostId, platformPostUrl })))
     } catch (error) {
       if (!(error instanceof EffectTaken)) throw error
-      // Two equal posts were both reconciled, and the other one was first. The platform post of this one is yet to be found.
+      // Of two equal posts the other one was reconciled first. The platform post of this one is yet to be found, or to be published.
+      // guard: key of another post
+      if (!isFound) await applyMove(attempt, replaceKey(toTarget(input), attempt.ref))
       const reason = failure('OUTCOME_UNKNOWN', 'The platform post already belongs to another post')
       return recordUnknown(attempt, reason)
     }

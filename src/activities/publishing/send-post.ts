@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { failure } from '../../domain/posts/failure.ts'
 import { claim, defer } from '../../domain/posts/delivery-moves.ts'
 import { findEntry } from '../../domain/posts/post-entries.ts'
@@ -104,7 +103,6 @@ export function createSendPost(deps: SendPostDeps) {
     const leaseUntil = new Date(clock.now().getTime() + timeoutMs + LEASE_MARGIN_MS)
     const move = claim(target, {
       round,
-      key: randomUUID(),
       leaseUntil,
       accountId: account.accountId,
       account: describeAccount(post.userId, platform, account),
@@ -120,6 +118,7 @@ export function createSendPost(deps: SendPostDeps) {
     const checkpoints: DeliveryCheckpoints = {
       ...preparation.createCheckpoints({ input, post, activity, entry: { ...entry, delivery } }, account),
       key: delivery.key!,
+      dueAt: delivery.dueAt!,
       startedAt: delivery.startedAt!,
       isRepeat: entry.delivery.hadUnknownOutcome && entry.delivery.key !== null,
     }

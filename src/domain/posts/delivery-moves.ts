@@ -7,6 +7,8 @@ import {
   selectHandles,
   hasBegun,
   needsReconciliation,
+  toDeliveryKey,
+  toNextKey,
   UNCLAIMED,
   toPublishedKey,
 } from './post-entries.ts'
@@ -40,8 +42,6 @@ export class EffectTaken extends Error {
 
 export interface Claim {
   round: number
-  /** Idempotency key. Only the first claim sets it; later claims reuse the stored one. */
-  key: string
   leaseUntil: Date
   /** The account's id on the platform. */
   accountId: string
@@ -81,8 +81,9 @@ export function claim(target: Target, wanted: Claim): Move {
       delivery: {
         ...delivery,
         // guard: first key
-        key: delivery.key ?? wanted.key,
+        key: delivery.key ?? toDeliveryKey(post, entry),
         startedAt: delivery.startedAt ?? now,
+        dueAt: delivery.dueAt ?? post.dueAt,
         attempt: delivery.attempt + 1,
         accountId: wanted.accountId,
         contentVersion: wanted.contentVersion,
@@ -207,6 +208,15 @@ export function reconcileNow(accountIds: readonly string[]): Move {
   }
 }
 
+/** Gives the delivery its next key, because what the platform made of this one belongs to another post: a repeat would return that again. */
+export function replaceKey(target: Target, from: AttemptRef): Move {
+  return (post) => {
+    const entry = findCurrentEntry(post, target, from)
+    if (!entry || entry.delivery.key === null) return post
+    return updateEntry(post, target, { delivery: { ...entry.delivery, key: toNextKey(entry.delivery.key) } })
+  }
+}
+
 /** Records that the platform has no trace of the earlier call, which may then be repeated with the same key. */
 export function markAbsent(target: Target, from: AttemptRef): Move {
   return endReconciliation(target, from, {})
@@ -224,12 +234,13 @@ function endReconciliation(target: Target, from: AttemptRef, change: Partial<Del
   return (post, now) => {
     const entry = findCurrentEntry(post, target, from)
     if (!entry || !needsReconciliation(entry.delivery, now)) return post
-    const isAnswered = entry.delivery.answered || entry.lastAttemptAt === null
+    const { restoredAt: _, ...delivery } = entry.delivery
+    const isAnswered = delivery.answered || entry.lastAttemptAt === null
     return updateEntry(post, target, {
       status: 'pending',
       ...toCauseFields(null),
       delivery: {
-        ...entry.delivery,
+        ...delivery,
         ...(!isAnswered && { unansweredAt: entry.lastAttemptAt! }),
         ...change,
         outcome: 'deferred',

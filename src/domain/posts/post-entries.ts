@@ -21,10 +21,25 @@ export function rollUp(statuses: readonly { status: DeliveryStatus }[]): PostSta
 export const UNCLAIMED = {
   key: null,
   startedAt: null,
+  dueAt: null,
   accountId: null,
   contentVersion: null,
   handles: {},
 } satisfies Partial<Delivery>
+
+/**
+ * Returns the idempotency key of a delivery that has none. It depends only on what a backup holds, so that a restored delivery repeats
+ * an earlier call with the same key (ADR "A restored delivery begins in doubt").
+ */
+export function toDeliveryKey({ _id }: Pick<Post, '_id'>, entry: PlatformStatus): string {
+  return `${_id}/${toTarget(entry)}/${entry.delivery.round}`
+}
+
+/** Returns the key that replaces one whose effect belongs to another post. */
+export function toNextKey(key: string): string {
+  const [postId, target, round, step = '0'] = key.split('/')
+  return [postId, target, round, Number(step) + 1].join('/')
+}
 
 export function createDelivery(): Delivery {
   return {

@@ -263,7 +263,7 @@ export function isRetried({ status, accountId }: PlatformStatus, accountIds?: re
   return status === 'failed' && (!accountIds || (accountId !== undefined && accountIds.includes(accountId)))
 }
 
-function startNextRound(entry: PlatformStatus): PlatformStatus {
+export function startNextRound(entry: PlatformStatus): PlatformStatus {
   const { turnDueAt: _, ...delivery } = entry.delivery
   // A call with an unknown outcome may have been accepted whatever later calls returned, so each round starts by reconciling it.
   const fresh: Partial<Delivery> = delivery.hadUnknownOutcome

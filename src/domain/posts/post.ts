@@ -60,9 +60,12 @@ export type Outcome = 'none' | 'accepted' | 'refused' | 'deferred' | 'unknown'
 
 /** Internal delivery state of one platform. No API response contains it. */
 export interface Delivery {
-  /** Idempotency key and time of the first claim; null before it. */
+  /** Idempotency key (`toDeliveryKey`); null before the first claim. */
   key: string | null
+  /** When the first call with this key was claimed, or may have been since a backup; null before it. */
   startedAt: Date | null
+  /** When the post was due at that claim; null before it. */
+  dueAt: Date | null
   /** Incremented by every user retry. */
   round: number
   /** Incremented by every claim. Together with `round` it identifies the attempt that an outcome belongs to. */
@@ -81,6 +84,8 @@ export interface Delivery {
   answered?: boolean
   /** When the last call began that got no response and was repeated nevertheless; absent: there is none. It may still take effect. */
   unansweredAt?: Date
+  /** When the delivery was restored from a backup (`markRestored`), until a search has shown that it was not published; absent otherwise. */
+  restoredAt?: Date
   /** True from a user's retry until the next visible call: the post may be sent again if reconciliation cannot determine the outcome. */
   repeatAllowed?: boolean
   /** Retryable definite failures in this round. */

@@ -2,7 +2,7 @@ import type { Facet } from '@atproto/api'
 import type { Published } from '../../domain/posts/post.ts'
 import { toMediaKind, POSTING_RULES } from '../../domain/posts/posting-rules.ts'
 import { trimTrailingSlashes } from '../../domain/shared/text.ts'
-import { SECOND } from '../../domain/shared/times.ts'
+import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type {
   CallOptions,
   Credentials,
@@ -11,13 +11,22 @@ import type {
   OutgoingPost,
   Checkpoints,
   NotFoundResult,
+  SearchOptions,
 } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
 import { loadImage, warmUpImages } from '../shared/image-files.ts'
+import { searchRestored } from '../shared/restored-search.ts'
 import { createMediaLimiter } from '../shared/media-limiter.ts'
-import { readResolvedHandle, readStoredRecord, readUploadedBlob, readWrittenRecord } from './responses.ts'
+import {
+  readResolvedHandle,
+  readStoredRecord,
+  readStoredRecords,
+  readUploadedBlob,
+  readWrittenRecord,
+  type StoredRecord,
+} from './responses.ts'
 import { isRefusedAs } from './errors.ts'
-import { buildRecord, compareRecord, isVideo, POST_COLLECTION } from './record.ts'
+import { buildRecord, hasSameContent, isVideo, POST_COLLECTION } from './record.ts'
 import { deriveRecordKey } from './record-key.ts'
 import type { ServiceAddresses } from './service-addresses.ts'
 import { findUpload, forgetUploads, saveUpload, listUploadedFiles, type StoredUpload } from './uploads.ts'
@@ -39,9 +48,12 @@ const IMAGES_IN_MEMORY = 2
 /** Handles are resolved seconds before the scheduled time; a slower lookup would delay the post. */
 const LOOKUP_TIMEOUT_MS = 5 * SECOND
 
+/** The maximum difference between the time in a record and ours. */
+const CLOCK_TOLERANCE_MS = MINUTE
+const PAGE = 100
+const MAX_PAGES = 5
+
 const FACETS = 'facets'
-/** How many earlier keys were taken by foreign records. */
-const KEY_STEP = 'keyStep'
 
 /** Prepares and publishes posts, and reconciles unknown outcomes. */
 export function createPosts({ xrpc, uploads, services, media, video, appUrl, publishTimeoutMs }: PostDeps) {
@@ -109,17 +121,12 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     delivery: DeliveryCheckpoints,
     { signal }: CallOptions,
   ): Promise<Published> {
-    const record = buildRecord(
-      post.content,
-      delivery.startedAt,
-      readFacets(delivery),
-      listUploadedFiles(post, delivery),
-    )
+    const record = buildRecord(post.content, delivery.dueAt, readFacets(delivery), listUploadedFiles(post, delivery))
     const input = {
       repo: account.accountId,
       collection: POST_COLLECTION,
       // guard: record key
-      rkey: toRecordKey(delivery),
+      rkey: deriveRecordKey(delivery.key, delivery.dueAt),
       record,
       // Creates only; writing the same record again changes nothing and gets the same response.
       swapRecord: null,
@@ -142,28 +149,75 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     post: OutgoingPost,
     account: Credentials,
     delivery: DeliveryCheckpoints,
-    options: CallOptions,
+    options: SearchOptions,
   ): Promise<Published | NotFoundResult> {
-    const params = { repo: account.accountId, collection: POST_COLLECTION, rkey: toRecordKey(delivery) }
+    const rkey = deriveRecordKey(delivery.key, delivery.dueAt)
+    const params = { repo: account.accountId, collection: POST_COLLECTION, rkey }
     try {
       const stored = await xrpc.query(
         { service: services.resolve(account), nsid: 'com.atproto.repo.getRecord', params },
         readStoredRecord,
         options,
       )
-      // A record under another URI says nothing about ours.
-      if (stored.uri !== `at://${params.repo}/${params.collection}/${params.rkey}`) return 'undecidable'
-      const ownership = compareRecord(stored, post.content, delivery.startedAt)
-      if (ownership === 'ours') return toPublished(stored.uri)
-      if (ownership === 'unclear') return 'undecidable'
-      await delivery.save(KEY_STEP, String(readKeyStep(delivery) + 1))
-      return 'absent'
+      // A record under another URI says nothing about ours. Under our key it is our post, whatever its author made of it since.
+      const isOurs = stored.uri === `at://${params.repo}/${params.collection}/${params.rkey}`
+      return isOurs ? toPublished(stored.uri) : 'undecidable'
     } catch (error) {
-      if (isRefusedAs(error, 'RecordNotFound')) return 'absent'
+      if (isRefusedAs(error, 'RecordNotFound'))
+        return options.isRestored ? findRestored(post, account, delivery, options) : 'absent'
       // A definite answer to a different question, such as a moved account.
       if (error instanceof PlatformError && error.class === 'validation') return 'undecidable'
       throw error
     }
+  }
+
+  /** Finds a post that was published with another key than a restored delivery has: after a retry, or at another time. */
+  async function findRestored(
+    { content }: OutgoingPost,
+    account: Credentials,
+    { startedAt }: DeliveryCheckpoints,
+    options: SearchOptions,
+  ): Promise<Published | NotFoundResult> {
+    const own = await listSince(startedAt.getTime() - CLOCK_TOLERANCE_MS, account, options)
+    const found = await searchRestored(
+      own,
+      {
+        content,
+        toId: ({ uri }) => uri,
+        toText: ({ value }) => String(value.text),
+        isSame: (record) => hasSameContent(record, content),
+      },
+      options,
+    )
+    return typeof found === 'string' ? found : toPublished(found.uri)
+  }
+
+  /** Returns the newest first; `null` when there are too many to search. */
+  async function listSince(
+    since: number,
+    account: Credentials,
+    { signal }: SearchOptions,
+  ): Promise<StoredRecord[] | null> {
+    const found: StoredRecord[] = []
+    let cursor: string | undefined
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const params = {
+        repo: account.accountId,
+        collection: POST_COLLECTION,
+        limit: String(PAGE),
+        ...(cursor !== undefined && { cursor }),
+      }
+      const listed = await xrpc.query(
+        { service: services.resolve(account), nsid: 'com.atproto.repo.listRecords', params },
+        readStoredRecords,
+        { signal },
+      )
+      const recent = listed.records.filter(({ value }) => !(Date.parse(String(value.createdAt)) < since))
+      found.push(...recent)
+      cursor = listed.cursor
+      if (cursor === undefined || recent.length < listed.records.length) return found
+    }
+    return null
   }
 
   /** A URL with the DID stays valid when the account changes its handle. */
@@ -199,12 +253,4 @@ function assertPostable({ content }: OutgoingPost): void {
 function readFacets(checkpoints: Checkpoints): Facet[] {
   const stored = checkpoints.get(FACETS)
   return stored ? (JSON.parse(stored) as Facet[]) : []
-}
-
-function readKeyStep(checkpoints: Checkpoints): number {
-  return Number(checkpoints.get(KEY_STEP) ?? 0)
-}
-
-function toRecordKey(delivery: DeliveryCheckpoints): string {
-  return deriveRecordKey(delivery.key, delivery.startedAt, readKeyStep(delivery))
 }

@@ -63,20 +63,11 @@ function toAltTexts(content: Content): string[] {
   return content.mediaItems.map((item) => fitAltText(item, POSTING_RULES.bluesky))
 }
 
-/**
- * Identifies the record under our key. `ours`: same instant and content; blobs and facets are ignored, since they may
- * have been created again. `foreign`: another instant. `unclear`: same instant with other content, most likely our post
- * after an edit.
- */
-export function compareRecord(
-  { value }: StoredRecord,
-  content: Content,
-  createdAt: Date,
-): 'ours' | 'foreign' | 'unclear' {
-  if (typeof value.createdAt !== 'string' || Date.parse(value.createdAt) !== createdAt.getTime()) return 'foreign'
+/** Compares text and media of a record with a post. Blobs and facets are ignored, since they may have been created again. */
+export function hasSameContent({ value }: StoredRecord, content: Content): boolean {
   const { images, video, alt } = ((value as { embed?: unknown }).embed ?? {}) as Record<string, unknown>
   const shown = video ? [alt] : ((images ?? []) as { alt?: unknown }[]).map((image) => image.alt)
-  const isSame =
+  return (
     value.text === content.text && Boolean(video) === isVideo(content) && isDeepStrictEqual(shown, toAltTexts(content))
-  return isSame ? 'ours' : 'unclear'
+  )
 }

@@ -115,6 +115,10 @@ const StoredRecord = Type.Object({
 })
 export type StoredRecord = Static<typeof StoredRecord>
 export const readStoredRecord = responseReader(StoredRecord)
+/** https://docs.bsky.app/docs/api/com-atproto-repo-list-records */
+export const readStoredRecords = responseReader(
+  Type.Object({ records: Type.Array(StoredRecord), cursor: Type.Optional(Type.String()) }),
+)
 
 /** https://atproto.com/specs/xrpc#error-responses; the name of an error is one word. */
 const XrpcError = Type.Object({

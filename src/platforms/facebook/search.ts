@@ -51,7 +51,7 @@ export function createSearch({ api, times }: SearchDeps) {
     const candidates: Candidate[] = []
     for (const one of found) if (!(await isTakenPost(one, options))) candidates.push(one)
     // Of equal matches the oldest is taken; the others belong to posts that are reconciled later.
-    const match = candidates.toReversed().find((one) => isSamePost(one, post, delivery))
+    const match = candidates.toReversed().find((one) => isSamePost(one, post, delivery, options))
     // guard: search in page
     if (match) return match
     const inFlightMs = isVideo(post) ? times.videoInFlightMs : times.inFlightMs
@@ -135,12 +135,19 @@ function isSamePost(
   { text, photoIds, otherIds }: Candidate,
   post: OutgoingPost,
   delivery: DeliveryCheckpoints,
+  { isRestored }: SearchOptions,
 ): boolean {
+  const hasSameText = normalizeWhitespace(text) === normalizeWhitespace(post.content.text)
+  // The photos may have been uploaded again since the backup, so their number decides.
+  if (isRestored) {
+    const photos = isVideo(post) ? 0 : post.content.mediaItems.length
+    return hasSameText && text.trim() !== '' && photoIds.length === photos
+  }
   const uploaded = isVideo(post) ? [] : listUploadedPhotos(post, delivery).filter((id) => id !== null)
   if (uploaded.length > 0) return uploaded.some((id) => photoIds.includes(id))
   // A link to a video shows that video as an attachment, too.
   if (photoIds.length > 0 || (otherIds.length > 0 && !findPreviewLink(post.content.text))) return false
-  return normalizeWhitespace(text) === normalizeWhitespace(post.content.text)
+  return hasSameText
 }
 
 /** An unexplained post may be this post with changed text, unless it is known to be unchanged. */

@@ -49,8 +49,10 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
     const [alike, unlike] = [true, false].map((isEqual) =>
       oldestFirst.filter((one) => isShownAs(one, post.content) === isEqual),
     )
-    let isUnclear = unlike!.length > MAX_UNLIKE
-    for (const candidate of [...alike!, ...unlike!.slice(0, MAX_UNLIKE)]) {
+    // For a restored post there may be many, and most show other words.
+    const doubtful = options.isRestored ? unlike!.filter((one) => mayShow(one, post.content)) : unlike!
+    let isUnclear = doubtful.length > MAX_UNLIKE
+    for (const candidate of [...alike!, ...doubtful.slice(0, MAX_UNLIKE)]) {
       const similarity = await compare(candidate, { post, account, delivery }, options)
       if (similarity === 'same') return candidate
       isUnclear ||= similarity === 'unclear'
@@ -84,14 +86,22 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
     const { text } = post.content
     const source = await fetchSource(status, account, options)
     const isSameText = source === null ? isShownAs(status, post.content) : normalizeText(source) === normalizeText(text)
-    if (isSameText && hasSameMedia(status, post, delivery)) return 'same'
+    if (isSameText && hasSameMedia(status, post, delivery, options)) {
+      // Without a text, any status with as many files may be this post.
+      return options.isRestored && text === '' ? 'unclear' : 'same'
+    }
     return status.edited_at === null && source !== null && hasDifferentWords(source, text) ? 'other' : 'unclear'
   }
 
-  function hasSameMedia(status: Status, post: OutgoingPost, delivery: DeliveryCheckpoints): boolean {
+  function hasSameMedia(
+    status: Status,
+    post: OutgoingPost,
+    delivery: DeliveryCheckpoints,
+    { isRestored }: SearchOptions,
+  ): boolean {
     const shown = status.media_attachments.map(({ id }) => id)
     const sent = post.content.mediaItems.map((_, index) => findUploadedId(delivery, index))
-    return shown.length === sent.length && sent.every((id) => id === null || shown.includes(id))
+    return shown.length === sent.length && (isRestored || sent.every((id) => id === null || shown.includes(id)))
   }
 
   /** Returns the text as it was sent; `null` when the server does not provide it. */
@@ -117,6 +127,17 @@ function normalizeText(text: string): string {
 
 /** Compares displayed texts, without white space that HTML may have changed and without the servers of mentions. */
 function isShownAs({ content }: Status, { text }: Content): boolean {
-  const toComparable = (written: string) => written.replace(/(@[\w.-]*\w)@[\w.-]*\w(:\d+)?/g, '$1').replace(/\s+/g, '')
   return toComparable(toPlainText(content)) === toComparable(text)
 }
+
+/** Markup of some servers whose letters they do not show. */
+const HIDING_MARKUP = /\]\(|\$\[|</
+
+/** Returns whether a status may show this text although `isShownAs` finds a difference. */
+function mayShow({ content, edited_at }: Status, { text }: Content): boolean {
+  if (edited_at !== null || HIDING_MARKUP.test(text)) return true
+  return !hasDifferentWords(toComparable(toPlainText(content)), toComparable(text))
+}
+
+const toComparable = (written: string): string =>
+  written.replace(/(@[\w.-]*\w)@[\w.-]*\w(:\d+)?/g, '$1').replace(/\s+/g, '')

@@ -1,4 +1,5 @@
 import type { Published } from '../../domain/posts/post.ts'
+import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type {
   CallOptions,
   Credentials,
@@ -12,8 +13,11 @@ import { toJsonBody, toUnreadableError } from '../shared/calls.ts'
 import { toTokenPair } from './accounts.ts'
 import { readCreated, readPosts, type Post } from './responses.ts'
 import { toBlogPath, type Api } from './api.ts'
+import { toTextBlocks } from './content.ts'
 import { getDraftId, type createDrafts } from './drafts.ts'
 import { isRefusedAs } from '../shared/refusals.ts'
+import { searchRestored } from '../shared/restored-search.ts'
+import { normalizeWhitespace } from '../shared/text-difference.ts'
 
 interface PostDeps {
   api: Api
@@ -24,6 +28,10 @@ interface PostDeps {
 
 const PAGE = 20
 const MAX_PAGES = 5
+/** As many posts as Tumblr accepts in a day. */
+const MAX_RESTORED_PAGES = 13
+/** The maximum difference between Tumblr's clock and ours; its times are whole seconds. */
+const CLOCK_TOLERANCE_MS = MINUTE
 
 /**
  * Publishes drafts and reconciles unknown outcomes. A draft can be published only once, because the post gets a new id.
@@ -60,17 +68,54 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
   }
 
   async function reconcile(
-    _post: OutgoingPost,
+    post: OutgoingPost,
     account: Credentials,
     delivery: DeliveryCheckpoints,
     options: SearchOptions,
   ): Promise<Published | NotFoundResult> {
     const draft = getDraftId(delivery)
     // It was never created, or no longer there for the first call: then nothing was published.
-    if (draft === null) return 'absent'
+    if (draft === null) return options.isRestored ? findRestored(post, account, delivery, options) : 'absent'
     if (await isDraft(draft, account, options)) return 'absent'
     const found = await findPublished(draft, account, options)
-    return found ? toPublished(found.id_string, account) : 'undecidable'
+    if (found) return toPublished(found.id_string, account)
+    return options.isRestored ? findRestored(post, account, delivery, options) : 'undecidable'
+  }
+
+  /** Finds a post by its content: it may have been made from another draft than a restored delivery has. */
+  async function findRestored(
+    { content }: OutgoingPost,
+    account: Credentials,
+    { startedAt }: DeliveryCheckpoints,
+    options: SearchOptions,
+  ): Promise<Published | NotFoundResult> {
+    const expected = toTextBlocks(content.text).map(({ text }) => text)
+    const found = await searchRestored(
+      await listSince(startedAt.getTime() - CLOCK_TOLERANCE_MS, account, options),
+      {
+        content,
+        toId: ({ id_string }) => id_string,
+        toText,
+        isSame: (one) =>
+          normalizeWhitespace(toText(one)) === normalizeWhitespace(expected.join(' ')) &&
+          countFiles(one) === content.mediaItems.length,
+      },
+      options,
+    )
+    return typeof found === 'string' ? found : toPublished(found.id_string, account)
+  }
+
+  /** Returns the newest first; `null` when there are too many to search. */
+  async function listSince(since: number, account: Credentials, options: CallOptions): Promise<Post[] | null> {
+    const path = toBlogPath(account, 'posts')
+    const found: Post[] = []
+    for (let page = 0; page < MAX_RESTORED_PAGES; page++) {
+      const posts = await list(path, { limit: String(PAGE), offset: String(page * PAGE) }, account, options)
+      const recent = posts.filter(({ timestamp = Infinity }) => timestamp * SECOND >= since)
+      found.push(...recent)
+      if (posts.length === 0 || recent.length < posts.length) return found
+    }
+    return null
   }
 
   async function isDraft(draft: string, account: Credentials, options: CallOptions): Promise<boolean> {
@@ -116,3 +161,8 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
   const { prepare, discard, warmUp } = drafts
   return { prepare, discard, warmUp, publish, reconcile }
 }
+
+const toText = ({ content = [] }: Post): string => content.flatMap(({ text }) => text ?? []).join(' ')
+
+const countFiles = ({ content = [] }: Post): number =>
+  content.filter(({ type }) => type === 'image' || type === 'video').length

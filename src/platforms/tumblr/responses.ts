@@ -44,7 +44,17 @@ const Post = Type.Object({
   /** The id of the draft that became this post; visible to its author only. */
   genesis_post_id: Type.Optional(Type.String()),
   state: Type.Optional(Type.String()),
-  content: Type.Optional(Type.Array(Type.Object({ type: Type.String(), media: Type.Optional(Type.Unknown()) }))),
+  /** Of the publication, seconds since 1970. */
+  timestamp: Type.Optional(Type.Number()),
+  content: Type.Optional(
+    Type.Array(
+      Type.Object({
+        type: Type.String(),
+        text: Type.Optional(Type.String()),
+        media: Type.Optional(Type.Unknown()),
+      }),
+    ),
+  ),
 })
 export type Post = Static<typeof Post>
 export const readPost = envelopeReader(Post)

@@ -97,6 +97,16 @@ export function createDuePosts(collection: PostCollection) {
         )
         .sort({ dueAt: 1 }),
 
+    /** Posts that were due until an instant and have deliveries that are open or have failed, in no order. */
+    streamUnpublished: (dueUntil: Date): AsyncIterable<Post> =>
+      collection().find<Post>(
+        {
+          status: { $in: ['PENDING', 'SCHEDULED', 'PROCESSING', 'FAILED', 'PARTIAL_SUCCESS'] satisfies PostStatus[] },
+          dueAt: { $lte: dueUntil },
+        },
+        { ...WITHOUT_LOGS, ...ALL_SHARDS },
+      ),
+
     /** Scheduled posts that are due in a time and have to be checked, the next due first. */
     listUnchecked: ({ dueAfter, dueUntil, after, limit }: UncheckedBounds): Promise<Post[]> =>
       collection()

@@ -42,6 +42,7 @@ const deliverySchema = new Schema(
   {
     key: nullable(String),
     startedAt: nullable(Date),
+    dueAt: nullable(Date),
     round: required(Number),
     attempt: required(Number),
     accountId: nullable(String),
@@ -52,6 +53,7 @@ const deliverySchema = new Schema(
     hadUnknownOutcome: required(Boolean),
     answered: Boolean,
     unansweredAt: Date,
+    restoredAt: Date,
     repeatAllowed: Boolean,
     tries: required(Number),
     reconcileTries: required(Number),

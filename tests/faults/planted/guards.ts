@@ -17,7 +17,7 @@ export interface Guard extends Omit<SimulatedGuard, 'violates'> {
 const NEW_KEY_PER_REPEAT: Replacement = {
   anchor: 'record key',
   change: (code) => `rkey: (globalThis.called ??= new Set()).has(delivery.key)
-    ? deriveRecordKey(crypto.randomUUID(), delivery.startedAt)
+    ? deriveRecordKey(crypto.randomUUID(), delivery.dueAt)
     : (globalThis.called.add(delivery.key), ${code.replace('rkey: ', '')})`,
 }
 

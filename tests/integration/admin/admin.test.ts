@@ -3,6 +3,8 @@ import { derivePostEvents } from '../../../src/domain/events/post-events.ts'
 import type { Post } from '../../../src/domain/posts/post.ts'
 import { runAdmin } from '../../support/admin-command.ts'
 import { apiWorld, createAccount, type ApiWorld } from '../../support/api.ts'
+import { HOUR, MINUTE } from '../../../src/domain/shared/times.ts'
+import { buildPost } from '../../support/posts.ts'
 import { publishedPost, storePosts } from '../../support/published.ts'
 import { unique } from '../../support/servers.ts'
 
@@ -130,8 +132,39 @@ it('`admin misplaced` lists posts that were published on another account than th
   ).toEqual([[email, misplaced._id, 'bluesky', 'first.test', 'second.test', url]])
 })
 
+it('`admin restored` puts due posts of a backup in doubt, and `admin held` lists them and takes decisions', async () => {
+  const { posts } = world.context
+  const { _id: userId, email } = await createAccount(world.context)
+  const dumpedAt = new Date(Date.now() - MINUTE)
+  const [due, later] = [
+    buildPost({ userId, selectedPlatforms: ['bluesky', 'threads'] }, dumpedAt),
+    buildPost({ userId, scheduledAt: new Date(Date.now() + HOUR) }, dumpedAt),
+  ]
+  await storePosts(world.context, [due, later])
+  expect(await admin(['restored', '--dumped-at', dumpedAt.toISOString()])).toMatchObject({ code: 0, errors: '' })
+  const listed = async () => {
+    const rows = (await admin(['held'])).output.split('\n').filter((row) => row.startsWith(email))
+    return rows.map((row) => row.split(/ +/).slice(1, 4))
+  }
+  expect(await listed()).toEqual([
+    [due._id, 'bluesky', 'bluesky'],
+    [due._id, 'threads', 'threads'],
+  ])
+  expect((await admin(['held', 'publish', due._id, 'threads'])).output).toBe(`Publishing 1 deliveries of ${due._id}.\n`)
+  expect((await admin(['held', 'drop', due._id])).output).toBe(`Dropped 1 deliveries of ${due._id}.\n`)
+  expect((await posts.find(due._id))!.platformStatuses).toMatchObject([{ status: 'failed' }, { status: 'pending' }])
+  expect(await posts.find(later._id)).toMatchObject({ status: 'SCHEDULED', revision: 0 })
+  expect(await listed()).toEqual([])
+  expect((await admin(['held', 'publish', due._id])).errors).toMatch(/^No such delivery is held/)
+})
+
 it.each([
   [[], /^Usage:/],
+  [['restored'], /^Usage:/],
+  [['restored', '--dumped-at', '2026-03-01T02:00:00'], /is not a past time with a time zone/],
+  [['restored', '--dumped-at', '2926-03-01T02:00:00Z'], /is not a past time with a time zone/],
+  [['held', 'forget', 'x'], /^Usage:/],
+  [['held', 'drop'], /^Usage:/],
   [['promote', 'ann@example.test'], /^Usage:/],
   [['create'], /^Usage:/],
   [['constructor', 'ann@example.test'], /^Usage:/],

@@ -58,10 +58,9 @@ const numbers = fc.record({
 type Numbers = typeof numbers extends fc.Arbitrary<infer T> ? T : never
 
 const MOVES: Record<string, (step: Numbers) => Move> = {
-  claim: ({ platform, round, attempt }) =>
+  claim: ({ platform, round }) =>
     claim(platform, {
       round,
-      key: `key-${attempt}`,
       leaseUntil: after(now, 10_000),
       accountId: 'a',
       contentVersion: 0,

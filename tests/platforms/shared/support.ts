@@ -35,6 +35,7 @@ export function newDelivery(startedAt = new Date()): DeliveryCheckpoints & { han
   const handles = new Map<string, string>()
   return {
     key: randomUUID(),
+    dueAt: startedAt,
     startedAt,
     isRepeat: false,
     handles,
@@ -145,6 +146,7 @@ export const searchOptions = (overrides: Partial<SearchOptions> = {}): SearchOpt
   signal: AbortSignal.timeout(20_000),
   calledAt: new Date(Date.now() - 60_000),
   wasAnswered: true,
+  isRestored: false,
   isTaken: async () => false,
   ...overrides,
 })

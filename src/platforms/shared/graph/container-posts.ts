@@ -17,6 +17,7 @@ import type {
 import { PlatformError, PublicationQuotaReached } from '../../errors.ts'
 import { assertPostable } from '../postable.ts'
 import { normalizeWhitespace } from '../text-difference.ts'
+import { searchRestored } from '../restored-search.ts'
 import { createPulledMedia, type PulledImageLimits } from '../pulled-media.ts'
 import { isNoLongerInFlight, type InFlightTimes } from '../in-flight.ts'
 import { readCreatedId, readOwnPosts, readPermalink, readQuota, type OwnPost } from './responses.ts'
@@ -146,10 +147,18 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     options: SearchOptions,
   ): Promise<Published | NotFoundResult> {
     const container = containers.findContainer(delivery)
+    if (options.isRestored) {
+      const own = await listPostsSince(delivery.startedAt.getTime() - CLOCK_TOLERANCE_MS, account, options)
+      const { content } = post
+      const comparison = { content, toId, toText, isSame: (one: OwnPost) => hasSameContent(one, content) }
+      const found = await searchRestored(own.isComplete ? own.found : null, comparison, options)
+      if (typeof found !== 'string') return toPublished(found.id, found.permalink, account)
+      if (found === 'undecidable' || !container) return found
+    }
     // The container was dropped after a certain refusal, or never created.
     if (!container) return 'absent'
     const { state } = await containers.fetchStatus(container.id, account, options)
-    if (state === 'gone') return 'undecidable'
+    if (state === 'gone') return options.isRestored ? 'absent' : 'undecidable'
     // guard: unpublished container
     if (state !== 'published') return isNoLongerInFlight(options, true, { inFlightMs }) ? 'absent' : 'in-flight'
     const found = await findPublished(post, account, container.createdAt - CLOCK_TOLERANCE_MS, options)
@@ -164,22 +173,27 @@ export function createContainerPosts(deps: ContainerPostDeps) {
     { signal, calledAt, isTaken }: SearchOptions,
   ): Promise<OwnPost | null> {
     const toDistance = ({ timestamp }: OwnPost) => Math.abs(Date.parse(timestamp) - calledAt.getTime())
-    const matches = (await listPostsSince(since, account, { signal }))
+    const { found } = await listPostsSince(since, account, { signal })
+    const matches = found
       .filter((own) => hasSameContent(own, content))
       .toSorted((one, other) => toDistance(one) - toDistance(other))
     for (const own of matches) if (!(await isTaken(own.id))) return own
     return null
   }
 
+  const toId = ({ id }: OwnPost) => id
+  const toText = (own: OwnPost) => own[dialect.textField] ?? ''
+
   function hasSameContent(own: OwnPost, content: Content): boolean {
     const kind = KINDS[own.media_type ?? '']
     return (
-      normalizeWhitespace(own[dialect.textField] ?? '') === normalizeWhitespace(content.text) &&
+      normalizeWhitespace(toText(own)) === normalizeWhitespace(content.text) &&
       (kind ?? toKind(content)) === toKind(content)
     )
   }
 
-  async function listPostsSince(since: number, account: Credentials, { signal }: CallOptions): Promise<OwnPost[]> {
+  /** Returns the newest first, and whether these are all. */
+  async function listPostsSince(since: number, account: Credentials, { signal }: CallOptions) {
     const found: OwnPost[] = []
     let after: string | undefined
     for (let page = 0; page < MAX_PAGES; page++) {
@@ -194,9 +208,10 @@ export function createContainerPosts(deps: ContainerPostDeps) {
       const recent = data.filter(({ timestamp }) => !(Date.parse(timestamp) < since))
       found.push(...recent)
       after = paging?.cursors?.after
-      if (after === undefined || data.length === 0 || recent.length < data.length) break
+      const isComplete = after === undefined || data.length === 0 || recent.length < data.length
+      if (isComplete) return { found, isComplete }
     }
-    return found
+    return { found, isComplete: false }
   }
 
   return { prepare, publish, reconcile, readPublicationQuota, warmUp: media.warmUp }

@@ -233,7 +233,7 @@ it('a post is not sent when its owner is disabled during a long upload', async (
   })
 })
 
-it('an accepted platform post that belongs to another post leaves the outcome unknown', async () => {
+it('an accepted platform post that belongs to another post leaves the outcome unknown, and the next call gets another key', async () => {
   const taken = { platformPostId: 'taken', platformPostUrl: 'https://x.example/taken' }
   const attempts = createAttempts(async () => taken)
   const posts = {
@@ -253,7 +253,7 @@ it('an accepted platform post that belongs to another post leaves the outcome un
   expect(attempts.stored.get(post._id)!.platformStatuses[0]).toMatchObject({
     status: 'processing',
     platformPostId: null,
-    delivery: { outcome: 'unknown', hadUnknownOutcome: true },
+    delivery: { outcome: 'unknown', hadUnknownOutcome: true, key: `${post._id}/bluesky/0/1` },
   })
 })
 

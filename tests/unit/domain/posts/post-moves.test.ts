@@ -269,24 +269,28 @@ describe('cancel', () => {
 })
 
 describe('claim', () => {
-  it('a claim moves a post to PROCESSING, counts the attempt and sets key and start time', () => {
-    const { post } = claimed(buildPost())
+  it('a claim moves a post to PROCESSING, counts the attempt, and sets the key and its times', () => {
+    const dueAt = after(T0, -60_000)
+    const { post } = claimed({ ...buildPost(), _id: 'p1', dueAt })
     expect(post.status).toBe('PROCESSING')
     expect(findEntry(post, 'bluesky')).toMatchObject({
       status: 'processing',
       attemptCount: 1,
       lastAttemptAt: T0,
-      delivery: { startedAt: T0, attempt: 1, leaseUntil: after(T0, 10_000) },
+      delivery: { key: 'p1/bluesky/0', dueAt, startedAt: T0, attempt: 1, leaseUntil: after(T0, 10_000) },
     })
   })
 
-  it('a repeated claim keeps the first key and start time', () => {
+  it('a repeated claim keeps the first key and its times', () => {
     const first = claimed(buildPost())
-    const { key, startedAt } = findEntry(first.post, 'bluesky')!.delivery
+    const { key, dueAt, startedAt } = findEntry(first.post, 'bluesky')!.delivery
     const later = after(T0, 5_000)
     const waiting = defer('bluesky', busy, first.from, { at: later, countsAsTry: true })(first.post, T0)
-    const second = buildClaim(waiting, 'bluesky', later)(waiting, later)
-    expect(findEntry(second, 'bluesky')).toMatchObject({ attemptCount: 2, delivery: { key, startedAt, attempt: 2 } })
+    const second = buildClaim(waiting, 'bluesky', later)({ ...waiting, dueAt: later }, later)
+    expect(findEntry(second, 'bluesky')).toMatchObject({
+      attemptCount: 2,
+      delivery: { key, dueAt, startedAt, attempt: 2 },
+    })
   })
 
   /** Returns why a claim is refused, or `granted`. */
@@ -343,7 +347,6 @@ describe('claim', () => {
     const retried = apply(failedPost(), retry())
     const earlierClaim = claim('bluesky', {
       round: 0,
-      key: 'k',
       leaseUntil: after(T0, 1),
       accountId: 'a',
       contentVersion: 0,
@@ -520,7 +523,10 @@ describe('retry', () => {
 
   it('a retry uses a new key after a definite refusal and the old one when a call may have been accepted', () => {
     const refused = failedPost()
-    expect(findEntry(apply(refused, retry()), 'bluesky')!.delivery).toMatchObject({ key: null, startedAt: null })
+    const retried = apply(refused, retry())
+    expect(findEntry(retried, 'bluesky')!.delivery).toMatchObject({ key: null, dueAt: null, startedAt: null })
+    const repeated = findEntry(claimed(retried).post, 'bluesky')!.delivery.key
+    expect(repeated).not.toBe(findEntry(refused, 'bluesky')!.delivery.key)
 
     const { post } = claimed(buildPost())
     const { key, startedAt } = findEntry(post, 'bluesky')!.delivery

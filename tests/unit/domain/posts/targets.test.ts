@@ -32,7 +32,7 @@ const SECOND = { platform: 'bluesky', target: 'second', accountId: 'second' } as
 const onTwoAccounts = (changes = {}): Post =>
   buildPost({ selectedPlatforms: ['bluesky'], selectedAccounts: ['second'], chosen: [DEFAULT, SECOND], ...changes })
 
-const wanted = { round: 0, key: 'key', leaseUntil: after(T0, 10_000), accountId: 'did:plc:x', contentVersion: 0 }
+const wanted = { round: 0, leaseUntil: after(T0, 10_000), accountId: 'did:plc:x', contentVersion: 0 }
 
 describe('a post for two accounts of one platform', () => {
   it('has an entry and a planned delivery for each', () => {
