@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Db, Document } from 'mongodb'
 import { expect, it, onTestFinished } from 'vitest'
 import { startFaultCluster, unique, type FaultCluster } from './cluster.ts'
+import { readDump, restoreDump } from './dump.ts'
 import { openSession, type Session, type SessionUser } from './session.ts'
 import { waitFor } from './wait-for.ts'
 
@@ -42,7 +42,7 @@ it('after dump, destruction and restore, every post of the dump is public once o
   const load = publishInALoop(cluster, user)
   await at(DUMP_AFTER_MS)
   const dumpedAt = new Date()
-  const dump = await readAll(cluster.database)
+  const dump = await readDump(cluster.database)
   // The backup has this post as failed. Its user retries it before the disaster, and again after the restore.
   await user.clientFor(0).retry(retried)
   await isIn(session, retried, 'COMPLETED')
@@ -55,7 +55,7 @@ it('after dump, destruction and restore, every post of the dump is public once o
   await destroy(cluster)
   await cluster.process('mongod').start()
   await cluster.process('temporal').start()
-  await writeAll(cluster.database, dump)
+  await restoreDump(cluster.database, dump)
   await cluster.admin('restored', '--dumped-at', dumpedAt.toISOString())
   await cluster.setUp()
   await cluster.heal()
@@ -129,20 +129,6 @@ function publishInALoop(cluster: FaultCluster, user: SessionUser) {
       await publishing
     },
   }
-}
-
-/** Reads one collection after the other, like `mongodump`. Numbers retain their types. */
-async function readAll(database: Db): Promise<Map<string, Document[]>> {
-  const collections = await database.listCollections({ type: 'collection' }, { nameOnly: true }).toArray()
-  const dump = new Map<string, Document[]>()
-  for (const { name } of collections) {
-    dump.set(name, await database.collection(name).find({}, { promoteValues: false }).toArray())
-  }
-  return dump
-}
-
-async function writeAll(database: Db, dump: Map<string, Document[]>): Promise<void> {
-  for (const [name, records] of dump) if (records.length > 0) await database.collection(name).insertMany(records)
 }
 
 /** Kills every process, and removes the data of MongoDB and Temporal. */

@@ -48,7 +48,6 @@ export function createOutcomeRecorder(deps: WorkerContext) {
     } catch (error) {
       if (!(error instanceof EffectTaken)) throw error
       // Of two equal posts the other one was reconciled first. The platform post of this one is yet to be found, or to be published.
-      // guard: key of another post
       if (!isFound) await applyMove(attempt, replaceKey(toTarget(input), attempt.ref))
       const reason = failure('OUTCOME_UNKNOWN', 'The platform post already belongs to another post')
       return recordUnknown(attempt, reason)

@@ -9,7 +9,7 @@ import type { CommandContext } from '../context.ts'
 const LONGEST_LEASE_MS = HOUR
 const MAX_IMPORTS = 100_000
 
-/** A delivery of which no search has shown yet whether it was published before a restore. */
+/** A delivery that may have been published before a restore; no search has decided it yet. */
 export interface HeldDelivery {
   email: string
   postId: string

@@ -25,6 +25,7 @@ export function markRestored(dumpedAt: Date): Move {
       }
     })
     if (platformStatuses.every((entry, index) => entry === post.platformStatuses[index])) return post
+    // guard: restored delivery
     const marked = rollUpPost({ ...post, platformStatuses })
     return { ...marked, startPending: marked.status === 'PROCESSING' }
   }

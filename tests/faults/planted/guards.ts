@@ -40,6 +40,13 @@ export const GUARDS: Guard[] = [
     scenario: 'the response to an accepted call is lost',
   },
   {
+    guard: 'A restored delivery is searched for before it is sent',
+    platform: 'mastodon',
+    removed: [{ anchor: 'restored delivery', change: () => 'return post' }],
+    scenario: 'the database is restored from a backup',
+    violates: 'I1',
+  },
+  {
     guard: 'The allowance is a condition of the transaction',
     removed: [{ anchor: 'allowance', change: () => 'return { _id: userId, $expr: { $lte: [count, 50] } }' }],
     scenario: 'ten creates arrive at one below the allowance',

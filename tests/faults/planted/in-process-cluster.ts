@@ -9,6 +9,7 @@ import type * as ActivitiesModule from '../../../src/activities/index.ts'
 import { createRunningWork } from '../../../src/activities/shared/running-work.ts'
 import type * as AppModule from '../../../src/api/app.ts'
 import type { Clock } from '../../../src/clock.ts'
+import type * as RestoredPostsModule from '../../../src/commands/posts/restored-posts.ts'
 import type * as ConfigModule from '../../../src/config/schema.ts'
 import type * as ContextModule from '../../../src/context.ts'
 import { findEntry } from '../../../src/domain/posts/post-entries.ts'
@@ -24,6 +25,7 @@ import { INACTIVE_ORCHESTRATOR } from '../../support/inactive-orchestrator.ts'
 import { createOperationLog } from '../operations.ts'
 import { matchesCall, type Browser, type FaultPlatform, type FaultPlatforms } from '../platforms.ts'
 import { unique } from '../cluster.ts'
+import { readDump, restoreDump } from '../dump.ts'
 import type * as NativeImportModule from './native-import.ts'
 
 /** Vite would need more processor time to load the copies of the source than the tests themselves. */
@@ -57,6 +59,7 @@ export async function startInProcessCluster({ root, mongoUrl, sandbox, platform 
   const { createContext } = (await load('context.ts')) as typeof ContextModule
   const { buildApp } = (await load('api/app.ts')) as typeof AppModule
   const { createActivities } = (await load('activities/index.ts')) as typeof ActivitiesModule
+  const { markRestoredPosts } = (await load('commands/posts/restored-posts.ts')) as typeof RestoredPostsModule
   const { readConfig } = (await load('config/schema.ts')) as typeof ConfigModule
   const database = new URL(mongoUrl)
   database.pathname = `/${unique('planted')}`
@@ -232,6 +235,18 @@ export async function startInProcessCluster({ root, mongoUrl, sandbox, platform 
     /** Opens the callback URL in the browser with this cookie, and returns the URL of the redirect. */
     async openCallback(number: number, callback: string, cookie: string): Promise<string> {
       return (await get(number, callback, { cookie })).headers.location ?? ''
+    },
+
+    /** Does the work, restores the database to the state before it, and marks that, like an operator. */
+    async restoreAfter(work: () => Promise<unknown>): Promise<void> {
+      const { context } = first
+      const database = context.database.connection.db!
+      const dumpedAt = new Date()
+      const dump = await readDump(database)
+      await work()
+      await Promise.all(instances.map((instance) => instance.context.eventRelay.idle()))
+      await restoreDump(database, dump)
+      await markRestoredPosts(context, dumpedAt)
     },
 
     /** Runs sweepers concurrently, with a clock that is ahead by `aheadMs`. */

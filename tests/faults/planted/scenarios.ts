@@ -47,6 +47,12 @@ export const SCENARIOS = {
     await deliverAll(cluster)
   },
 
+  async 'the database is restored from a backup'(cluster: InProcessCluster) {
+    const [postId] = await createPosts(cluster, 1)
+    await cluster.restoreAfter(() => cluster.deliver(0, postId!))
+    await cluster.deliver(1, postId!)
+  },
+
   async 'a post is deleted while it is armed'(cluster: InProcessCluster) {
     await deleteWhileArmed(cluster)
   },

@@ -6,6 +6,7 @@ import { apiWorld, createAccount, type ApiWorld } from '../../support/api.ts'
 import { HOUR, MINUTE } from '../../../src/domain/shared/times.ts'
 import { buildPost } from '../../support/posts.ts'
 import { publishedPost, storePosts } from '../../support/published.ts'
+import { newId } from '../../../src/store/shared/schema.ts'
 import { unique } from '../../support/servers.ts'
 
 let world: ApiWorld
@@ -132,7 +133,7 @@ it('`admin misplaced` lists posts that were published on another account than th
   ).toEqual([[email, misplaced._id, 'bluesky', 'first.test', 'second.test', url]])
 })
 
-it('`admin restored` puts due posts of a backup in doubt, and `admin held` lists them and takes decisions', async () => {
+it('`admin restored` puts due posts in doubt and pauses imports, and `admin held` lists the posts and takes decisions', async () => {
   const { posts } = world.context
   const { _id: userId, email } = await createAccount(world.context)
   const dumpedAt = new Date(Date.now() - MINUTE)
@@ -141,7 +142,13 @@ it('`admin restored` puts due posts of a backup in doubt, and `admin held` lists
     buildPost({ userId, scheduledAt: new Date(Date.now() + HOUR) }, dumpedAt),
   ]
   await storePosts(world.context, [due, later])
-  expect(await admin(['restored', '--dumped-at', dumpedAt.toISOString()])).toMatchObject({ code: 0, errors: '' })
+  const running = { _id: newId(), userId, state: 'applying', leasedUntil: dumpedAt }
+  const imports = world.context.database.connection.collection<typeof running>('imports')
+  await imports.insertOne(running)
+  const { output, code } = await admin(['restored', '--dumped-at', dumpedAt.toISOString()])
+  expect(code).toBe(0)
+  expect(output).toMatch(/^Marked \d+ posts.*\nPaused 1 imports/)
+  expect(await imports.findOne({ _id: running._id })).toMatchObject({ state: 'paused' })
   const listed = async () => {
     const rows = (await admin(['held'])).output.split('\n').filter((row) => row.startsWith(email))
     return rows.map((row) => row.split(/ +/).slice(1, 4))
