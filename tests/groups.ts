@@ -42,9 +42,9 @@ export const DEEP_GROUPS: Readonly<Record<string, DeepGroup>> = {
     sources: ['src/activities', 'src/commands', 'src/domain', 'src/store', 'src/platforms/shared', 'tests/faults'],
     workers: 3,
   },
-  // Each guard of deliveries, removed once in the simulation, which keeps a core busy all the time.
+  // Each guard of deliveries, removed once in the simulation, and outages of hours, which keep a core busy all the time.
   simulation: {
-    files: ['tests/simulation/guards.test.ts'],
+    files: ['tests/simulation/{guards,outages}.test.ts'],
     sources: [
       ...['src/activities/publishing', 'src/domain/posts', 'src/store/posts', 'src/workflows/publishing'],
       ...['src/platforms', 'tests/simulation'],

@@ -10,7 +10,7 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
 import type { DeliveryInput, DeliveryResult } from '../../workflows/contract/publishing.ts'
 import { POST_DELETED, RELOAD, retryIn, type Attempt, type AttemptResult } from './attempt.ts'
-import { classifyFailure } from './retry-policy.ts'
+import { classifyFailure, findUnreached } from './retry-policy.ts'
 import type { WorkerContext } from '../worker-context.ts'
 
 /** Records the outcome of an attempt. The post stores the notification of the user in the same write. */
@@ -76,19 +76,29 @@ export function createOutcomeRecorder(deps: WorkerContext) {
   async function recordDeferred(
     attempt: Attempt,
     reason: Failure,
-    wait: { waitMs: number; countsAsTry: boolean },
+    { waitMs, ...wait }: { waitMs: number; countsAsTry: boolean; server?: string },
   ): Promise<AttemptResult> {
     const { input, ref } = attempt
-    const at = new Date(clock.now().getTime() + wait.waitMs)
-    const moved = await applyMove(attempt, defer(toTarget(input), reason, ref, { at, countsAsTry: wait.countsAsTry }))
+    const at = new Date(clock.now().getTime() + waitMs)
+    const moved = await applyMove(attempt, defer(toTarget(input), reason, ref, { at, ...wait }))
     logFailure('delivery deferred', attempt, reason)
     return retryWhenDue(moved, input, 'deferred', reason)
   }
 
-  /** @param answered whether the call was answered; missing when no call was made */
-  async function recordUnknown(attempt: Attempt, reason: Failure, answered?: boolean): Promise<AttemptResult> {
+  /**
+   * @param answered whether the call was answered; missing when no call was made
+   * @param error of the call or of the search for its post
+   */
+  async function recordUnknown(
+    attempt: Attempt,
+    reason: Failure,
+    answered?: boolean,
+    error?: unknown,
+  ): Promise<AttemptResult> {
     const { input, ref } = attempt
-    const moved = await applyMove(attempt, markUnknown(toTarget(input), reason, ref, answered))
+    const unreached = findUnreached(error, Math.random(), computeOutageMs(attempt))
+    const next = unreached && { ...unreached, at: new Date(clock.now().getTime() + unreached.waitMs) }
+    const moved = await applyMove(attempt, markUnknown(toTarget(input), reason, ref, answered, next ?? undefined))
     logFailure('delivery outcome unknown', attempt, reason)
     return retryWhenDue(moved, input, 'unknown', reason)
   }
@@ -104,10 +114,15 @@ export function createOutcomeRecorder(deps: WorkerContext) {
   ): Promise<AttemptResult> {
     const { post, input, activity } = attempt
     const tries = findEntry(post, toTarget(input))?.delivery.tries ?? 0
-    const decision = classifyFailure(error, tries, Math.random(), waitedMs)
+    const decision = classifyFailure(error, tries, Math.random(), waitedMs, computeOutageMs(attempt))
     if (decision.reason.code === 'INTERNAL') activity.report('delivery failed unexpectedly', error)
     if (decision.kind === 'defer') return recordDeferred(attempt, decision.reason, decision)
     return recordRefused(attempt, decision.reason)
+  }
+
+  /** Returns the time since the server of a delivery could not be reached first. */
+  function computeOutageMs({ entry: { delivery } }: Attempt): number {
+    return delivery.outage ? clock.now().getTime() - delivery.outage.since.getTime() : 0
   }
 
   /** @throws the error itself when the attempt was aborted, the database is down, or the post changed or was deleted */

@@ -248,6 +248,7 @@ function startNextRound(entry: PlatformStatus): PlatformStatus {
       tries: 0,
       reconcileTries: 0,
       nextAttemptAt: null,
+      outage: null,
       // The lease stays: the abandoned attempt may still be sending until the lease ends.
     },
   }

@@ -1,4 +1,5 @@
 import type { FailureCode } from './failure.ts'
+import type { Outage } from './outages.ts'
 import type { PlatformReason } from './platform-reason.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { Problem } from '../shared/service-error.ts'
@@ -88,6 +89,8 @@ export interface Delivery {
   /** Reconciliations of an unknown outcome in this round. */
   reconcileTries: number
   nextAttemptAt: Date | null
+  /** Set while the delivery waits for a server that cannot be reached. */
+  outage: Outage | null
 }
 
 export interface PlatformStatus {

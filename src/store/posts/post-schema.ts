@@ -38,6 +38,11 @@ const contentSchema = new Schema(
   subdocumentOptions,
 )
 
+const outageSchema = new Schema(
+  { server: required(String), since: required(Date), at: required(Date) },
+  subdocumentOptions,
+)
+
 const deliverySchema = new Schema(
   {
     key: nullable(String),
@@ -56,6 +61,7 @@ const deliverySchema = new Schema(
     tries: required(Number),
     reconcileTries: required(Number),
     nextAttemptAt: nullable(Date),
+    outage: nullable(outageSchema),
   },
   subdocumentOptions,
 )
