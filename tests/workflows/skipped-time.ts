@@ -137,7 +137,7 @@ async function startScenario(
     find: async () => stored,
     async *streamHeld(server: string) {
       const isHeld = stored?.platformStatuses.some(
-        ({ status, delivery }) => status !== 'completed' && delivery.outage?.server === server,
+        ({ delivery: { outage, leaseUntil } }) => outage?.server === server && leaseUntil === null,
       )
       if (isHeld) yield stored!
     },

@@ -97,7 +97,7 @@ export function createDuePosts(collection: PostCollection) {
         )
         .sort({ dueAt: 1 }),
 
-    /** Due posts with a delivery that waits for a server, the next due first. */
+    /** Due posts with a delivery that waits for a server and is not being called now, the next due first. */
     streamHeld: (server: string, now: Date): AsyncIterable<Post> =>
       collection()
         .find<Post>(
@@ -105,7 +105,11 @@ export function createDuePosts(collection: PostCollection) {
             status: { $in: ['PENDING', 'SCHEDULED', 'PROCESSING'] satisfies PostStatus[] },
             dueAt: { $lte: now },
             platformStatuses: {
-              $elemMatch: { status: { $in: ['pending', 'processing'] }, 'delivery.outage.server': server },
+              $elemMatch: {
+                status: { $in: ['pending', 'processing'] },
+                'delivery.outage.server': server,
+                'delivery.leaseUntil': null,
+              },
             },
           },
           { ...WITHOUT_LOGS, ...ALL_SHARDS },

@@ -70,7 +70,7 @@ describe('a delivery whose server cannot be reached', () => {
     expect(deliveryOf(markUnknown('bluesky', down, refOf(two))(two, at(5 * MINUTE))).outage).toBeNull()
   })
 
-  it('it may be claimed before its wait ends, unlike one that waits for another reason', () => {
+  it('its claim need not wait, unlike that of a delivery with another reason', () => {
     const next = { at: at(MINUTE), countsAsTry: false }
     const claimLater = (server?: string) => {
       const post = defer(
