@@ -17,6 +17,7 @@ const config: KnipConfig = {
         'tests/workflows/histories/record.ts',
         'tests/faults/chaos.ts',
         'tests/simulation/main.ts',
+        'tests/faults/faulty-names.ts',
         '*.config.ts',
       ],
       project: ['{src,sandbox,bench,scripts,tests}/**/*.{ts,mjs}', '*.ts'],

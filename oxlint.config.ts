@@ -71,7 +71,7 @@ const FENCES: Fence[] = [
     folder: 'activities',
     may: ['domain/**', 'flow/**', 'commands/**', 'platforms/errors.ts', 'store/mongo-errors.ts', WORKFLOW_CONTRACT],
     types: ['store/*/**', 'clock.ts', ...CLIENTS, ...WIRING],
-    packages: ['@temporalio/activity', '@temporalio/common', 'cockatiel', 'node:*', 'node:*/*'],
+    packages: ['@temporalio/activity', '@temporalio/common', 'node:*', 'node:*/*'],
     shared: ['shared'],
     needs: { analytics: ['publishing'] },
   },

@@ -42,9 +42,9 @@ export const DEEP_GROUPS: Readonly<Record<string, DeepGroup>> = {
     sources: ['src/activities', 'src/commands', 'src/domain', 'src/store', 'src/platforms/shared', 'tests/faults'],
     workers: 3,
   },
-  // Each guard of deliveries, removed once in the simulation, which keeps a core busy all the time.
+  // Each guard of deliveries, removed once in the simulation, and outages of hours, which keep a core busy all the time.
   simulation: {
-    files: ['tests/simulation/guards.test.ts'],
+    files: ['tests/simulation/{guards,outages}.test.ts'],
     sources: [
       ...['src/activities/publishing', 'src/domain/posts', 'src/store/posts', 'src/workflows/publishing'],
       ...['src/platforms', 'tests/simulation'],
@@ -69,9 +69,19 @@ export const DEEP_GROUPS: Readonly<Record<string, DeepGroup>> = {
       'tests/integration/{billing,realtime,store}/outage.test.ts',
       'tests/integration/quotas/killed-processes.test.ts',
       'tests/integration/realtime/{fleet,paused}.test.ts',
+      'tests/faults/outages.test.ts',
     ],
     sources: [
-      ...['src/store', 'src/server.ts', 'src/worker.ts', 'src/readiness.ts', 'src/api/realtime', 'src/domain/quotas'],
+      ...[
+        'src/activities/publishing',
+        'src/flow',
+        'src/store',
+        'src/server.ts',
+        'src/worker.ts',
+        'src/readiness.ts',
+        'src/api/realtime',
+        'src/domain/quotas',
+      ],
       ...['src/activities/analytics', 'src/activities/billing'],
     ],
     workers: 3,

@@ -17,6 +17,8 @@ interface PlatformErrorOptions {
   answered?: boolean
   /** The wait that the platform asks for, milliseconds. */
   retryAfterMs?: number
+  /** The origin of the server, when it could not be reached or something in front of it answered in its place. */
+  unreachable?: string
   /** Code and text of the platform's response, unchanged. Defaults to those of `cause`. */
   reason?: Parameters<typeof toPlatformReason>[0]
   /** True when the platform does what was requested only after the user has connected the account again. */
@@ -37,6 +39,8 @@ export class PlatformError extends Error {
   answered: boolean
   readonly retryAfterMs: number | undefined
   readonly needsReconnection: boolean
+  /** The origin of a server that could not be reached; null for an answer of the platform. */
+  unreachable: string | null
   readonly connectReason: ConnectReason
   /** The platform's own message, sanitized; `null` when it sent none. */
   platformReason: PlatformReason | null
@@ -49,6 +53,7 @@ export class PlatformError extends Error {
     this.answered = options.answered ?? false
     this.retryAfterMs = options.retryAfterMs
     this.needsReconnection = options.needsReconnection ?? false
+    this.unreachable = options.unreachable ?? null
     this.connectReason = options.connectReason ?? toConnectReason(errorClass)
     this.platformReason = options.reason ? toPlatformReason(options.reason) : inheritReason(options.cause)
   }

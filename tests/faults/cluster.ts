@@ -37,7 +37,8 @@ export interface FaultClusterOptions {
   workers?: number
   /** The folder whose `src` is run: this project, a copy with a planted fault, or the last release. */
   root?: string
-  env?: Record<string, string>
+  /** Further settings of the processes; also derived from those of the platforms. */
+  env?: Record<string, string> | ((platforms: Record<string, string>) => Record<string, string>)
 }
 
 /** Starts the whole service as separate processes on real servers. Each can be stopped and started alone. */
@@ -85,7 +86,7 @@ export async function startFaultCluster({
       SHUTDOWN_GRACE_MS: '5000',
       // Two on each platform.
       PLAN_FREE_MAX_ACCOUNTS: String(2 * PLATFORMS.length),
-      ...env,
+      ...(typeof env === 'function' ? env(sandbox.env) : env),
     } as Record<string, string>
     const addresses: string[] = []
     for (let number = 1; number <= apis; number++) {

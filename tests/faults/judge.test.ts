@@ -47,7 +47,7 @@ function post(
         platformPostId: 'at://one',
         errorCode: null,
         completedAt: new Date(at(1.1)),
-        delivery: { round: 0 },
+        delivery: { round: 0, attempt: 1 },
         ...entry,
       },
     ],
@@ -464,7 +464,7 @@ describe('I6', () => {
 
   it("the judge reports a missing notification of an earlier round's failure", () =>
     expectViolation('I6', /0 notifications of post-failed:p1:bluesky:0/, (evidence) => {
-      evidence.posts = [post({}, { delivery: { round: 1 } })]
+      evidence.posts = [post({}, { delivery: { round: 1, attempt: 1 } })]
     }))
 })
 

@@ -16,7 +16,7 @@ import {
 import { createApi, createWorker, LEASE_MS, originOf, type Source } from './service.ts'
 import { createTemporal } from './temporal.ts'
 import { startVirtualTime } from './virtual-time.ts'
-import { createWorld, type Odds } from './world.ts'
+import { createWorld, OUTAGES, type Odds } from './world.ts'
 
 /** A request of a client for its post, milliseconds after its create. */
 export interface Change {
@@ -35,7 +35,15 @@ export interface PlannedPost {
 
 /** A fault of a process or server, milliseconds after the start of the history. */
 export interface Mishap {
-  kind: 'kill worker' | 'freeze worker' | 'drain worker' | 'kill API' | 'MongoDB is down' | 'Temporal is down'
+  kind:
+    | 'kill worker'
+    | 'freeze worker'
+    | 'drain worker'
+    | 'kill API'
+    | 'MongoDB is down'
+    | 'Temporal is down'
+    | 'platform is down'
+  /** The index of the worker, or a number from which the platform and the kind of its outage follow. */
   which: number
   at: number
   lastsMs: number
@@ -48,10 +56,15 @@ export interface History {
   honoursKeys: boolean
   posts: PlannedPost[]
   mishaps: Mishap[]
+  /** Nothing more goes wrong from then on, and new workers run. */
+  faultsEndMs: number
 }
 
 export interface Outcome {
   violations: Violation[]
+  evidence: Evidence
+  /** The number of calls that met the outage of a platform. */
+  callsWhileDown: number
   /** One line for each event. */
   trace: string[]
 }
@@ -60,9 +73,8 @@ const PLATFORMS: Platform[] = ['bluesky', 'mastodon', 'tumblr', 'threads', 'face
 const POSTS = 10
 const USERS = ['ann', 'bob']
 const WORKERS = 2
-const START = Date.parse('2026-03-01T12:00:00.000Z')
+export const START = Date.parse('2026-03-01T12:00:00.000Z')
 const SECOND = 1_000
-/** Afterwards nothing more goes wrong. */
 const FAULTS_END_MS = 90 * SECOND
 /** All waits of a reconciliation together are shorter. */
 const LONGEST_MS = 3 * 3_600 * SECOND
@@ -84,6 +96,7 @@ export function planHistory(seed: number): History {
     honoursKeys: random.chance(0.5),
     posts: Array.from({ length: POSTS }, () => planPost(random)),
     mishaps: isCalm ? [] : Array.from({ length: random.between(0, 6) }, () => planMishap(random)),
+    faultsEndMs: FAULTS_END_MS,
   }
 }
 
@@ -107,16 +120,18 @@ function planPost(random: Random): PlannedPost {
 }
 
 function planMishap(random: Random): Mishap {
+  const kind = random.weighted({
+    'kill worker': 4,
+    'freeze worker': 3,
+    'drain worker': 1,
+    'kill API': 1,
+    'MongoDB is down': 1,
+    'Temporal is down': 1,
+    'platform is down': 2,
+  })
   return {
-    kind: random.weighted({
-      'kill worker': 4,
-      'freeze worker': 3,
-      'drain worker': 1,
-      'kill API': 1,
-      'MongoDB is down': 1,
-      'Temporal is down': 1,
-    }),
-    which: random.between(0, WORKERS - 1),
+    kind,
+    which: random.between(0, kind === 'platform is down' ? PLATFORMS.length * OUTAGES.length - 1 : WORKERS - 1),
     at: random.between(0, 60 * SECOND),
     lastsMs: random.between(200, 25 * SECOND),
   }
@@ -133,9 +148,10 @@ export async function runHistory(source: Source, history: History): Promise<Outc
   const time = startVirtualTime(START, random)
   try {
     const simulation = createSimulation(source, history, random, note)
-    await time.run(simulation.isDone, START + LONGEST_MS)
+    await time.run(simulation.isDone, START + history.faultsEndMs + LONGEST_MS)
     const evidence = simulation.gatherEvidence()
-    return { violations: [...judgeDeliveries(evidence), ...judgeUnknownOutcomes(evidence)], trace }
+    const violations = [...judgeDeliveries(evidence), ...judgeUnknownOutcomes(evidence)]
+    return { violations, evidence, callsWhileDown: simulation.callsWhileDown(), trace }
   } finally {
     time.stop()
   }
@@ -155,7 +171,7 @@ function judgeUnknownOutcomes({ posts }: Evidence): Violation[] {
 
 function createSimulation(
   source: Source,
-  { odds, honoursKeys, posts, mishaps }: History,
+  { odds, honoursKeys, posts, mishaps, faultsEndMs }: History,
   random: Random,
   trace: (event: string) => void,
 ) {
@@ -189,7 +205,7 @@ function createSimulation(
 
   async function meet({ kind, which, at, lastsMs }: Mishap): Promise<void> {
     await sleep(at)
-    const { process, drain } = workers[which]!
+    const { process, drain } = workers[which % WORKERS]!
     switch (kind) {
       case 'kill worker':
         process.kill()
@@ -209,6 +225,15 @@ function createSimulation(
         await sleep(lastsMs)
         api = startApi()
         return
+      case 'platform is down': {
+        const platform = PLATFORMS[which % PLATFORMS.length]!
+        const outage = OUTAGES[Math.floor(which / PLATFORMS.length)]!
+        trace(`${platform} is down: ${outage}`)
+        world.down.set(platform, outage)
+        await sleep(lastsMs)
+        world.down.delete(platform)
+        return trace(`${platform} is back`)
+      }
       case 'MongoDB is down':
       case 'Temporal is down': {
         const server = kind === 'MongoDB is down' ? 'mongo' : 'temporal'
@@ -311,9 +336,10 @@ function createSimulation(
 
   /** Ends every fault, and waits until each post has ended. */
   async function settle(): Promise<void> {
-    await sleep(FAULTS_END_MS)
+    await sleep(faultsEndMs)
     trace('nothing more goes wrong')
     Object.assign(world.state, { mongo: true, temporal: true, faults: false })
+    world.down.clear()
     workers.forEach(({ process }) => process.thaw())
     workers.forEach((_, index) => replaceWorker(index))
     if (!api.process.isUp) api = startApi()
@@ -332,6 +358,7 @@ function createSimulation(
 
   return {
     isDone: () => isDone,
+    callsWhileDown: world.callsWhileDown,
 
     gatherEvidence(): Evidence {
       return {

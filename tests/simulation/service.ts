@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import type * as DeliveryAttemptsModule from '../../src/activities/publishing/delivery-attempt.ts'
 import type * as PostActivitiesModule from '../../src/activities/publishing/post-activities.ts'
+import type * as ServerOutagesModule from '../../src/activities/publishing/server-outages.ts'
 import type * as SweepModule from '../../src/activities/publishing/sweep.ts'
 import type * as CallLimiterModule from '../../src/activities/shared/call-limiter.ts'
 import type * as ClockModule from '../../src/clock.ts'
@@ -60,17 +61,18 @@ export async function loadService(root: string) {
     load<typeof PublishPlanModule>('domain/posts/publish-plan.ts'),
     load<typeof DecisionsModule>('workflows/publishing/decisions.ts'),
   ])
-  const [cancelling, deleting, retrying, starting, notifying, records] = await Promise.all([
+  const [cancelling, deleting, retrying, starting, notifying, records, outages] = await Promise.all([
     load<typeof CancelPostModule>('commands/posts/cancel-post.ts'),
     load<typeof DeletePostModule>('commands/posts/delete-post.ts'),
     load<typeof RetryPostModule>('commands/posts/retry-post.ts'),
     load<typeof StartQueueModule>('commands/posts/start-queue.ts'),
     load<typeof NotifyWorkflowModule>('commands/shared/notify-workflow.ts'),
     load<typeof PostActivitiesModule>('activities/publishing/post-activities.ts'),
+    load<typeof ServerOutagesModule>('activities/publishing/server-outages.ts'),
   ])
   const source = {
     ...{ deliveries, sweeping, limiter, clock, posts, registry, http, moves, plans, decisions },
-    ...{ cancelling, deleting, retrying, starting, notifying, records },
+    ...{ cancelling, deleting, retrying, starting, notifying, records, outages },
   }
   // Modules that are loaded with the first delivery would be real input in virtual time.
   const { platforms, close } = createPlatforms(source, [], http.createHttpClient)
@@ -203,16 +205,36 @@ function createParts(process: Process, { source, world, temporal, platforms: sim
   }
 }
 
+/** Creates the records of servers that returned after an outage, as one process reads and writes them. */
+function createReturns({ send }: Process, { returns }: World) {
+  return {
+    readReturn: (server: string) => send('find quotas', () => returns.get(server) ?? null),
+    saveReturn: (server: string, since: Date, at: Date) =>
+      send('update quotas', () => {
+        if ((returns.get(server) ?? since) > since) return false
+        returns.set(server, at)
+        return true
+      }),
+  } as never
+}
+
 /** Creates the part of a worker that publishes, with the sweeper. */
 export function createWorker(process: Process, surroundings: Surroundings) {
   const { source } = surroundings
   const parts = createParts(process, surroundings)
   const draining = new AbortController()
   const running = new Map<string, Promise<AttemptEnd>>()
+  const callWindows = createReturns(process, surroundings.world)
+  const wakeDeliveries = source.outages.createWakeDeliveries(partial({ ...parts, callWindows }))
   const { attemptDelivery } = source.deliveries.createDeliveryAttempts(
     partial({
       ...parts,
-      callLimiter: source.limiter.createCallLimiter({ start: 64, most: 512 }, silent),
+      callWindows,
+      wakeDeliveries,
+      callLimiter: source.limiter.createCallLimiter({ start: 64, most: 512 }, silent, {
+        now: () => Date.now(),
+        onReturn: (held) => void wakeDeliveries(held),
+      }),
       planWeights: { free: 1, pro: 1 },
       publicationLedger: {
         async request() {

@@ -1,6 +1,7 @@
 import mongoose from 'mongoose'
 import type * as HttpModule from '../../src/platforms/shared/http.ts'
 import type { HttpClient, HttpRequest } from '../../src/platforms/shared/http.ts'
+import type { Platform } from '../../src/domain/shared/platforms.ts'
 import type { Random } from '../faults/random.ts'
 import type { MemoryStorage, SendCommand } from './memory-database.ts'
 import type { PlatformAnswer, PlatformCall, SimulatedPlatform } from './platforms.ts'
@@ -17,6 +18,10 @@ export type CallFault =
   | 'refused'
   | 'throttled'
   | 'late'
+
+/** How a platform that is down meets calls: they are not sent, or a proxy answers. */
+export const OUTAGES = ['connection refused', 'bad gateway', 'unavailable'] as const
+export type Outage = (typeof OUTAGES)[number]
 
 /** How often things go wrong, each between 0 and 1. */
 export interface Odds {
@@ -76,7 +81,11 @@ interface WorldOptions {
 export function createWorld({ random, odds, platforms, http, trace }: WorldOptions) {
   const storage: MemoryStorage = new Map()
   const calls: LoggedCall[] = []
+  let callsWhileDown = 0
+  /** When servers worked again after an outage. */
+  const returns = new Map<string, Date>()
   const state = { mongo: true, temporal: true, faults: true }
+  const down = new Map<Platform, Outage>()
   /** Calls and effects that are on their way. */
   let inFlight = 0
 
@@ -180,6 +189,13 @@ export function createWorld({ random, odds, platforms, http, trace }: WorldOptio
         ])
         const toFailure = (sent: boolean, why: string) => new http.HttpFailure(why, { sent, cause: signal.reason })
         if (signal.aborted) throw toFailure(false, 'was not called before the attempt ended')
+        const outage = down.get(findPlatform(request).platform)
+        if (outage) {
+          callsWhileDown += 1
+          await sleep(flight())
+          if (outage === 'connection refused') throw toFailure(false, 'could not be reached')
+          return { status: outage === 'bad gateway' ? 502 : 503, header: () => undefined, text: '<h1>Sorry</h1>' }
+        }
         const aborted = new Promise<never>((_, reject) => {
           signal.addEventListener('abort', () => reject(toFailure(true, 'did not answer in time')), { once: true })
         })
@@ -193,9 +209,11 @@ export function createWorld({ random, odds, platforms, http, trace }: WorldOptio
     }
   }
 
+  const findPlatform = ({ url }: HttpRequest) => platforms.find(({ origin }) => origin === url.origin)!
+
   /** Delivers a request to its platform. Returns null for a lost response. */
   async function reach(request: HttpRequest): Promise<PlatformAnswer | null> {
-    const platform = platforms.find(({ origin }) => origin === request.url.origin)!
+    const platform = findPlatform(request)
     const call = toCall(request)
     const text = platform.textOf(call)
     const fault = state.faults && random.chance(odds.call) ? random.weighted(CALL_FAULTS) : null
@@ -237,7 +255,10 @@ export function createWorld({ random, odds, platforms, http, trace }: WorldOptio
   return {
     storage,
     calls,
+    returns,
+    callsWhileDown: () => callsWhileDown,
     state,
+    down,
     sleep,
     createProcess,
     /** Whether nothing is on its way to a platform. */

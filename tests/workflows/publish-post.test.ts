@@ -183,6 +183,36 @@ describe('publishPost', () => {
     expect(hopeless.post()!.platformStatuses[0]).toMatchObject({ attemptCount: 5, errorCode: 'transient' })
   })
 
+  describe.each([
+    [30, 'a refused connection', { certain: true }],
+    [300, 'a 502', { certain: false }],
+  ])('after %i minutes of %s', (minutes, _failure, failure) => {
+    it('a post is published once, within two minutes', async () => {
+      let calls = 0
+      const server = 'https://bluesky.example'
+      const call = async () => {
+        await post.clock.sync()
+        calls += 1
+        if (post.clock.now().getTime() < backAt) {
+          throw new PlatformError('transient', 'Not reached', { ...failure, unreachable: server })
+        }
+      }
+      const post: Scenario = await start({
+        respond: call,
+        probe: call,
+        reconcile: async () => (await call(), 'absent'),
+      })
+      const backAt = post.clock.now().getTime() + minutes * MINUTE
+      expect(await post.result()).toBe('COMPLETED')
+      expect(post.sent).toHaveLength(1)
+      expect(post.sent[0]!.at - backAt).toBeGreaterThanOrEqual(0)
+      expect(post.sent[0]!.at - backAt).toBeLessThan(2 * MINUTE)
+      expect(calls).toBeLessThan(minutes + 10)
+      expect(post.post()!.platformStatuses[0]!.delivery).toMatchObject({ tries: 0, reconcileTries: 0 })
+      expect(post.notifications.map(({ type }) => type)).toEqual(['success'])
+    })
+  })
+
   it('a post waits an hour for a rate limit without using a try', async () => {
     const post = await start({
       respond: async (_platform, call) => {

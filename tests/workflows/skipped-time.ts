@@ -100,6 +100,8 @@ interface ScenarioOptions {
   /** Responds to the visible call. It throws the errors of the platform. */
   respond?: (platform: Platform, call: number) => Promise<void>
   prepare?: (...args: [...Parameters<PlatformAdapter['prepare']>, Platform]) => Promise<void>
+  /** Responds to a probe of a server that could not be reached. */
+  probe?: () => Promise<void>
   /** Reconciles a call with an unknown outcome. By default the platform finds the posts that it accepted. */
   reconcile?: PlatformAdapter['reconcile']
   activities?: Partial<Activities>
@@ -128,8 +130,17 @@ async function startScenario(
   const notifications: NewNotification[] = []
   const preparations: Platform[] = []
 
+  /** When servers worked again after an outage. */
+  const returns = new Map<string, Date>()
+
   const posts = {
     find: async () => stored,
+    async *streamHeld(server: string) {
+      const isHeld = stored?.platformStatuses.some(
+        ({ delivery: { outage, leaseUntil } }) => outage?.server === server && leaseUntil === null,
+      )
+      if (isHeld) yield stored!
+    },
     async transition(_post: unknown, move: Move): Promise<Post> {
       if (!stored) throw new ServiceError('NOT_FOUND', 'Post not found or unauthorized')
       const moved = move(stored, clock.now())
@@ -160,7 +171,10 @@ async function startScenario(
       const isSent = sent.some((entry) => entry.platform === platform)
       return isSent ? { platformPostId: `${platform}-1`, platformPostUrl: `https://${platform}.example/1` } : 'absent'
     },
-    profile: () => Promise.reject(new Error('unexpected call')),
+    async profile() {
+      await options.probe?.()
+      return { displayName: 'X', handle: 'x.test', avatar: null }
+    },
   })
 
   const account: Credentials = { accountId: 'did:plc:x', handle: 'x.test', accessToken: 'token', version: 1 }
@@ -187,7 +201,19 @@ async function startScenario(
     credentials: { ...unused, get: async () => account, renew: async () => account, markExpired: async () => true },
     platforms: { find: buildAdapter },
     discardPrepared: () => undefined,
-    orchestrator: { start: async () => true },
+    orchestrator: {
+      start: async () => true,
+      signal: (post: Post) => handle.signal(PUBLISH_SIGNALS.changed, post.revision).then(() => true),
+    },
+    callWindows: {
+      readReturn: async (server: string) => returns.get(server) ?? null,
+      async saveReturn(server: string, since: Date, at: Date) {
+        if ((returns.get(server) ?? since) > since) return false
+        returns.set(server, at)
+        return true
+      },
+    },
+    logger: { info: () => {}, warn: () => {} },
     backlogs: [],
     clock,
     metrics: createMetrics(),

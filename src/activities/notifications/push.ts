@@ -26,7 +26,8 @@ export function createPushActivities(deps: WorkerContext) {
   const limiter = createServerLimiter<PushOutcome>(
     { start: MAX_CONCURRENT_CALLS, most: MAX_CONCURRENT_CALLS },
     (outcome) => ({
-      isFailure: outcome.kind === 'later' && outcome.isUnavailable,
+      failure:
+        outcome.kind === 'later' && outcome.isUnavailable ? { server: '', isUnsent: false, isAnswered: true } : null,
       isThrottled: false,
       latencyMs: null,
     }),

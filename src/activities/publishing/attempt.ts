@@ -8,6 +8,8 @@ export interface PrepareDeliveryIo {
   signal: AbortSignal
   /** Logs an error of this service; users never see it. */
   report(event: string, error: unknown): void
+  /** Set for the attempt that probes a server which could not be reached. */
+  isAdmitted?: boolean
 }
 
 /** The parts of an activity that an attempt to publish uses. */

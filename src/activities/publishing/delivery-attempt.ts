@@ -24,6 +24,7 @@ import { createPrepareDelivery, type PreparedAccount } from './prepare-delivery.
 import { createReconcileDelivery } from './reconcile-delivery.ts'
 import { createOutcomeRecorder, isPostDeleted, toDeliveryResult } from './record-outcome.ts'
 import { createSendPost } from './send-post.ts'
+import { createServerOutages, type WakeDeliveries } from './server-outages.ts'
 import type { CallLimiter } from '../shared/call-limiter.ts'
 import type { WorkerContext } from '../worker-context.ts'
 
@@ -43,6 +44,7 @@ const MAX_RELOADS = 10
 
 export interface DeliveryAttemptDeps extends WorkerContext {
   callLimiter: CallLimiter
+  wakeDeliveries: WakeDeliveries
 }
 
 /** Publishes one platform of a post: prepares it, waits until it is due, and sends it. */
@@ -52,8 +54,9 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
   /** The slots of deliveries that began before they were due. */
   const armedSlots = createSlotCounter()
   const outcomes = createOutcomeRecorder(deps)
-  const preparation = createPrepareDelivery(deps)
-  const reconcileDelivery = createReconcileDelivery({ ...deps, outcomes, preparation })
+  const outages = createServerOutages(deps)
+  const preparation = createPrepareDelivery({ ...deps, outages })
+  const reconcileDelivery = createReconcileDelivery({ ...deps, outages, outcomes, preparation })
   const sendPost = createSendPost({ ...deps, outcomes, preparation })
 
   /**
@@ -106,10 +109,13 @@ export function createDeliveryAttempts(deps: DeliveryAttemptDeps) {
       activity.freeSlot = armedSlots.take(post.userId)
     }
     const wait = findWait(entry, now)
-    if (wait) return wait
+    const isLeased = entry.delivery.leaseUntil !== null && entry.delivery.leaseUntil > now
+    if (wait && (isLeased || !(await outages.isOver(entry.delivery.outage)))) return wait
 
     const adapter = platforms.find(input.platform)
-    if (needsReconciliation(entry.delivery, now)) return reconcileDelivery(attempt, adapter)
+    if (needsReconciliation(entry.delivery, now)) {
+      return reconcileDelivery(attempt, adapter, isTooLate(post.dueAt, entry, now))
+    }
     if (!adapter) {
       const why = `${platformLabel(input.platform)} is not set up here`
       return outcomes.recordRefused(attempt, failure('PLATFORM_NOT_SUPPORTED', why))

@@ -22,6 +22,7 @@ import { chooseForEntry } from './delivery-account.ts'
 import { explainRefusal } from './explain-refusal.ts'
 import { isPostDeleted } from './record-outcome.ts'
 import { classifyFailure } from './retry-policy.ts'
+import type { ServerOutages } from './server-outages.ts'
 import type { Context } from '../../context.ts'
 
 /** After this the owner is read again, since an administrator may have disabled them. */
@@ -36,7 +37,9 @@ export interface PreparedAccount {
 }
 
 /** Does the invisible part of a delivery: before its claim, or well before the post is due. */
-export function createPrepareDelivery({ posts, users, notifications, credentials, platforms, clock }: Context) {
+export function createPrepareDelivery(deps: Context & { outages: ServerOutages }) {
+  const { posts, users, notifications, credentials, platforms, clock, outages } = deps
+
   /**
    * Uploads and prepares whatever the visible call needs.
    * @returns the account for that call, or the rule of this service that forbids it
@@ -60,7 +63,7 @@ export function createPrepareDelivery({ posts, users, notifications, credentials
 
     async function prepareWith(used: Credentials): Promise<PreparedAccount | Failure> {
       try {
-        await prepareContent(target, adapter, used)
+        await outages.call(target, adapter, used, () => prepareContent(target, adapter, used))
       } catch (error) {
         throw await explainRefusal(credentials, { adapter, userId, account: used, error })
       }

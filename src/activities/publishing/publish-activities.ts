@@ -10,6 +10,7 @@ import { createSlotShares } from '../shared/slot-shares.ts'
 import type { ActivityIo, PrepareDeliveryIo } from './attempt.ts'
 import { createDeliveryAttempts } from './delivery-attempt.ts'
 import { createFanoutGroups } from './fanout-group.ts'
+import { createWakeDeliveries } from './server-outages.ts'
 import type { WorkerContext } from '../worker-context.ts'
 
 /** Platforms that are called at the same time mostly answer within this time of each other. */
@@ -30,10 +31,15 @@ type Remembered = ActivityIo['remembered']
 /** The activities for one platform of a post. The post stores their outcome; the workflow gets the result. */
 export function createPublishActivities(deps: WorkerContext) {
   const { callsInFlight, running } = deps
+  const wakeDeliveries = createWakeDeliveries(deps)
   const { attemptDelivery, prepareAhead } = createDeliveryAttempts({
     ...deps,
+    wakeDeliveries,
     // mechanism: adaptive call limit
-    callLimiter: createCallLimiter({ start: callsInFlight, most: callsInFlight * MOST_GROWTH }, deps.metrics),
+    callLimiter: createCallLimiter({ start: callsInFlight, most: callsInFlight * MOST_GROWTH }, deps.metrics, {
+      now: () => deps.clock.now().getTime(),
+      onReturn: (held) => void wakeDeliveries(held),
+    }),
   })
   const fanoutGroups = createFanoutGroups()
   const preparationSlots = createSlotShares(deps.preparationSlots)

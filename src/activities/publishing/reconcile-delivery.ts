@@ -15,18 +15,21 @@ import { chooseForEntry } from './delivery-account.ts'
 import { explainRefusal } from './explain-refusal.ts'
 import { isUnauthorized, toOutgoingPost, type PrepareDelivery } from './prepare-delivery.ts'
 import { isPostDeleted, type OutcomeRecorder } from './record-outcome.ts'
+import { findUnreached } from './retry-policy.ts'
+import type { ServerOutages } from './server-outages.ts'
 import type { WorkerContext } from '../worker-context.ts'
 
 interface ReconcileDeliveryDeps extends WorkerContext {
+  outages: ServerOutages
   outcomes: OutcomeRecorder
   preparation: PrepareDelivery
 }
 
-/** The result of reconciling. `unreachable`: the platform did not answer. */
-type Finding = Published | 'absent' | 'undecidable' | 'in-flight' | 'not-connected' | 'unreachable'
+/** The result of reconciling. `unanswered`: the platform failed to search. An error: the search did not reach its server. */
+type Finding = Published | 'absent' | 'undecidable' | 'in-flight' | 'not-connected' | 'unanswered' | Error
 
-/** After this many unreachable reconciles a retry of the user repeats the call. It skips the last wait of the schedule. */
-const MAX_UNREACHABLE = RECONCILE_WAITS_MS.length - 1
+/** After this many failed searches a retry of the user repeats the call. It skips the last wait of the schedule. */
+const MAX_UNANSWERED = RECONCILE_WAITS_MS.length - 1
 
 /** A new login ends this wait. */
 const LOGIN_WAIT_MS = HOUR
@@ -35,14 +38,19 @@ const WHY_UNKNOWN = {
   undecidable: 'The platform does not report whether the post exists',
   'in-flight': 'The platform has no trace of the post yet',
   'not-connected': 'The platform is not connected',
-  unreachable: 'The platform did not answer whether the post exists',
+  unanswered: 'The platform did not answer whether the post exists',
 }
 
 /** Handles a delivery whose earlier call may have been accepted: it searches for the post before anything is repeated. */
 export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
-  const { posts, credentials, clock, metrics, unansweredSettleMs, outcomes, preparation } = deps
+  const { posts, credentials, clock, metrics, unansweredSettleMs, outages, outcomes, preparation } = deps
 
-  return async function reconcileDelivery(attempt: Attempt, adapter: PlatformAdapter | null): Promise<AttemptResult> {
+  /** @param isTooLate whether the post may not wait any longer for a server that cannot be reached */
+  return async function reconcileDelivery(
+    attempt: Attempt,
+    adapter: PlatformAdapter | null,
+    isTooLate: boolean,
+  ): Promise<AttemptResult> {
     const { input, entry, ref } = attempt
     const { platform } = input
     const target = toTarget(input)
@@ -54,6 +62,10 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
     } catch (error) {
       if (!isLoginRefused(error)) throw error
       return waitForLogin(error)
+    }
+    if (found instanceof Error) {
+      if (isTooLate) return giveUpDelivery(`${WHY_UNKNOWN.unanswered}.`)
+      return outcomes.recordUnknown(attempt, failure('OUTCOME_UNKNOWN', WHY_UNKNOWN.unanswered), { error: found })
     }
     if (typeof found === 'object') {
       addEvent('found')
@@ -73,8 +85,8 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
     return outcomes.recordUnknown(attempt, failure('OUTCOME_UNKNOWN', WHY_UNKNOWN[next]))
 
     /** The user retried although the outcome is unknown, so an undecidable outcome no longer blocks the post. */
-    function allowRepeat(finding: Exclude<Finding, Published>) {
-      if (finding === 'unreachable' && entry.delivery.reconcileTries >= MAX_UNREACHABLE) return 'absent'
+    function allowRepeat(finding: Exclude<Finding, Published | Error>) {
+      if (finding === 'unanswered' && entry.delivery.reconcileTries >= MAX_UNANSWERED) return 'absent'
       const isSettled = clock.now().getTime() - calledAt.getTime() >= unansweredSettleMs
       return finding === 'undecidable' && isSettled ? 'anew' : finding
     }
@@ -86,7 +98,7 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
       const why = `${trimFullStop(message)}. The post is searched for once the account is connected again.`
       const isHeld = clock.now().getTime() - calledAt.getTime() < deps.maxLatenessMs
       const reason = failure('OUTCOME_UNKNOWN', why, platformReason)
-      return outcomes.recordUnknown(attempt, reason, undefined, isHeld ? LOGIN_WAIT_MS : undefined)
+      return outcomes.recordUnknown(attempt, reason, { heldMs: isHeld ? LOGIN_WAIT_MS : undefined })
     }
 
     function addEvent(result: 'found' | 'absent' | 'unknown'): void {
@@ -121,13 +133,15 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
       const search = async (used: Credentials) => {
         const checkpoints = { ...preparation.createCheckpoints(attempt, used), key, dueAt, startedAt, isRepeat: true }
         try {
-          return await adapter.reconcile(toOutgoingPost(attempt), used, checkpoints, {
-            signal,
-            calledAt,
-            wasAnswered: restoredAt === undefined && (entry.delivery.answered ?? false),
-            isRestored: restoredAt !== undefined,
-            isTaken: (platformPostId) => posts.belongsToOtherPost(post._id, input.platform, platformPostId),
-          })
+          const work = () =>
+            adapter.reconcile(toOutgoingPost(attempt), used, checkpoints, {
+              signal,
+              calledAt,
+              wasAnswered: restoredAt === undefined && (entry.delivery.answered ?? false),
+              isRestored: restoredAt !== undefined,
+              isTaken: (platformPostId) => posts.belongsToOtherPost(post._id, input.platform, platformPostId),
+            })
+          return await outages.call(attempt, adapter, used, work, true)
         } catch (error) {
           throw await explainRefusal(credentials, { adapter, userId, account: used, error })
         }
@@ -143,8 +157,9 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
     } catch (error) {
       signal.throwIfAborted()
       if (isDatabaseOutage(error) || isPostDeleted(error) || isLoginRefused(error)) throw error
+      if (error instanceof Error && findUnreached(error, 0, 0)) return error
       if (!(error instanceof PlatformError)) activity.report('reconcile failed unexpectedly', error)
-      return isSearchRefused(error) ? 'undecidable' : 'unreachable'
+      return isSearchRefused(error) ? 'undecidable' : 'unanswered'
     }
   }
 }

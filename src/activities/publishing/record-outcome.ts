@@ -19,7 +19,7 @@ import { MINUTE } from '../../domain/shared/times.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
 import type { DeliveryInput, DeliveryResult } from '../../workflows/contract/publishing.ts'
 import { POST_DELETED, RELOAD, retryIn, type Attempt, type AttemptResult } from './attempt.ts'
-import { classifyFailure } from './retry-policy.ts'
+import { classifyFailure, findUnreached } from './retry-policy.ts'
 import type { WorkerContext } from '../worker-context.ts'
 
 /** The user is notified of a wait that is not shorter. */
@@ -78,7 +78,7 @@ export function createOutcomeRecorder(deps: WorkerContext) {
     }
     // guard: earlier call in flight
     if (mayTakeEffect(attempt.entry.delivery, clock.now(), unansweredSettleMs))
-      return recordUnknown(attempt, reason, true)
+      return recordUnknown(attempt, reason, { answered: true })
     const moved = await applyMove(attempt, refuse(toTarget(input), reason, ref))
     // The entry is still open when another attempt claimed it meanwhile. Then this refusal does not count.
     if (findOpenEntry(moved, toTarget(input), input.round)) return RELOAD
@@ -90,29 +90,32 @@ export function createOutcomeRecorder(deps: WorkerContext) {
   async function recordDeferred(
     attempt: Attempt,
     reason: Failure,
-    wait: { waitMs: number; countsAsTry: boolean },
+    { waitMs, ...wait }: { waitMs: number; countsAsTry: boolean; server?: string },
   ): Promise<AttemptResult> {
     const { post, entry, input, ref } = attempt
-    const at = new Date(clock.now().getTime() + wait.waitMs)
+    const at = new Date(clock.now().getTime() + waitMs)
     // Before the record, because an attempt that is repeated after a crash finds the wait and does not get here.
-    if (wait.waitMs >= LONG_WAIT_MS) await notifications.insertOnce(deliveryWaits(post, entry, reason, at))
-    const moved = await applyMove(attempt, defer(toTarget(input), reason, ref, { at, countsAsTry: wait.countsAsTry }))
+    if (waitMs >= LONG_WAIT_MS) await notifications.insertOnce(deliveryWaits(post, entry, reason, at))
+    const moved = await applyMove(attempt, defer(toTarget(input), reason, ref, { at, ...wait }))
     logFailure('delivery deferred', attempt, reason)
     return retryWhenDue(moved, input, 'deferred', reason)
   }
 
   /**
-   * @param answered whether the call was answered; missing when no call was made
-   * @param heldMs the wait where the reconciliation could not be made
+   * @param call.answered whether the call was answered; missing when no call was made
+   * @param call.heldMs the wait where the reconciliation could not be made
+   * @param call.error of the call or of the search for its post
    */
   async function recordUnknown(
     attempt: Attempt,
     reason: Failure,
-    answered?: boolean,
-    heldMs?: number,
+    { answered, error, heldMs }: { answered?: boolean; error?: unknown; heldMs?: number | undefined } = {},
   ): Promise<AttemptResult> {
     const { input, ref } = attempt
-    const moved = await applyMove(attempt, markUnknown(toTarget(input), reason, ref, answered, heldMs))
+    const held =
+      heldMs === undefined ? findUnreached(error, Math.random(), computeOutageMs(attempt)) : { waitMs: heldMs }
+    const next = held && { ...held, at: new Date(clock.now().getTime() + held.waitMs) }
+    const moved = await applyMove(attempt, markUnknown(toTarget(input), reason, ref, answered, next ?? undefined))
     logFailure('delivery outcome unknown', attempt, reason)
     return retryWhenDue(moved, input, 'unknown', reason)
   }
@@ -128,10 +131,15 @@ export function createOutcomeRecorder(deps: WorkerContext) {
   ): Promise<AttemptResult> {
     const { post, input, activity } = attempt
     const tries = findEntry(post, toTarget(input))?.delivery.tries ?? 0
-    const decision = classifyFailure(error, tries, Math.random(), waitedMs)
+    const decision = classifyFailure(error, tries, Math.random(), waitedMs, computeOutageMs(attempt))
     if (decision.reason.code === 'INTERNAL') activity.report('delivery failed unexpectedly', error)
     if (decision.kind === 'defer') return recordDeferred(attempt, decision.reason, decision)
     return recordRefused(attempt, decision.reason)
+  }
+
+  /** Returns the time since the server of a delivery could not be reached first. */
+  function computeOutageMs({ entry: { delivery } }: Attempt): number {
+    return delivery.outage ? clock.now().getTime() - delivery.outage.since.getTime() : 0
   }
 
   /** @throws the error itself when the attempt was aborted, the database is down, or the post changed or was deleted */

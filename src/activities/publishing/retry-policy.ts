@@ -1,11 +1,20 @@
 import { failure, MediaUnavailableError, type Failure } from '../../domain/posts/failure.ts'
+import { toProbeWaitMs } from '../../domain/posts/outages.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/shared/times.ts'
 import { CredentialsUnreadable, PlatformError, PublicationQuotaReached } from '../../platforms/errors.ts'
-import { CapacityExceeded } from '../shared/call-limiter.ts'
+import { CapacityExceeded, ServerHeld } from '../shared/call-limiter.ts'
 
 /** The reaction to a failure that certainly left nothing on the platform. */
 export type FailureDecision =
-  { kind: 'refuse'; reason: Failure } | { kind: 'defer'; reason: Failure; waitMs: number; countsAsTry: boolean }
+  | { kind: 'refuse'; reason: Failure }
+  | {
+      kind: 'defer'
+      reason: Failure
+      waitMs: number
+      countsAsTry: boolean
+      /** The server that could not be reached. */
+      server?: string
+    }
 
 /** Waits after the first, second ... transient failure. */
 const BACKOFF_MS = [SECOND, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE]
@@ -24,13 +33,24 @@ const RECHECK_FRACTION = 1 / 20
  * @param tries counted failures of this round so far
  * @param jitter 0 to 1, spreads retries of deliveries that failed together
  * @param waitedMs time since the post was due, while it is prepared; null after a visible call
+ * @param outageMs time since the server could not be reached first
  */
 export function classifyFailure(
   error: unknown,
   tries: number,
   jitter: number,
   waitedMs: number | null,
+  outageMs = 0,
 ): FailureDecision {
+  const unreached = findUnreached(error, jitter, outageMs)
+  if (unreached) {
+    const reason = failure(
+      'transient',
+      (error as Error).message,
+      error instanceof PlatformError ? error.platformReason : null,
+    )
+    return { kind: 'defer', reason, ...unreached, countsAsTry: false }
+  }
   if (error instanceof MediaUnavailableError)
     return { kind: 'refuse', reason: failure('MEDIA_UNAVAILABLE', error.message) }
   if (error instanceof CapacityExceeded) {
@@ -68,6 +88,20 @@ export function classifyFailure(
     case 'blocked_by_platform':
       return { kind: 'refuse', reason }
   }
+}
+
+/**
+ * Returns the server that an attempt could not reach, and the wait before the next one; null for every other error. Such attempts go on as
+ * long as a post may be late, and use up nothing.
+ */
+export function findUnreached(
+  error: unknown,
+  jitter: number,
+  outageMs: number,
+): { server: string; waitMs: number } | null {
+  if (error instanceof ServerHeld) return { server: error.server, waitMs: error.waitMs }
+  if (!(error instanceof PlatformError) || error.unreachable === null) return null
+  return { server: error.unreachable, waitMs: toProbeWaitMs(outageMs, jitter, error.retryAfterMs) }
 }
 
 function deferWithTry(reason: Failure, waitMs: number): FailureDecision {

@@ -15,6 +15,8 @@ import { chooseForEntry } from './delivery-account.ts'
 import { explainRefusal } from './explain-refusal.ts'
 import type { OutcomeRecorder } from './record-outcome.ts'
 import { createPublicationTurns } from './publication-turns.ts'
+import { findUnreached } from './retry-policy.ts'
+import type { WakeDeliveries } from './server-outages.ts'
 import type { WorkerContext } from '../worker-context.ts'
 import { createSendPriority } from '../../flow/send-priority.ts'
 
@@ -27,6 +29,7 @@ const MAX_RECORD_DELAY_MS = 200
 
 interface SendPostDeps extends WorkerContext {
   callLimiter: CallLimiter
+  wakeDeliveries: WakeDeliveries
   outcomes: OutcomeRecorder
   preparation: PrepareDelivery
 }
@@ -36,7 +39,7 @@ type VisibleCall = { ref: AttemptRef; latencyMs?: number } & ({ published: Publi
 
 /** Claims a prepared delivery, makes the visible call, and records its outcome. */
 export function createSendPost(deps: SendPostDeps) {
-  const { credentials, clock, callLimiter, planWeights, metrics, outcomes, preparation } = deps
+  const { credentials, clock, callLimiter, wakeDeliveries, planWeights, metrics, outcomes, preparation } = deps
   const priority = createSendPriority(MAX_RECORD_DELAY_MS)
   const turns = createPublicationTurns(deps)
 
@@ -51,7 +54,8 @@ export function createSendPost(deps: SendPostDeps) {
     const timeoutMs = adapter.publishTimeoutMs?.(toOutgoingPost(attempt)) ?? deps.publishTimeoutMs
     const { serviceUrl: server = '', accountId } = account
     const weight = planWeights[plan]
-    const destination = { platform: input.platform, server, userId: post.userId, accountId, weight }
+    const { isAdmitted = false } = attempt.activity
+    const destination = { platform: input.platform, server, userId: post.userId, accountId, weight, isAdmitted }
     const send = () => callLimiter.run(destination, () => callInTurn(attempt, adapter, account, timeoutMs))
     let call: VisibleCall
     try {
@@ -62,8 +66,16 @@ export function createSendPost(deps: SendPostDeps) {
     const first = isFirstCall(call.ref) ? { post, at: clock.now() } : null
     metrics.publishEnded(input.platform, toCallOutcome(call), first)
     const claimed = { ...attempt, ref: call.ref }
+    wakeOthers(attempt, call)
     if ('published' in call) return recordAccepted(claimed, call.published)
     return recordFailedCall(claimed, adapter, account, call.error)
+  }
+
+  /** A server that this delivery has waited for works again. */
+  function wakeOthers({ entry: { delivery } }: Attempt, call: VisibleCall): void {
+    const isReached = !('error' in call) || findUnreached(call.error, 0, 0) === null
+    const { outage } = delivery
+    if (outage && isReached) void wakeDeliveries({ server: outage.server, failedAt: outage.at.getTime() })
   }
 
   /** @throws PublicationQuotaReached, and what `claimAndCall` throws: then no call was made */
@@ -159,14 +171,13 @@ export function createSendPost(deps: SendPostDeps) {
     const { post, input, ref, activity } = attempt
     if (!isRefusal(error)) {
       if (error instanceof PlatformError) {
-        return outcomes.recordUnknown(
-          attempt,
-          failure('OUTCOME_UNKNOWN', error.message, error.platformReason),
-          error.answered,
-        )
+        return outcomes.recordUnknown(attempt, failure('OUTCOME_UNKNOWN', error.message, error.platformReason), {
+          answered: error.answered,
+          error,
+        })
       }
       activity.report('visible call failed unexpectedly', error)
-      return outcomes.recordUnknown(attempt, failure('OUTCOME_UNKNOWN', 'The answer was lost'), false)
+      return outcomes.recordUnknown(attempt, failure('OUTCOME_UNKNOWN', 'The answer was lost'), { answered: false })
     }
     if (!isUnauthorized(error)) {
       return outcomes.recordFailure(

@@ -13,6 +13,7 @@ import {
   toPublishedKey,
 } from './post-entries.ts'
 import type { AttemptRef, Delivery, Move, PlatformStatus, Post, Published } from './post.ts'
+import { toOutage } from './outages.ts'
 import { toTarget, type Target } from './targets.ts'
 import { HOUR, MINUTE, SECOND } from '../shared/times.ts'
 
@@ -66,7 +67,9 @@ export function claim(target: Target, wanted: Claim): Move {
     // guard: lease
     if (delivery.leaseUntil !== null && delivery.leaseUntil > now) throw new ClaimRefused('leased')
     if (needsReconciliation(delivery, now)) throw new ClaimRefused('in-doubt')
-    if (delivery.nextAttemptAt !== null && delivery.nextAttemptAt > now) throw new ClaimRefused('not-yet')
+    // The return of a server ends the wait for it early.
+    const mustWait = delivery.nextAttemptAt !== null && delivery.nextAttemptAt > now && !delivery.outage
+    if (mustWait) throw new ClaimRefused('not-yet')
     // guard: content version
     if (post.contentVersion !== wanted.contentVersion) throw new ClaimRefused('stale')
     // The user may have moved the entry since the attempt read it.
@@ -109,7 +112,7 @@ export function accept(target: Target, published: Published): Move {
       ...toCauseFields(null),
       completedAt: now,
       metricsDueAt: now,
-      delivery: { ...entry.delivery, outcome: 'accepted', leaseUntil: null, nextAttemptAt: null },
+      delivery: { ...entry.delivery, outcome: 'accepted', leaseUntil: null, nextAttemptAt: null, outage: null },
     })
     const key = toPublishedKey(entry.platform, published.platformPostId)
     return { ...accepted, publishedKeys: [...(post.publishedKeys ?? []), key] }
@@ -131,13 +134,13 @@ export function refuse(target: Target, reason: Failure, from: AttemptRef): Move 
 
 /**
  * Schedules another try of a call that was definitely not accepted. Waits that the platform requested do not count as a try.
- * The status of an unclaimed post does not change, so users can still cancel it during a platform outage.
+ * Neither does one that did not reach `next.server`. The status of an unclaimed post does not change, so users can still cancel it.
  */
 export function defer(
   target: Target,
   reason: Failure,
   from: AttemptRef,
-  next: { at: Date; countsAsTry: boolean },
+  next: { at: Date; countsAsTry: boolean; server?: string | undefined },
 ): Move {
   return (post, now) => {
     const entry = findCurrentEntry(post, target, from)
@@ -155,6 +158,7 @@ export function defer(
         outcome: called ? 'deferred' : entry.delivery.outcome,
         leaseUntil: null,
         nextAttemptAt: next.at,
+        outage: toOutage(entry.delivery.outage, next.server, now),
       },
     })
     return { ...deferred, status: post.status }
@@ -165,20 +169,22 @@ export function defer(
  * Records that the outcome of a call is unknown, and schedules its reconciliation after a growing wait.
  * Once all waits are used up, the delivery fails with `OUTCOME_UNKNOWN`.
  * @param answered true when the call that just failed got a response, so that no server is still processing it
- * @param heldMs the wait where the reconciliation could not be made, which does not count
+ * @param held the next attempt where the reconciliation could not be made, which uses up no wait, and the server that could not be reached
  */
 export function markUnknown(
   target: Target,
   reason: Failure,
   from: AttemptRef,
   answered?: boolean,
-  heldMs?: number,
+  held?: { server?: string; at: Date },
 ): Move {
   return (post, now) => {
     const entry = findCurrentEntry(post, target, from)
     if (!entry) return post
-    const wait = heldMs ?? RECONCILE_WAITS_MS[entry.delivery.reconcileTries]
-    if (wait === undefined) return failEntry(post, entry, toOutcomeUnknown(reason), { outcome: 'unknown', now })
+    const { reconcileTries } = entry.delivery
+    const wait = RECONCILE_WAITS_MS[reconcileTries]
+    if (wait === undefined && !held)
+      return failEntry(post, entry, toOutcomeUnknown(reason), { outcome: 'unknown', now })
     return updateEntry(post, target, {
       status: 'processing',
       ...toCauseFields(reason),
@@ -188,8 +194,9 @@ export function markUnknown(
         hadUnknownOutcome: true,
         answered: answered ?? entry.delivery.answered ?? false,
         leaseUntil: null,
-        reconcileTries: entry.delivery.reconcileTries + (heldMs === undefined ? 1 : 0),
-        nextAttemptAt: new Date(now.getTime() + wait),
+        reconcileTries: held ? reconcileTries : reconcileTries + 1,
+        nextAttemptAt: held?.at ?? new Date(now.getTime() + wait!),
+        outage: toOutage(entry.delivery.outage, held?.server, now),
       },
     })
   }
@@ -338,6 +345,7 @@ function failEntry(
       hadUnknownOutcome: entry.delivery.hadUnknownOutcome || outcome === 'unknown',
       leaseUntil: null,
       nextAttemptAt: null,
+      outage: null,
     },
   })
 }

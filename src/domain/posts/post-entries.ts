@@ -52,6 +52,7 @@ export function createDelivery(): Delivery {
     tries: 0,
     reconcileTries: 0,
     nextAttemptAt: null,
+    outage: null,
   }
 }
 

@@ -280,6 +280,7 @@ export function startNextRound(entry: PlatformStatus): PlatformStatus {
       tries: 0,
       reconcileTries: 0,
       nextAttemptAt: null,
+      outage: null,
       // The lease stays: the abandoned attempt may still be sending until the lease ends.
     },
   }

@@ -1,4 +1,5 @@
 import type { FailureCode } from './failure.ts'
+import type { Outage } from './outages.ts'
 import type { PlatformReason } from './platform-reason.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { Problem } from '../shared/service-error.ts'
@@ -95,6 +96,8 @@ export interface Delivery {
   nextAttemptAt: Date | null
   /** The due time that decides the turn under a quota, once a retry of others has changed the post's; absent: the post's. */
   turnDueAt?: Date
+  /** Set while the delivery waits for a server that cannot be reached. */
+  outage: Outage | null
 }
 
 export interface PlatformStatus {

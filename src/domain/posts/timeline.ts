@@ -83,7 +83,9 @@ function deriveEntryEvents(before: PlatformStatus, after: PlatformStatus, at: Da
     }
   }
   const until = delivery.nextAttemptAt
-  if (until && until.getTime() !== before.delivery.nextAttemptAt?.getTime()) {
+  // A long outage must not push out everything else.
+  const isSameOutage = delivery.outage && before.delivery.outage?.server === delivery.outage.server
+  if (until && !isSameOutage && until.getTime() !== before.delivery.nextAttemptAt?.getTime()) {
     const result = delivery.outcome === 'unknown' ? 'unknown' : 'deferred'
     events.push({ ...about, type: 'outcome', result, ...toCause(after), until })
   }

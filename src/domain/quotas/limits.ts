@@ -96,4 +96,8 @@ export interface CallWindows {
   readPauseMs(key: string): Promise<number>
   /** Stops the calls of all processes, for a day at most. */
   pause(key: string, ms: number): Promise<void>
+  /** Returns when a server worked again after an outage, as any process saw it last; null when none is recorded. */
+  readReturn(server: string): Promise<Date | null>
+  /** Records that a server works again. Returns false when a return after `since` is recorded already. */
+  saveReturn(server: string, since: Date, at: Date): Promise<boolean>
 }

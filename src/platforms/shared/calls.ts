@@ -31,19 +31,21 @@ export function createSender(http: HttpClient, { label, toError, isPlatformError
     read: (text: string) => T | null,
   ): Promise<{ status: number; body: T }> {
     const response = await http.send(call).catch((error: unknown) => {
-      throw error instanceof HttpFailure ? toLostCallError(label, error) : error
+      throw error instanceof HttpFailure ? toLostCallError(label, error, call.url.origin) : error
     })
     if (response.status < 200 || response.status >= 300) {
       if (isLoginRedirect(call.url, response)) throw toEndedLoginError(label)
       const isOwn = isPlatformError(response)
       // guard: foreign response
-      if (!isOwn && isPlatformOnlyStatus(response.status)) throw toForeignResponseError(label, response)
+      if (!isOwn && isPlatformOnlyStatus(response.status))
+        throw toForeignResponseError(label, response, call.url.origin)
       const refusal = redactSecrets(toError(response), call)
       refusal.answered = isOwn || response.status < 500
+      if (refusal.class === 'transient' && isOfGateway(response.status, isOwn)) refusal.unreachable = call.url.origin
       throw refusal
     }
     const body = read(response.text)
-    if (body === null) throw toUnreadableError(label)
+    if (body === null) throw toUnreadableError(label, isJson(response) ? undefined : call.url.origin)
     return { status: response.status, body }
   }
 }
@@ -85,14 +87,38 @@ function toEndedLoginError(label: string): PlatformError {
   return new PlatformError('unauthorized', `${label} asks to log in again`, { certain: true, answered: true })
 }
 
-/** The error for a call without a complete response. */
-function toLostCallError(label: string, failure: HttpFailure): PlatformError {
-  return new PlatformError('transient', `${label} ${failure.message}`, { certain: !failure.sent, cause: failure })
+/** Statuses that say that the server behind a gateway does not work, whoever sent them. */
+const GATEWAY_STATUSES = [502, 503, 504]
+
+function isOfGateway(status: number, isOwn: boolean): boolean {
+  return GATEWAY_STATUSES.includes(status) || (!isOwn && (status >= 500 || status === 408))
 }
 
-/** The error for a 2xx response without the expected fields. */
-export function toUnreadableError(label: string): PlatformError {
-  return new PlatformError('transient', `${label} sent an unexpected response`, { certain: false, answered: true })
+/** Returns false for the page of a captive portal or of a maintenance. */
+function isJson({ text }: HttpResponse): boolean {
+  return /^\s*[[{]/.test(text)
+}
+
+/** The error for a call without a complete response. */
+function toLostCallError(label: string, failure: HttpFailure, server: string): PlatformError {
+  const { sent, isUnreadable, message } = failure
+  return new PlatformError('transient', `${label} ${message}`, {
+    certain: !sent,
+    ...(!isUnreadable && { unreachable: server }),
+    cause: failure,
+  })
+}
+
+/**
+ * The error for a 2xx response without the expected fields.
+ * @param server the origin, when something else answered in its place
+ */
+export function toUnreadableError(label: string, server?: string): PlatformError {
+  return new PlatformError('transient', `${label} sent an unexpected response`, {
+    certain: false,
+    answered: true,
+    ...(server !== undefined && { unreachable: server }),
+  })
 }
 
 export function toFormBody(fields: Record<string, string>): Body {

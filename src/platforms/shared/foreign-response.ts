@@ -16,11 +16,12 @@ class ForeignResponse extends Error {
  * Returns the error for a 4xx that the platform did not send. It says nothing about the post, the account or the login,
  * and leaves open whether the platform received the request.
  */
-export function toForeignResponseError(label: string, response: HttpResponse): PlatformError {
+export function toForeignResponseError(label: string, response: HttpResponse, server: string): PlatformError {
   const wait = retryAfterMs(response)
   return new PlatformError('transient', `${label} could not be reached: another server answered in its place`, {
     certain: false,
     answered: true,
+    unreachable: server,
     ...(wait !== undefined && { retryAfterMs: wait }),
     cause: new ForeignResponse(response.status),
   })

@@ -50,14 +50,16 @@ export interface HttpResponse {
 
 /**
  * A call without a complete, readable response. The message completes a sentence about the server.
- * `sent` is false only if no byte of the request can have reached the server.
+ * `sent` is false only if no byte of the request can have reached the server. `isUnreadable`: a response came.
  */
 export class HttpFailure extends Error {
   readonly sent: boolean
-  constructor(message: string, options: { sent: boolean; cause: unknown }) {
+  readonly isUnreadable: boolean
+  constructor(message: string, options: { sent: boolean; isUnreadable?: boolean; cause: unknown }) {
     super(message, { cause: options.cause })
     this.name = 'HttpFailure'
     this.sent = options.sent
+    this.isUnreadable = options.isUnreadable ?? false
   }
 }
 
@@ -100,7 +102,7 @@ export function createHttpClient(options: HttpClientOptions) {
         const response = await Promise.race([pending, rejectOnAbort(signal, () => !sent)])
         return await read(response, maxResponseBytes)
       } catch (error) {
-        throw new HttpFailure(describeFailure(error, signal), { sent, cause: error })
+        throw new HttpFailure(describeFailure(error, signal), { sent, isUnreadable: isUnreadable(error), cause: error })
       }
     },
     /** Opens a connection to the server for a call within the next seconds. */
@@ -199,10 +201,13 @@ function interceptStart(onStart: () => void): Dispatcher.DispatcherComposeInterc
 }
 
 /** Returns whether the response or its headers are too long, or it is not HTTP. */
-function isUnreadable(error: unknown, code: string): boolean {
+function isUnreadable(error: unknown): boolean {
+  const code = toCode(error)
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' || code === 'UND_ERR_HEADERS_OVERFLOW') return true
   return error instanceof UnreadableResponse || (error as Error).name === 'HTTPParserError'
 }
+
+const toCode = (error: unknown): string => (error as { code?: string }).code ?? ''
 
 function describeFailure(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) {
@@ -210,9 +215,9 @@ function describeFailure(error: unknown, signal: AbortSignal): string {
       ? 'did not answer in time'
       : 'did not answer before the attempt ended'
   }
-  const code = (error as { code?: string }).code ?? ''
+  const code = toCode(error)
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return 'did not answer in time'
-  if (isUnreadable(error, code)) return 'sent an unreadable response'
+  if (isUnreadable(error)) return 'sent an unreadable response'
   if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') return 'closed the connection'
   return 'could not be reached'
 }

@@ -107,6 +107,25 @@ export function createDuePosts(collection: PostCollection) {
         { ...WITHOUT_LOGS, ...ALL_SHARDS },
       ),
 
+    /** Due posts with a delivery that waits for a server and is not being called now, the next due first. */
+    streamHeld: (server: string, now: Date): AsyncIterable<Post> =>
+      collection()
+        .find<Post>(
+          {
+            status: { $in: ['PENDING', 'SCHEDULED', 'PROCESSING'] satisfies PostStatus[] },
+            dueAt: { $lte: now },
+            platformStatuses: {
+              $elemMatch: {
+                status: { $in: ['pending', 'processing'] },
+                'delivery.outage.server': server,
+                'delivery.leaseUntil': null,
+              },
+            },
+          },
+          { ...WITHOUT_LOGS, ...ALL_SHARDS },
+        )
+        .sort({ dueAt: 1 }),
+
     /** Scheduled posts that are due in a time and have to be checked, the next due first. */
     listUnchecked: ({ dueAfter, dueUntil, after, limit }: UncheckedBounds): Promise<Post[]> =>
       collection()

@@ -38,6 +38,11 @@ const contentSchema = new Schema(
   subdocumentOptions,
 )
 
+const outageSchema = new Schema(
+  { server: required(String), since: required(Date), at: required(Date) },
+  subdocumentOptions,
+)
+
 const deliverySchema = new Schema(
   {
     key: nullable(String),
@@ -59,6 +64,7 @@ const deliverySchema = new Schema(
     reconcileTries: required(Number),
     nextAttemptAt: nullable(Date),
     turnDueAt: Date,
+    outage: nullable(outageSchema),
   },
   subdocumentOptions,
 )

@@ -9,6 +9,7 @@ import {
   type CallWindows,
 } from '../../domain/quotas/limits.ts'
 import { DAY } from '../../domain/shared/times.ts'
+import { isDuplicateKey } from '../mongo-errors.ts'
 import { anyOf, batchLoader, keyedBatcher } from '../shared/batching.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { required, schemaOptions } from '../shared/schema.ts'
@@ -34,6 +35,8 @@ interface StoredQuota {
   /** The key of the subject. It is unique on every shard, and reveals no account. */
   _id: string
   pausedUntil?: Date
+  /** When the server worked again after an outage. */
+  returnedAt?: Date
   /** The calls in the current windows, by span. `index` is the number of windows since 1970. */
   windows: Record<string, StoredWindow>
   /** The time of the database at the last command. */
@@ -44,7 +47,15 @@ interface StoredQuota {
 }
 
 const quotaSchema = new Schema(
-  { _id: required(String), pausedUntil: Date, windows: Object, at: Date, grants: [Object], removeAt: required(Date) },
+  {
+    _id: required(String),
+    pausedUntil: Date,
+    returnedAt: Date,
+    windows: Object,
+    at: Date,
+    grants: [Object],
+    removeAt: required(Date),
+  },
   schemaOptions,
 )
 quotaSchema.index({ removeAt: 1 }, { expireAfterSeconds: 0 })
@@ -89,6 +100,16 @@ export function createCallWindows(connection: Connection, { now = () => '$$NOW' 
     ({ _id }) => _id,
   )
 
+  const toServerKey = (server: string) => `server:${server}`
+
+  const loadReturn = batchLoader(
+    (keys: string[]) =>
+      quotas()
+        .find({ _id: anyOf(keys) }, { projection: { returnedAt: 1 } })
+        .toArray(),
+    ({ _id }) => _id,
+  )
+
   return {
     take,
     readPauseMs: async (key) => toPauseMs(await load(key)),
@@ -96,6 +117,18 @@ export function createCallWindows(connection: Connection, { now = () => '$$NOW' 
       const until: Expression = { $add: [now(), Math.min(ms, LONGEST_PAUSE_MS)] }
       const fields = { pausedUntil: { $max: ['$pausedUntil', until] }, removeAt: { $max: ['$removeAt', until] } }
       await quotas().updateOne({ _id: key }, [{ $set: fields }], { upsert: true })
+    },
+    readReturn: async (server) => (await loadReturn(toServerKey(server)))?.returnedAt ?? null,
+    async saveReturn(server, since, at) {
+      const $set = { returnedAt: at, removeAt: new Date(at.getTime() + LONGEST_PAUSE_MS) }
+      const earlier = { _id: toServerKey(server), returnedAt: { $lte: since } }
+      try {
+        await quotas().updateOne(earlier, { $set }, { upsert: true })
+        return true
+      } catch (error) {
+        if (isDuplicateKey(error)) return false
+        throw error
+      }
     },
   }
 }

@@ -85,7 +85,7 @@ export interface StoredPost {
     platformPostId: string | null
     errorCode: string | null
     completedAt: Date | null
-    delivery: { round: number; outcome?: string }
+    delivery: { round: number; attempt: number; outcome?: string }
   }[]
 }
 

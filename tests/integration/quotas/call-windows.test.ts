@@ -223,3 +223,18 @@ it('no aligned window contains more calls than its limit and shares, whichever p
     { numRuns: 40 },
   )
 })
+
+describe('the return of a server', () => {
+  it('reaches every process, and one process records it', async () => {
+    const [one, other] = [database.createWindows(), database.createWindows()]
+    const server = `https://${unique('server')}.example`
+    const at = (minute: number) => new Date(Date.UTC(2026, 4, 1, 10, minute))
+    expect(await other.readReturn(server)).toBeNull()
+    expect(await Promise.all([one, other].map((windows) => windows.saveReturn(server, at(1), at(2))))).toSatisfy(
+      (saved: boolean[]) => saved.filter(Boolean).length === 1,
+    )
+    expect(await other.readReturn(server)).toEqual(at(2))
+    expect(await other.saveReturn(server, at(3), at(4))).toBe(true)
+    expect(await one.readReturn(server)).toEqual(at(4))
+  })
+})

@@ -54,7 +54,9 @@ function createAttempts(publish: PlatformAdapter['publish'], overrides: Partial<
     credentials: { get: async () => account, renew: async () => account, markExpired: async () => true },
     platforms: { find: () => adapter },
     clock: systemClock,
-    callLimiter: createCallLimiter({ start: 1, most: 1 }, createMetrics()),
+    callLimiter: createCallLimiter({ start: 1, most: 1 }, createMetrics(), { now: Date.now }),
+    wakeDeliveries: async () => {},
+    callWindows: { readReturn: async () => null },
     metrics: createMetrics(),
     publishTimeoutMs: 8 * SECOND,
     unansweredSettleMs: 600 * SECOND,
@@ -119,7 +121,7 @@ describe('an aborted attempt', () => {
       await gate.promise
       return { platformPostId: '1', platformPostUrl: 'https://x.example/1' }
     }
-    const { add, attempt, deliveryOf } = createAttempts(publish, { callLimiter: { run } })
+    const { add, attempt, deliveryOf } = createAttempts(publish, { callLimiter: { ...limiter, run } })
     const stop = new AbortController()
     const first = attempt(add(buildPost({}, new Date())), new AbortController().signal)
     const post = add(buildPost({}, new Date()))
@@ -424,7 +426,7 @@ it("a visible call waits with the weight of its owner's plan", async () => {
   const publish = async () => ({ platformPostId: '1', platformPostUrl: 'https://x.example/1' })
   for (const plan of ['free', 'pro']) {
     const { add, attempt } = createAttempts(publish, {
-      callLimiter: { run },
+      callLimiter: { ...limiter, run },
       planWeights: { free: 3, pro: 5 },
       users: {
         findById: async () => ({ isDisabled: false, subscription: { plan } }),

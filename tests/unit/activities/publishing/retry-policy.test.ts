@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CapacityExceeded } from '../../../../src/activities/shared/call-limiter.ts'
+import { CapacityExceeded, ServerHeld } from '../../../../src/activities/shared/call-limiter.ts'
 import { classifyFailure } from '../../../../src/activities/publishing/retry-policy.ts'
 import {
   MediaUnavailableError,
@@ -127,6 +127,28 @@ describe('the retry policy', () => {
   it('exceeded capacity costs no try', () => {
     expect(classifyFailure(new CapacityExceeded('full'), 4, 0, null)).toMatchObject({
       kind: 'defer',
+      countsAsTry: false,
+    })
+  })
+
+  it.each([0, 4, 100])('a server that cannot be reached costs no try, after %i tries', (tries) => {
+    const server = 'https://down.example'
+    const error = new PlatformError('transient', 'Not reached', { certain: true, unreachable: server })
+    const deferred = {
+      kind: 'defer',
+      server,
+      countsAsTry: false,
+      reason: { code: 'transient', message: 'Not reached' },
+    }
+    expect(classifyFailure(error, tries, 0, null)).toMatchObject({ ...deferred, waitMs: SECOND })
+    expect(classifyFailure(error, tries, 1, null, HOUR)).toMatchObject({ ...deferred, waitMs: 90 * SECOND })
+  })
+
+  it('a held call waits as long as its server is held', () => {
+    const held = { server: 'https://down.example', waitMs: 17 }
+    expect(classifyFailure(new ServerHeld(held), 4, 0, null)).toMatchObject({
+      kind: 'defer',
+      ...held,
       countsAsTry: false,
     })
   })
