@@ -90,7 +90,7 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
       media,
       base,
       maxCharacters,
-      lengthOf: countsCodePoints ? codePointLength : statusLength,
+      lengthOf: countsCodePoints ? codePointLength : (text, warning) => statusLength(text, warning, charactersPerUrl),
       honoursKeys,
       reportsEdits,
       countsQuotes: showsSeveral,

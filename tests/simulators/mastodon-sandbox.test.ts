@@ -219,18 +219,25 @@ describe('statuses', () => {
 
   it.each([
     ['é👨‍👩‍👧‍👦', 2],
-    ['https://example.test/a/very/long/path?with=a&query=too', 23],
-    ['see https://example.test/a.', 28],
+    ['https://example.com/a/very/long/path?with=a&query=too', 23],
+    ['see https://example.com/a.', 28],
+    ['https://example.music/song', 26],
+    ['http://192.168.1.1/a', 20],
+    ['http://printer.local', 20],
+    ['example.com', 11],
+    ['https://пример.рф，谢谢', 26],
+    ['https://en.wikipedia.org/wiki/Mercury_(planet)', 23],
+    ['https://example.com/a”…）欢迎', 23],
     ['@ann@example.test hi', 7],
     ['ann@example.test', 16],
   ])('%s count as %i characters', (text, length) => {
-    expect(statusLength(text)).toBe(length)
+    expect(statusLength(text, '', 23)).toBe(length)
   })
 
   it('a status is shown as the public sees it, and its source to its author', async () => {
-    const text = 'a < b\n\nhttps://www.example.test/a/path/that/is/too/long/to/be/shown @friend@elsewhere.test #tag'
+    const text = 'a < b\n\nhttps://www.example.com/a/path/that/is/too/long/to/be/shown @friend@elsewhere.test #tag'
     const { body } = await post({ status: ` ${text}\n` })
-    expect(body['content']).toContain('<p>a &lt; b</p><p><a href="https://www.example.test/a/path')
+    expect(body['content']).toContain('<p>a &lt; b</p><p><a href="https://www.example.com/a/path')
     expect(body['content']).toContain('<span class="invisible">https://www.</span><span class="ellipsis">')
     const source = await call(url, `/api/v1/statuses/${body['id']}/source`, { token: account.accessToken })
     expect(source.body).toEqual({ id: body['id'], text, spoiler_text: '' })

@@ -19,8 +19,8 @@ interface StatusesOptions {
   media: MediaStore
   base(): string
   maxCharacters: number
-  /** How the server counts a text. */
-  lengthOf(text: string): number
+  /** How the server counts a text with its content warning. */
+  lengthOf(text: string, warning: string): number
   /** False for servers that accept the `Idempotency-Key` and ignore it. */
   honoursKeys: boolean
   /** False for servers that do not report which statuses were edited. */
@@ -69,7 +69,7 @@ export function createStatuses(options: StatusesOptions) {
       throw new Refusal(422, 'Validation failed: Scheduled at must be a valid date')
     }
     if (text === '' && attached.length === 0) throw new Refusal(422, "Validation failed: Text can't be blank")
-    if (lengthOf((params.text('spoiler_text') ?? '') + text) > maxCharacters) {
+    if (lengthOf(text, params.text('spoiler_text') ?? '') > maxCharacters) {
       throw new Refusal(422, `Validation failed: Text character limit of ${maxCharacters} exceeded`)
     }
     const status: Status = {

@@ -5,6 +5,7 @@ import { selectFields } from '../shared/graph/fields.ts'
 import { badParameter, callerOf, GraphRefusal, noSuchObject, type GraphNode } from '../shared/graph/graph.ts'
 import { pageThrough } from '../shared/graph/lists.ts'
 import { pullFile } from '../shared/graph/pulled-files.ts'
+import { assertCaption } from './caption.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
 import type { InstagramAccount, MetaState } from './state.ts'
 import { requireScopes } from './tokens.ts'
@@ -17,9 +18,6 @@ interface RoutesDeps {
 }
 
 const DAY_MS = 86_400_000
-const MAX_CAPTION = 2_200
-const MAX_HASHTAGS = 30
-const MAX_MENTIONS = 20
 const MAX_ALT_TEXT = 1_000
 const CAROUSEL = { min: 2, max: 10 }
 const IMAGE = { maxBytes: 8_388_608, minAspect: 0.8, maxAspect: 1.91 }
@@ -109,16 +107,6 @@ export function instagramRoutes({ state, store, postNode, quota }: RoutesDeps): 
     ['POST', /^\/(\d+)\/media_publish$/, publish],
     ['GET', /^\/(\d+)\/content_publishing_limit$/, limit],
   ]
-}
-
-function assertCaption(text: string): void {
-  if (text.length > MAX_CAPTION) throw refuse(36_004, 2_207_010, 'The caption was too long')
-  if ((text.match(/@[\w.]+/g) ?? []).length > MAX_MENTIONS) {
-    throw refuse(100, 2_207_040, 'Cannot use more than 20 tags per created media')
-  }
-  if ((text.match(/#[\p{L}\p{N}_]+/gu) ?? []).length > MAX_HASHTAGS) {
-    throw badParameter('A caption takes at most 30 hashtags')
-  }
 }
 
 function altTextOf({ params }: MetaCall): string {

@@ -1,5 +1,4 @@
 import sharp from 'sharp'
-import { countText } from '../../../src/domain/posts/posting-rules.ts'
 import type { SandboxResponse } from '../proxied-platform.ts'
 import type { ContainerPost, ContainerStore } from '../shared/graph/container-store.ts'
 import { selectFields } from '../shared/graph/fields.ts'
@@ -7,6 +6,7 @@ import { callerOf, GraphRefusal, type GraphCall, type GraphModule, type GraphNod
 import { graphTime, pageThrough } from '../shared/graph/lists.ts'
 import { pullFile } from '../shared/graph/pulled-files.ts'
 import type { State } from './state.ts'
+import { countLinks, textLength } from './text.ts'
 import { ownAccount, requireScope, type Caller } from './tokens.ts'
 
 interface PostsDeps {
@@ -173,10 +173,8 @@ export function createPosts({
 }
 
 function assertText(text: string): void {
-  if (countText(text, 'codePointsEmojiAsBytes') > MAX_TEXT) {
-    throw bad(`Param text must be at most ${MAX_TEXT} characters long.`)
-  }
-  if (new Set(text.match(/https?:\/\/[^\s<>"]+/gi)).size > MAX_LINKS) throw bad('THREADS_API__LINK_LIMIT_EXCEEDED')
+  if (textLength(text) > MAX_TEXT) throw bad(`Param text must be at most ${MAX_TEXT} characters long.`)
+  if (countLinks(text) > MAX_LINKS) throw bad('THREADS_API__LINK_LIMIT_EXCEEDED')
 }
 
 function altTextOf({ params }: Call): string {
