@@ -47,7 +47,7 @@ const AFTER_NO_MENTION = new RegExp(String.raw`^(?:[@＠]|[${ACCENTS}]|:\/\/)`, 
 const SHORTENED = /^https?:\/\/t\.co\/([a-z0-9]+)/i
 const LONGEST = { shortened: 40, url: 4_096, hostPart: 63, mentionedHost: 253 }
 
-export interface Entity {
+interface Entity {
   kind: 'link' | 'mention'
   start: number
   end: number

@@ -59,8 +59,7 @@ export function createStatuses(options: StatusesOptions) {
     createdAt = new Date(),
   ): Status {
     const text = (params.text('status') ?? '').trim()
-    const mediaIds = params.list('media_ids')
-    const attached = media.attachable(account, mediaIds)
+    const attached = media.attachable(account, params.list('media_ids'))
     const visibility = params.text('visibility') ?? 'public'
     if (!VISIBILITIES.includes(visibility)) {
       throw new Refusal(422, `Validation failed: Visibility is not included in the list`)
@@ -78,7 +77,7 @@ export function createStatuses(options: StatusesOptions) {
       text,
       visibility,
       language: params.text('language') ?? null,
-      mediaIds,
+      mediaIds: attached.map(({ id }) => id),
       clientId,
       createdAt: createdAt.toISOString(),
     }
@@ -149,7 +148,7 @@ export function createStatuses(options: StatusesOptions) {
       reblog: null,
       application: app ? { name: app.name, website: app.website } : null,
       account: presentAccount(account),
-      media_attachments: status.mediaIds.map((id) => media.present(state.media.get(id)!)),
+      media_attachments: status.mediaIds.map(media.presentAttached),
       mentions: [],
       tags: [],
       emojis: [],

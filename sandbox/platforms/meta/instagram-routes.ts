@@ -4,6 +4,7 @@ import type { ContainerPost, ContainerStore } from '../shared/graph/container-st
 import { selectFields } from '../shared/graph/fields.ts'
 import { badParameter, callerOf, GraphRefusal, noSuchObject, type GraphNode } from '../shared/graph/graph.ts'
 import { pageThrough } from '../shared/graph/lists.ts'
+import { hasPicture, readFilm } from '../shared/film.ts'
 import { pullFile } from '../shared/graph/pulled-files.ts'
 import { assertCaption } from './caption.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
@@ -21,7 +22,7 @@ const DAY_MS = 86_400_000
 const MAX_ALT_TEXT = 1_000
 const CAROUSEL = { min: 2, max: 10 }
 const IMAGE = { maxBytes: 8_388_608, minAspect: 0.8, maxAspect: 1.91 }
-const VIDEO = { types: ['video/mp4', 'video/quicktime'], maxBytes: 300_000_000 }
+const VIDEO = { types: ['video/mp4', 'video/quicktime'], maxBytes: 300_000_000, minSeconds: 3, maxSeconds: 900 }
 
 const refuse = (code: number, subcode: number, message: string) => new GraphRefusal({ code, subcode, message })
 
@@ -134,9 +135,11 @@ async function pullImage(address: string | undefined) {
   return { url, mimeType }
 }
 
-/** An unusable video fails during processing. */
+/** An unusable video fails during processing (IG User Media, specifications of reels, read in September 2026). */
 async function pullVideo(address: string | undefined) {
-  const { url, mimeType, sizeBytes } = await pull('video_url', address)
-  const isGood = VIDEO.types.includes(mimeType) && sizeBytes <= VIDEO.maxBytes
+  const { url, mimeType, sizeBytes, bytes } = await pull('video_url', address)
+  const film = readFilm(bytes, sizeBytes)
+  const hasLength = film !== null && film.duration >= VIDEO.minSeconds && film.duration <= VIDEO.maxSeconds
+  const isGood = VIDEO.types.includes(mimeType) && sizeBytes <= VIDEO.maxBytes && hasPicture(film) && hasLength
   return { file: { url, mimeType }, problem: isGood ? null : '2207026' }
 }
