@@ -370,7 +370,7 @@ describe('other servers', () => {
     const other = await mastodonWorld(media, { dropsMedia: true, renamesMedia: true, processingMs: 60_000 })
     try {
       const { accessToken: token } = await other.newAccount()
-      const send = async (path: string, body: BodyInit, headers = {}) =>
+      const send = async (path: string, body: string | FormData, headers = {}) =>
         (await call(other.mastodon.url, path, { method: 'POST', token, body, headers })).body as Record<string, unknown>
       const file = async (bytes: Uint8Array<ArrayBuffer>, type: string) => {
         const body = new FormData()

@@ -2,7 +2,7 @@ import { escapeHtml } from '../shared/html.ts'
 import { findEntities } from './entities.ts'
 
 const HASHTAG =
-  /(?<=^|[^\p{L}\p{M}\p{N}_/&])#([\p{L}\p{M}\p{N}_\u{200c}\u{200d}·]*\p{L}[\p{L}\p{M}\p{N}_\u{200c}\u{200d}·]*)/gu
+  /(?<=^|[^\p{L}\p{M}\p{N}_/&])#([·\p{L}\p{M}\p{N}_\u{200c}\u{200d}]*\p{L}[·\p{L}\p{M}\p{N}_\u{200c}\u{200d}]*)/gu
 const SHOWN_OF_LINK = 30
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })

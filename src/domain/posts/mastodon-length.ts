@@ -38,7 +38,7 @@ const BRACKETS =
   /\((?:[^\p{White_Space}<>()?]+|[^\p{White_Space}<>()?]*\([^\p{White_Space}<>()?]+\)[^\p{White_Space}<>()?]*)\)/uy
 /** Brackets at the end of a path belong to it only if they contain nothing but these. */
 const PLAIN_BRACKETS =
-  /^[a-z\p{Script=Cyrillic}0-9!*';:=+,.$/%#[\]\p{Pd}_~&|@()\u{c0}-\u{d6}\u{d8}-\u{f6}\u{f8}-\u{24f}\u{253}\u{254}\u{256}\u{257}\u{259}\u{25b}\u{263}\u{268}\u{26f}\u{272}\u{289}\u{28b}\u{2bb}\u{300}-\u{36f}\u{1e00}-\u{1eff}]+$/iu
+  /^[\u{300}-\u{36f}a-z\p{Script=Cyrillic}0-9!*';:=+,.$/%#[\]\p{Pd}_~&|@()\u{c0}-\u{d6}\u{d8}-\u{f6}\u{f8}-\u{24f}\u{253}\u{254}\u{256}\u{257}\u{259}\u{25b}\u{263}\u{268}\u{26f}\u{272}\u{289}\u{28b}\u{2bb}\u{1e00}-\u{1eff}]+$/iu
 const NO_PATH_END = new Set(`!*"'「」<>;:=,.$%[]~&|@`)
 const QUERY =
   /\?[a-z0-9!?*'();:&=+$/%#[\]\-_.,~|@^\u{a0}-\u{d7ff}\u{e000}-\u{fdcf}\u{fdf0}-\u{ffef}\u{10000}-\u{10fffd}]*/iuy
