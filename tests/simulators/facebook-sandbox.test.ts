@@ -425,7 +425,7 @@ describe('videos', () => {
   })
 
   it.each([
-    ['is said to', film(), 'The copyright check failed.'],
+    ['infringes a copyright', film(), 'The copyright check failed.'],
     ['has no index', film().subarray(0, 900), 'The video file could not be processed.'],
     ['has only sound', film({ codec: null }), 'The video file could not be processed.'],
     ['has an unknown codec', film({ codec: 'ap4h' }), 'The video file could not be processed.'],

@@ -134,7 +134,7 @@ const PIECES = [
   ...['a', 'Z', '7', '-', '_', '!', '<', '>', '"', ' ', ' ', ' ', '\n', '\n\n'],
 ]
 const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 30 }).map((pieces) => `x${pieces.join('')} x`)
-/** Links as they stand in sentences of several scripts. */
+/** Links in sentences of several scripts. */
 const link = fc
   .tuple(
     fc.constantFrom('https://', 'http://www.', 'www.', ''),

@@ -1,7 +1,7 @@
 import { DOMAIN_ENDINGS } from './domain-endings.ts'
 
 /**
- * What ends a link wherever it stands: white space and control characters, quotation marks, brackets and punctuation of
+ * What ends a link everywhere: white space and control characters, quotation marks, brackets and punctuation of
  * scripts that write no spaces around them, the ellipsis, and invisible marks.
  */
 const OUTSIDE = String.raw`\s\p{Cc}<>"“”„‟«»‹›‘‚‛「」『』【】〔〕〖〗《》〈〉（）［］｛｝｟｠｢｣、。，．！？；：､｡…‥—\u{ad}\u{61c}\u{200b}\u{200e}\u{200f}\u{202a}-\u{202e}\u{2060}-\u{2069}\u{feff}`
