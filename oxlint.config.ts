@@ -155,6 +155,28 @@ const WIRING_FOLDERS = ['cli', 'config', 'context', 'telemetry', 'worker']
 const OUTSIDE = ['**/sandbox/**', '**/tests/**', '**/bench/**', '**/scripts/**', '**/packages/**', '@postonce/*']
 const OUTSIDE_MESSAGE = 'src imports nothing from sandbox, tests, bench, scripts or packages'
 
+/**
+ * What the simulators import of `src`: names and data. Their rules come from the documentation of what they simulate, so
+ * that a mistake of the service shows.
+ */
+const SIMULATORS = [
+  'domain/accounts/platform-connect.ts',
+  'domain/shared/domain-endings.ts',
+  'domain/shared/html.ts',
+  'domain/shared/platforms.ts',
+  'domain/users/identity-login.ts',
+]
+const SIMULATORS_MESSAGE = 'oxlint.config.ts lists what simulators may import of src: names and data, no rules'
+
+function simulatorOverride(depth: number): OxlintOverride {
+  const src = `${'../'.repeat(depth)}src/`
+  const group = [`${src}**`, ...SIMULATORS.map((path) => `!${src}${path}`)]
+  return {
+    files: [`sandbox/{platforms,services}/${'*/'.repeat(depth - 2)}*.ts`],
+    rules: { 'eslint/no-restricted-imports': ['error', { patterns: [{ group, message: SIMULATORS_MESSAGE }] }] },
+  }
+}
+
 /** The imports of the published packages besides their own files. The SDK runs in browsers as well. */
 const PACKAGES: Record<string, string[]> = {
   sdk: [],
@@ -278,6 +300,7 @@ export default defineConfig({
     },
     ...FENCES.flatMap(overridesOf),
     ...Object.entries(PACKAGES).map(([name, packages]) => packageOverride(name, packages)),
+    ...[2, 3, 4].map(simulatorOverride),
     {
       files: ['src/domain/**'],
       rules: {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { createAccounts, type NewAccount } from './mastodon/accounts.ts'
+import type { Language } from './mastodon/language.ts'
 import { createMediaStore, MEDIA_LIMITS } from './mastodon/media.ts'
 import { createOAuth } from './mastodon/oauth.ts'
 import { createMastodonPlatform } from './mastodon/platform.ts'
@@ -36,6 +37,12 @@ export interface MastodonOptions extends SimulatorPlace {
   version?: string
   /** False for servers before 4.0, which describe themselves only in the older document. */
   hasV2Instance?: boolean
+  /** The language of error texts. */
+  language?: Language
+  /** True for servers that publish a status without the files that they do not have ready, as Mastodon did before 4.4. */
+  dropsMedia?: boolean
+  /** True for servers that show a file in a status under another id than that of its upload. */
+  renamesMedia?: boolean
   /** False for servers before 4.3, which return statuses one at a time. */
   showsSeveral?: boolean
   crowd?: Crowd
@@ -75,6 +82,9 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
     namesApplication = true,
     reportsEdits = true,
     countsCodePoints = false,
+    dropsMedia = false,
+    renamesMedia = false,
+    language = 'en',
     crowd = NO_CROWD,
   } = options
   const { charactersPerUrl = 23, version = honoursKeys ? (showsSeveral ? '4.5.0' : '4.2.0') : '0.19.1+git-5a2f9c0' } =
@@ -84,13 +94,21 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
     const accounts = createAccounts(state)
     const oauth = createOAuth(state, accounts)
     const base = () => urlOf('mastodon')
-    const media = createMediaStore({ state, dir: join(dir, 'media'), base, processingMs, types })
+    const media = createMediaStore({
+      state,
+      dir: join(dir, 'media'),
+      base,
+      processingMs,
+      types,
+      dropsMedia,
+      renamesMedia,
+    })
     const statuses = createStatuses({
       state,
       media,
       base,
       maxCharacters,
-      lengthOf: countsCodePoints ? codePointLength : statusLength,
+      lengthOf: countsCodePoints ? codePointLength : (text, warning) => statusLength(text, warning, charactersPerUrl),
       honoursKeys,
       reportsEdits,
       countsQuotes: showsSeveral,
@@ -121,6 +139,7 @@ export async function startMastodon(options: MastodonOptions = {}): Promise<Mast
         showsSeveral,
         hasV2Instance,
         namesApplication,
+        language,
       }),
       fronts: { mastodon: createMastodonPlatform({ state, oauth, statuses }) },
       api: {

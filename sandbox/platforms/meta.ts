@@ -24,6 +24,8 @@ export interface MetaOptions extends SimulatorPlace {
   unreadableMs?: number
   /** Calls per page and hour. */
   callsPerHour?: number
+  /** Each login lists the person's pages in another order. */
+  changesPageOrder?: boolean
   /** The limits per Instagram account and day. */
   instagramQuota?: { posts: number; containers: number }
   crowds?: Record<'facebook' | 'instagram', Crowd>
@@ -44,8 +46,13 @@ export interface Meta {
   /** Publishes as a person does on the page itself. */
   publishElsewhere(page: Pick<Page, 'id'>, message: string): PagePost
   rewrite(postId: string, message: string): void
+  /** The next videos of pages are accepted, and their processing fails for these reasons. */
+  failNextVideo(...problems: string[]): void
   /** Changes containers and posts on Instagram without our service. */
-  instagramStore: Pick<ContainerStore, 'failNext' | 'age' | 'find' | 'publishElsewhere' | 'rewrite'>
+  instagramStore: Pick<
+    ContainerStore,
+    'failNext' | 'age' | 'silence' | 'lose' | 'find' | 'publishElsewhere' | 'rewrite'
+  >
   stop(): Promise<void>
 }
 
@@ -57,6 +64,7 @@ const PAGE_WORDS = { likes: 'reactions', impressions: 'post_media_view', reach: 
  */
 export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
   const { processingMs = 1_000, imageProcessingMs = 300, unreadableMs = 200, callsPerHour = 100_000 } = options
+  const { changesPageOrder = false } = options
   const { instagramQuota = { posts: 100, containers: 400 } } = options
   const { crowds = { facebook: NO_CROWD, instagram: NO_CROWD } } = options
   const { fronts, ...meta } = await startSimulator('meta', options, ({ dir, urlOf }) => {
@@ -66,7 +74,7 @@ export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
     const counting = createCounting(PAGE_WORDS, crowds.facebook)
     const posts = createPagePosts({ state, counting, base, processingMs, unreadableMs })
     const people = createPeople(state)
-    const login = createLogin({ state, tokens, people })
+    const login = createLogin({ state, tokens, people, changesPageOrder })
     const instagram = createInstagram({
       state,
       tokens,
@@ -93,6 +101,7 @@ export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
         },
         publishElsewhere: posts.publishElsewhere,
         rewrite: posts.rewrite,
+        failNextVideo: posts.failNextVideo,
         instagramStore: instagram.store,
       },
     }

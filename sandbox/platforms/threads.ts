@@ -30,7 +30,10 @@ export interface Threads {
   /** Returns the application with this name, created if needed, and replaces its redirect URIs. */
   createApp(input: { name: string; redirectUris: string[] }): App
   /** Changes containers and posts without our service. */
-  store: Pick<ContainerStore, 'failNext' | 'age' | 'find' | 'publishElsewhere' | 'repostElsewhere' | 'rewrite'>
+  store: Pick<
+    ContainerStore,
+    'failNext' | 'age' | 'silence' | 'lose' | 'find' | 'publishElsewhere' | 'repostElsewhere' | 'rewrite'
+  >
   /** Makes the tokens older by this time. */
   ageTokens(accountId: string, ms: number): void
   stop(): Promise<void>

@@ -25,6 +25,7 @@ import * as passwords from '../../src/domain/users/passwords.ts'
 import * as platformReasons from '../../src/domain/posts/platform-reason.ts'
 import * as plainText from '../../src/domain/shared/plain-text.ts'
 import { PLATFORMS, type Platform } from '../../src/domain/shared/platforms.ts'
+import * as mastodonLength from '../../src/domain/posts/mastodon-length.ts'
 import * as postingRules from '../../src/domain/posts/posting-rules.ts'
 import * as preflight from '../../src/domain/posts/preflight.ts'
 import * as storageKeys from '../../src/domain/media/storage-keys.ts'
@@ -91,6 +92,11 @@ const MODULES: {
     exempt: ['describeTooLargeFile', 'toMediaKind', 'findPixelProblem', 'prepareLeadMs'],
   },
   {
+    file: 'src/domain/posts/mastodon-length.ts',
+    module: mastodonLength,
+    calls: { shortenForMastodon: (given: string) => mastodonLength.shortenForMastodon(given, 23) },
+  },
+  {
     file: 'src/domain/posts/preflight.ts',
     module: preflight,
     calls: {
@@ -151,7 +157,7 @@ const MODULES: {
   {
     file: 'src/domain/shared/links.ts',
     module: links,
-    calls: { findLinks: links.findLinks, isWebUrl: links.isWebUrl, trimPunctuation: links.trimPunctuation },
+    calls: { findLinks: links.findLinks, findAllLinks: links.findAllLinks, isWebUrl: links.isWebUrl },
   },
   { file: 'src/domain/shared/html.ts', module: html, calls: { escapeHtml: html.escapeHtml } },
   {

@@ -12,6 +12,7 @@ import {
   type MetaWorld,
 } from '../platforms/shared/meta-support.ts'
 import { controlOf, storedMedia } from '../platforms/shared/support.ts'
+import { film } from '../support/film.ts'
 
 let world: MetaWorld
 let stored: Awaited<ReturnType<typeof storedMedia>>
@@ -33,12 +34,6 @@ const picture = async (format: 'png' | 'webp' = 'png') =>
       .toBuffer(),
     `image/${format}`,
   )
-
-function film(): Uint8Array {
-  const bytes = new Uint8Array(1_000).fill(7)
-  bytes.set(Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1'))
-  return bytes
-}
 
 const PATIENT = { timeout: 50_000 }
 
@@ -175,6 +170,70 @@ describe('permissions', () => {
     expect(problem(await world.graph('GET', `/${pages[0]!.id}`, {}, token))).toMatchObject({
       code: 100,
       error_subcode: 33,
+    })
+  })
+
+  it('each login may list the pages in another order', async () => {
+    const other = await metaWorld({ changesPageOrder: true })
+    try {
+      const { person } = other.newPerson({ pages: 2 })
+      const order = async () => {
+        const token = await other.logIn(person.id)
+        const { body } = await other.graph<{ data: { id: string }[] }>('GET', '/me/accounts', {}, token)
+        return body.data.map(({ id }) => id)
+      }
+      const first = await order()
+      expect(await order()).toEqual(first.toReversed())
+    } finally {
+      await other.stop()
+    }
+  })
+
+  it('a page states what its person may do there, and may be listed without a token', async () => {
+    const { person } = world.meta.createPerson({
+      name: uniqueName('Ann '),
+      pages: [
+        { name: 'Seen', hasToken: false },
+        { name: 'Analyzed', tasks: ['ANALYZE'] },
+      ],
+    })
+    const token = await world.logIn(person.id)
+    const { body } = await world.graph<{ data: { id: string; access_token: string }[] }>(
+      'GET',
+      '/me/accounts',
+      { fields: 'id,name,tasks,access_token' },
+      token,
+    )
+    expect(body.data[0]).toEqual({ id: expect.any(String), name: 'Seen', tasks: expect.arrayContaining(['MANAGE']) })
+    const analyzed = body.data[1]!
+    expect(analyzed).toMatchObject({ name: 'Analyzed', tasks: ['ANALYZE'] })
+    const posted = await world.graph('POST', `/${analyzed.id}/feed`, { message: 'no' }, analyzed.access_token)
+    expect(problem(posted)).toMatchObject({ code: 200 })
+  })
+
+  it('pages of a business portfolio are listed by its edges only', async () => {
+    const { person, pages } = world.meta.createPerson({
+      name: uniqueName('Ann '),
+      pages: [
+        { name: 'Own', portfolio: { name: 'Agency', edge: 'owned_pages' } },
+        { name: 'Of a client', portfolio: { name: 'Agency', edge: 'client_pages' } },
+      ],
+    })
+    const token = await world.logIn(person.id)
+    const list = async (path: string) =>
+      (await world.graph<{ data: { id: string; access_token?: string }[] }>('GET', path, {}, token)).body.data
+    expect(await list('/me/accounts')).toEqual([])
+    const [portfolio, ...others] = await list('/me/businesses')
+    expect([portfolio, others]).toEqual([{ id: portfolio!.id, name: 'Agency' }, []])
+    const [own, ofClient] = [await list(`/${portfolio!.id}/owned_pages`), await list(`/${portfolio!.id}/client_pages`)]
+    expect([own, ofClient].map((listed) => listed.map(({ id }) => id))).toEqual(pages.map(({ id }) => [id]))
+    const posted = await world.graph('POST', `/${pages[1]!.id}/feed`, { message: 'Hi' }, ofClient[0]!.access_token)
+    expect(posted.status).toBe(200)
+    const declined = await world.logIn(person.id, { decline: ['business_management'] })
+    expect(problem(await world.graph('GET', '/me/businesses', {}, declined))).toMatchObject({ code: 200 })
+    const stranger = await world.newPage()
+    expect(problem(await world.graph('GET', `/${portfolio!.id}/owned_pages`, {}, stranger.userToken))).toMatchObject({
+      code: 100,
     })
   })
 
@@ -363,6 +422,29 @@ describe('videos', () => {
     } finally {
       await slow.stop()
     }
+  })
+
+  it.each([
+    ['infringes a copyright', film(), 'The copyright check failed.'],
+    ['has no index', film().subarray(0, 900), 'The video file could not be processed.'],
+    ['has only sound', film({ codec: null }), 'The video file could not be processed.'],
+    ['has an unknown codec', film({ codec: 'ap4h' }), 'The video file could not be processed.'],
+  ])('an accepted video that %s fails its processing, and is never public', async (_, bytes, reason) => {
+    const { page, token } = await world.newPage()
+    if (reason.startsWith('The copyright')) world.meta.failNextVideo(reason)
+    const file_url = await addressOf(bytes, 'video/mp4')
+    const { body } = await world.graph<{ id: string }>('POST', `/${page.id}/videos`, { file_url }, token)
+    const read = async () => (await world.graph('GET', `/${body.id}`, { fields: 'status' }, token)).body
+    await expect.poll(read, PATIENT).toMatchObject({
+      status: {
+        video_status: 'error',
+        processing_phase: { status: 'error', errors: [{ message: reason }] },
+        publishing_phase: { status: 'not_started' },
+      },
+    })
+    const { body: listed } = await world.graph('GET', `/${page.id}/published_posts`, {}, token)
+    expect(listed).toEqual({ data: [] })
+    expect((await controlOf(world.meta.facebook).ledger()).filter(({ account }) => account === page.id)).toEqual([])
   })
 
   it.each([

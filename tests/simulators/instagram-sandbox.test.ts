@@ -101,6 +101,29 @@ describe('a container', () => {
     expect(list['data']).toEqual([{ id: body['id'], caption: 'waves' }])
   })
 
+  it('a container may keep its status to itself, and may be lost', async () => {
+    const id = await idOf({ image_url: square })
+    world.meta.instagramStore.silence(id)
+    expect((await user.get(id, 'id,status_code,status')).body).toEqual({ id })
+    world.meta.instagramStore.silence(id, false)
+    expect((await user.get(id, 'id,status_code')).body).toMatchObject({ id, status_code: expect.any(String) })
+    world.meta.instagramStore.lose(id)
+    expect(await user.get(id, 'status_code')).toMatchObject(refused(100, 33))
+    expect(await publish(id)).toMatchObject(refused(24, 2_207_006))
+  })
+
+  it.each([
+    ['shorter than 3 seconds', film({ duration: 2 })],
+    ['longer than 15 minutes', film({ duration: 901 })],
+    ['without an index', film().subarray(0, 900)],
+    ['with sound only', film({ codec: null })],
+    ['with an unknown codec', film({ codec: 'vp09' })],
+  ])('a reel %s fails its processing', async (_, bytes) => {
+    const id = await idOf({ media_type: 'REELS', video_url: await addressOf(bytes, 'video/mp4') })
+    await expect.poll(codeOf(id)).toBe('ERROR')
+    expect((await user.get(id, 'status')).body['status']).toContain('2207026')
+  })
+
   it('a container expires after a day', async () => {
     const id = await idOf({ image_url: square })
     world.meta.instagramStore.age(id, DAY_MS + 1_000)

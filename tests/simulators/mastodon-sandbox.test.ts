@@ -8,6 +8,7 @@ import type { Credentials } from '../../src/platforms/contract.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { call, mastodonWorld, REDIRECT_URI, type MastodonWorld } from '../platforms/mastodon/mastodon-support.ts'
 import { controlOf, memoryMedia, newDelivery, newPost } from '../platforms/shared/support.ts'
+import { film } from '../support/film.ts'
 
 const { media } = memoryMedia()
 let world: MastodonWorld
@@ -219,18 +220,25 @@ describe('statuses', () => {
 
   it.each([
     ['é👨‍👩‍👧‍👦', 2],
-    ['https://example.test/a/very/long/path?with=a&query=too', 23],
-    ['see https://example.test/a.', 28],
+    ['https://example.com/a/very/long/path?with=a&query=too', 23],
+    ['see https://example.com/a.', 28],
+    ['https://example.music/song', 26],
+    ['http://192.168.1.1/a', 20],
+    ['http://printer.local', 20],
+    ['example.com', 11],
+    ['https://пример.рф，谢谢', 26],
+    ['https://en.wikipedia.org/wiki/Mercury_(planet)', 23],
+    ['https://example.com/a”…）欢迎', 23],
     ['@ann@example.test hi', 7],
     ['ann@example.test', 16],
   ])('%s count as %i characters', (text, length) => {
-    expect(statusLength(text)).toBe(length)
+    expect(statusLength(text, '', 23)).toBe(length)
   })
 
   it('a status is shown as the public sees it, and its source to its author', async () => {
-    const text = 'a < b\n\nhttps://www.example.test/a/path/that/is/too/long/to/be/shown @friend@elsewhere.test #tag'
+    const text = 'a < b\n\nhttps://www.example.com/a/path/that/is/too/long/to/be/shown @friend@elsewhere.test #tag'
     const { body } = await post({ status: ` ${text}\n` })
-    expect(body['content']).toContain('<p>a &lt; b</p><p><a href="https://www.example.test/a/path')
+    expect(body['content']).toContain('<p>a &lt; b</p><p><a href="https://www.example.com/a/path')
     expect(body['content']).toContain('<span class="invisible">https://www.</span><span class="ellipsis">')
     const source = await call(url, `/api/v1/statuses/${body['id']}/source`, { token: account.accessToken })
     expect(source.body).toEqual({ id: body['id'], text, spoiler_text: '' })
@@ -269,10 +277,6 @@ describe('statuses', () => {
 })
 
 describe('media', () => {
-  const film = new Uint8Array(
-    Buffer.concat([Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1'), Buffer.alloc(500)]),
-  )
-
   it('an image is ready immediately and belongs to one status', async () => {
     const image = await upload(await png(), 'image/png', 'red')
     expect(image).toMatchObject({ status: 200, body: { type: 'image', description: 'red' } })
@@ -288,7 +292,7 @@ describe('media', () => {
   })
 
   it('a video is processed and cannot be attached until then', async () => {
-    const video = await upload(film, 'video/mp4')
+    const video = await upload(film(), 'video/mp4')
     expect(video).toMatchObject({ status: 202, body: { type: 'video', url: null } })
     const id = video.body['id'] as string
     const found = () => call(url, `/api/v1/media/${id}`, { token: account.accessToken })
@@ -306,6 +310,18 @@ describe('media', () => {
     expect(await post({ status: 'alone', media_ids: [id] })).toMatchObject({ status: 200 })
   })
 
+  it('a video without an index is accepted, and its processing fails', async () => {
+    const video = await upload(new Uint8Array(film().subarray(0, 900)), 'video/mp4')
+    expect(video.status).toBe(202)
+    const id = video.body['id'] as string
+    const found = () => call(url, `/api/v1/media/${id}`, { token: account.accessToken })
+    await expect.poll(found).toMatchObject({
+      status: 422,
+      body: { error: 'Error processing thumbnail for uploaded media' },
+    })
+    expect(await post({ status: 'x', media_ids: [id] })).toMatchObject({ status: 422 })
+  })
+
   it('a file is visible to its owner only', async () => {
     const id = (await upload(await png(), 'image/png')).body['id'] as string
     const other = await world.newAccount()
@@ -317,7 +333,7 @@ describe('media', () => {
   it.each([
     ['text', new Uint8Array(Buffer.from('hello')), 'text/plain'],
     ['an image that says it is another', new Uint8Array(Buffer.from('hello')), 'image/png'],
-    ['a film that says it is an image', film, 'image/png'],
+    ['a film that says it is an image', film(), 'image/png'],
   ])('an upload is refused for %s', async (_, bytes, type) => {
     expect(await upload(bytes, type)).toMatchObject({
       status: 422,
@@ -328,6 +344,50 @@ describe('media', () => {
   it('images with too many pixels and descriptions that are too long are refused', async () => {
     expect(await upload(await png(6_000, 6_000), 'image/png')).toMatchObject({ status: 422 })
     expect(await upload(await png(), 'image/png', 'x'.repeat(1_501))).toMatchObject({ status: 422 })
+  })
+})
+
+describe('other servers', () => {
+  it('a server speaks the language of its operator', async () => {
+    const german = await mastodonWorld(media, { language: 'de' })
+    try {
+      const { accessToken: token } = await german.newAccount()
+      const error = async (status: object, by = token) => {
+        const init = { method: 'POST', token: by, headers: { 'content-type': 'application/json' } }
+        const answer = await call(german.mastodon.url, '/api/v1/statuses', { ...init, body: JSON.stringify(status) })
+        return (answer.body as { error: string }).error
+      }
+      expect(await error({ status: 'x'.repeat(501) })).toMatch(/^Gültigkeitsprüfung .*500 Zeichen/)
+      expect(await error({ status: '' })).toMatch(/^Gültigkeitsprüfung .*ausgefüllt werden$/)
+      expect(await error({ status: 'x', media_ids: ['1'] })).toMatch(/^Medieninhalte 1 nicht gefunden/)
+      expect(await error({ status: 'x' }, 'no-token')).toBe('Der Zugriffs-Token ist ungültig')
+    } finally {
+      await german.stop()
+    }
+  })
+
+  it('a server may publish without the files that it does not have ready, and name files anew', async () => {
+    const other = await mastodonWorld(media, { dropsMedia: true, renamesMedia: true, processingMs: 60_000 })
+    try {
+      const { accessToken: token } = await other.newAccount()
+      const send = async (path: string, body: string | FormData, headers = {}) =>
+        (await call(other.mastodon.url, path, { method: 'POST', token, body, headers })).body as Record<string, unknown>
+      const file = async (bytes: Uint8Array<ArrayBuffer>, type: string) => {
+        const body = new FormData()
+        body.set('file', new File([bytes], 'file', { type }))
+        return (await send('/api/v2/media', body))['id'] as string
+      }
+      const [image, video] = [await file(await png(), 'image/png'), await file(film(), 'video/mp4')]
+      const shown = async (media_ids: string[]) => {
+        const status = JSON.stringify({ status: 'x', media_ids })
+        const { media_attachments } = await send('/api/v1/statuses', status, { 'content-type': 'application/json' })
+        return (media_attachments as { id: string }[]).map(({ id }) => id)
+      }
+      expect(await shown([image, '1'])).toEqual([`9${image}`])
+      expect(await shown([video])).toEqual([])
+    } finally {
+      await other.stop()
+    }
   })
 })
 

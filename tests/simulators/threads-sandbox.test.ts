@@ -196,6 +196,10 @@ describe('a container', () => {
     ['WebP', () => picture(400, 400, { type: 'webp' }), 'image/webp', 'IMAGE', 'UNKNOWN'],
     ['an image far too wide', () => picture(1_200, 40), 'image/jpeg', 'IMAGE', 'INVALID_ASPEC_RATIO'],
     ['an image as a video', () => picture(40, 40), 'image/jpeg', 'VIDEO', 'FAILED_PROCESSING_VIDEO'],
+    ['sound as a video', async () => film({ codec: null }), 'video/mp4', 'VIDEO', 'FAILED_PROCESSING_VIDEO'],
+    ['a video without index', async () => film().subarray(0, 900), 'video/mp4', 'VIDEO', 'FAILED_PROCESSING_VIDEO'],
+    ['a video of over 5 minutes', async () => film({ duration: 301 }), 'video/mp4', 'VIDEO', 'INVALID_DURATION'],
+    ['a video of no length', async () => film({ duration: 0 }), 'video/mp4', 'VIDEO', 'INVALID_DURATION'],
   ])('a container of %s fails', async (_, bytes, type, kind, problem) => {
     const url = await addressOf(await bytes(), type)
     const id = await idOf({ media_type: kind, [kind === 'IMAGE' ? 'image_url' : 'video_url']: url })
@@ -217,6 +221,17 @@ describe('a container', () => {
     const shown = await (await fetch(body['permalink'] as string)).text()
     expect(shown).toContain('waves')
     expect(await (await fetch(threads.url)).text()).toContain('waves')
+  })
+
+  it('a container may keep its status to itself, and may be lost', async () => {
+    const id = await idOf({ media_type: 'TEXT', text: 'x' })
+    threads.store.silence(id)
+    expect((await user.get(id, 'id,status')).body).toEqual({ id })
+    threads.store.silence(id, false)
+    expect((await user.get(id, 'id,status')).body).toMatchObject({ id, status: expect.any(String) })
+    threads.store.lose(id)
+    expect(await user.get(id, 'status')).toMatchObject(refused(100, 33))
+    expect(await publish(id)).toMatchObject(refused(24, 4_279_009))
   })
 
   it('a container expires after a day', async () => {

@@ -6,7 +6,8 @@ import type { Credentials } from '../../src/platforms/contract.ts'
 import { createSigner, type TokenPair } from '../../src/platforms/tumblr/oauth1.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { tumblrWorld, REDIRECT_URI, type TumblrWorld } from '../platforms/tumblr/tumblr-support.ts'
-import { bytesOf, controlOf, film, memoryMedia, newDelivery, newPost, picture } from '../platforms/shared/support.ts'
+import { bytesOf, controlOf, memoryMedia, newDelivery, newPost, picture } from '../platforms/shared/support.ts'
+import { film } from '../support/film.ts'
 
 const { media } = memoryMedia()
 let world: TumblrWorld
@@ -422,11 +423,11 @@ describe('files', () => {
     try {
       const as = await busy.newAccount()
       const init = { as: tokenOf(as), in: busy, of: as }
-      const one = () => upload([video('a')], [['a', film(1_000), 'video/mp4']], init)
+      const one = () => upload([video('a')], [['a', film(), 'video/mp4']], init)
       const two = [video('a'), video('b')]
       const both: [string, Uint8Array, string][] = [
-        ['a', film(1_000), 'video/mp4'],
-        ['b', film(1_000), 'video/mp4'],
+        ['a', film(), 'video/mp4'],
+        ['b', film(), 'video/mp4'],
       ]
       expect((await upload(two, both, init)).code).toBe(8001)
       const { body } = await one()
@@ -450,7 +451,7 @@ describe('limits', () => {
       const init = { as: tokenOf(as), in: small }
       const upload = async (kind: 'image' | 'video') => {
         const [bytes, type] =
-          kind === 'image' ? [await bytesOf(picture(9, 9).png()), 'image/png'] : [film(99), 'video/mp4']
+          kind === 'image' ? [await bytesOf(picture(9, 9).png()), 'image/png'] : [film(), 'video/mp4']
         const object = { type, identifier: 'a' }
         const form = new FormData()
         form.set('json', JSON.stringify({ content: [{ type: kind, media: kind === 'image' ? [object] : object }] }))

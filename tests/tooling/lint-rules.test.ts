@@ -23,6 +23,11 @@ const FORBIDDEN: Snippet[] = [
   [IMPORTS, 'packages/mcp/src/knows-express.ts', `import express from 'express'`],
   [IMPORTS, 'packages/cli/src/commands/knows-sdk-files.ts', `import { sleep } from '../../../sdk/src/sleep.ts'`],
 
+  [IMPORTS, 'sandbox/platforms/knows-rules.ts', `import { countText } from '../../src/domain/posts/posting-rules.ts'`],
+  [IMPORTS, 'sandbox/platforms/a/knows-links.ts', `import { findLinks } from '../../../src/domain/shared/links.ts'`],
+  [IMPORTS, 'sandbox/platforms/a/b/knows-adapter.ts', `import { read } from '../../../../src/platforms/a/html.ts'`],
+  [IMPORTS, 'sandbox/services/knows-store.ts', `import type { Posts } from '../../src/store/posts/posts.ts'`],
+
   [IMPORTS, 'src/domain/knows-store.ts', `import type { Posts } from '../store/posts/posts.ts'`],
   [IMPORTS, 'src/domain/knows-node.ts', `import { randomUUID } from 'node:crypto'`],
   [IMPORTS, 'src/domain/knows-package.ts', `import { Type } from '@sinclair/typebox'`],
@@ -187,6 +192,10 @@ const ALLOWED: [file: string, source: string][] = [
     `import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'\nimport { createClient } from '@postonce/sdk'\nimport * as z from 'zod/v4'\nimport { TOOLS } from '../tools.ts'`,
   ],
   ['sandbox/fine.ts', `import { readConfig } from '../src/config/schema.ts'`],
+  [
+    'sandbox/platforms/threads/fine.ts',
+    `import { PLATFORMS } from '../../../src/domain/shared/platforms.ts'\nimport { one } from './one.ts'\nimport { startDemo } from '../../demo/seed.ts'`,
+  ],
 ]
 
 let folder = ''

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { join } from 'node:path'
 import type { SandboxResponse } from '../proxied-platform.ts'
+import { readFilm } from '../shared/film.ts'
 import { RefusedCall } from '../shared/refused-call.ts'
 import { openTables } from '../shared/tables.ts'
 import type { PdsClient } from './pds-client.ts'
@@ -35,6 +36,8 @@ const LONGEST_TOKEN_LIFE_S = 3_600
 const UPLOAD_BLOB = 'com.atproto.repo.uploadBlob'
 const STAGES = ['CREATED', 'ENCODING', 'ENCODED', 'SCANNING', 'SCANNED', 'UPLOADING', 'UPLOADED']
 /** The first box of an MP4 file; the simulated encoder produces only that. */
+/** The bytes of an upload that are read as a film. */
+const MOST_INSPECTED = 33_554_432
 const FILM_HEAD = Buffer.from('\0\0\0\x18ftypisom\0\0\x02\0isomiso2', 'latin1')
 
 /**
@@ -54,7 +57,7 @@ export function createVideoService(dir: string, pds: () => PdsClient, knobs: Vid
     if (type !== 'video/mp4') refuse(400, 'InvalidRequest', `Wrong request encoding (Content-Type): ${type}`)
     if (length === undefined) refuse(411, 'InvalidRequest', 'Length required')
     if (Number(length) > LARGEST_BYTES) refuse(413, 'PayloadTooLarge', 'The video is too large')
-    const { digest, isFilm } = await readFilm(request)
+    const { digest, isFilm } = await readUpload(request)
     const known = jobs.values().find((job) => job.did === did && job.digest === digest && job.failureCode === null)
     if (known) {
       const body = { ...(await view(known)), error: 'already_exists', message: 'Video already processed' }
@@ -138,15 +141,18 @@ function claimsOf(token: string): { iss?: string; aud?: string; lxm?: string; ex
   }
 }
 
-/** Reads the upload without buffering the whole file. */
-async function readFilm(request: IncomingMessage): Promise<{ digest: string; isFilm: boolean }> {
+/** Reads the upload without buffering a whole long file. */
+async function readUpload(request: IncomingMessage): Promise<{ digest: string; isFilm: boolean }> {
   const hash = createHash('sha256')
-  let head = Buffer.alloc(0)
+  const head: Buffer[] = []
+  let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
-    if (head.length < 12) head = Buffer.concat([head, chunk.subarray(0, 12)])
+    if (size < MOST_INSPECTED) head.push(chunk)
+    size += chunk.length
     hash.update(chunk)
   }
-  return { digest: hash.digest('hex'), isFilm: head.toString('latin1', 4, 8) === 'ftyp' }
+  const film = readFilm(Buffer.concat(head), size)
+  return { digest: hash.digest('hex'), isFilm: film !== null && film.pictureCodecs.length > 0 }
 }
 
 function boxOf(text: string): Buffer {

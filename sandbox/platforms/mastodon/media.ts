@@ -5,6 +5,7 @@ import { fileTypeFromBuffer } from 'file-type'
 import sharp from 'sharp'
 import type { SandboxResponse } from '../proxied-platform.ts'
 import type { Params } from '../shared/params.ts'
+import { readFilm } from '../shared/film.ts'
 import { Refusal } from './refusal.ts'
 import type { Account, Media, State } from './state.ts'
 
@@ -29,6 +30,8 @@ export const MEDIA_LIMITS = {
   description: 1_500,
 }
 
+const ISO_FILMS = ['video/mp4', 'video/quicktime']
+const BROKEN = 'Error processing thumbnail for uploaded media'
 const BAD_TYPE = 'Validation failed: File content type is invalid, File is invalid'
 
 export interface MediaStoreOptions {
@@ -40,10 +43,15 @@ export interface MediaStoreOptions {
   processingMs: number
   /** Fewer than the real server accepts, for restricted instances. */
   types: string[]
+  /** True for servers that publish a status without the files that they do not have ready. */
+  dropsMedia: boolean
+  /** True for servers that show a file in a status under another id than that of its upload. */
+  renamesMedia: boolean
 }
 
 /** Stores and processes uploads (docs/reference/platforms.md). */
-export function createMediaStore({ state, dir, base, processingMs, types }: MediaStoreOptions) {
+export function createMediaStore(options: MediaStoreOptions) {
+  const { state, dir, base, processingMs, types, dropsMedia, renamesMedia } = options
   mkdirSync(dir, { recursive: true })
 
   async function upload(account: Account, params: Params): Promise<SandboxResponse> {
@@ -69,6 +77,7 @@ export function createMediaStore({ state, dir, base, processingMs, types }: Medi
       sizeBytes: bytes.length,
       description,
       readyAt: kind === 'video' ? Date.now() + processingMs : 0,
+      isBroken: ISO_FILMS.includes(mimeType) && readFilm(bytes, bytes.length) === null,
       statusId: null,
     })
     return { status: isReady(media) ? 200 : 202, body: present(media) }
@@ -78,7 +87,7 @@ export function createMediaStore({ state, dir, base, processingMs, types }: Medi
     const { width, height } = await sharp(bytes, { limitInputPixels: false })
       .metadata()
       .catch(() => {
-        throw new Refusal(500, 'Error processing thumbnail for uploaded media')
+        throw new Refusal(500, BROKEN)
       })
     if (width * height > MEDIA_LIMITS.imagePixels) {
       throw new Refusal(422, `Validation failed: ${width}x${height} images are not supported`)
@@ -107,10 +116,16 @@ export function createMediaStore({ state, dir, base, processingMs, types }: Medi
 
   return {
     upload,
-    present,
+
+    /** A file as a status shows it. */
+    presentAttached(id: string) {
+      const media = present(state.media.get(id)!)
+      return renamesMedia ? { ...media, id: `9${id}` } : media
+    },
 
     find(account: Account, id: string): SandboxResponse {
       const media = own(account, id)
+      if (media.isBroken && Date.now() >= media.readyAt) throw new Refusal(422, BROKEN)
       return { status: isReady(media) ? 200 : 206, body: present(media) }
     },
 
@@ -122,14 +137,13 @@ export function createMediaStore({ state, dir, base, processingMs, types }: Medi
     /** Returns the files that a new status of the account may show, in this order. */
     attachable(account: Account, ids: string[]): Media[] {
       if (ids.length > 4) throw new Refusal(422, 'Cannot attach more than 4 files')
-      const missing = ids.filter((id) => {
-        const media = state.media.get(id)
-        return !media || media.accountId !== account.id || media.statusId !== null
-      })
-      if (missing.length > 0) {
-        throw new Refusal(422, `Media ${missing.join(', ')} not found or already attached to another post`)
+      const isFree = (media: Media | undefined) => media?.accountId === account.id && media.statusId === null
+      const [free, missing] = [true, false].map((wanted) => ids.filter((id) => isFree(state.media.get(id)) === wanted))
+      if (missing!.length > 0 && !dropsMedia) {
+        throw new Refusal(422, `Media ${missing!.join(', ')} not found or already attached to another post`)
       }
-      const media = ids.map((id) => state.media.get(id)!)
+      const found = free!.map((id) => state.media.get(id)!)
+      const media = dropsMedia ? found.filter(isReady) : found
       if (media.length > 1 && media.some(({ kind }) => kind === 'video')) {
         throw new Refusal(422, 'Cannot attach a video to a post that already contains images')
       }
@@ -160,6 +174,6 @@ function descriptionOf(params: Params): string | null {
   return description === '' ? null : description
 }
 
-function isReady({ readyAt }: Media): boolean {
-  return Date.now() >= readyAt
+function isReady({ readyAt, isBroken }: Media): boolean {
+  return !isBroken && Date.now() >= readyAt
 }

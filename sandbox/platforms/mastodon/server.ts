@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import type { SandboxResponse } from '../proxied-platform.ts'
 import { accountPicture } from '../shared/picture.ts'
 import { createSimulatorServer, type Call, type Route } from '../shared/server.ts'
+import { translate, type Language } from './language.ts'
 import { Refusal } from './refusal.ts'
 import { MEDIA_LIMITS, type MediaStore } from './media.ts'
 import { presentApp, type OAuth } from './oauth.ts'
@@ -25,6 +26,7 @@ interface ServerDeps {
   showsSeveral: boolean
   hasV2Instance: boolean
   namesApplication: boolean
+  language: Language
 }
 
 interface Known {
@@ -189,6 +191,7 @@ export function createMastodonServer(deps: ServerDeps): Server {
       Object.assign(headers, deps.countRequest(request, pathname, token?.token ?? 'anybody'))
       return { token }
     },
+    translate: (refusal) => translate(refusal, deps.language),
     notFound: () => ({ status: 404, body: { error: 'Record not found' } }),
     failed: () => ({ status: 500, body: { error: 'There was a problem processing your request' } }),
     maxBodyBytes: MAX_BODY_BYTES,

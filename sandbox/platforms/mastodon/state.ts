@@ -51,6 +51,8 @@ export interface Media {
   description: string | null
   /** Time at which its processing ends, milliseconds since 1970. */
   readyAt: number
+  /** Its processing fails. */
+  isBroken: boolean
   statusId: string | null
 }
 

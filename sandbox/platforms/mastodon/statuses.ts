@@ -19,8 +19,8 @@ interface StatusesOptions {
   media: MediaStore
   base(): string
   maxCharacters: number
-  /** How the server counts a text. */
-  lengthOf(text: string): number
+  /** How the server counts a text with its content warning. */
+  lengthOf(text: string, warning: string): number
   /** False for servers that accept the `Idempotency-Key` and ignore it. */
   honoursKeys: boolean
   /** False for servers that do not report which statuses were edited. */
@@ -59,8 +59,7 @@ export function createStatuses(options: StatusesOptions) {
     createdAt = new Date(),
   ): Status {
     const text = (params.text('status') ?? '').trim()
-    const mediaIds = params.list('media_ids')
-    const attached = media.attachable(account, mediaIds)
+    const attached = media.attachable(account, params.list('media_ids'))
     const visibility = params.text('visibility') ?? 'public'
     if (!VISIBILITIES.includes(visibility)) {
       throw new Refusal(422, `Validation failed: Visibility is not included in the list`)
@@ -69,7 +68,7 @@ export function createStatuses(options: StatusesOptions) {
       throw new Refusal(422, 'Validation failed: Scheduled at must be a valid date')
     }
     if (text === '' && attached.length === 0) throw new Refusal(422, "Validation failed: Text can't be blank")
-    if (lengthOf((params.text('spoiler_text') ?? '') + text) > maxCharacters) {
+    if (lengthOf(text, params.text('spoiler_text') ?? '') > maxCharacters) {
       throw new Refusal(422, `Validation failed: Text character limit of ${maxCharacters} exceeded`)
     }
     const status: Status = {
@@ -78,7 +77,7 @@ export function createStatuses(options: StatusesOptions) {
       text,
       visibility,
       language: params.text('language') ?? null,
-      mediaIds,
+      mediaIds: attached.map(({ id }) => id),
       clientId,
       createdAt: createdAt.toISOString(),
     }
@@ -149,7 +148,7 @@ export function createStatuses(options: StatusesOptions) {
       reblog: null,
       application: app ? { name: app.name, website: app.website } : null,
       account: presentAccount(account),
-      media_attachments: status.mediaIds.map((id) => media.present(state.media.get(id)!)),
+      media_attachments: status.mediaIds.map(media.presentAttached),
       mentions: [],
       tags: [],
       emojis: [],

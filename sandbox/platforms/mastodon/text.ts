@@ -1,23 +1,28 @@
 import { escapeHtml } from '../shared/html.ts'
+import { findEntities } from './entities.ts'
 
-/** Finds links as Mastodon does: a scheme, a host with a dot or a port, and no punctuation at the end. */
-const URL_PATTERN = /https?:\/\/[^\s/?#<>"']+(?:\.|:\d)[^\s<>"]*[^\s<>"'.,;:!?)\]}]/giu
-const MENTION = /(?<=^|[^\p{L}\p{N}_/])@(\w+(?:[\w.-]+\w)?)(?:@([\w.-]+\w(?::\d+)?))?/giu
-const HASHTAG = /(?<=^|[^\p{L}\p{N}_/&])#([\p{L}\p{N}_]*\p{L}[\p{L}\p{N}_]*)/gu
-const LINK_LENGTH = 23
+const HASHTAG =
+  /(?<=^|[^\p{L}\p{M}\p{N}_/&])#([·\p{L}\p{M}\p{N}_\u{200c}\u{200d}]*\p{L}[·\p{L}\p{M}\p{N}_\u{200c}\u{200d}]*)/gu
 const SHOWN_OF_LINK = 30
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** Counts grapheme clusters, every link as 23 and mentions without their server (StatusLengthValidator). */
-export function statusLength(text: string): number {
-  const countable = text.replace(URL_PATTERN, 'x'.repeat(LINK_LENGTH)).replace(MENTION, '@$1')
-  return [...segmenter.segment(countable)].length
+/**
+ * Counts grapheme clusters, with every link as 23 and mentions without their server; the content warning counts in full
+ * (`app/validators/status_length_validator.rb`, read in November 2026).
+ */
+export function statusLength(text: string, warning: string, charactersPerUrl: number): number {
+  let [countable, at] = [warning, 0]
+  for (const { kind, start, end, value } of findEntities(text)) {
+    countable += text.slice(at, start) + (kind === 'link' ? 'x'.repeat(charactersPerUrl) : `@${value.split('@')[0]}`)
+    at = end
+  }
+  return [...segmenter.segment(countable + text.slice(at))].length
 }
 
 /** Counts like compatible servers: every code point, full links and full mentions. */
-export function codePointLength(text: string): number {
-  return [...text].length
+export function codePointLength(text: string, warning: string): number {
+  return [...warning, ...text].length
 }
 
 /**
@@ -33,30 +38,31 @@ export function toHtml(text: string, base: string, isAccount: (username: string)
   function toInline(line: string): string {
     const parts: string[] = []
     let at = 0
-    for (const match of line.matchAll(URL_PATTERN)) {
-      parts.push(withTags(line.slice(at, match.index)), toLink(match[0]))
-      at = match.index + match[0].length
+    for (const { kind, start, end, value } of findEntities(line)) {
+      parts.push(withTags(line.slice(at, start)), kind === 'link' ? toLink(value) : toMention(value))
+      at = end
     }
     return [...parts, withTags(line.slice(at))].join('')
   }
 
+  function toMention(value: string): string {
+    const [username = '', host] = value.split('@')
+    const isKnown = isAccount(username) && (host === undefined || host === new URL(base).host)
+    if (!isKnown) return escapeHtml(`@${value}`)
+    return `<span class="h-card" translate="no"><a href="${base}/@${username}" class="u-url mention">@<span>${username}</span></a></span>`
+  }
+
   function withTags(words: string): string {
-    return escapeHtml(words)
-      .replace(MENTION, (whole, username: string, host?: string) =>
-        isAccount(username) && (host === undefined || host === new URL(base).host)
-          ? `<span class="h-card" translate="no"><a href="${base}/@${username}" class="u-url mention">@<span>${username}</span></a></span>`
-          : whole,
-      )
-      .replace(
-        HASHTAG,
-        (_, tag: string) =>
-          `<a href="${base}/tags/${encodeURIComponent(tag)}" class="mention hashtag" rel="tag">#<span>${tag}</span></a>`,
-      )
+    return escapeHtml(words).replace(
+      HASHTAG,
+      (_, tag: string) =>
+        `<a href="${base}/tags/${encodeURIComponent(tag)}" class="mention hashtag" rel="tag">#<span>${tag}</span></a>`,
+    )
   }
 }
 
 function toLink(url: string): string {
-  const [, prefix = '', rest = ''] = /^(https?:\/\/(?:www\.)?)(.*)$/iu.exec(url) ?? []
+  const [, prefix = '', rest = ''] = /^([a-z]+:\/\/(?:www\.)?)(.*)$/iu.exec(url) ?? []
   const shown = rest.slice(0, SHOWN_OF_LINK)
   const hidden = rest.slice(SHOWN_OF_LINK)
   const invisible = (part: string) => `<span class="invisible">${escapeHtml(part)}</span>`

@@ -1,6 +1,6 @@
 import type { SandboxResponse } from '../proxied-platform.ts'
 import { selectFields } from '../shared/graph/fields.ts'
-import { callerOf, GraphRefusal, type GraphNode } from '../shared/graph/graph.ts'
+import { callerOf, GraphRefusal, noSuchObject, type GraphNode } from '../shared/graph/graph.ts'
 import { pageThrough } from '../shared/graph/lists.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
 import type { MetaState, Page, Token } from './state.ts'
@@ -26,7 +26,45 @@ export function createAccounts({ state, tokens, base, followersOf }: AccountsDep
       })
     }
     requireScopes(caller, 'pages_show_list')
-    const pages = caller.token.pageIds.flatMap((id) => state.pages.get(id) ?? [])
+    return present(
+      call,
+      pagesOf(caller).filter(({ portfolio }) => portfolio === null),
+    )
+  }
+
+  /** Lists the portfolios of a person (https://developers.facebook.com/docs/graph-api/reference/user/businesses). */
+  function listPortfolios(call: MetaCall): SandboxResponse {
+    const caller = callerOf(call)
+    if (caller.page || call.ids[0] !== caller.person.id) throw noSuchObject(call.ids[0]!, call.method)
+    requireScopes(caller, 'business_management')
+    const portfolios = new Map(
+      pagesOf(caller).flatMap(({ portfolio }) => (portfolio ? [[portfolio.id, portfolio]] : [])),
+    )
+    return pageThrough(
+      [...portfolios.values()].map((portfolio) => ({ ...portfolio, createdAt: 0 })),
+      call.params,
+      ({ id, name }) =>
+        selectFields({ type: 'Business', byDefault: ['id', 'name'], fields: { id, name } }, call.params.get('fields')),
+    )
+  }
+
+  /** https://developers.facebook.com/docs/graph-api/reference/business/owned_pages and client_pages */
+  function listPortfolioPages(call: MetaCall): SandboxResponse {
+    const caller = callerOf(call)
+    requireScopes(caller, 'business_management', 'pages_show_list')
+    const [id, edge] = call.ids
+    const inPortfolio = pagesOf(caller).filter(({ portfolio }) => portfolio?.id === id)
+    if (inPortfolio.length === 0) throw noSuchObject(id!, call.method)
+    return present(
+      call,
+      inPortfolio.filter(({ portfolio }) => portfolio!.edge === edge),
+    )
+  }
+
+  const pagesOf = ({ token }: Caller): Page[] => token.pageIds.flatMap((id) => state.pages.get(id) ?? [])
+
+  function present(call: MetaCall, pages: Page[]): SandboxResponse {
+    const caller = callerOf(call)
     const dated = pages.map((page) => ({ ...page, createdAt: 0 }))
     return pageThrough(dated, call.params, (page) => {
       const node = pageNode(page, caller)
@@ -45,12 +83,12 @@ export function createAccounts({ state, tokens, base, followersOf }: AccountsDep
         username: page.username ?? undefined,
         link: `${base()}/${page.id}`,
         category: 'Community',
-        tasks: ['ADVERTISE', 'ANALYZE', 'CREATE_CONTENT', 'MESSAGING', 'MODERATE', 'MANAGE'],
+        tasks: page.tasks,
         picture: { data: { height: 200, width: 200, is_silhouette: false, url: `${base()}/picture/${page.id}` } },
         followers_count: followersOf(page),
         fan_count: followersOf(page),
         instagram_business_account: page.instagramId !== null && seesInstagram ? { id: page.instagramId } : undefined,
-        access_token: () => pageToken(page, caller).token,
+        access_token: () => (page.hasToken ? pageToken(page, caller).token : undefined),
       },
     }
   }
@@ -74,7 +112,11 @@ export function createAccounts({ state, tokens, base, followersOf }: AccountsDep
   }
 
   return {
-    routes: [['GET', /^\/(\d+)\/accounts$/, listPages]],
+    routes: [
+      ['GET', /^\/(\d+)\/accounts$/, listPages],
+      ['GET', /^\/(\d+)\/businesses$/, listPortfolios],
+      ['GET', /^\/(\d+)\/(owned_pages|client_pages)$/, listPortfolioPages],
+    ],
     node(id, { caller }) {
       const page = state.pages.get(id)
       const maySee = page && (caller?.page ? caller.page.id === id : caller?.token.pageIds.includes(id))

@@ -22,13 +22,16 @@ export function createFacebookPlatform({ state, tokens, posts, counting }: Faceb
   const find = (id: string): PagePost | undefined =>
     state.posts.get(id) ?? state.posts.values().find(({ videoId }) => videoId === id)
 
+  /** A video whose processing fails is never public. */
+  const isBroken = (videoId: string | null) => videoId !== null && state.videos.get(videoId)!.problem !== null
+
   return {
     controls: counting.controls,
 
     async ledger(): Promise<LedgerEntry[]> {
       return state.posts
         .values()
-        .filter(({ isPublished }) => isPublished)
+        .filter(({ isPublished, videoId }) => isPublished && !isBroken(videoId))
         .map((post) => ({
           id: idOf(post),
           account: post.pageId,

@@ -1,4 +1,5 @@
 import { badParameter, GraphRefusal } from '../shared/graph/graph.ts'
+import { hasPicture, readFilm } from '../shared/film.ts'
 import { pullFile, type PulledFile } from '../shared/graph/pulled-files.ts'
 
 const PHOTO_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/bmp', 'image/tiff']
@@ -37,4 +38,9 @@ export async function pullVideo(url: string | undefined): Promise<PulledFile> {
     })
   }
   return file
+}
+
+/** Why the processing of an accepted video fails, or null. */
+export function findVideoProblem({ bytes, sizeBytes }: PulledFile): string | null {
+  return hasPicture(readFilm(bytes, sizeBytes)) ? null : 'The video file could not be processed.'
 }

@@ -4,7 +4,9 @@ import type { ContainerPost, ContainerStore } from '../shared/graph/container-st
 import { selectFields } from '../shared/graph/fields.ts'
 import { badParameter, callerOf, GraphRefusal, noSuchObject, type GraphNode } from '../shared/graph/graph.ts'
 import { pageThrough } from '../shared/graph/lists.ts'
+import { hasPicture, readFilm } from '../shared/film.ts'
 import { pullFile } from '../shared/graph/pulled-files.ts'
+import { assertCaption } from './caption.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
 import type { InstagramAccount, MetaState } from './state.ts'
 import { requireScopes } from './tokens.ts'
@@ -17,13 +19,10 @@ interface RoutesDeps {
 }
 
 const DAY_MS = 86_400_000
-const MAX_CAPTION = 2_200
-const MAX_HASHTAGS = 30
-const MAX_MENTIONS = 20
 const MAX_ALT_TEXT = 1_000
 const CAROUSEL = { min: 2, max: 10 }
 const IMAGE = { maxBytes: 8_388_608, minAspect: 0.8, maxAspect: 1.91 }
-const VIDEO = { types: ['video/mp4', 'video/quicktime'], maxBytes: 300_000_000 }
+const VIDEO = { types: ['video/mp4', 'video/quicktime'], maxBytes: 300_000_000, minSeconds: 3, maxSeconds: 900 }
 
 const refuse = (code: number, subcode: number, message: string) => new GraphRefusal({ code, subcode, message })
 
@@ -111,16 +110,6 @@ export function instagramRoutes({ state, store, postNode, quota }: RoutesDeps): 
   ]
 }
 
-function assertCaption(text: string): void {
-  if (text.length > MAX_CAPTION) throw refuse(36_004, 2_207_010, 'The caption was too long')
-  if ((text.match(/@[\w.]+/g) ?? []).length > MAX_MENTIONS) {
-    throw refuse(100, 2_207_040, 'Cannot use more than 20 tags per created media')
-  }
-  if ((text.match(/#[\p{L}\p{N}_]+/gu) ?? []).length > MAX_HASHTAGS) {
-    throw badParameter('A caption takes at most 30 hashtags')
-  }
-}
-
 function altTextOf({ params }: MetaCall): string {
   const altText = params.get('alt_text') ?? ''
   if ([...altText].length > MAX_ALT_TEXT) throw badParameter(`alt_text takes at most ${MAX_ALT_TEXT} characters`)
@@ -146,9 +135,11 @@ async function pullImage(address: string | undefined) {
   return { url, mimeType }
 }
 
-/** An unusable video fails during processing. */
+/** An unusable video fails during processing (IG User Media, specifications of reels, read in September 2026). */
 async function pullVideo(address: string | undefined) {
-  const { url, mimeType, sizeBytes } = await pull('video_url', address)
-  const isGood = VIDEO.types.includes(mimeType) && sizeBytes <= VIDEO.maxBytes
+  const { url, mimeType, sizeBytes, bytes } = await pull('video_url', address)
+  const film = readFilm(bytes, sizeBytes)
+  const hasLength = film !== null && film.duration >= VIDEO.minSeconds && film.duration <= VIDEO.maxSeconds
+  const isGood = VIDEO.types.includes(mimeType) && sizeBytes <= VIDEO.maxBytes && hasPicture(film) && hasLength
   return { file: { url, mimeType }, problem: isGood ? null : '2207026' }
 }

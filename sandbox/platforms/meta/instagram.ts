@@ -91,7 +91,8 @@ export function createInstagram({ state, tokens, base, processingMs, quota, crow
     if (!container || !isOwn(container.accountId)) return null
     const code = store.statusOf(container)
     const status = code === 'ERROR' ? `Error: Media upload has failed with error code ${container.problem}` : code
-    return { type: 'IGContainer', byDefault: ['id'], fields: { id, status_code: code, status } }
+    const shown = container.isSilent ? undefined : code
+    return { type: 'IGContainer', byDefault: ['id'], fields: { id, status_code: shown, status: shown && status } }
   }
 
   const routes = [...instagramRoutes({ state, store, postNode, quota }), ...instagramInsights({ state, store })]

@@ -33,10 +33,14 @@ interface LoginDeps {
   state: MetaState
   tokens: Tokens
   people: People
+  /** Each login lists the pages in another order. */
+  changesPageOrder: boolean
 }
 
 /** Serves the login dialog and exchanges its codes for tokens. */
-export function createLogin({ state, tokens, people }: LoginDeps) {
+export function createLogin({ state, tokens, people, changesPageOrder }: LoginDeps) {
+  let logins = 0
+
   /** Validates a login request. The error is a page if the redirect cannot be trusted, else a redirect. */
   function problemOf(params: GraphParams): SandboxResponse | null {
     const app = state.apps.get(params.get('client_id') ?? '')
@@ -82,10 +86,10 @@ export function createLogin({ state, tokens, people }: LoginDeps) {
     }
     const person = chosenAccount({ account: params.get('account'), name: params.get('name') }, people)
     const declined = params.list('decline')
-    const sharedPageIds = without(
-      pagesOf(person).map(({ id }) => id),
-      params.list('hide'),
-    )
+    const ids = pagesOf(person).map(({ id }) => id)
+    logins += 1
+    const first = changesPageOrder ? logins % Math.max(1, ids.length) : 0
+    const sharedPageIds = without([...ids.slice(first), ...ids.slice(0, first)], params.list('hide'))
     const code = randomBytes(48).toString('base64url')
     state.codes.set(code, {
       code,

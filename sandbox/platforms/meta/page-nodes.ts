@@ -53,8 +53,11 @@ export function createPageNodes({ state, counting, base }: PageNodesDeps) {
   }
 
   function videoNode(video: Video): GraphNode {
-    const isDone = Date.now() >= video.readyAt
+    const isOver = Date.now() >= video.readyAt
+    const isDone = isOver && video.problem === null
     const phase = (status: string) => ({ status })
+    const failed = { status: 'error', errors: [{ code: 1_363_026, message: video.problem }] }
+    const processing = isOver && !isDone ? failed : phase(isDone ? 'complete' : 'in_progress')
     return {
       type: 'Video',
       byDefault: ['updated_time', 'description', 'id'],
@@ -66,9 +69,9 @@ export function createPageNodes({ state, counting, base }: PageNodesDeps) {
         permalink_url: `/reel/${video.id}/`,
         post_id: `${video.pageId}_${video.id}`,
         status: {
-          video_status: isDone ? 'ready' : 'processing',
+          video_status: isDone ? 'ready' : isOver ? 'error' : 'processing',
           uploading_phase: phase('complete'),
-          processing_phase: phase(isDone ? 'complete' : 'in_progress'),
+          processing_phase: processing,
           publishing_phase: phase(isDone ? 'complete' : 'not_started'),
         },
       },

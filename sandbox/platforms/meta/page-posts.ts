@@ -3,7 +3,7 @@ import { selectFields } from '../shared/graph/fields.ts'
 import { badParameter, callerOf, GraphRefusal, noSuchObject } from '../shared/graph/graph.ts'
 import type { Counting } from '../shared/graph/insights.ts'
 import { pageThrough } from '../shared/graph/lists.ts'
-import { pullPhoto, pullVideo } from './files.ts'
+import { findVideoProblem, pullPhoto, pullVideo } from './files.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
 import { createPageNodes } from './page-nodes.ts'
 import type { MetaState, Page, PagePost, Photo } from './state.ts'
@@ -27,6 +27,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
   const { postNode, videoNode, photoNode, addressOf } = createPageNodes({ state, counting, base })
   const ofPage = new Map<string, PagePost[]>()
   for (const post of state.posts.values()) listOf(post.pageId).push(post)
+  const nextVideoProblems: string[] = []
 
   /** Returns the posts of a page, oldest first. */
   function listOf(pageId: string): PagePost[] {
@@ -53,7 +54,10 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
       })
     }
     requireToRead(caller, 'pages_read_engagement')
-    if (call.method !== 'GET') requireScopes(caller, 'pages_manage_posts')
+    if (call.method !== 'GET') {
+      requireScopes(caller, 'pages_manage_posts')
+      if (!page.tasks.includes('CREATE_CONTENT') && !page.tasks.includes('MANAGE')) throw notAllowed()
+    }
     return page
   }
 
@@ -170,6 +174,7 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
         url: params.get('file_url')!,
         mimeType: file.mimeType,
         description,
+        problem: nextVideoProblems.shift() ?? findVideoProblem(file),
         readableAt: now + unreadableMs,
         readyAt: now + processingMs,
         createdAt: now,
@@ -188,7 +193,10 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     return { status: 200, body: { id: video.id } }
   }
 
-  const isReady = (videoId: string | null) => videoId === null || Date.now() >= state.videos.get(videoId)!.readyAt
+  function isReady(videoId: string | null): boolean {
+    const video = videoId === null ? null : state.videos.get(videoId)!
+    return video === null || (video.problem === null && Date.now() >= video.readyAt)
+  }
   /** The public posts of a page, newest first. */
   const publicPosts = (pageId: string) =>
     listOf(pageId)
@@ -253,6 +261,9 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
     addressOf,
     remove,
 
+    /** The next videos are accepted, and their processing fails for these reasons. */
+    failNextVideo: (...problems: string[]): void => void nextVideoProblems.push(...problems),
+
     /** Publishes as a person does on the page itself. */
     publishElsewhere: (page: Pick<Page, 'id'>, message: string, createdAt = Date.now()): PagePost =>
       add({
@@ -274,6 +285,14 @@ export function createPagePosts({ state, counting, base, processingMs, unreadabl
       state.posts.set(id, Object.assign(post, { message, changedAt }))
     },
   }
+}
+
+function notAllowed(): GraphRefusal {
+  return new GraphRefusal({
+    code: 200,
+    status: 403,
+    message: '(#200) The user must be able to perform the task CREATE_CONTENT on the page.',
+  })
 }
 
 export type PagePosts = ReturnType<typeof createPagePosts>

@@ -1,10 +1,15 @@
 import { nameTaken } from '../shared/consent.ts'
-import type { InstagramAccount, MetaState, Page, Person } from './state.ts'
+import type { InstagramAccount, MetaState, Page, Person, Portfolio } from './state.ts'
 
 export interface NewPage {
   name: string
   username?: string
   instagram?: NewInstagram
+  /** By default all. */
+  tasks?: string[]
+  hasToken?: boolean
+  /** The name of a business portfolio that the page belongs to, and how. */
+  portfolio?: { name: string; edge: 'owned_pages' | 'client_pages' }
 }
 
 export interface NewInstagram {
@@ -13,6 +18,8 @@ export interface NewInstagram {
 }
 
 const LONGEST_NAME = 60
+/** https://developers.facebook.com/docs/pages-api/overview#tasks */
+const TASKS = ['ADVERTISE', 'ANALYZE', 'CREATE_CONTENT', 'MESSAGING', 'MODERATE', 'MANAGE']
 
 /** Persons, their pages and linked Instagram accounts, as created on the platforms themselves. */
 export function createPeople(state: MetaState) {
@@ -25,10 +32,18 @@ export function createPeople(state: MetaState) {
     return state.instagramAccounts.set(id, { id, personId, username, name })
   }
 
-  function addPage(personId: string, { name, username, instagram }: NewPage): Page {
+  function addPage(personId: string, page: NewPage): Page {
+    const { name, username = null, instagram, tasks = TASKS, hasToken = true } = page
     const id = state.newId()
     const instagramId = instagram ? addInstagram(personId, instagram).id : null
-    return state.pages.set(id, { id, personId, name, username: username ?? null, instagramId })
+    const portfolio = page.portfolio ? portfolioOf(personId, page.portfolio) : null
+    return state.pages.set(id, { id, personId, name, username, instagramId, tasks, hasToken, portfolio })
+  }
+
+  /** Pages of one person with the same portfolio name share it. */
+  function portfolioOf(personId: string, { name, edge }: Omit<Portfolio, 'id'>): Portfolio {
+    const known = state.pages.values().find((page) => page.personId === personId && page.portfolio?.name === name)
+    return { id: known?.portfolio?.id ?? state.newId(), name, edge }
   }
 
   function ensure({ name, pages = [] }: { name: string; pages?: NewPage[] }): { person: Person; pages: Page[] } {

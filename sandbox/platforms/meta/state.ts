@@ -17,6 +17,13 @@ export interface Person {
   grants: Record<string, { granted: string[]; declined: string[] }>
 }
 
+export interface Portfolio {
+  id: string
+  name: string
+  /** The portfolio owns the page, or manages it for a client. */
+  edge: 'owned_pages' | 'client_pages'
+}
+
 export interface Page {
   id: string
   personId: string
@@ -24,6 +31,12 @@ export interface Page {
   username: string | null
   /** The professional account on Instagram that is linked to the page. */
   instagramId: string | null
+  /** What the person may do there. */
+  tasks: string[]
+  /** False for a page that is listed without a token. */
+  hasToken: boolean
+  /** The business portfolio that the page belongs to; only its edges list such a page. */
+  portfolio: Portfolio | null
   metrics?: Record<string, number>
 }
 
@@ -81,6 +94,8 @@ export interface Video {
   url: string
   mimeType: string
   description: string
+  /** Why its processing fails; null if it succeeds. */
+  problem: string | null
   /** Time from which it can be read by its id. */
   readableAt: number
   /** Time at which it becomes public. */

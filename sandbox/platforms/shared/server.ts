@@ -34,6 +34,8 @@ interface SimulatorServer<Known extends object> {
   notFound(): SandboxResponse
   /** The response to internal errors. */
   failed(): SandboxResponse
+  /** Rewords a refusal. */
+  translate?(refusal: RefusedCall): RefusedCall
   maxBodyBytes: number
 }
 
@@ -41,7 +43,7 @@ interface SimulatorServer<Known extends object> {
  * The HTTP server of a simulator: finds the route, reads the parameters and sends the handler's response or refusal.
  */
 export function createSimulatorServer<Known extends object>(options: SimulatorServer<Known>): Server {
-  const { base, routes, enter, notFound, failed, maxBodyBytes } = options
+  const { base, routes, enter, notFound, failed, translate = (refusal) => refusal, maxBodyBytes } = options
 
   async function answerTo(request: IncomingMessage): Promise<SimulatorResponse> {
     const url = new URL(request.url ?? '/', base())
@@ -57,7 +59,8 @@ export function createSimulatorServer<Known extends object>(options: SimulatorSe
     } catch (error) {
       request.resume()
       if (!(error instanceof RefusedCall)) return failed()
-      return { ...error.answer, headers: { ...headers, ...error.answer.headers } }
+      const { answer } = translate(error)
+      return { ...answer, headers: { ...headers, ...answer.headers } }
     }
   }
 

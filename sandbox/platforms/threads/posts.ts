@@ -1,12 +1,13 @@
 import sharp from 'sharp'
-import { countText } from '../../../src/domain/posts/posting-rules.ts'
 import type { SandboxResponse } from '../proxied-platform.ts'
 import type { ContainerPost, ContainerStore } from '../shared/graph/container-store.ts'
 import { selectFields } from '../shared/graph/fields.ts'
 import { callerOf, GraphRefusal, type GraphCall, type GraphModule, type GraphNode } from '../shared/graph/graph.ts'
 import { graphTime, pageThrough } from '../shared/graph/lists.ts'
-import { pullFile } from '../shared/graph/pulled-files.ts'
+import { hasPicture, readFilm } from '../shared/film.ts'
+import { pullFile, type PulledFile } from '../shared/graph/pulled-files.ts'
 import type { State } from './state.ts'
+import { countLinks, textLength } from './text.ts'
 import { ownAccount, requireScope, type Caller } from './tokens.ts'
 
 interface PostsDeps {
@@ -24,7 +25,7 @@ const MAX_LINKS = 5
 const MAX_ALT_TEXT = 1_000
 const CAROUSEL = { min: 2, max: 20 }
 const IMAGE = { types: ['image/jpeg', 'image/png'], maxBytes: 8_388_608, maxAspect: 10 }
-const VIDEO = { types: ['video/mp4', 'video/quicktime'], maxBytes: 1_073_741_824 }
+const VIDEO = { types: ['video/mp4', 'video/quicktime'], maxBytes: 1_073_741_824, maxSeconds: 300 }
 const READ_AS = { TEXT: 'TEXT_POST', IMAGE: 'IMAGE', VIDEO: 'VIDEO', CAROUSEL: 'CAROUSEL_ALBUM' }
 
 /** Creates and publishes containers, and reads posts (docs/reference/platforms.md). */
@@ -167,16 +168,19 @@ export function createPosts({
       if (container?.accountId !== caller.account.id) return null
       const status = store.statusOf(container)
       const problem = status === 'ERROR' ? container.problem : undefined
-      return { type: 'ThreadsMedia', byDefault: ['id', 'status'], fields: { id, status, error_message: problem } }
+      const shown = container.isSilent ? undefined : status
+      return {
+        type: 'ThreadsMedia',
+        byDefault: ['id', 'status'],
+        fields: { id, status: shown, error_message: problem },
+      }
     },
   }
 }
 
 function assertText(text: string): void {
-  if (countText(text, 'codePointsEmojiAsBytes') > MAX_TEXT) {
-    throw bad(`Param text must be at most ${MAX_TEXT} characters long.`)
-  }
-  if (new Set(text.match(/https?:\/\/[^\s<>"]+/gi)).size > MAX_LINKS) throw bad('THREADS_API__LINK_LIMIT_EXCEEDED')
+  if (textLength(text) > MAX_TEXT) throw bad(`Param text must be at most ${MAX_TEXT} characters long.`)
+  if (countLinks(text) > MAX_LINKS) throw bad('THREADS_API__LINK_LIMIT_EXCEEDED')
 }
 
 function altTextOf({ params }: Call): string {
@@ -201,10 +205,17 @@ async function pull(kind: 'IMAGE' | 'VIDEO', url: string | undefined) {
   const file = { url, mimeType }
   const { types, maxBytes } = kind === 'IMAGE' ? IMAGE : VIDEO
   const isGood = types.includes(mimeType) && sizeBytes <= maxBytes
-  if (kind === 'VIDEO') return { file, problem: isGood ? null : 'FAILED_PROCESSING_VIDEO' }
+  if (kind === 'VIDEO') return { file, problem: isGood ? findVideoProblem(found) : 'FAILED_PROCESSING_VIDEO' }
   if (!isGood) return { file, problem: 'UNKNOWN' }
   const { width, height } = await sharp(bytes).metadata()
   return { file, problem: Math.max(width / height, height / width) > IMAGE.maxAspect ? 'INVALID_ASPEC_RATIO' : null }
+}
+
+/** https://developers.facebook.com/documentation/threads/overview, media specifications, 22 December 2025. */
+function findVideoProblem({ bytes, sizeBytes }: PulledFile): string | null {
+  const film = readFilm(bytes, sizeBytes)
+  if (!hasPicture(film)) return 'FAILED_PROCESSING_VIDEO'
+  return film.duration > 0 && film.duration <= VIDEO.maxSeconds ? null : 'INVALID_DURATION'
 }
 
 function notReady(): GraphRefusal {

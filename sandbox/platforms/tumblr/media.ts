@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileTypeFromBuffer } from 'file-type'
 import sharp from 'sharp'
+import { readFilm } from '../shared/film.ts'
 import type { SimulatorResponse } from '../shared/server.ts'
 import type { AccountLimits } from './limits.ts'
 import { Refusal } from './refusal.ts'
@@ -79,7 +80,12 @@ export function createMediaStore({ state, limits, dir, base, processingMs }: Med
       throw new Refusal(400, 'This file format is not supported', BAD_FORMAT)
     }
     if (bytes.length > MAX_BYTES[kind]) throw new Refusal(413, 'The file is too large', BAD_FORMAT)
-    if (kind === 'video') return { kind, mimeType, bytes, width: 1_280, height: 720 }
+    if (kind === 'video') {
+      if (!readFilm(bytes, bytes.length)?.pictureCodecs.length) {
+        throw new Refusal(400, 'This file cannot be read', BAD_FORMAT)
+      }
+      return { kind, mimeType, bytes, width: 1_280, height: 720 }
+    }
     const { width, height } = await sharp(bytes, { limitInputPixels: false })
       .metadata()
       .catch(() => {

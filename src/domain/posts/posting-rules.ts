@@ -1,4 +1,5 @@
-import { findLinks, LINK, trimPunctuation } from '../shared/links.ts'
+import { shortenForMastodon } from './mastodon-length.ts'
+import { findAllLinks } from '../shared/links.ts'
 import type { Platform } from '../shared/platforms.ts'
 import type { Content, MediaItem } from './post.ts'
 import { countCodePoints, takeCodePoints } from '../shared/text.ts'
@@ -33,6 +34,8 @@ export type TextPart = 'hashtags' | 'mentions' | 'links'
 export interface PostingRules {
   /** All limits apply. Reports show the first, which is the one users know. */
   text: readonly [TextLimit, ...TextLimit[]]
+  /** A length above which the platform may refuse a text although it documents another limit. */
+  uncertainAbove?: TextLimit
   /** Maximal number of each part; a missing part is not limited. */
   parts?: Readonly<Partial<Record<TextPart, number>>>
   media: {
@@ -92,6 +95,7 @@ export const POSTING_RULES: PlatformRules = {
   },
   threads: {
     text: [{ unit: 'codePointsEmojiAsBytes', max: 500 }],
+    uncertainAbove: { unit: 'utf8Bytes', max: 500 },
     parts: { links: 5 },
     media: {
       required: false,
@@ -182,7 +186,7 @@ const COUNTERS: Record<TextUnit, (text: string, atMost: number, linkLength: numb
   utf16Units: (text) => text.length,
   codePoints: countCodePoints,
   codePointsEmojiAsBytes: countEmojiAsBytes,
-  graphemesLinksAs23: (text, atMost, linkLength) => countGraphemes(shortenLinks(text, linkLength), atMost),
+  graphemesLinksAs23: (text, atMost, linkLength) => countGraphemes(shortenForMastodon(text, linkLength), atMost),
 }
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
@@ -210,34 +214,27 @@ function countBytes(text: string): number {
   return bytes
 }
 
-/** Pictographs, flags and keycaps, even those that a font shows as text: overcounting is safe, undercounting is not. */
-const EMOJI = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u{20e3}/u
+/** Pictographs, skin tones, flags and keycaps, even those that a font shows as text: overcounting is safe, undercounting is not. */
+const EMOJI = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}]|[0-9#*]\u{fe0f}?\u{20e3}/u
 
-/** Threads counts an emoji by its UTF-8 bytes. */
+/** Threads counts an emoji, with everything attached to it, by its UTF-8 bytes. */
 function countEmojiAsBytes(text: string, atMost: number): number {
-  return sumGraphemes(text, atMost, (grapheme) =>
-    EMOJI.test(grapheme) ? countBytes(grapheme) : countCodePoints(grapheme),
-  )
+  return sumGraphemes(text, atMost, (grapheme) => {
+    const start = grapheme.search(EMOJI)
+    if (start === -1) return countCodePoints(grapheme)
+    return countCodePoints(grapheme.slice(0, start)) + countBytes(grapheme.slice(start))
+  })
 }
 
-/** Words and separators alternate, so that a name matches in only one way. Any other form takes quadratic time on long names. */
-const REMOTE_MENTION = /(^|[^\p{L}\p{N}_/@])@([a-z0-9_]+(?:[.-]+[a-z0-9_]+)*)@[a-z0-9.-]*[a-z0-9]/giu
-
-/** Mastodon counts every link as a fixed length, by default 23 characters, and omits the server of `@user@server`. */
-function shortenLinks(text: string, linkLength: number): string {
-  return text
-    .replace(LINK, (found) => 'x'.repeat(linkLength) + found.slice(trimPunctuation(found).length))
-    .replace(REMOTE_MENTION, (_, before: string, user: string) => `${before}@${user}`)
-}
-
-const HASHTAG = /(?<![\p{L}\p{N}_&])#[\p{L}\p{N}_]+/gu
-const MENTION = /(?<![\p{L}\p{N}_.])@[\p{L}\p{N}_.]+/gu
+/** Instagram finds tags and mentions within words as well, also in the full-width form. */
+const HASHTAG = /[#＃][\p{L}\p{M}\p{N}_\u{200c}\u{200d}]+/gu
+const MENTION = /[@＠][\p{L}\p{N}_.]+/gu
 
 const PARTS: Record<TextPart, (text: string) => number> = {
   hashtags: (text) => text.match(HASHTAG)?.length ?? 0,
   mentions: (text) => text.match(MENTION)?.length ?? 0,
   // A repeated link counts once.
-  links: (text) => new Set(findLinks(text).map(({ url }) => url)).size,
+  links: (text) => new Set(findAllLinks(text).map(({ url }) => url)).size,
 }
 
 export function countParts(text: string, part: TextPart): number {

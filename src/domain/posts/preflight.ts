@@ -224,8 +224,22 @@ function findExceededMediaLimit(counts: Record<MediaKind, number>, media: Postin
   return counts.image + counts.video > media.max ? `${media.max} media items` : null
 }
 
-/** Returns what will be published differently from what the user wrote. */
+/** Returns what may be refused, or published differently from what the user wrote. */
 function findWarnings(post: PreflightInput, chosen: PreflightTarget, content: Content): Problem[] {
+  return [...findUncertainLength(post, chosen, content), ...findCutAltTexts(post, chosen, content)]
+}
+
+/** Warns about a text that its platform may refuse although it keeps the documented limit. */
+function findUncertainLength(post: PreflightInput, chosen: PreflightTarget, { text }: Content): Problem[] {
+  const { platform, rules } = chosen
+  const isTooLong = ({ unit, max, linkLength }: TextLimit) => countText(text, unit, max + 1, linkLength) > max
+  if (!rules.uncertainAbove || !isTooLong(rules.uncertainAbove) || rules.text.some(isTooLong)) return []
+  const { unit, max } = rules.uncertainAbove
+  const message = `Text has more than ${max} ${UNIT_WORDS[unit](rules.uncertainAbove)}. ${platformLabel(platform)} may count them instead of characters and refuse it. Shorten it to be safe.`
+  return [{ path: toPath(post, chosen, 'text'), code: 'TEXT_MAY_BE_TOO_LONG', message, ...toAccountFields(chosen) }]
+}
+
+function findCutAltTexts(post: PreflightInput, chosen: PreflightTarget, content: Content): Problem[] {
   return content.mediaItems.flatMap(({ altText = '', mimeType }, index) => {
     const max = chosen.rules.altText[toMediaKind(mimeType)]
     if (max === null || countText(altText, 'codePoints') <= max) return []

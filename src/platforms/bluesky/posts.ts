@@ -54,6 +54,9 @@ const PAGE = 100
 const MAX_PAGES = 5
 
 const FACETS = 'facets'
+const LOOKUP_FAILURES = 'lookupFailures'
+/** Further failures to look up a mention do not hold up its post. */
+const MAX_LOOKUP_FAILURES = 2
 
 /** Prepares and publishes posts, and reconciles unknown outcomes. */
 export function createPosts({ xrpc, uploads, services, media, video, appUrl, publishTimeoutMs }: PostDeps) {
@@ -61,12 +64,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
 
   async function prepare(post: OutgoingPost, account: Credentials, checkpoints: Checkpoints, options: CallOptions) {
     assertPostable(post)
-    const { findFacets } = await import('./facets.ts')
-    if (!checkpoints.get(FACETS)) {
-      const facets = await findFacets(post.content.text, (handle) => resolveHandle(account, handle, options))
-      // Most texts have no facets. Then nothing is stored, since finding none again takes no call.
-      if (facets.length > 0) await checkpoints.save(FACETS, JSON.stringify(facets))
-    }
+    await prepareFacets(post, account, checkpoints, options)
     for (const [index, item] of post.content.mediaItems.entries()) {
       if (toMediaKind(item.mimeType) === 'video') await video.prepare({ item, index }, account, checkpoints, options)
       else if (!findUpload(checkpoints, index)) {
@@ -80,7 +78,37 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     xrpc.warm(services.resolve(account))
   }
 
-  async function resolveHandle(account: Credentials, handle: string, options: CallOptions): Promise<string | null> {
+  async function prepareFacets(
+    { content }: OutgoingPost,
+    account: Credentials,
+    checkpoints: Checkpoints,
+    options: CallOptions,
+  ) {
+    if (checkpoints.get(FACETS)) return
+    const { findFacets } = await import('./facets.ts')
+    const failures = Number(checkpoints.get(LOOKUP_FAILURES) ?? 0)
+    try {
+      const facets = await findFacets(content.text, (handle) => resolveHandle(account, handle, failures, options))
+      // Most texts have no facets. Then nothing is stored, since finding none again takes no call.
+      if (facets.length > 0) await checkpoints.save(FACETS, JSON.stringify(facets))
+    } catch (error) {
+      if (isTransient(error)) await checkpoints.save(LOOKUP_FAILURES, String(failures + 1))
+      throw error
+    }
+  }
+
+  const isTransient = (error: unknown) => error instanceof PlatformError && error.class === 'transient'
+
+  /**
+   * Returns null for a handle that does not exist.
+   * @param failures how often the mentions of the post could not be looked up before
+   */
+  async function resolveHandle(
+    account: Credentials,
+    handle: string,
+    failures: number,
+    options: CallOptions,
+  ): Promise<string | null> {
     try {
       const params = { handle }
       const service = services.resolve(account)
@@ -91,8 +119,10 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
       )
       return found.did
     } catch (error) {
-      // The handle does not exist. Other errors are temporary and are retried.
-      if (error instanceof PlatformError && (error.class === 'validation' || error.class === 'not_found')) return null
+      if (!(error instanceof PlatformError)) throw error
+      // The server asks another one, which may fail for long: then the mention stays plain text.
+      const isGivenUp = isTransient(error) && failures >= MAX_LOOKUP_FAILURES
+      if (isGivenUp || error.class === 'validation' || error.class === 'not_found') return null
       throw error
     }
   }

@@ -72,7 +72,8 @@ function removeLinks(text: string): string {
   return [...between, text.slice(from)].join(' ')
 }
 
-const HASHTAG = /(?<=^|[^\p{L}\p{N}_/&#])#([\p{L}\p{N}_]*\p{L}[\p{L}\p{N}_]*)/gu
+/** Marks and joiners are part of words in many scripts. */
+const HASHTAG = /(?<![\p{L}\p{M}\p{N}_/&#＃])[#＃]([\p{N}_]*\p{L}[\p{L}\p{M}\p{N}_\u{200c}\u{200d}]*)/gu
 
 const GAP = '\n\n'
 

@@ -7,6 +7,7 @@ import { publishedOnce } from './once.ts'
 import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { controlOf, type Control } from '../../support/platform-control.ts'
 import { testConfig } from '../../support/servers.ts'
+import { film } from '../../support/film.ts'
 
 const FEED = '/feed'
 
@@ -58,8 +59,7 @@ async function connectUser() {
     publicPosts: async () => (await control.ledger()).filter((entry) => entry.account === page.id),
     upload: () => uploadImage(user.call),
     async uploadVideo() {
-      const bytes = new Uint8Array(1_000).fill(7)
-      bytes.set(Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1'))
+      const bytes = film()
       const input = { contentType: 'video/mp4', sizeBytes: bytes.length }
       const { data } = (await user.call('POST', '/api/posts/media/upload', input)).body
       const headers = { 'content-type': 'video/mp4' }

@@ -274,6 +274,16 @@ describe('posts', () => {
     expect((await recordOf(published)).value.facets).toHaveLength(1)
   })
 
+  it('a post is published with a plain mention when its handle cannot be resolved for long', async () => {
+    await control.addFault({ path: 'resolveHandle', times: 3, action: { status: 502 } })
+    const delivery = newDelivery()
+    const post = newPost(`hi @${owner.handle} https://example.com`)
+    for (const _ of [1, 2]) expect(await platformErrorOf(publish(post, delivery))).toMatchObject({ class: 'transient' })
+    const { value } = await recordOf(await publish(post, delivery))
+    expect(value.text).toBe(post.content.text)
+    expect(value.facets!.map(({ features }) => features[0]!['uri'])).toEqual(['https://example.com'])
+  })
+
   it('a hashtag that the server would refuse is left out', async () => {
     const published = await publish(newPost(`#${`e${'\u0301'.repeat(10)}`.repeat(40)} fine #ok`))
     expect((await recordOf(published)).value.facets!.map(({ features }) => features[0]!['tag'])).toEqual(['ok'])

@@ -4,7 +4,8 @@ import { options } from '../shared/containers-support.ts'
 import { facebookWorld, type FacebookWorld } from './facebook-support.ts'
 import { counts, graphMetricsSuite, readOne, refusal, setLag } from '../shared/graph-metrics-suite.ts'
 import { SCOPES } from '../shared/meta-support.ts'
-import { film, newDelivery, newPost, platformErrorOf, storedMedia, withVersion } from '../shared/support.ts'
+import { newDelivery, newPost, platformErrorOf, storedMedia, withVersion } from '../shared/support.ts'
+import { film } from '../../support/film.ts'
 
 let stored: Awaited<ReturnType<typeof storedMedia>>
 beforeAll(async () => {
@@ -192,7 +193,7 @@ describe('Facebook', () => {
 
   describe('a video', () => {
     beforeEach(async () => {
-      const post = newPost('a video', [await stored.add(film(1_000), 'video/mp4')])
+      const post = newPost('a video', [await stored.add(film(), 'video/mp4')])
       const delivery = newDelivery()
       await world.adapter.prepare(post, account, delivery, options())
       id = (await world.adapter.publish(post, account, delivery, options())).platformPostId

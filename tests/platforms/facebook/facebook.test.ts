@@ -7,7 +7,6 @@ import { facebookWorld, PUBLISH_TIMEOUT_MS, type FacebookWorld } from './faceboo
 import { REDIRECT_URI, SCOPES, VERSION } from '../shared/meta-support.ts'
 import {
   bytesOf,
-  film,
   newDelivery,
   newPost,
   picture,
@@ -17,6 +16,7 @@ import {
   withVersion,
 } from '../shared/support.ts'
 import { chooseFirst } from '../shared/choose-first.ts'
+import { film } from '../../support/film.ts'
 
 const FEED = '/feed'
 
@@ -339,7 +339,7 @@ describe('photos', () => {
 describe('videos', () => {
   it('a video is published by one call with a working URL', async () => {
     const delivery = newDelivery()
-    const post = newPost('Waves', [await stored.add(film(1_000), 'video/mp4')])
+    const post = newPost('Waves', [await stored.add(film(), 'video/mp4')])
     await world.adapter.prepare(post, account, delivery, options())
     const { platformPostId, platformPostUrl } = await world.adapter.publish(post, account, delivery, options())
     expect(await withText('Waves')).toMatchObject([{ id: platformPostId, media: [{ type: 'video/mp4' }] }])
@@ -351,7 +351,7 @@ describe('videos', () => {
     ['cannot be asked about yet', { status: 400, body: refusal(100, 33) }],
     ['is not returned in time', { hang: true }],
   ])('a video has a URL even when it %s', async (_, action) => {
-    const post = newPost('No address', [await stored.add(film(1_000), 'video/mp4')])
+    const post = newPost('No address', [await stored.add(film(), 'video/mp4')])
     const delivery = newDelivery()
     await world.adapter.prepare(post, account, delivery, options())
     await world.control.addFault({ method: 'GET', path: 'permalink_url', times: 1, action })
@@ -364,7 +364,7 @@ describe('videos', () => {
 
   it('a video has a longer deadline, since Facebook fetches it during the call', async () => {
     const delivery = newDelivery()
-    const post = newPost('Large', [await stored.add(film(1_000), 'video/mp4')])
+    const post = newPost('Large', [await stored.add(film(), 'video/mp4')])
     await world.adapter.prepare(post, account, delivery, options())
     await world.control.addFault({
       method: 'POST',
@@ -379,7 +379,7 @@ describe('videos', () => {
   })
 
   it('an invalid video is detected', async () => {
-    const post = newPost('', [await stored.add(film(1_000), 'video/mp4')])
+    const post = newPost('', [await stored.add(film(), 'video/mp4')])
     const delivery = newDelivery()
     await world.adapter.prepare(post, account, delivery, options())
     await delivery.save('video', (await png()).storageUrl)
@@ -422,7 +422,7 @@ describe('exactly one Facebook post', () => {
     try {
       const as = await slow.newAccount()
       const delivery = newDelivery()
-      const post = newPost('Slow', [await stored.add(film(1_000), 'video/mp4')])
+      const post = newPost('Slow', [await stored.add(film(), 'video/mp4')])
       await slow.adapter.prepare(post, as, delivery, options())
       await slow.control.addFault({ method: 'POST', path: '/videos', times: 1, action: { dropAfterAccept: true } })
       await platformErrorOf(slow.adapter.publish(post, as, delivery, options()))
@@ -512,7 +512,7 @@ describe('the search for a published post', () => {
   it('a video is recognised by its own id when its post is found', async () => {
     const as = await world.newAccount()
     const { platformPostId } = await publish(
-      newPost('A film', [await stored.add(film(1_000), 'video/mp4')]),
+      newPost('A film', [await stored.add(film(), 'video/mp4')]),
       newDelivery(),
       as,
     )

@@ -17,7 +17,6 @@ import { USER_AGENT } from '../../support/user-agent.ts'
 import { mastodonWorld, REDIRECT_URI, type MastodonWorld } from './mastodon-support.ts'
 import {
   bytesOf,
-  film,
   memoryFacts,
   memoryMedia,
   newDelivery,
@@ -28,6 +27,7 @@ import {
 } from '../shared/support.ts'
 import { partial } from '../../support/partial.ts'
 import { chooseFirst } from '../shared/choose-first.ts'
+import { film } from '../../support/film.ts'
 
 const STATUSES = '/api/v1/statuses'
 const ROOM = { max: 100_000, seconds: 300 }
@@ -176,7 +176,7 @@ describe('posts', () => {
   })
 
   it('a post that is too long is refused before anything is sent, and links count as 23', async () => {
-    const link = `https://example.test/${'x'.repeat(400)}`
+    const link = `https://example.com/${'x'.repeat(400)}`
     await publish(newPost(`${'x'.repeat(476)} ${link}`))
     const error = await platformErrorOf(publish(newPost(`${'x'.repeat(477)} ${link}`)))
     expect(error).toMatchObject({ class: 'validation', certain: true, message: expect.stringContaining('500') })
@@ -188,7 +188,7 @@ describe('posts', () => {
       const as = await small.newAccount()
       const prepare = (post: OutgoingPost, log = newDelivery()) => small.adapter.prepare(post, as, log, options())
       expect((await platformErrorOf(prepare(newPost('x'.repeat(21))))).message).toContain('at most 20')
-      const video = add(film(1_000), 'video/mp4')
+      const video = add(film(), 'video/mp4')
       expect((await platformErrorOf(prepare(newPost('', [video])))).message).toContain('video/mp4')
       const log = newDelivery()
       const post = newPost('', [add(await bytesOf(picture(30, 20).jpeg()), 'image/jpeg')])
@@ -228,7 +228,7 @@ describe('posts', () => {
     const other = await mastodonWorld(media, { charactersPerUrl: 30 })
     try {
       const as = await other.newAccount()
-      const link = `https://example.test/${'x'.repeat(400)}`
+      const link = `https://example.com/${'x'.repeat(400)}`
       const prepare = (words: number) =>
         other.adapter.prepare(newPost(`${'x'.repeat(words)} ${link}`), as, newDelivery(), options())
       await prepare(469)
@@ -280,7 +280,7 @@ describe('media', () => {
 
   it('media are polled while the server processes them', async () => {
     const delivery = newDelivery()
-    const post = newPost('a film', [add(film(300_000), 'video/mp4', 'Waves')])
+    const post = newPost('a film', [add(film({ bytes: 300_000 }), 'video/mp4', 'Waves')])
     await world.adapter.prepare(post, account, delivery, options())
     expect(await requestsTo('GET', '/api/v1/media/')).toBeGreaterThan(0)
     const { platformPostId } = await world.adapter.publish(post, account, delivery, options())
@@ -293,7 +293,7 @@ describe('media', () => {
     try {
       const as = await slow.newAccount()
       const delivery = newDelivery()
-      const item = add(film(1_000), 'video/mp4')
+      const item = add(film(), 'video/mp4')
       const post = newPost('slow', [item])
       const prepare = () => slow.adapter.prepare(post, as, delivery, options())
       expect(await platformErrorOf(prepare())).toMatchObject({ class: 'media_not_ready', certain: true })
@@ -315,7 +315,7 @@ describe('media', () => {
     [404, { error: 'Record not found' }, 'transient'],
     [422, { error: 'Error processing thumbnail for uploaded media' }, 'media_fetch_failed'],
   ])('media are uploaded again when the poll gets a %i', async (status, body, expected) => {
-    const item = add(film(1_000), 'video/mp4')
+    const item = add(film(), 'video/mp4')
     const delivery = newDelivery()
     const post = newPost(`again after ${status}`, [item])
     await world.control.addFault({ path: '/api/v1/media/', times: 1, action: { status, body } })

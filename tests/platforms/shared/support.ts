@@ -155,13 +155,6 @@ export const picture = (width: number, height: number, background = 'teal') =>
   sharp({ create: { width, height, channels: 3, background } })
 export const bytesOf = async (image: Sharp) => new Uint8Array(await image.toBuffer())
 
-/** The first bytes of a video, which show its type. */
-export function film(sizeBytes: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(sizeBytes).fill(7)
-  bytes.set(Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1'))
-  return bytes
-}
-
 const FOREIGN = Object.keys(FOREIGN_RESPONSES) as ForeignResponseName[]
 
 /** Faults that lose the response of a processed call. */

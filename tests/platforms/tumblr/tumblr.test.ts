@@ -5,7 +5,6 @@ import type { Credentials, DeliveryCheckpoints, OutgoingPost } from '../../../sr
 import { tumblrWorld, REDIRECT_URI, type TumblrWorld } from './tumblr-support.ts'
 import {
   bytesOf,
-  film,
   memoryMedia,
   newDelivery,
   newPost,
@@ -14,6 +13,7 @@ import {
   searchOptions,
 } from '../shared/support.ts'
 import { chooseFirst } from '../shared/choose-first.ts'
+import { film } from '../../support/film.ts'
 
 const ROOM = { perHour: 100_000, perDay: 100_000, posts: 10_000, photos: 10_000, videos: 10_000 }
 /** Posts of any blog. */
@@ -284,7 +284,7 @@ describe('media', () => {
     const delivery = newDelivery()
     const items = [
       add(await bytesOf(picture(20, 20).png()), 'image/png', 'A dot'),
-      add(film(300_000), 'video/mp4', 'not told'),
+      add(film({ bytes: 300_000 }), 'video/mp4', 'not told'),
     ]
     const post = newPost('a film', items)
     await world.adapter.prepare(post, as, delivery, options())
@@ -301,13 +301,13 @@ describe('media', () => {
     try {
       const as = await slow.newAccount()
       const delivery = newDelivery()
-      const item = add(film(1_000), 'video/mp4')
+      const item = add(film(), 'video/mp4')
       const post = newPost('slow', [item])
       const prepare = () => slow.adapter.prepare(post, as, delivery, options())
       expect(await platformErrorOf(prepare())).toMatchObject({ class: 'media_not_ready', certain: true })
       const publishing = slow.adapter.publish(post, as, delivery, options())
       expect(await platformErrorOf(publishing)).toMatchObject({ class: 'media_not_ready', certain: true })
-      const another = newPost('another', [add(film(1_000), 'video/mp4')])
+      const another = newPost('another', [add(film(), 'video/mp4')])
       const second = slow.adapter.prepare(another, as, newDelivery(), options())
       expect(await platformErrorOf(second)).toMatchObject({ class: 'media_not_ready', retryAfterMs: 120_000 })
       const seen = opened.filter((key) => key === item.storageKey).length

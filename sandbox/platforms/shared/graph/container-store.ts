@@ -27,6 +27,8 @@ export interface Container {
   /** The error of its processing, if it fails. */
   problem: string | null
   isPublished: boolean
+  /** True while reads omit its status. */
+  isSilent?: boolean
 }
 
 export interface ContainerPost {
@@ -143,6 +145,16 @@ export function createContainerStore(options: ContainerStoreOptions) {
     age(id: string, ms: number): void {
       const container = containers.get(id)!
       containers.set(id, { ...container, createdAt: container.createdAt - ms })
+    },
+
+    /** Reads of a container omit its status, as some of the real ones do for a while. */
+    silence(id: string, isSilent = true): void {
+      containers.set(id, { ...containers.get(id)!, isSilent })
+    },
+
+    /** The platform no longer knows a container. */
+    lose(id: string): void {
+      containers.delete(id)
     },
 
     /** Publishes as the account's owner does in the app. */

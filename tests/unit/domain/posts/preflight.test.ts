@@ -37,7 +37,15 @@ describe('limited parts of a text', () => {
     ['instagram', words(20, mention), words(21, mention), 'TOO_MANY_MENTIONS'],
     ['threads', words(5, link), words(6, link), 'TOO_MANY_LINKS'],
     ['threads', words(30, () => link(1)), words(6, link), 'TOO_MANY_LINKS'],
-    ['instagram', 'a#b & mail ann@a.example '.repeat(31), words(31, tag), 'TOO_MANY_HASHTAGS'],
+    ['instagram', '#a#b'.repeat(15), `${'#a#b'.repeat(15)}＃c`, 'TOO_MANY_HASHTAGS'],
+    ['instagram', '# & @ '.repeat(31), '#स्ते'.repeat(31), 'TOO_MANY_HASHTAGS'],
+    ['instagram', '@a'.repeat(20), `${'@a'.repeat(20)}＠b`, 'TOO_MANY_MENTIONS'],
+    [
+      'threads',
+      'a.com b.com c.com www.d.new e.рф a.com Node.js 3.14 ann@f.com',
+      'a.com b.com c.com www.d.new e.рф f.io',
+      'TOO_MANY_LINKS',
+    ],
   ] as const)('%s limits %j', (platform, fits, tooMany, code) => {
     const mediaItems = media(1)
     expect(
@@ -56,11 +64,18 @@ describe('TEXT_TOO_LONG', () => {
     ['bluesky', 'é'.repeat(300), 'é'.repeat(301)],
     ['threads', 'a'.repeat(496) + '👍', 'a'.repeat(497) + '👍'],
     ['facebook', 'a'.repeat(63_206), 'a'.repeat(63_207)],
-    ['mastodon', 'a'.repeat(476) + ` https://a.example/${'b'.repeat(99)}`, 'a'.repeat(477) + ' https://a.example/b'],
+    ['mastodon', 'a'.repeat(476) + ` https://a.com/${'b'.repeat(99)}`, 'a'.repeat(477) + ' https://a.com/b'],
     ['tumblr', 'a'.repeat(100_000), 'a'.repeat(100_001)],
   ] as const)('%s accepts a text at its limit and rejects a longer one', (platform, fits, tooLong) => {
     expect(codes(platform, { text: fits })).toEqual([])
     expect(codes(platform, { text: tooLong })).toEqual(['TEXT_TOO_LONG'])
+  })
+
+  it('threads warns about a text of more than 500 bytes, which it may count instead of characters', () => {
+    const warnings = (text: string) => check('threads', { text }).warnings.map(({ code, path }) => [code, path])
+    expect(warnings('é'.repeat(250))).toEqual([])
+    expect(warnings('é'.repeat(251))).toEqual([['TEXT_MAY_BE_TOO_LONG', 'content.text']])
+    expect(warnings('é'.repeat(501))).toEqual([])
   })
 
   it('instagram accepts 2,200 characters with media', () => {

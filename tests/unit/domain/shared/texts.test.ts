@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { cutToFit, takeCharacters } from '../../../../src/domain/shared/fit-text.ts'
 import { escapeHtml } from '../../../../src/domain/shared/html.ts'
-import { findLinks } from '../../../../src/domain/shared/links.ts'
+import { findAllLinks, findLinks } from '../../../../src/domain/shared/links.ts'
 import { parseList, splitIntoChunks } from '../../../../src/domain/shared/lists.ts'
 import { toExcerpt } from '../../../../src/domain/shared/plain-text.ts'
 import { joinUrl } from '../../../../src/domain/shared/redirects.ts'
@@ -53,6 +53,39 @@ it('links are found without the punctuation of the sentence', () => {
   expect(findLinks('See https://a.test/x, or (http://b.test).')).toEqual([
     { url: 'https://a.test/x', index: 4 },
     { url: 'http://b.test', index: 26 },
+  ])
+})
+
+it.each([
+  ['https://en.wikipedia.org/wiki/Mercury_(planet)', 'https://en.wikipedia.org/wiki/Mercury_(planet)'],
+  ['(see https://en.wikipedia.org/wiki/Mercury_(planet)).', 'https://en.wikipedia.org/wiki/Mercury_(planet)'],
+  ['[text](https://a.com/x)', 'https://a.com/x'],
+  ['“https://a.com/x”', 'https://a.com/x'],
+  ['«https://a.com/x»', 'https://a.com/x'],
+  ['https://a.com/x… more', 'https://a.com/x'],
+  ['https://a.com/x）欢迎', 'https://a.com/x'],
+  ['请看https://a.com/x，谢谢', 'https://a.com/x'],
+  ['https://a.com欢迎', 'https://a.com'],
+  ['https://日本.jp/道。', 'https://日本.jp/道'],
+  ['\u2067https://a.com/x\u2069', 'https://a.com/x'],
+  ['https://a.com/x\u200e', 'https://a.com/x'],
+  ["https://a.com's page", 'https://a.com'],
+  ['https://a.com’s.', 'https://a.com'],
+  ['https://a.com/Schindler’s_List', 'https://a.com/Schindler’s_List'],
+  ['**https://a.com/x**', 'https://a.com/x'],
+  ['https://a.com/p?q=(a)&b=c,d#f!', 'https://a.com/p?q=(a)&b=c,d#f'],
+])('the link in %j ends where its address ends', (text, url) => {
+  expect(findLinks(text)).toEqual([{ url, index: text.indexOf(url) }])
+})
+
+it('links without a scheme need a known ending, or www. before them', () => {
+  const find = (text: string) => findAllLinks(text).map(({ url }) => url)
+  expect(find('a.com, https://b.com/c.com (www.d.new/x). ann@e.com f.g@h Node.js 3.14 i.e. -j.com k.com谢谢')).toEqual([
+    'a.com',
+    'https://b.com/c.com',
+    'www.d.new/x',
+    '-j.com',
+    'k.com',
   ])
 })
 

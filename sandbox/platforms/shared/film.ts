@@ -1,0 +1,65 @@
+/** What the boxes of an MP4 or QuickTime file say about it (ISO/IEC 14496-12:2022, sections 4.2, 8.2.2, 8.4.3 and 8.5.2). */
+interface Film {
+  /** Seconds; 0 if the file does not state it. */
+  duration: number
+  /** The four-letter codes of its picture tracks, such as `avc1`. */
+  pictureCodecs: string[]
+  soundCodecs: string[]
+}
+
+const CONTAINERS = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl'])
+/** H.264 and HEVC, which Threads, Instagram and Facebook document. */
+const PLAYABLE = new Set(['avc1', 'avc3', 'hvc1', 'hev1'])
+
+/**
+ * Reads a file, or null if it has no index (`moov`) or a box is cut off. Of a long file only the beginning may be there:
+ * it is taken for a film if its first boxes fit, since the index may come last.
+ * @param size of the whole file, bytes
+ */
+export function readFilm(bytes: Buffer, size: number): Film | null {
+  const film: Film = { duration: 0, pictureCodecs: [], soundCodecs: [] }
+  let [hasIndex, isCut, kind] = [false, false, '']
+  read(0, bytes.length, size)
+  if (isCut) return null
+  if (hasIndex) return film
+  return size > bytes.length ? { duration: 10, pictureCodecs: ['avc1'], soundCodecs: [] } : null
+
+  function read(start: number, there: number, end: number): void {
+    for (let at = start; at + 8 <= Math.min(there, end);) {
+      const isLong = bytes.readUInt32BE(at) === 1
+      if (isLong && at + 16 > there) return
+      const stated = isLong ? Number(bytes.readBigUInt64BE(at + 8)) : bytes.readUInt32BE(at)
+      const length = stated === 0 ? end - at : stated
+      const header = isLong ? 16 : 8
+      if (length < header || at + length > end) {
+        isCut = true
+        return
+      }
+      const type = bytes.toString('latin1', at + 4, at + 8)
+      if (type === 'moov') hasIndex = true
+      if (CONTAINERS.has(type)) read(at + header, there, at + length)
+      else if (at + length <= there) readFields(type, bytes.subarray(at + header, at + length))
+      at += length
+    }
+  }
+
+  function readFields(type: string, box: Buffer): void {
+    if (type === 'mvhd' && box.length >= 32) {
+      const isLong = box[0] === 1
+      const scale = box.readUInt32BE(isLong ? 20 : 12)
+      const units = isLong ? Number(box.readBigUInt64BE(24)) : box.readUInt32BE(16)
+      film.duration = scale === 0 ? 0 : units / scale
+    }
+    if (type === 'hdlr' && box.length >= 12) kind = box.toString('latin1', 8, 12)
+    if (type === 'stsd' && box.length >= 16) {
+      const codec = box.toString('latin1', 12, 16)
+      if (kind === 'vide') film.pictureCodecs.push(codec)
+      if (kind === 'soun') film.soundCodecs.push(codec)
+    }
+  }
+}
+
+/** Whether Meta's platforms can show a film, and why not. Its length is their own rule. */
+export function hasPicture(film: Film | null): film is Film {
+  return film !== null && film.pictureCodecs.length > 0 && film.pictureCodecs.every((codec) => PLAYABLE.has(codec))
+}
