@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createAccounts } from './meta/accounts.ts'
+import { createBusinesses, type NewBusiness } from './meta/businesses.ts'
 import { createFacebookPlatform } from './meta/facebook.ts'
 import { createInstagram } from './meta/instagram.ts'
 import { createLogin } from './meta/login.ts'
@@ -39,6 +40,8 @@ export interface Meta {
   createPersonWithPage(name: string): { person: Person; pages: Page[] }
   /** Links a page to another professional account of the same person, or to none. */
   linkInstagram(pageId: string, instagram: NewInstagram | null): InstagramAccount | null
+  /** Moves pages of a person into a business portfolio: they are no longer among the person's own. */
+  createBusiness(fields: NewBusiness): void
   /** Returns the application with this name, created if needed, and replaces its redirect URIs. */
   createApp(input: { name: string; redirectUris: string[] }): App
   /** Publishes as a person does on the page itself. */
@@ -77,7 +80,8 @@ export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
     })
     const followersOf = ({ metrics }: Page) => metrics?.['followers'] ?? crowds.facebook.followers(Date.now())
     const accounts = createAccounts({ state, tokens, base, followersOf })
-    const pages = [accounts, posts, createPageInsights({ state, counting, followersOf })]
+    const businesses = createBusinesses({ state, pageNode: accounts.pageNode })
+    const pages = [accounts.module, businesses.module, posts, createPageInsights({ state, counting, followersOf })]
     const modules = [login, ...pages, instagram]
     return {
       server: createMetaServer({ state, tokens, login, posts, instagram, modules, base, callsPerHour }),
@@ -86,6 +90,7 @@ export async function startMeta(options: MetaOptions = {}): Promise<Meta> {
         createPerson: people.ensure,
         createPersonWithPage: people.ensureWithPage,
         linkInstagram: people.linkInstagram,
+        createBusiness: (fields: NewBusiness): void => void businesses.create(fields),
         createApp({ name, redirectUris }: { name: string; redirectUris: string[] }): App {
           const known = state.apps.values().find((app) => app.name === name)
           const app = known ?? { id: state.newId(), secret: randomBytes(16).toString('hex'), name }

@@ -2,6 +2,7 @@ import type { SandboxResponse } from '../proxied-platform.ts'
 import { selectFields } from '../shared/graph/fields.ts'
 import { callerOf, GraphRefusal, type GraphNode } from '../shared/graph/graph.ts'
 import { pageThrough } from '../shared/graph/lists.ts'
+import { isInPortfolio } from './businesses.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
 import type { MetaState, Page, Token } from './state.ts'
 import { requireScopes, type Caller, type Tokens } from './tokens.ts'
@@ -16,7 +17,7 @@ interface AccountsDeps {
 const DAY_MS = 86_400_000
 
 /** Serves pages and their linked professional accounts (docs/reference/platforms.md). */
-export function createAccounts({ state, tokens, base, followersOf }: AccountsDeps): MetaModule {
+export function createAccounts({ state, tokens, base, followersOf }: AccountsDeps) {
   function listPages(call: MetaCall): SandboxResponse {
     const caller = callerOf(call)
     if (caller.page || call.ids[0] !== caller.person.id) {
@@ -26,7 +27,7 @@ export function createAccounts({ state, tokens, base, followersOf }: AccountsDep
       })
     }
     requireScopes(caller, 'pages_show_list')
-    const pages = caller.token.pageIds.flatMap((id) => state.pages.get(id) ?? [])
+    const pages = caller.token.pageIds.flatMap((id) => (isInPortfolio(state, id) ? [] : (state.pages.get(id) ?? [])))
     const dated = pages.map((page) => ({ ...page, createdAt: 0 }))
     return pageThrough(dated, call.params, (page) => {
       const node = pageNode(page, caller)
@@ -73,7 +74,7 @@ export function createAccounts({ state, tokens, base, followersOf }: AccountsDep
     return existing ?? tokens.issue({ appId, personId, pageId: page.id, scopes, pageIds, expiresAt })
   }
 
-  return {
+  const module: MetaModule = {
     routes: [['GET', /^\/(\d+)\/accounts$/, listPages]],
     node(id, { caller }) {
       const page = state.pages.get(id)
@@ -81,4 +82,5 @@ export function createAccounts({ state, tokens, base, followersOf }: AccountsDep
       return page && caller && maySee ? pageNode(page, caller) : null
     },
   }
+  return { module, pageNode }
 }

@@ -160,7 +160,7 @@ describe('a post that waits after a definite refusal', () => {
     return apply(post, defer(platforms[0]!, busy, from, { at: waitUntil, countsAsTry: false }))
   }
 
-  it('it can be cancelled and edited although it was claimed, and an edited one makes its next call with another key', () => {
+  it('a deferred post can be cancelled and edited although it was claimed, and an edited one makes its next call with another key', () => {
     const post = waiting()
     expect(post.status).toBe('PROCESSING')
     expect(cancel()(post, T0).status).toBe('CANCELLED')
@@ -191,7 +191,7 @@ describe('a post that waits after a definite refusal', () => {
         return apply(post, markUnknown('bluesky', busy, from), markAbsent('bluesky', from))
       },
     ],
-  ])('it can be neither cancelled nor edited when %s', (_case, build) => {
+  ])('a post can be neither cancelled nor edited when %s', (_case, build) => {
     expect(() => cancel()(build(), T0)).toThrow('not in a cancellable state')
     expect(() => edit({})(build(), T0)).toThrow('Post can no longer be edited')
   })
