@@ -11,6 +11,7 @@ import {
   markUnknown,
   MAX_TRIES,
   RECONCILE_WAITS_MS,
+  reconcileNow,
   refuse,
   saveCheckpoint,
 } from '../../../../src/domain/posts/delivery-moves.ts'
@@ -551,6 +552,28 @@ describe('retry', () => {
     expect(() => retry()(apply(post, refuse('bluesky', rejected, from)), T0)).toThrow(
       expect.objectContaining({ statusCode: 409 }),
     )
+  })
+})
+
+describe('an unknown outcome that cannot be searched for without a login', () => {
+  it('the wait for the login costs no reconciliation, and ends when the account is connected again', () => {
+    const { post, from } = claimed(buildPost())
+    const own = { ...post, platformStatuses: post.platformStatuses.map((one) => ({ ...one, accountId: 'ours' })) }
+    const held = apply(
+      own,
+      markUnknown('bluesky', busy, from, false),
+      markUnknown('bluesky', busy, from, undefined, 60_000),
+    )
+    expect(findEntry(held, 'bluesky')!.delivery).toMatchObject({
+      reconcileTries: 1,
+      outcome: 'unknown',
+      nextAttemptAt: after(T0, 60_000),
+    })
+    expect(reconcileNow(['another'])(held, T0)).toBe(held)
+    const resumed = reconcileNow(['another', 'ours'])(held, T0)
+    expect(resumed).toMatchObject({ status: 'PROCESSING', startPending: true })
+    expect(findEntry(resumed, 'bluesky')!.delivery).toMatchObject({ outcome: 'unknown', nextAttemptAt: null })
+    expect(reconcileNow(['ours'])(resumed, T0)).toBe(resumed)
   })
 })
 
