@@ -22,8 +22,8 @@ interface ReconcileDeliveryDeps extends WorkerContext {
   preparation: PrepareDelivery
 }
 
-/** The result of reconciling. `unreachable`: the platform did not answer. */
-type Finding = Published | 'absent' | 'undecidable' | 'in-flight' | 'not-connected' | 'unreachable'
+/** The result of reconciling. `unreachable`: the platform did not answer; an error: it needs a new login. */
+type Finding = Published | PlatformError | 'absent' | 'undecidable' | 'in-flight' | 'not-connected' | 'unreachable'
 
 /** After this many unreachable reconciles a retry of the user repeats the call. It skips the last wait of the schedule. */
 const MAX_UNREACHABLE = RECONCILE_WAITS_MS.length - 1
@@ -48,13 +48,8 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
     const target = toTarget(input)
     const calledAt = entry.lastAttemptAt ?? entry.delivery.startedAt ?? clock.now()
     // guard: reconciliation
-    let found: Finding
-    try {
-      found = await findEarlierCall(attempt, adapter, calledAt)
-    } catch (error) {
-      if (!isLoginRefused(error)) throw error
-      return waitForLogin(error)
-    }
+    const found = await findEarlierCall(attempt, adapter, calledAt)
+    if (found instanceof PlatformError) return waitForLogin(found)
     if (typeof found === 'object') {
       addEvent('found')
       return outcomes.recordAccepted(attempt, found)
@@ -73,7 +68,7 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
     return outcomes.recordUnknown(attempt, failure('OUTCOME_UNKNOWN', WHY_UNKNOWN[next]))
 
     /** The user retried although the outcome is unknown, so an undecidable outcome no longer blocks the post. */
-    function allowRepeat(finding: Exclude<Finding, Published>) {
+    function allowRepeat(finding: Exclude<Finding, Published | PlatformError>) {
       if (finding === 'unreachable' && entry.delivery.reconcileTries >= MAX_UNREACHABLE) return 'absent'
       const isSettled = clock.now().getTime() - calledAt.getTime() >= unansweredSettleMs
       return finding === 'undecidable' && isSettled ? 'anew' : finding
@@ -138,7 +133,8 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
       )
     } catch (error) {
       signal.throwIfAborted()
-      if (isDatabaseOutage(error) || isPostDeleted(error) || isLoginRefused(error)) throw error
+      if (isDatabaseOutage(error) || isPostDeleted(error)) throw error
+      if (isLoginRefused(error)) return error
       if (!(error instanceof PlatformError)) activity.report('reconcile failed unexpectedly', error)
       return isSearchRefused(error) ? 'undecidable' : 'unreachable'
     }
