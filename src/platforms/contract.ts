@@ -222,24 +222,28 @@ export interface PostMetrics {
 export interface AuthorizedAccount {
   credentials: Omit<Credentials, 'version'>
   profile: Profile
+  /** Why nothing can be published on it for now, a sentence for users; null or absent when it can. */
+  problem?: string | null
 }
 
 /** An account that a login offers. Its secrets are for `open`. */
 export interface OfferedAccount {
   accountId: string
   profile: Profile
+  /** Why it cannot be connected, a sentence for users; null when it can. */
+  problem: string | null
   secrets: Record<string, string>
 }
 
 /** An account that a user has authorized on a platform's page. */
 export interface RedirectResult extends AuthorizedAccount {
-  /** Accounts of other platforms that come with this one. `null` removes an earlier one. */
+  /** Accounts of other platforms that come with this one. `null` removes an earlier one, an absent one stays. */
   companions?: Partial<Record<Platform, AuthorizedAccount | null>>
 }
 
 /** The result of one authorization on a platform's page. */
 export interface CompletedLogin extends RedirectResult {
-  /** All accounts of the login that the user may post on; absent on platforms where a login is for one. */
+  /** All accounts of the login, also those that the user may not post on; absent on platforms where a login is for one. */
   offered?: OfferedAccount[]
 }
 

@@ -150,6 +150,7 @@ function createParts(process: Process, { source, world, temporal, platforms: sim
     },
     renew: () => Promise.reject(new Error('no token of the simulation expires')),
     markExpired: async () => {},
+    markRefused: async () => {},
   }
 
   /** Returns whether Temporal acknowledged. The request may take effect without an acknowledgement. */

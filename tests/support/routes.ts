@@ -118,7 +118,7 @@ const offerRoute = (status: number, body?: object): RouteCase => ({
     }
     await context.connectAttempts.insert(attempt)
     const profile = { displayName: 'Page', handle: 'page', avatar: null }
-    const offered = ['1', '2'].map((accountId) => ({ accountId, profile, secrets: {} }))
+    const offered = ['1', '2'].map((accountId) => ({ accountId, profile, problem: null, secrets: {} }))
     return { offerId: (await saveOffer(context, attempt, offered))! }
   },
   fingerprint: (context, { offerId }) =>

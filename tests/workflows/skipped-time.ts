@@ -198,7 +198,13 @@ async function startScenario(
         return true
       },
     },
-    credentials: { ...unused, get: async () => account, renew: async () => account, markExpired: async () => true },
+    credentials: {
+      ...unused,
+      get: async () => account,
+      renew: async () => account,
+      markExpired: async () => true,
+      markRefused: async () => {},
+    },
     platforms: { find: buildAdapter },
     discardPrepared: () => undefined,
     orchestrator: {

@@ -8,6 +8,7 @@ import { hasPicture, readFilm } from '../shared/film.ts'
 import { pullFile } from '../shared/graph/pulled-files.ts'
 import { assertCaption } from './caption.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
+import { isShown } from './linked-accounts.ts'
 import type { InstagramAccount, MetaState } from './state.ts'
 import { requireScopes } from './tokens.ts'
 
@@ -32,7 +33,7 @@ export function instagramRoutes({ state, store, postNode, quota }: RoutesDeps): 
   function ownAccount(call: MetaCall, ...scopes: string[]): InstagramAccount {
     const caller = callerOf(call)
     const account = state.instagramAccounts.get(call.ids[0] ?? '')
-    if (account?.personId !== caller.person.id) throw noSuchObject(call.ids[0]!, call.method)
+    if (!account || !isShown(state, account.id, caller)) throw noSuchObject(call.ids[0]!, call.method)
     requireScopes(caller, 'instagram_basic', ...scopes)
     return account
   }

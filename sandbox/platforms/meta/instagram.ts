@@ -9,6 +9,7 @@ import type { ShownPost } from '../shared/post-pages.ts'
 import type { MetaCall, MetaModule } from './graph.ts'
 import { instagramInsights } from './instagram-insights.ts'
 import { instagramRoutes } from './instagram-routes.ts'
+import { isShown } from './linked-accounts.ts'
 import type { InstagramAccount, MetaState } from './state.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -82,7 +83,7 @@ export function createInstagram({ state, tokens, base, processingMs, quota, crow
   /** Returns the node with an id that this caller may see. */
   function node(id: string, { caller }: MetaCall): GraphNode | null {
     if (!caller?.token.scopes.includes('instagram_basic')) return null
-    const isOwn = (accountId: string) => state.instagramAccounts.get(accountId)?.personId === caller.person.id
+    const isOwn = (accountId: string) => isShown(state, accountId, caller)
     const account = state.instagramAccounts.get(id)
     if (account) return isOwn(id) ? accountNode(account) : null
     const post = store.posts.get(id)

@@ -21,9 +21,11 @@ export async function explainRefusal(
   { adapter, userId, account, error }: RefusedCall,
 ): Promise<unknown> {
   const isMissing = error instanceof PlatformError && error.class === 'not_found' && error.certain
-  const hidden = isMissing ? await findHiddenAccount(adapter, account) : null
-  await credentials.markRefused(userId, adapter.platform, account, hidden ?? error)
-  return hidden ?? error
+  const reason = (isMissing && (await findHiddenAccount(adapter, account))) || error
+  if (reason instanceof PlatformError && reason.needsReconnection) {
+    await credentials.markRefused(userId, adapter.platform, account, reason)
+  }
+  return reason
 }
 
 async function findHiddenAccount(adapter: PlatformAdapter, account: Credentials): Promise<PlatformError | null> {

@@ -10,6 +10,7 @@ import { HOUR } from '../../domain/shared/times.ts'
 import type { Credentials, PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
+import type { ServerHeld } from '../shared/call-limiter.ts'
 import { RELOAD, type Attempt, type AttemptResult } from './attempt.ts'
 import { chooseForEntry } from './delivery-account.ts'
 import { explainRefusal } from './explain-refusal.ts'
@@ -25,8 +26,9 @@ interface ReconcileDeliveryDeps extends WorkerContext {
   preparation: PrepareDelivery
 }
 
-/** The result of reconciling. `unanswered`: the platform failed to search. An error: the search did not reach its server. */
-type Finding = Published | 'absent' | 'undecidable' | 'in-flight' | 'not-connected' | 'unanswered' | Error
+/** The result of reconciling. `unanswered`: the platform failed to search. An error: it needs a new login, or its server was not reached. */
+type Finding =
+  Published | PlatformError | ServerHeld | 'absent' | 'undecidable' | 'in-flight' | 'not-connected' | 'unanswered'
 
 /** After this many failed searches a retry of the user repeats the call. It skips the last wait of the schedule. */
 const MAX_UNANSWERED = RECONCILE_WAITS_MS.length - 1
@@ -56,13 +58,8 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
     const target = toTarget(input)
     const calledAt = entry.delivery.restoredAt ?? entry.lastAttemptAt ?? entry.delivery.startedAt ?? clock.now()
     // guard: reconciliation
-    let found: Finding
-    try {
-      found = await findEarlierCall(attempt, adapter, calledAt)
-    } catch (error) {
-      if (!isLoginRefused(error)) throw error
-      return waitForLogin(error)
-    }
+    const found = await findEarlierCall(attempt, adapter, calledAt)
+    if (isLoginRefused(found)) return waitForLogin(found)
     if (found instanceof Error) {
       if (isTooLate) return giveUpDelivery(`${WHY_UNKNOWN.unanswered}.`)
       return outcomes.recordUnknown(attempt, failure('OUTCOME_UNKNOWN', WHY_UNKNOWN.unanswered), { error: found })
@@ -85,7 +82,7 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
     return outcomes.recordUnknown(attempt, failure('OUTCOME_UNKNOWN', WHY_UNKNOWN[next]))
 
     /** The user retried although the outcome is unknown, so an undecidable outcome no longer blocks the post. */
-    function allowRepeat(finding: Exclude<Finding, Published | Error>) {
+    function allowRepeat(finding: Extract<Finding, string>) {
       if (finding === 'unanswered' && entry.delivery.reconcileTries >= MAX_UNANSWERED) return 'absent'
       const isSettled = clock.now().getTime() - calledAt.getTime() >= unansweredSettleMs
       return finding === 'undecidable' && isSettled ? 'anew' : finding
@@ -156,8 +153,8 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
       return found === 'absent' && mayTakeEffect ? 'in-flight' : found
     } catch (error) {
       signal.throwIfAborted()
-      if (isDatabaseOutage(error) || isPostDeleted(error) || isLoginRefused(error)) throw error
-      if (error instanceof Error && findUnreached(error, 0, 0)) return error
+      if (isDatabaseOutage(error) || isPostDeleted(error)) throw error
+      if (isLoginRefused(error) || isUnreached(error)) return error
       if (!(error instanceof PlatformError)) activity.report('reconcile failed unexpectedly', error)
       return isSearchRefused(error) ? 'undecidable' : 'unanswered'
     }
@@ -167,6 +164,10 @@ export function createReconcileDelivery(deps: ReconcileDeliveryDeps) {
 /** Returns true when the search needs that the user connects the account again. */
 function isLoginRefused(error: unknown): error is PlatformError {
   return isUnauthorized(error) || (error instanceof PlatformError && error.needsReconnection)
+}
+
+function isUnreached(error: unknown): error is PlatformError | ServerHeld {
+  return findUnreached(error, 0, 0) !== null
 }
 
 /** Returns true when the platform refused the search itself. Another search would be refused, too. */

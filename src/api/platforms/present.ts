@@ -35,8 +35,9 @@ export function presentOwnAccount(account: ConnectedAccount, now: Date): Account
 export function presentOffer({ platform, accounts }: Offer) {
   return {
     platform,
-    accounts: accounts.map(({ accountId, profile, isConnected }) => ({
+    accounts: accounts.map(({ accountId, profile, problem, isConnected }) => ({
       platformId: accountId,
+      problem,
       profile: presentProfile(profile),
       connected: isConnected,
     })),

@@ -132,6 +132,7 @@ export const OfferSchema = Type.Object(
         platformId: Type.String({ description: "The account's id on the platform" }),
         profile: ProfileSchema,
         connected: Type.Boolean(),
+        problem: nullable(Type.String({ description: 'Why it cannot be connected; null when it can' })),
       }),
     ),
   },

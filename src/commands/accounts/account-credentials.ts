@@ -124,11 +124,10 @@ export function createAccountCredentials(parts: Parts, renewalTimeoutMs = 15 * S
   const markExpired = (userId: string, platform: Platform, used: Credentials, refusal: Refusal): Promise<boolean> =>
     expire(userId, platform, used.version, explainFailure(refusal, platform), { isLeaseRespected: true })
 
-  /** Marks the connection broken if a call was refused until the user connects the account again. */
-  async function markRefused(userId: string, platform: Platform, used: Credentials, error: unknown): Promise<void> {
-    if (!(error instanceof PlatformError) || !error.needsReconnection) return
-    const reason = explainFailure(error, platform)
-    await accounts.markBroken({ userId, platform, version: used.version }, { status: 'error', reason })
+  /** Marks the connection broken: the platform refuses calls until the user connects the account again. */
+  async function markRefused(userId: string, platform: Platform, used: Credentials, refusal: Refusal): Promise<void> {
+    const change = { status: 'error', reason: explainFailure(refusal, platform) } as const
+    await accounts.markBroken({ userId, platform, version: used.version }, change)
   }
 
   async function expire(

@@ -14,7 +14,7 @@ import type { CommandContext } from '../context.ts'
 /** The accounts of a login among which its user may choose. */
 export interface Offer {
   platform: Platform
-  accounts: (Pick<OfferedAccount, 'accountId' | 'profile'> & { isConnected: boolean })[]
+  accounts: (Pick<OfferedAccount, 'accountId' | 'profile' | 'problem'> & { isConnected: boolean })[]
 }
 
 const OPEN_TIMEOUT_MS = 20 * SECOND
@@ -38,9 +38,10 @@ export async function saveOffer(
 export async function findOffer(deps: CommandContext, userId: string, offerId: string): Promise<Offer> {
   const { platform, offered } = await readOffer(deps, userId, offerId)
   const connected = (await deps.accounts.listConnected(userId)).filter((one) => one.platform === platform)
-  const accounts = offered.map(({ accountId, profile }) => ({
+  const accounts = offered.map(({ accountId, profile, problem }) => ({
     accountId,
     profile,
+    problem,
     isConnected: connected.some(({ platformId }) => platformId === accountId),
   }))
   return { platform, accounts }
@@ -56,7 +57,7 @@ interface ChosenOffers {
 
 /**
  * Connects accounts of an offer, one after the other; a connected one gets the new login. Can be repeated while the offer lasts.
- * @throws ServiceError NOT_FOUND; VALIDATION_FAILED for an account that was not offered; ACCOUNT_ALREADY_CONNECTED, ACCOUNT_LIMIT_REACHED,
+ * @throws ServiceError NOT_FOUND; VALIDATION_FAILED for an account that was not offered or is unusable; ACCOUNT_ALREADY_CONNECTED, ACCOUNT_LIMIT_REACHED,
  * RECONNECT_REQUIRED, PLATFORM_UNAVAILABLE: the accounts before it are connected then
  */
 export async function connectOffered(
@@ -67,13 +68,12 @@ export async function connectOffered(
   const { platform, offered } = await readOffer(deps, userId, offerId)
   const chosen = accountIds.map((id, index) => {
     const found = offered.find(({ accountId }) => accountId === id)
-    if (found) return found
+    if (found?.problem === null) return found
+    const path = `platformIds.${index}`
     throw validationFailed([
-      {
-        path: `platformIds.${index}`,
-        code: 'ACCOUNT_NOT_FOUND',
-        message: `The login does not offer the account ${id}`,
-      },
+      found
+        ? { path, code: 'ACCOUNT_UNUSABLE', message: found.problem }
+        : { path, code: 'ACCOUNT_NOT_FOUND', message: `The login does not offer the account ${id}` },
     ])
   })
   const accounts: ConnectedAccount[] = []

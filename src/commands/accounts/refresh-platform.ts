@@ -1,4 +1,3 @@
-import { explainFailure } from '../../domain/posts/failure.ts'
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
@@ -89,7 +88,7 @@ async function restoreSession(
 }
 
 async function fetchProfile(
-  { accounts, credentials }: CommandContext,
+  { credentials }: CommandContext,
   { platform, profile }: PlatformAdapter,
   { userId, used }: { userId: string; used: Credentials },
   signal: AbortSignal,
@@ -101,10 +100,7 @@ async function fetchProfile(
       await credentials.markExpired(userId, platform, used, error)
     }
     if (error instanceof PlatformError && error.class === 'permission') {
-      await accounts.markBroken(
-        { userId, platform, version: used.version },
-        { status: 'error', reason: explainFailure(error, platform) },
-      )
+      await credentials.markRefused(userId, platform, used, error)
     }
     throw error
   }

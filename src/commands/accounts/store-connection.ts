@@ -92,7 +92,7 @@ function sealFor(
   cipher: TokenCipher,
   userId: string,
   platform: Platform,
-  { credentials, profile }: AuthorizedAccount,
+  { credentials, profile, problem = null }: AuthorizedAccount,
 ): Seal {
   const { accountId: platformId, handle, serviceUrl: server = null } = credentials
   return (version) => ({
@@ -100,6 +100,7 @@ function sealFor(
     server,
     handle,
     profile,
+    problem,
     auth: sealSecrets(cipher, { userId, platform, version }, credentials),
   })
 }

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { responseReader } from '../shared/responses.ts'
+import { elementReader, responseReader } from '../shared/responses.ts'
 
 /** The fields we use of Facebook's responses, each with a link to its description. */
 
@@ -13,7 +13,7 @@ export const readPermissions = responseReader(
 /** https://developers.facebook.com/docs/graph-api/reference/page/ */
 const Page = Type.Object({
   id: text,
-  name: Type.String(),
+  name: Type.Optional(Type.String()),
   username: Type.Optional(Type.String()),
   picture: Type.Optional(Type.Object({ data: Type.Optional(Type.Object({ url: Type.Optional(Type.String()) })) })),
 })
@@ -28,16 +28,19 @@ const paging = Type.Optional(
 )
 
 /** https://developers.facebook.com/docs/graph-api/reference/user/accounts/ */
-const ListedPage = Type.Intersect([
-  Page,
-  Type.Object({
-    access_token: Type.Optional(text),
-    tasks: Type.Optional(Type.Array(Type.String())),
-    instagram_business_account: Type.Optional(Type.Object({ id: text })),
-  }),
-])
+const ListedPage = Type.Object({
+  ...Page.properties,
+  access_token: Type.Optional(text),
+  tasks: Type.Optional(Type.Array(Type.String())),
+  instagram_business_account: Type.Optional(Type.Object({ id: text })),
+})
 export type ListedPage = Static<typeof ListedPage>
-export const readOwnPages = responseReader(Type.Object({ data: Type.Array(ListedPage), paging }))
+export const toListedPage = elementReader(ListedPage)
+
+/** https://developers.facebook.com/docs/graph-api/reference/user/businesses/ */
+export const toBusiness = elementReader(Type.Object({ id: text }))
+
+export const readList = responseReader(Type.Object({ data: Type.Array(Type.Unknown()), paging }))
 
 /** A post or a video; its URL may be missing or lack the host. */
 const Published = Type.Object({ id: text, permalink_url: Type.Optional(Type.String()) })

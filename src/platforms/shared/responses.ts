@@ -1,4 +1,4 @@
-import type { Static, TSchema } from '@sinclair/typebox'
+import type { Static, TObject, TProperties, TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 
 /**
@@ -10,6 +10,25 @@ export function responseReader<T extends TSchema>(schema: T): (text: string) => 
   return (text) => {
     const value = parseJson(text)
     return compiled.Check(value) ? value : null
+  }
+}
+
+/**
+ * Creates a parser of an object in a list, so that a malformed one does not make the whole list unreadable. It leaves out malformed
+ * optional fields, and returns `null` without a required one.
+ */
+export function elementReader<P extends TProperties>(
+  schema: TObject<P>,
+): (value: unknown) => Static<TObject<P>> | null {
+  const fields = Object.entries(schema.properties).map(([name, field]) => [name, TypeCompiler.Compile(field)] as const)
+  const whole = TypeCompiler.Compile(schema)
+  return (value) => {
+    if (typeof value !== 'object' || value === null) return null
+    const given = value as Record<string, unknown>
+    const valid = Object.fromEntries(
+      fields.filter(([name, field]) => field.Check(given[name])).map(([name]) => [name, given[name]]),
+    )
+    return whole.Check(valid) ? valid : null
   }
 }
 

@@ -3,7 +3,7 @@ import { PlatformError } from '../errors.ts'
 import { createSender } from '../shared/calls.ts'
 import { parseCount } from '../shared/counts.ts'
 import type { HttpResponse, HttpClient } from '../shared/http.ts'
-import { readTokenPair, type Blog } from './responses.ts'
+import { readTokenPair, toBlog, type Blog } from './responses.ts'
 import type { Api, UserToken } from './api.ts'
 import { toError } from './errors.ts'
 import type { Signer, TokenPair } from './oauth1.ts'
@@ -53,7 +53,9 @@ export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps
     const token = { token: secrets['token'] ?? '', secret: secrets['secret'] ?? '' }
     const granted = await requestToken('access_token', { ...options, token, oauth: { oauth_verifier: verifier } })
     const { user } = await api.user({ token: granted, ...options })
-    const blogs = user.blogs.toSorted((one, other) => Number(other.primary ?? false) - Number(one.primary ?? false))
+    const blogs = listBlogs(user).toSorted(
+      (one, other) => Number(other.primary ?? false) - Number(one.primary ?? false),
+    )
     const chosen = choose(blogs.map((blog) => ({ accountId: toBlogId(blog), mayPost: true })))
     const blog = blogs.find((one) => toBlogId(one) === chosen)
     if (!blog)
@@ -64,6 +66,7 @@ export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps
     const offered = blogs.map((one) => ({
       accountId: toBlogId(one),
       profile: toProfile(one),
+      problem: null,
       secrets: { token: granted.token, secret: granted.secret, blog: JSON.stringify(one) },
     }))
     return { ...toResult(blog, granted), offered }
@@ -79,7 +82,7 @@ export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps
 
   async function fetchOwnBlog(fromApi: Api, account: Credentials, options: CallOptions): Promise<Blog> {
     const { user } = await fromApi.user({ token: toTokenPair(account), ...options })
-    const blog = user.blogs.find((one) => toBlogId(one) === account.accountId)
+    const blog = listBlogs(user).find((one) => toBlogId(one) === account.accountId)
     if (!blog) {
       const message = 'The blog is no longer in this account: connect it again'
       throw new PlatformError('permission', message, { certain: true, needsReconnection: true })
@@ -101,6 +104,8 @@ export function createAccounts({ api, reading, http, wwwUrl, sign }: AccountDeps
       parseCount((await fetchOwnBlog(reading, account, options)).followers),
   }
 }
+
+const listBlogs = ({ blogs }: { blogs: unknown[] }): Blog[] => blogs.map(toBlog).filter((blog) => blog !== null)
 
 /** Names change and ids do not; the name is the id only where Tumblr reports no id. */
 function toBlogId({ uuid, name }: Blog): string {

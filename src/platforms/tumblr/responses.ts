@@ -1,5 +1,5 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
-import { responseReader } from '../shared/responses.ts'
+import { elementReader, responseReader } from '../shared/responses.ts'
 
 /**
  * The fields we use of Tumblr's responses (https://www.tumblr.com/docs/en/api/v2). All but the three OAuth calls use
@@ -23,8 +23,9 @@ const Blog = Type.Object({
   followers: count,
 })
 export type Blog = Static<typeof Blog>
+export const toBlog = elementReader(Blog)
 /** https://www.tumblr.com/docs/en/api/v2#userinfo--get-a-users-information */
-export const readUser = envelopeReader(Type.Object({ user: Type.Object({ blogs: Type.Array(Blog) }) }))
+export const readUser = envelopeReader(Type.Object({ user: Type.Object({ blogs: Type.Array(Type.Unknown()) }) }))
 
 /** https://www.tumblr.com/docs/en/api/v2#userlimits--get-a-users-limits */
 export const readLimits = envelopeReader(

@@ -16,7 +16,7 @@ const MAX_ENDINGS = 50
 export interface Login {
   platform: Platform
   seal: Seal
-  /** Accounts of other platforms that come with it; null: there is none any more. */
+  /** Accounts of other platforms that come with it; null: there is none any more, absent: as before. */
   companions?: Partial<Record<Platform, Seal | null>>
 }
 
@@ -62,7 +62,8 @@ export function connectAccounts(
   const isReplacing = replace && !after.get(main._id)?.connected
   if (current && isReplacing) end(current)
   for (const account of listConnected()) {
-    const isLeft = account.companionOf === main._id || (isReplacing && account.companionOf === current?._id)
+    const isRenewed = account.companionOf === main._id && account.platform in companions
+    const isLeft = isRenewed || (isReplacing && account.companionOf === current?._id)
     if (account.companionOf !== undefined && isLeft && !isNew(account)) end(account)
   }
   const accounts = [put(main, {}), ...others.map((one) => put(one, { companionOf: main._id }))]
@@ -76,13 +77,16 @@ export function connectAccounts(
     return { _id: toAccountId(userId, { platform: one, ...connection }), platform: one, version, ...connection }
   }
 
-  function put(one: ReturnType<typeof sealNew>, companion: Pick<ConnectedAccount, 'companionOf'>): ConnectedAccount {
+  function put(
+    { problem = null, ...one }: ReturnType<typeof sealNew>,
+    companion: Pick<ConnectedAccount, 'companionOf'>,
+  ): ConnectedAccount {
     const known = after.get(one._id)
     if (known?.connected) replaced.push(known)
     const account: ConnectedAccount = {
       ...{ ...one, ...companion, userId, connected: true },
       isDefault: known?.connected ? known.isDefault : !listConnected(one.platform).some(({ isDefault }) => isDefault),
-      health: { status: 'active', lastError: null, checkedAt: at },
+      health: { status: problem === null ? 'active' : 'error', lastError: problem, checkedAt: at },
       connectedAt: at,
       refreshLease: null,
       followersDueAt: at,

@@ -73,7 +73,10 @@ export interface DisconnectedAccount extends AccountBase {
 export type Account = ConnectedAccount | DisconnectedAccount
 
 /** The parts of a new connection; the store adds the rest. */
-export type NewConnection = Pick<ConnectedAccount, 'platformId' | 'server' | 'handle' | 'profile' | 'auth'>
+export type NewConnection = Pick<ConnectedAccount, 'platformId' | 'server' | 'handle' | 'profile' | 'auth'> & {
+  /** Why the account cannot be used; null or absent when it can. */
+  problem?: string | null
+}
 
 /** Builds the connection with secrets sealed for this version. */
 export type Seal = (version: number) => NewConnection

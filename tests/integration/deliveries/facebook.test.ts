@@ -27,6 +27,7 @@ beforeAll(async () => {
     FACEBOOK_APP_SECRET: secret,
     FACEBOOK_DIALOG_URL: meta.facebook.url,
     FACEBOOK_GRAPH_URL: meta.facebook.url,
+    INSTAGRAM_GRAPH_URL: meta.instagram.url,
   })
 })
 afterEach(() => control.clearFaults())
@@ -38,7 +39,10 @@ afterAll(async () => {
 /** Creates a user with a connected page. */
 async function connectUser() {
   const user = await world.user()
-  const { person, pages } = meta.createPerson({ name: uniqueName('Ann '), pages: [{ name: uniqueName('Page ') }] })
+  const { person, pages } = meta.createPerson({
+    name: uniqueName('Ann '),
+    pages: [{ name: uniqueName('Page '), instagram: { username: uniqueName('ig') } }],
+  })
   const page = pages[0]!
   async function connect(): Promise<void> {
     const { body } = await user.call('GET', '/api/platform/facebook/connect')
@@ -54,7 +58,7 @@ async function connectUser() {
     page,
     requests,
     reconnect: connect,
-    health: async () => (await user.call('GET', '/api/platform/find')).body.data.facebook.health,
+    health: async (platform = 'facebook') => (await user.call('GET', '/api/platform/find')).body.data[platform].health,
     publish: (content: object, more: object = {}) => user.create({ content, selectedPlatforms: ['facebook'], ...more }),
     publicPosts: async () => (await control.ledger()).filter((entry) => entry.account === page.id),
     upload: () => uploadImage(user.call),
@@ -227,6 +231,17 @@ it('a page that its login no longer shows fails with "connect it again", and its
   expect(platformStatuses[0]!.error).toContain('connect it again')
   expect(await user.health()).toMatchObject({ status: 'error', needsReconnection: true })
   await user.reconnect()
+  expect(await user.health()).toMatchObject({ status: 'active' })
+})
+
+it('an Instagram account that was unlinked fails with "connect it again", and is not active', async () => {
+  const user = await connectUser()
+  meta.linkInstagram(user.page.id, null)
+  const content = { text: 'Unlinked', mediaItems: [await user.upload()] }
+  const { platformStatuses } = await user.until(await user.publish(content, { selectedPlatforms: ['instagram'] }))
+  expect(platformStatuses[0]).toMatchObject({ status: 'failed', errorCode: 'permission' })
+  expect(platformStatuses[0]!.error).toContain('Instagram no longer shows this account: connect it again')
+  expect(await user.health('instagram')).toMatchObject({ status: 'error', needsReconnection: true })
   expect(await user.health()).toMatchObject({ status: 'active' })
 })
 

@@ -130,16 +130,59 @@ describe('connect', () => {
     expect(await requestsTo('POST', '/oauth/access_token')).toBe(before)
   })
 
-  it.each([
-    'pages_show_list',
-    'pages_read_engagement',
-    'pages_manage_posts',
-    'instagram_basic',
-    'instagram_content_publish',
-  ])('a login without %s is refused', async (scope) => {
+  it.each(['pages_show_list', 'pages_read_engagement', 'pages_manage_posts'])(
+    'a login without %s is refused',
+    async (scope) => {
+      const { person } = world.newPerson()
+      const error = await platformErrorOf(world.connection(person.id, { decline: [scope] }))
+      expect(error).toMatchObject({ class: 'permission', certain: true, message: expect.stringContaining(scope) })
+    },
+  )
+
+  it('a login without permissions for Instagram brings the page, and says what is missing on its Instagram account', async () => {
     const { person } = world.newPerson()
-    const error = await platformErrorOf(world.connection(person.id, { decline: [scope] }))
-    expect(error).toMatchObject({ class: 'permission', certain: true, message: expect.stringContaining(scope) })
+    const { problem, companions } = await world.connection(person.id, { decline: ['instagram_content_publish'] })
+    expect([problem, companions!.instagram!.problem]).toEqual([null, expect.stringContaining('all permissions')])
+    expect((await world.connection(person.id, { decline: ['instagram_basic'] })).companions).toEqual({})
+  })
+
+  it.each([
+    [{ status: 400, body: refusal(100, 33) }, expect.stringContaining('does not show this account')],
+    [{ status: 400, body: refusal(10) }, expect.stringContaining('does not show this account')],
+    [{ status: 503, body: '' }, null],
+  ])('an Instagram profile that cannot be read does not hide its page: %j', async (action, problem) => {
+    const { person, pages } = world.newPerson()
+    const { id, instagramId } = pages[0]!
+    await world.control.addFault({ path: instagramId!, action })
+    const { credentials, companions } = await world.connection(person.id)
+    await world.control.clearFaults()
+    expect(credentials.accountId).toBe(id)
+    expect(companions!.instagram).toMatchObject({ credentials: { accountId: instagramId }, problem })
+  })
+
+  it('pages that belong to business portfolios are offered after own ones, and portfolios that fail hide none', async () => {
+    const portfolios = (['client_pages', 'owned_pages'] as const).map((edge) => ({ name: 'Agency', edge }))
+    const { person, pages } = world.newPerson({ portfolios })
+    const [own, client, owned] = pages.map(({ id }) => id)
+    const idsOf = async (decline: string[] = []) =>
+      (await world.connection(person.id, { decline })).offered!.map(({ accountId }) => accountId)
+    expect(await idsOf()).toEqual([own, owned, client])
+    expect(await idsOf(['business_management'])).toEqual([own])
+    await world.control.addFault({ path: '/client_pages', action: { status: 500, body: '' } })
+    expect(await idsOf()).toEqual([own, owned])
+    await world.control.clearFaults()
+  })
+
+  it('a person with pages in a portfolio only is connected, with the Instagram account of the page', async () => {
+    const { person, pages } = world.newPerson({ pages: 0, portfolios: [{ name: 'Brand', edge: 'client_pages' }] })
+    const { credentials, companions } = await world.connection(person.id)
+    expect([credentials.accountId, companions!.instagram!.credentials.accountId]).toEqual([
+      pages[0]!.id,
+      pages[0]!.instagramId,
+    ])
+    expect(await world.adapter.profile(withVersion(credentials), options())).toMatchObject({
+      displayName: pages[0]!.name,
+    })
   })
 
   it('a login without optional permissions is accepted', async () => {

@@ -1,3 +1,4 @@
+import type { NewPage } from '../../../sandbox/platforms/meta/people.ts'
 import { randomBytes } from 'node:crypto'
 import { startMeta, type Meta, type MetaOptions } from '../../../sandbox/platforms/meta.ts'
 
@@ -96,11 +97,13 @@ export async function metaWorld(options: MetaOptions = {}) {
     return long.body.access_token
   }
 
-  function newPerson({ instagram = true, pages = 1 } = {}) {
-    const own = Array.from({ length: pages }, () => ({
+  /** Creates a person with pages of their own, and then one page for each of the portfolios. */
+  function newPerson({ instagram = true, pages = 1, portfolios = [] as NewPage['portfolio'][] } = {}) {
+    const own = [...Array<undefined>(pages), ...portfolios].map((portfolio) => ({
       name: uniqueName('Page '),
       username: uniqueName('page'),
       ...(instagram && { instagram: { username: uniqueName('ig'), name: 'Ann of Instagram' } }),
+      ...(portfolio && { portfolio }),
     }))
     return meta.createPerson({ name: uniqueName('Ann '), pages: own })
   }

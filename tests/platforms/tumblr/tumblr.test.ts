@@ -108,6 +108,15 @@ describe('connect', () => {
     expect((await world.connection(loginId)).credentials.accountId).toBe('nameless')
   })
 
+  it('a blog that cannot be read does not hide the other blogs of a login', async () => {
+    const { loginId } = world.tumblr.createAccount({ name: 'readable' })
+    const blogs = [{ title: 'Without a name' }, null, { name: 'readable', title: 7, uuid: 't:readable' }]
+    const action = { status: 200, body: { response: { user: { blogs } } } }
+    await world.control.addFault({ path: '/user/info', times: 1, action })
+    const { credentials, offered } = await world.connection(loginId)
+    expect([credentials.accountId, offered!.length]).toEqual(['t:readable', 1])
+  })
+
   it('a denial is reported without a call', async () => {
     const { loginId } = world.tumblr.createAccount({ name: 'unwilling' })
     const before = await requestsTo('POST', '/oauth/access_token')

@@ -2199,6 +2199,7 @@ export interface components {
         platformId: string
         profile: components['schemas']['PlatformProfile']
         connected: boolean
+        problem: string | null
       }[]
     }
     Acknowledgment: {

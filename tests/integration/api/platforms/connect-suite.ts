@@ -38,7 +38,7 @@ interface Description<Account extends NewAccount> {
   page(callbackUrl: string, config: Config): { address: string; parameters: object }
   /** Some fields of the connected account in `GET /api/platform/find`. */
   fieldsOf(account: Account): object
-  /** Parts of the paths of calls: the exchange of the callback, and the last call of connecting. */
+  /** Parts of the paths of calls: the exchange of the callback, and the last call that connecting needs. */
   exchangePath: string
   lastPath: string
   /** Part of the path of the call that reads the account's profile later. */

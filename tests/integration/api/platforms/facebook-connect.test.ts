@@ -19,8 +19,6 @@ const refusal = (code: number, error_subcode?: number) => ({
 })
 
 const EXCHANGE = '/oauth/access_token'
-/** The beginning of the path of every Instagram account. */
-const INSTAGRAM = '/17841'
 
 let meta: Meta
 let instagramControl: Control
@@ -71,18 +69,13 @@ const suite = connectSuite({
     health: { status: 'active', needsReconnection: false, expiresAt: null },
   }),
   exchangePath: EXCHANGE,
-  lastPath: INSTAGRAM,
+  lastPath: '/me/accounts',
   profilePath: ({ page }) => page.id,
   revokedId: ({ person }) => person.id,
   refusal: refusal(101),
   rateLimit: refusal(4),
   pausesExchanges: true,
-  failures: [
-    ['the granted permissions', '/me/permissions', { status: 500, body: {} }, 'connect_failed'],
-    ['the pages', '/me/accounts', { status: 503, body: '<html>' }, 'connect_failed'],
-    ['the Instagram account, hanging', INSTAGRAM, { hang: true }, 'connect_failed'],
-    ['the Instagram account, not showing it', INSTAGRAM, refusal(10), 'auth_failed'],
-  ],
+  failures: [['the granted permissions', '/me/permissions', { status: 500, body: {} }, 'connect_failed']],
 })
 const { control, follow } = suite
 
@@ -129,14 +122,11 @@ describe('Facebook with Instagram', () => {
     expect(days).toBeCloseTo(60, 1)
   })
 
-  it.each(['pages_manage_posts', 'pages_show_list', 'instagram_basic', 'instagram_content_publish'])(
-    'connect stores nothing when %s is not granted',
-    async (scope) => {
-      const [user, { person }] = [await newUser(), newPerson()]
-      expect(await user.connect(person.id, { decline: [scope] })).toBe(AUTH_FAILED)
-      expect(await user.stored()).toEqual(NOTHING)
-    },
-  )
+  it.each(['pages_manage_posts', 'pages_show_list'])('connect stores nothing when %s is not granted', async (scope) => {
+    const [user, { person }] = [await newUser(), newPerson()]
+    expect(await user.connect(person.id, { decline: [scope] })).toBe(AUTH_FAILED)
+    expect(await user.stored()).toEqual(NOTHING)
+  })
 
   it('connect stores nothing without a page or with none chosen', async () => {
     const [user, { person, page }] = [await newUser(), newPerson()]
@@ -273,6 +263,64 @@ describe('a login with several pages', () => {
     expect(outcome.get('error')).toBe('facebook_connect_failed')
     const chosen = await user.call('POST', `/offers/${outcome.get('offer')}`, { platformIds: [pages[1]!.id] })
     expect(chosen.body.data).toMatchObject([{ platformId: pages[1]!.id, isDefault: true }])
+  })
+
+  it('unusable pages of a login are shown with their reason, and neither prevent nor replace the usable one', async () => {
+    const [user, { person }] = [await newUser(), newPerson()]
+    const [watched, closed, usable] = [uniqueName('1'), uniqueName('2'), uniqueName('3')]
+    const data = [
+      { name: 'Without an id' },
+      { id: watched, name: 'Analysts', access_token: 'token', tasks: ['ANALYZE'] },
+      { id: closed, name: 'Without a token' },
+      null,
+      { id: usable, name: 7, picture: 'odd', access_token: 'token', tasks: ['CREATE_CONTENT'] },
+    ]
+    await control().fault({ path: '/me/accounts', action: { status: 200, body: { data } } })
+    const outcome = new URLSearchParams(await user.connect(person.id))
+    expect(outcome.get('success')).toBe('facebook_connected')
+    expect(await user.listIds()).toEqual([usable])
+    const path = `/offers/${outcome.get('offer')}`
+    expect((await user.call('GET', path)).body.data.accounts).toMatchObject([
+      { platformId: watched, problem: expect.stringContaining('does not allow posts') },
+      { platformId: usable, problem: null, connected: true },
+      { platformId: closed, problem: expect.stringContaining('gives no access') },
+    ])
+    expect((await user.call('POST', path, { platformIds: [closed] })).body).toMatchObject({
+      errors: [{ path: 'platformIds.0', code: 'ACCOUNT_UNUSABLE' }],
+    })
+  })
+
+  it('a page that was connected before stays with its reason when the role on it no longer allows posts', async () => {
+    const [user, { person }] = [await newUser(), newPerson()]
+    const [before, other] = [uniqueName('1'), uniqueName('2')]
+    const listing = (tasks: string[]) => ({
+      status: 200,
+      body: {
+        data: [
+          { id: before, name: 'Before', access_token: 'token', tasks },
+          { id: other, name: 'Other', access_token: 'token' },
+        ],
+      },
+    })
+    for (const tasks of [['MANAGE'], ['ANALYZE']]) {
+      await control().fault({ path: '/me/accounts', times: 1, action: listing(tasks) })
+      await user.connect(person.id)
+    }
+    expect(await user.listIds()).toEqual([before])
+    expect((await user.find()).body.data.facebook.health).toMatchObject({
+      status: 'error',
+      lastError: expect.stringContaining('does not allow posts'),
+    })
+  })
+
+  it('an Instagram account that the login no longer shows is marked, and one that it may not name stays', async () => {
+    const user = await connected()
+    const healthOf = async () => (await user.find()).body.data.instagram.health
+    await user.connect(user.person.id, { decline: ['instagram_basic'] })
+    expect([await user.stored(), await healthOf()]).toMatchObject([BOTH, { status: 'active' }])
+    await control().fault({ path: user.page.instagramId!, times: 1, action: refusal(100, 33) })
+    expect(await user.connect(user.person.id)).toBe(CONNECTED)
+    expect(await healthOf()).toMatchObject({ status: 'error', needsReconnection: true })
   })
 
   it('a page on which the person may not post, or that has no token, is not connected', async () => {

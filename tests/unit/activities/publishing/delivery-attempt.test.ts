@@ -51,7 +51,12 @@ function createAttempts(publish: PlatformAdapter['publish'], overrides: Partial<
     users: { findById: async () => ({ isDisabled: false, subscription }) },
     planWeights: { free: 1, pro: 1 },
     notifications: { insertOnce: async () => true },
-    credentials: { get: async () => account, renew: async () => account, markExpired: async () => true },
+    credentials: {
+      get: async () => account,
+      renew: async () => account,
+      markExpired: async () => true,
+      markRefused: async () => {},
+    },
     platforms: { find: () => adapter },
     clock: systemClock,
     callLimiter: createCallLimiter({ start: 1, most: 1 }, createMetrics(), { now: Date.now }),

@@ -11,6 +11,7 @@ import {
   markUnknown,
   MAX_TRIES,
   RECONCILE_WAITS_MS,
+  reconcileNow,
   refuse,
   saveCheckpoint,
 } from '../../../../src/domain/posts/delivery-moves.ts'
@@ -160,7 +161,7 @@ describe('a post that waits after a definite refusal', () => {
     return apply(post, defer(platforms[0]!, busy, from, { at: waitUntil, countsAsTry: false }))
   }
 
-  it('it can be cancelled and edited although it was claimed, and an edited one makes its next call with another key', () => {
+  it('a deferred post can be cancelled and edited although it was claimed, and an edited one makes its next call with another key', () => {
     const post = waiting()
     expect(post.status).toBe('PROCESSING')
     expect(cancel()(post, T0).status).toBe('CANCELLED')
@@ -191,7 +192,7 @@ describe('a post that waits after a definite refusal', () => {
         return apply(post, markUnknown('bluesky', busy, from), markAbsent('bluesky', from))
       },
     ],
-  ])('it can be neither cancelled nor edited when %s', (_case, build) => {
+  ])('a post can be neither cancelled nor edited when %s', (_case, build) => {
     expect(() => cancel()(build(), T0)).toThrow('not in a cancellable state')
     expect(() => edit({})(build(), T0)).toThrow('Post can no longer be edited')
   })
@@ -557,6 +558,28 @@ describe('retry', () => {
     expect(() => retry()(apply(post, refuse('bluesky', rejected, from)), T0)).toThrow(
       expect.objectContaining({ statusCode: 409 }),
     )
+  })
+})
+
+describe('an unknown outcome that cannot be searched for without a login', () => {
+  it('the wait for the login costs no reconciliation, and ends when the account is connected again', () => {
+    const { post, from } = claimed(buildPost())
+    const own = { ...post, platformStatuses: post.platformStatuses.map((one) => ({ ...one, accountId: 'ours' })) }
+    const held = apply(
+      own,
+      markUnknown('bluesky', busy, from, false),
+      markUnknown('bluesky', busy, from, undefined, { at: after(T0, 60_000) }),
+    )
+    expect(findEntry(held, 'bluesky')!.delivery).toMatchObject({
+      reconcileTries: 1,
+      outcome: 'unknown',
+      nextAttemptAt: after(T0, 60_000),
+    })
+    expect(reconcileNow(['another'])(held, T0)).toBe(held)
+    const resumed = reconcileNow(['another', 'ours'])(held, T0)
+    expect(resumed).toMatchObject({ status: 'PROCESSING', startPending: true })
+    expect(findEntry(resumed, 'bluesky')!.delivery).toMatchObject({ outcome: 'unknown', nextAttemptAt: null })
+    expect(reconcileNow(['ours'])(resumed, T0)).toBe(resumed)
   })
 })
 
