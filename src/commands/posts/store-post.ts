@@ -82,6 +82,7 @@ export function createStorePost({ database, eventRelay, posts, notifications, us
    */
   async function storeTogether(group: Post[], { repeats }: { repeats: boolean }): Promise<boolean> {
     let tries = 0
+    const onlyUser = repeats ? group[0]!.userId : undefined
     try {
       await withNotifications(group, (insertNotifications) =>
         database.transaction(async (session) => {
@@ -90,7 +91,7 @@ export function createStorePost({ database, eventRelay, posts, notifications, us
           await posts.insert(group, session)
           await insertNotifications(session)
           if (!(await users.takePostAllowances(countByUser(group), session))) throw new GroupConflict()
-        }),
+        }, onlyUser),
       )
       return true
     } catch (error) {
@@ -107,7 +108,7 @@ export function createStorePost({ database, eventRelay, posts, notifications, us
         await insertNotifications(session)
         const { taken, ...allowance } = await users.takeAllowance('posts', post.userId, session)
         if (!taken) throw toLimitError('posts', allowance)
-      }),
+      }, post.userId),
     )
   }
 
