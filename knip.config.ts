@@ -13,7 +13,7 @@ const config: KnipConfig = {
         'bench/workflows/*.ts',
         'scripts/*.{ts,mjs}',
         'tests/**/*.test.ts',
-        'tests/support/*-setup.ts',
+        'tests/support/{*-setup,read-hostile-responses}.ts',
         'tests/workflows/histories/record.ts',
         'tests/faults/chaos.ts',
         'tests/simulation/main.ts',

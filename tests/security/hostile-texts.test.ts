@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freePort } from '../../sandbox/servers/process.ts'
 import { HOSTILE_TEXTS, LONGEST_TEXT } from '../support/hostile-texts.ts'
@@ -15,9 +16,16 @@ const IMPORTED_LENGTH = 5_000
 const SENDERS = 3
 
 /** Posts of another user, with their delays after the start of a run. */
-const DUE_POSTS = 10
-const FIRST_DUE_MS = 5_000
-const BETWEEN_DUE_MS = 400
+interface Due {
+  posts: number
+  firstMs: number
+  betweenMs: number
+}
+const DUE_BESIDE_TEXTS: Due = { posts: 10, firstMs: 5_000, betweenMs: 400 }
+const DUE_BESIDE_GREED: Due = { posts: 4, firstMs: 4_000, betweenMs: 700 }
+
+/** As many requests as a user may send in a minute. */
+const GREEDY_REQUESTS = 300
 
 /** The maximum slowdown of a hostile run. A calm run counts as at least `CALM_MS`, because other processes delay both runs. */
 const SLOWER_AT_MOST = 20
@@ -27,12 +35,14 @@ const processes = createProcesses()
 let world: PlatformsWorld
 let api: string
 let figures: string[]
+/** How long things take without an attack. */
+let calm: Awaited<ReturnType<typeof run>>
 let attacker: User
 let bystander: User
 let importer: User
 
 beforeAll(async () => {
-  world = await startPlatformsWorld(ALL_QUEUES)
+  world = await startPlatformsWorld({ ...ALL_QUEUES, ACCESS_TOKEN_TTL_SECONDS: 7_200 })
   ;[attacker, bystander, importer] = await Promise.all([world.user(), world.user(), world.user()])
   // Only separate processes have event loops that can be compared.
   await world.stopWorkers()
@@ -48,6 +58,7 @@ beforeAll(async () => {
   await Promise.all([waitForLogEntry(started[0]!, 'api ready'), waitForLogEntry(started[1]!, 'worker ready')])
   api = `http://127.0.0.1:${port}`
   figures = metricsPorts.map((metricsPort) => `http://127.0.0.1:${metricsPort}/metrics`)
+  calm = await run(async () => [], DUE_BESIDE_TEXTS)
 })
 afterAll(async () => {
   processes.killAll()
@@ -58,33 +69,151 @@ it(
   'hostile texts sent to every route that takes text neither delay health checks nor posts of other users',
   { timeout: 180_000 },
   async () => {
-    const calm = await run(async () => [])
-    const hostile = await run(sendCorpus)
+    const hostile = await run(sendCorpus, DUE_BESIDE_TEXTS)
 
     expect(hostile.statuses.length).toBeGreaterThan(HOSTILE_TEXTS.length)
-    expect(hostile.statuses.filter((status) => status >= 500)).toEqual([])
-    expect(hostile.slowestHealthMs).toBeLessThan(SLOWER_AT_MOST * Math.max(CALM_MS, calm.slowestHealthMs))
-    expect(hostile.latestPostMs).toBeLessThan(SLOWER_AT_MOST * Math.max(CALM_MS, calm.latestPostMs))
+    expectOnTime(hostile)
     for (const address of figures) {
       expect(await (await fetch(address)).text()).toMatch(/^nodejs_eventloop_lag_p99_seconds /m)
     }
   },
 )
 
-/** Runs `attack` while posts of the bystander become due and health checks run. */
-async function run(attack: () => Promise<number[]>) {
+type Request = [method: string, path: string, body?: object]
+
+const ALL = ['bluesky', 'threads', 'facebook', 'mastodon', 'tumblr']
+const draft = (text: string) => ({ content: { text }, selectedPlatforms: ALL, status: 'DRAFT' })
+
+/** What a user can repeat without pause, by what is shared with other users. Each returns the requests of a turn. */
+const GREED: Record<string, (turn: number) => Request[]> = {
+  'checks of posts': () => [['POST', '/api/posts/validate', draft('#é http://a.b/c) @a.b '.repeat(4_000))]],
+  'refreshes of accounts': () => ALL.map((platform): Request => ['GET', `/api/platform/${platform}/refresh`]),
+  'starts of connections': () => [
+    ...['tumblr', 'threads', 'facebook'].map((platform): Request => ['GET', `/api/platform/${platform}/connect`]),
+    ['POST', '/api/platform/mastodon/connect', { instance: 'mastodon.example.com' }],
+    ['POST', '/api/platform/bluesky/connect', { identifier: 'greedy.test', appPassword: 'aaaa-bbbb-cccc-dddd' }],
+  ],
+  'limits and lists': () => [
+    ['GET', '/api/platform/limits'],
+    ['GET', '/api/posts?limit=200&include=metrics'],
+    ['GET', '/api/analytics/overview?period=1y'],
+  ],
+  exports: () => [
+    ['GET', '/api/exports/posts?format=csv'],
+    ['GET', '/api/profile/export'],
+  ],
+  'slots of imports': () => [['POST', '/api/imports', Array.from({ length: 500 }, (_, row) => draft(`Row ${row}`))]],
+  captions: () => [['POST', '/api/generate/captions', { prompt: 'x'.repeat(2_000) }]],
+  "transactions of a user's record": () => [
+    ['POST', '/api/keys', { name: 'Greedy', scopes: ['posts:read'] }],
+    ['POST', '/api/webhooks', { url: 'https://hooks.example.com/greedy' }],
+    ['POST', '/api/posts', draft('Greedy')],
+  ],
+  'password hashes and mails': () => [
+    ['POST', '/api/auth/login', { email: 'greedy@example.com', password: 'not a password' }],
+    ['POST', '/api/auth/request-otp', { email: 'greedy@example.com' }],
+    ['POST', '/api/auth/send-reset-email', { email: 'greedy@example.com' }],
+  ],
+  'uploads and avatars': () => [
+    ['POST', '/api/posts/media/upload', { contentType: 'image/png' }],
+    ['POST', '/api/profile/upload-url', { contentType: 'image/png', sizeBytes: 1_000 }],
+  ],
+  // Last, because these posts are still being published afterwards.
+  'queues, pools and call quotas': (turn) => [
+    ['POST', '/api/posts', { content: { text: `Greedy ${turn}` }, selectedPlatforms: ALL }],
+  ],
+  'the second of another post': (turn) => {
+    const content = { content: { text: `Later ${turn}` }, selectedPlatforms: ['bluesky'] }
+    return [['POST', '/api/posts', { ...content, status: 'SCHEDULED', scheduledAt: inSeconds(3) }]]
+  },
+}
+
+it.each(Object.keys(GREED))(
+  'one user who takes what users share without pause does not delay the posts of another user: %s',
+  { timeout: 120_000 },
+  async (shared) => {
+    const greedy = await world.user()
+    const taken = await run((signal) => takeWithoutPause(greedy, GREED[shared]!, signal), DUE_BESIDE_GREED)
+    expect(taken.statuses.length).toBeGreaterThan(0)
+    expectOnTime(taken)
+  },
+)
+
+it(
+  'one user whose import drips in without end delays neither the posts nor the imports of another user',
+  { timeout: 120_000 },
+  async () => {
+    const greedy = await world.user()
+    const taken = await run(async (signal) => {
+      const dripping = Array.from({ length: 20 }, () => drip(greedy, signal))
+      const file = JSON.stringify([{ ...draft('Mine'), selectedPlatforms: ['bluesky'] }])
+      const status = await send('POST', '/api/imports', file, { by: importer })
+      await Promise.all(dripping)
+      return [status]
+    }, DUE_BESIDE_GREED)
+    expect(taken.statuses).toEqual([201])
+    expectOnTime(taken)
+  },
+)
+
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString()
+
+function expectOnTime({ statuses, slowestHealthMs, latestPostMs }: Awaited<ReturnType<typeof run>>): void {
+  expect(statuses.filter((status) => status >= 500 && status !== 502)).toEqual([])
+  expect(slowestHealthMs).toBeLessThan(SLOWER_AT_MOST * Math.max(CALM_MS, calm.slowestHealthMs))
+  expect(latestPostMs).toBeLessThan(SLOWER_AT_MOST * Math.max(CALM_MS, calm.latestPostMs))
+}
+
+/** Repeats the requests until the signal aborts or the user has sent as many as they may, several at a time. */
+async function takeWithoutPause(by: User, requests: (turn: number) => Request[], signal: AbortSignal) {
+  const statuses: number[] = []
+  let turn = 0
+  await Promise.all(
+    Array.from({ length: SENDERS }, async () => {
+      while (!signal.aborted && statuses.length < GREEDY_REQUESTS) {
+        for (const [method, path, body] of requests((turn += 1))) {
+          statuses.push(await send(method, path, JSON.stringify(body), { by }))
+        }
+      }
+    }),
+  )
+  return statuses
+}
+
+/** Sends the beginning of an import, and then a byte now and then, until the signal aborts. Begins again when the API closes the connection. */
+async function drip({ secrets: { token } }: User, signal: AbortSignal): Promise<void> {
+  const { hostname, port } = new URL(api)
+  while (!signal.aborted) {
+    const socket = connect(Number(port), hostname)
+    socket.on('error', () => undefined).resume()
+    const head = ['POST /api/imports HTTP/1.1', 'host: x', `authorization: Bearer ${token}`]
+    socket.write([...head, 'content-type: application/json', 'content-length: 1000000', '', '['].join('\r\n'))
+    const dripping = setInterval(() => socket.write(' '), 100)
+    const cut = () => socket.destroy()
+    signal.addEventListener('abort', cut, { once: true })
+    await new Promise((resolve) => socket.on('close', resolve))
+    signal.removeEventListener('abort', cut)
+    clearInterval(dripping)
+  }
+}
+
+/** Runs `attack` while posts of the bystander become due and health checks run. Its signal aborts when all of them are published. */
+async function run(attack: (published: AbortSignal) => Promise<number[]>, { posts, firstMs, betweenMs }: Due) {
   const start = Date.now()
   const scheduled = await Promise.all(
-    Array.from({ length: DUE_POSTS }, async (_, index) => {
-      const dueAt = start + FIRST_DUE_MS + index * BETWEEN_DUE_MS
+    Array.from({ length: posts }, async (_, index) => {
+      const dueAt = start + firstMs + index * betweenMs
       const text = `Due at ${dueAt}`
       const postId = await bystander.post(['bluesky'], text, { scheduledAt: new Date(dueAt).toISOString() })
       return { postId, dueAt, text }
     }),
   )
-  const ended = new AbortController()
+  const [ended, published] = [new AbortController(), new AbortController()]
   const health = slowestHealth(ended.signal)
-  const [statuses] = await Promise.all([attack(), ...scheduled.map(({ postId }) => bystander.until(postId))])
+  const attacking = attack(published.signal)
+  await Promise.all(scheduled.map(({ postId }) => bystander.until(postId)))
+  published.abort()
+  const statuses = await attacking
   ended.abort()
   const calls = await bystander.visibleCalls('bluesky')
   const lateness = scheduled.map(
@@ -172,13 +301,16 @@ async function sendFiles(platforms: readonly string[]): Promise<void> {
 async function send(
   method: string,
   path: string,
-  body: string,
+  body: string | undefined,
   { by = attacker, contentType = 'application/json' }: { by?: User; contentType?: string } = {},
 ): Promise<number> {
   const response = await fetch(api + path, {
     method,
-    headers: { authorization: `Bearer ${by.secrets.token}`, 'content-type': contentType },
-    ...(method === 'GET' ? {} : { body }),
+    headers: {
+      authorization: `Bearer ${by.secrets.token}`,
+      ...(body !== undefined && { 'content-type': contentType }),
+    },
+    ...(method === 'GET' || body === undefined ? {} : { body }),
   })
   await response.arrayBuffer()
   return response.status

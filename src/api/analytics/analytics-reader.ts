@@ -10,6 +10,7 @@ import { MINUTE } from '../../domain/shared/times.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import type { Scope } from '../../store/analytics/analytics-pipelines.ts'
 import type { RequestUser } from '../shared/identity.ts'
+import { presentAll } from '../shared/odd-records.ts'
 import { createResponseCache } from './response-cache.ts'
 import { presentRanked } from './present.ts'
 
@@ -36,7 +37,7 @@ interface TopQuery extends PlatformQuery {
 type AnalyticsUser = Pick<RequestUser, 'userId' | 'timezone' | 'analyticsVersion'>
 
 /** Computes the analytics responses of a user and caches them until new data is stored. */
-export function createAnalyticsReader({ accounts, analytics, clock }: Context) {
+export function createAnalyticsReader({ accounts, analytics, clock, logger }: Context) {
   const now = () => clock.now()
   const readCached = createResponseCache({ now, maxEntries: MAX_ENTRIES, maxSize: MAX_SIZE, maxAgeMs: MAX_AGE_MS })
 
@@ -98,7 +99,7 @@ export function createAnalyticsReader({ accounts, analytics, clock }: Context) {
     top: cached('top', async (user, query: TopQuery) => {
       const { sortBy, limit } = query
       const ranked = await analytics.topPairs(await toScope(user, query), toWindow(user, query), sortBy, limit)
-      return ranked.map(presentRanked)
+      return presentAll(ranked, presentRanked, logger)
     }),
 
     platforms: cached('platforms', async (user, query: PeriodQuery) =>

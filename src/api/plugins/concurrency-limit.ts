@@ -1,10 +1,12 @@
 import type { FastifyReply } from 'fastify'
 import { createFairLimit } from '../../flow/fair-limit.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
-import { SECOND } from '../../domain/shared/times.ts'
+import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 
 const RETRY_AFTER_SECONDS = 5
 const MAX_WAITING = 100
+/** A client that reads or sends more slowly would keep the slot from others. */
+const LONGEST_HOLD_MS = 10 * MINUTE
 /** Within the margin that the deadlines of these routes leave. */
 const LONGEST_WAIT_MS = 3 * SECOND
 
@@ -14,13 +16,16 @@ interface ConcurrencyOptions {
   busyMessage: string
   /** The longest wait for a slot, milliseconds. */
   waitMs?: number
+  /** The longest time for a request and its response, after which the connection is closed, milliseconds. */
+  holdMs?: number
 }
 
 /**
  * Limits expensive requests to a single one per user and `perProcess` in total. A request waits a few seconds for a slot, while its body is
  * not read. A second request of a user does not wait, so no user is in the queue twice.
  */
-export function createConcurrencyLimit({ perProcess, busyMessage, waitMs = LONGEST_WAIT_MS }: ConcurrencyOptions) {
+export function createConcurrencyLimit(options: ConcurrencyOptions) {
+  const { perProcess, busyMessage, waitMs = LONGEST_WAIT_MS, holdMs = LONGEST_HOLD_MS } = options
   const takeTurn = createFairLimit({ maxRunning: perProcess, waiting: MAX_WAITING })
   /** The keys whose request runs or waits. */
   const entered = new Set<string>()
@@ -39,7 +44,9 @@ export function createConcurrencyLimit({ perProcess, busyMessage, waitMs = LONGE
       const granted = Promise.withResolvers<void>()
       const hold = async () => {
         granted.resolve()
+        const slow = setTimeout(() => reply.raw.destroy(), holdMs)
         await closed
+        clearTimeout(slow)
       }
       const signal = AbortSignal.any([reply.request.deadline, AbortSignal.timeout(waitMs)])
       void takeTurn(key, hold, { signal })

@@ -54,7 +54,7 @@ function serializeMost(serialize: Serialize, payload: object, log: Log): string 
     if (lists.length === 0) throw error
     // One list at a time, with the others empty.
     const empty = lists.reduce((emptied, { replace }) => replace(emptied, []), payload)
-    const most = lists.reduce((kept, { items, replace }) => {
+    const most = lists.reduce((filtered, { items, replace }) => {
       const fitting = items.filter((item) => {
         try {
           serialize(replace(empty, [item]))
@@ -64,7 +64,7 @@ function serializeMost(serialize: Serialize, payload: object, log: Log): string 
           return false
         }
       })
-      return replace(kept, fitting)
+      return replace(filtered, fitting)
     }, payload)
     return serialize(most)
   }
@@ -80,9 +80,9 @@ function findLists(payload: object) {
   }
   return Object.entries(data ?? {}).flatMap(([name, items]: [string, unknown]) => {
     if (!Array.isArray(items)) return []
-    const replace = (whole: object, kept: unknown[]): object => ({
+    const replace = (whole: object, replaced: unknown[]): object => ({
       ...whole,
-      data: { ...(whole as { data: object }).data, [name]: kept },
+      data: { ...(whole as { data: object }).data, [name]: replaced },
     })
     return [{ items: items as unknown[], replace }]
   })

@@ -79,6 +79,7 @@ export function createStorePost({
    */
   async function storeTogether(group: Post[], { repeats }: { repeats: boolean }): Promise<boolean> {
     let tries = 0
+    const onlyUser = repeats ? group[0]!.userId : undefined
     try {
       await withNotifications(group, (insertNotifications) =>
         database.transaction(async (session) => {
@@ -87,7 +88,7 @@ export function createStorePost({
           await posts.insert(group, session)
           await insertNotifications(session)
           if (!(await users.takePostAllowances(countByUser(group), session))) throw new GroupConflict()
-        }),
+        }, onlyUser),
       )
       return true
     } catch (error) {
@@ -104,7 +105,7 @@ export function createStorePost({
         await insertNotifications(session)
         const { taken, ...allowance } = await users.takeAllowance('posts', post.userId, session)
         if (!taken) throw toLimitError('posts', allowance)
-      }),
+      }, post.userId),
     )
   }
 

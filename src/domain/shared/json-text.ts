@@ -28,7 +28,7 @@ export function parseJson(bytes: Uint8Array, subject = 'Request body'): unknown 
   return value
 }
 
-/** Parses JSON that another server sent inside of a response or signed, within the limits of responses; undefined when it cannot be parsed. */
+/** Parses JSON that another server sent inside of a response or a token, within the limits of responses; undefined when it cannot be parsed. */
 export function parseForeignJson(text: string): unknown {
   if (createJsonScan(MAX_FOREIGN_VALUES)(new TextEncoder().encode(text))) return undefined
   try {

@@ -3,7 +3,6 @@ import type { Stripe } from 'stripe'
 import type { ProcessorInvoice, ProcessorSubscription } from '../../domain/billing/billing.ts'
 import type { PaymentEvent } from '../../domain/billing/payment-events.ts'
 import { PaymentsError } from '../../domain/billing/payments-error.ts'
-import { parseForeignJson } from '../../domain/shared/json-text.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import type { PaymentCallOutcome } from '../../telemetry/metrics.ts'
 import { createPaymentsClient, isRefusal, nullIfMissing } from './client.ts'
@@ -165,7 +164,7 @@ export function createPayments({ priceId, webhookSecrets, ...client }: PaymentsO
         now,
       })
       if (text === null) throw new ServiceError('WEBHOOK_INVALID', 'Webhook signature verification failed')
-      const event = readEventObject(parseForeignJson(text))
+      const event = readEventObject(parseJson(text))
       if (event === null) throw new ServiceError('WEBHOOK_INVALID', 'The webhook is signed, but is not an event')
       return event
     },
@@ -191,4 +190,13 @@ function readCheckoutObject({ id, status, url, subscription }: Stripe.Checkout.S
 function requireReadable<T>(value: T | null | undefined, aim: string): T {
   if (value !== null && value !== undefined) return value
   throw new PaymentsError(`Asked to ${aim}, the processor sent an unreadable response`, { isRefused: false })
+}
+
+/** The processor has signed the text, which may be nested deeply in fields that are not read. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return null
+  }
 }

@@ -30,7 +30,7 @@ it('transactions of one user run in turn, so that none of them has to be repeate
   expect([tries, (await records().findOne({ _id: userId }))!.count]).toEqual([35, 35])
 })
 
-it('a transaction does not wait for those of another user, and runs after one of its user that failed', async () => {
+it('a transaction does not wait for those of another user, and runs after a failed transaction of the same user', async () => {
   const [one, other] = [await newRecord(), await newRecord()]
   const open = Promise.withResolvers<void>()
   const waiting = database.transaction(() => open.promise, one)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inventHistory, storeHistory } from '../../../../sandbox/analytics-history.ts'
 import { apiWorld, createAccount, signIn, type ApiWorld, type SignedIn } from '../../../support/api.ts'
 import { createTestKey, getSessionId } from '../../../support/api-keys.ts'
 import { planTestImport } from '../../../support/imports.ts'
@@ -81,7 +82,7 @@ const LISTS: Record<string, () => List> = {
 }
 
 /** Values that no field of a record has, or `undefined` for a missing field. */
-const ODD_VALUES = [undefined, null, 'odd', 7, {}]
+const ODD_VALUES = [undefined, null, 'odd', 7]
 
 async function readList(url: string): Promise<string[]> {
   const response = await send('GET', url)
@@ -125,5 +126,48 @@ describe('a list with an odd record', () => {
       }
     }
     await records.insertOne(odd!)
+  })
+})
+
+describe('the analytics of a user with an odd record', () => {
+  const COLLECTIONS = ['posts', 'postSnapshots', 'accountSnapshots']
+  const READS = ['overview', 'timeline', 'growth', 'posts/top?limit=100', 'platforms', 'heatmap']
+
+  it.each(COLLECTIONS)('every read is answered: %s', async (collection) => {
+    const { context, app } = world
+    const [history] = [
+      ...inventHistory(
+        { users: 1, posts: 6, snapshots: 4 },
+        { seed: COLLECTIONS.indexOf(collection), end: new Date() },
+      ),
+    ]
+    const { headers } = await signIn(context, { _id: history!.userId })
+    await storeHistory(context.database.connection, history!)
+    const records = context.database.connection.collection<StoredRecord>(collection)
+    const odd = (await records.findOne({ userId: history!.userId }, { sort: { _id: -1 } }))!
+    const { userId } = history!
+    const readTop = async () => {
+      await context.users.raiseAnalyticsVersion(userId)
+      const responses = await Promise.all(
+        READS.map((read) => app.inject({ method: 'GET', url: `/api/analytics/${read}`, headers })),
+      )
+      const failed = READS.filter((_, index) => responses[index]!.statusCode !== 200)
+      const top = responses[3]!.json().data as { postId: string; platform: string }[]
+      return { failed, top: top.map(({ postId, platform }) => `${postId} ${platform}`) }
+    }
+    await records.deleteOne({ _id: odd._id })
+    const others = (await readTop()).top
+    const wrong: string[] = []
+    for (const field of Object.keys(odd).filter((one) => one !== '_id' && one !== 'userId')) {
+      for (const value of ODD_VALUES) {
+        const { [field]: _, ...rest } = odd
+        await records.insertOne({ ...rest, ...(value !== undefined && { [field]: value }) } as never)
+        const { failed, top } = await readTop()
+        if (failed.length > 0 || !others.every((one) => top.includes(one)))
+          wrong.push(`${field}: ${value} ${failed.join()}`)
+        await records.deleteOne({ _id: odd._id })
+      }
+    }
+    expect(wrong).toEqual([])
   })
 })

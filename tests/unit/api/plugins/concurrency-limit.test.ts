@@ -4,9 +4,14 @@ import { createConcurrencyLimit } from '../../../../src/api/plugins/concurrency-
 import { deadlines } from '../../../../src/api/plugins/deadlines.ts'
 
 /** A server whose requests take a slot and hold it until the test calls `end`. `started` has their keys in the order of their starts. */
-async function startServer(waitMs: number) {
+async function startServer(waitMs: number, holdMs?: number) {
   const app = Fastify()
-  const limit = createConcurrencyLimit({ perProcess: 1, busyMessage: 'One at a time.', waitMs })
+  const limit = createConcurrencyLimit({
+    perProcess: 1,
+    busyMessage: 'One at a time.',
+    waitMs,
+    ...(holdMs && { holdMs }),
+  })
   const started: string[] = []
   const ends = new Map<string, () => void>()
   let onStart = Promise.withResolvers<void>()
@@ -76,5 +81,19 @@ describe('the concurrency limit', () => {
     await isNext
     end('bob')
     expect(await second).toEqual([200, 'done'])
+  })
+  it('a slow client loses its connection, and the slot goes to the next one', async () => {
+    server = await startServer(60_000, 500)
+    const { app, ask, end, untilNextStart } = server
+    const isStarted = untilNextStart()
+    const address = await app.listen()
+    const slow = fetch(`${address}/?key=ann`)
+    await isStarted
+    const isNext = untilNextStart()
+    const next = ask('bob')
+    await expect(slow).rejects.toThrow('fetch failed')
+    await isNext
+    end('bob')
+    expect(await next).toEqual([200, 'done'])
   })
 })
