@@ -42,11 +42,15 @@ export function createClient(options: ClientOptions) {
     request,
 
     posts: {
-      /** Publishes immediately, schedules with `scheduledAt`, or saves a draft with `status: 'DRAFT'`. */
-      create: (body: Schemas['CreatePost'], call: CallOptions = {}) => request('POST', '/api/posts', { body, ...call }),
+      /**
+       * Publishes immediately, schedules with `scheduledAt`, or saves a draft with `status: 'DRAFT'`.
+       * @throws ApiError also for a `scheduledAt` in the past
+       */
+      create: (body: Schemas['CreatePost'], call: CallOptions = {}) =>
+        request('POST', '/api/posts', { query: { past: 'refuse' }, body, ...call }),
       /** Returns the problems that `create` would report, without creating a post. */
       validate: (body: Schemas['CreatePost'], call: CallOptions = {}) =>
-        request('POST', '/api/posts/validate', { body, ...call }),
+        request('POST', '/api/posts/validate', { query: { past: 'refuse' }, body, ...call }),
       /** Returns a page. */
       list: (query: Query<'/api/posts'> = {}, call: CallOptions = {}) =>
         request('GET', '/api/posts', { query, ...call }),
