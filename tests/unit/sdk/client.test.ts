@@ -29,7 +29,7 @@ test('there is a method for every read of analytics and every action on a post',
   )
   const called = new Set<string>()
   const record: typeof fetch = async (url, init) => {
-    called.add(`${init!.method} ${new URL(String(url)).pathname}`)
+    called.add(`${init!.method} ${(url as URL).pathname}`)
     return Response.json({ data: {} })
   }
   const { analytics, posts } = createClient({ url: 'https://example.test', apiKey: 'key', fetch: record })
