@@ -158,7 +158,7 @@ onSubmit($('#post'), async (fields) => {
   const picture = fields.get('picture')
   const item = picture.size > 0 ? await upload(picture) : null
   const scheduledAt = fields.get('scheduledAt')
-  const stored = await call('POST', '/api/posts', {
+  const stored = await call('POST', '/api/posts?past=refuse', {
     content: { text: fields.get('text'), mediaItems: item ? [item] : [] },
     selectedPlatforms: fields.getAll('on'),
     selectedAccounts: fields.getAll('account'),

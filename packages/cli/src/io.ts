@@ -38,6 +38,7 @@ export function openClient(io: Io, { url: given }: GlobalOptions): Client {
   const stored = readCredentials(io.env)
   const url = given ?? readVariable(io, 'POSTONCE_URL') ?? stored?.url
   if (url === undefined) throw notLoggedIn('No service is chosen.')
+  assertServiceUrl(url)
   const apiKey = readVariable(io, 'POSTONCE_API_KEY')
   if (apiKey !== undefined) return createClient({ url, apiKey })
   if (stored === null) throw notLoggedIn('You are not logged in.')
@@ -54,6 +55,12 @@ export function openStored(io: Pick<Io, 'env'>, stored: Credentials): Client {
     session,
     onSessionChange: (changed) => writeCredentials(io.env, { url, session: changed }),
   })
+}
+
+/** @throws CliError for an address without a scheme */
+export function assertServiceUrl(url: string): void {
+  if (/^https?:\/\//i.test(url) && URL.canParse(url)) return
+  throw new CliError(`"${url}" is not an address such as https://postonce.example.com.`, EXIT.usage)
 }
 
 /** Reads a variable of the environment. An empty one counts as absent. */

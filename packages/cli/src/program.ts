@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import tab from '@bomb.sh/tab/commander'
 import { Command } from 'commander'
 import { addAccountCommands } from './commands/accounts.ts'
@@ -9,6 +10,9 @@ import { addPostCommands } from './commands/posts.ts'
 import { addPublishCommands } from './commands/publish.ts'
 import { addWebhookCommands } from './commands/webhooks.ts'
 import type { Io } from './io.ts'
+
+/** Beside `src` and `dist`. */
+const MANIFEST = new URL('../package.json', import.meta.url)
 
 const AFTER_HELP = `
 Environment:
@@ -27,7 +31,9 @@ Shell completion:
 
 /** Creates the command line. Nothing runs before it parses arguments. */
 export function createProgram(io: Io): Command {
+  const { version } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string }
   const program = new Command('postonce')
+    .version(version)
     .description('Write posts, publish or schedule them, and follow what happens.')
     .option('--json', 'print JSON instead of text')
     .option('--url <address>', 'address of the service')

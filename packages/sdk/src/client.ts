@@ -18,7 +18,7 @@ export type Client = ReturnType<typeof createClient>
 
 /**
  * Creates a client of the API. It makes no request by itself.
- * @throws TypeError without exactly one of `apiKey` and `session`
+ * @throws TypeError without exactly one of `apiKey` and `session`, and for a `url` without a scheme
  */
 export function createClient(options: ClientOptions) {
   const transport = createTransport(options)
@@ -42,11 +42,15 @@ export function createClient(options: ClientOptions) {
     request,
 
     posts: {
-      /** Publishes immediately, schedules with `scheduledAt`, or saves a draft with `status: 'DRAFT'`. */
-      create: (body: Schemas['CreatePost'], call: CallOptions = {}) => request('POST', '/api/posts', { body, ...call }),
+      /**
+       * Publishes immediately, schedules with `scheduledAt`, or saves a draft with `status: 'DRAFT'`.
+       * @throws ApiError also for a `scheduledAt` in the past
+       */
+      create: (body: Schemas['CreatePost'], call: CallOptions = {}) =>
+        request('POST', '/api/posts', { query: { past: 'refuse' }, body, ...call }),
       /** Returns the problems that `create` would report, without creating a post. */
       validate: (body: Schemas['CreatePost'], call: CallOptions = {}) =>
-        request('POST', '/api/posts/validate', { body, ...call }),
+        request('POST', '/api/posts/validate', { query: { past: 'refuse' }, body, ...call }),
       /** Returns a page. */
       list: (query: Query<'/api/posts'> = {}, call: CallOptions = {}) =>
         request('GET', '/api/posts', { query, ...call }),
@@ -74,6 +78,9 @@ export function createClient(options: ClientOptions) {
         request('POST', '/api/posts/{postId}/retry', { path: { postId }, body, ...call }),
       delete: (postId: string, call: CallOptions = {}) =>
         request('DELETE', '/api/posts/{postId}', { path: { postId }, ...call }),
+      /** Makes a draft with the content and the accounts of a post. */
+      duplicate: (postId: string, call: CallOptions = {}) =>
+        request('POST', '/api/posts/{postId}/duplicate', { path: { postId }, ...call }),
       status: (postId: string, call: CallOptions = {}) =>
         request('GET', '/api/posts/{postId}/status', { path: { postId }, ...call }),
       timeline: (postId: string, call: CallOptions = {}) =>
@@ -119,8 +126,20 @@ export function createClient(options: ClientOptions) {
     analytics: {
       overview: (query: Query<'/api/analytics/overview'> = {}, call: CallOptions = {}) =>
         request('GET', '/api/analytics/overview', { query, ...call }),
+      /** Returns the totals of each day. */
+      timeline: (query: Query<'/api/analytics/timeline'> = {}, call: CallOptions = {}) =>
+        request('GET', '/api/analytics/timeline', { query, ...call }),
+      /** Returns the followers of each day. */
+      growth: (query: Query<'/api/analytics/growth'> = {}, call: CallOptions = {}) =>
+        request('GET', '/api/analytics/growth', { query, ...call }),
       topPosts: (query: Query<'/api/analytics/posts/top'> = {}, call: CallOptions = {}) =>
         request('GET', '/api/analytics/posts/top', { query, ...call }),
+      /** Returns the totals of each platform. */
+      platforms: (query: Query<'/api/analytics/platforms'> = {}, call: CallOptions = {}) =>
+        request('GET', '/api/analytics/platforms', { query, ...call }),
+      /** Returns the mean engagement by weekday and hour. */
+      heatmap: (query: Query<'/api/analytics/heatmap'> = {}, call: CallOptions = {}) =>
+        request('GET', '/api/analytics/heatmap', { query, ...call }),
     },
 
     events: {

@@ -1,5 +1,6 @@
 import { ConnectionError, readApiError } from './errors.ts'
 import type { components } from './generated/schema.ts'
+import { assertServiceUrl } from './service-url.ts'
 
 /** The tokens of a login. */
 export interface Session {
@@ -20,9 +21,10 @@ export interface LogInOptions {
 
 /**
  * Logs in with email address and password.
- * @throws ApiError with `INVALID_CREDENTIALS`, or `RATE_LIMITED` after too many failures; ConnectionError
+ * @throws TypeError for an address without a scheme; ApiError with `INVALID_CREDENTIALS`, or `RATE_LIMITED` after too many failures; ConnectionError
  */
 export async function logIn({ url, email, password, fetch: fetchOnce = fetch }: LogInOptions): Promise<Session> {
+  assertServiceUrl(url)
   const content = {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ email, password }),

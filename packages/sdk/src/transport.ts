@@ -2,6 +2,7 @@ import { ApiError, ConnectionError, readApiError } from './errors.ts'
 import type { Method } from './operations.ts'
 import { acceptsIdempotencyKey, chooseRetryWait, isRepeatable, type Failure } from './retries.ts'
 import { refreshSession, type Session } from './sessions.ts'
+import { assertServiceUrl } from './service-url.ts'
 import { sleep } from './sleep.ts'
 
 const DEFAULT_TIMEOUT_MS = 60_000
@@ -18,7 +19,7 @@ export interface TransportOptions {
   onSessionChange?: ((session: Session) => void | Promise<void>) | undefined
   /** Retries of a request after the first try; default 3. */
   maxRetries?: number | undefined
-  /** How long a try waits for its response; default 60,000. */
+  /** How long one try of a request waits for its response; default 60,000. */
   timeoutMs?: number | undefined
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined
@@ -53,6 +54,7 @@ export interface Transport {
 
 export function createTransport(options: TransportOptions): Transport {
   const { url, maxRetries = DEFAULT_MAX_RETRIES, timeoutMs = DEFAULT_TIMEOUT_MS } = options
+  assertServiceUrl(url)
   const fetchOnce = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args))
   const authorization = createAuthorization(options, fetchOnce)
 

@@ -11,14 +11,14 @@ const SHORTEST_POLL_MS = 1_000
 const LONGEST_POLL_MS = 30_000
 
 export interface WaitOptions {
-  /** The default is 10 minutes, counted from the instant of a scheduled post. */
-  timeoutMs?: number | undefined
+  /** How long after its time a post may still be open; 10 minutes by default. The wait for a scheduled post lasts longer by the time before. */
+  timeoutAfterDueMs?: number | undefined
   /** Called with each change of the status. */
   onProgress?: ((progress: PostProgress) => void) | undefined
   signal?: AbortSignal | undefined
 }
 
-const DEFAULT_TIMEOUT_MS = 600_000
+const DEFAULT_TIMEOUT_AFTER_DUE_MS = 600_000
 
 /**
  * Waits until a post has a final status, and returns it: `COMPLETED`, `PARTIAL_SUCCESS`, `FAILED` or `CANCELLED`.
@@ -27,7 +27,7 @@ const DEFAULT_TIMEOUT_MS = 600_000
 export async function waitUntilPublished(
   transport: Transport,
   postId: string,
-  { timeoutMs = DEFAULT_TIMEOUT_MS, onProgress, signal }: WaitOptions = {},
+  { timeoutAfterDueMs = DEFAULT_TIMEOUT_AFTER_DUE_MS, onProgress, signal }: WaitOptions = {},
 ): Promise<PostProgress> {
   const startedAt = Date.now()
   let last: { etag: string | null; progress: PostProgress } | null = null
@@ -43,8 +43,10 @@ export async function waitUntilPublished(
     if (FINAL.has(status)) return last.progress
     if (status === 'DRAFT') throw new PostonceError('The post is a draft, so it is not published.')
     const dueAt = Math.max(startedAt, scheduledAt === null ? 0 : Date.parse(scheduledAt))
-    if (Date.now() > dueAt + timeoutMs) {
-      throw new WaitTimeoutError(`The post is still ${status} after ${timeoutMs} ms. It continues without this wait.`)
+    if (Date.now() > dueAt + timeoutAfterDueMs) {
+      throw new WaitTimeoutError(
+        `The post is still ${status} ${timeoutAfterDueMs} ms after its time. It continues without this wait.`,
+      )
     }
     const untilDueMs = dueAt - Date.now()
     await sleep(Math.min(LONGEST_POLL_MS, Math.max(SHORTEST_POLL_MS, read.retryAfterMs, untilDueMs)), signal)

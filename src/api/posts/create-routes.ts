@@ -8,7 +8,7 @@ import { isStrict } from '../shared/strictness.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { parseIdempotency } from './idempotency.ts'
 import { presentCreatedPost, toPostSource } from './present.ts'
-import { CreatePostBody, CreatePostHeaders, PreferHeaders, ValidationReport } from './schemas/post-input.ts'
+import { CreatePostBody, CreatePostHeaders, PastQuery, PreferHeaders, ValidationReport } from './schemas/post-input.ts'
 import { CreatedPost } from './schemas/post.ts'
 import { readUnknownFields, refuseUnknownFields } from './unknown-fields.ts'
 
@@ -36,6 +36,7 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
           errors: ['PLATFORM_NOT_CONNECTED', 'POST_LIMIT_REACHED', 'IDEMPOTENCY_KEYS_DIFFER', 'IDEMPOTENCY_MISMATCH'],
         }),
         headers: CreatePostHeaders,
+        querystring: PastQuery,
         body: CreatePostBody,
         response: { 200: success(CreatedPost), 201: success(CreatedPost), ...errorResponses },
       },
@@ -54,6 +55,7 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
         userId: request.user.userId,
         plan: request.user.plan,
         input: request.body,
+        past: request.query.past,
         inputWarnings: request.unknownFields,
         source: toPostSource(request),
         idempotency: request.idempotency,
@@ -73,13 +75,19 @@ export const createRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asy
           description: 'Returns every error and warning that creating the post would return. Nothing is stored.',
         }),
         headers: PreferHeaders,
+        querystring: PastQuery,
         body: CreatePostBody,
         response: { 200: success(ValidationReport), ...errorResponses },
       },
       preValidation: async (request) => readUnknownFields(request, CreatePostBody),
     },
     async (request) => {
-      const { platforms, accounts, ...checked } = await validatePost(context, request.user.userId, request.body)
+      const { platforms, accounts, ...checked } = await validatePost(
+        context,
+        request.user.userId,
+        request.body,
+        request.query.past,
+      )
       const [refused, ignored] = isStrict(request) ? [request.unknownFields, []] : [[], request.unknownFields]
       const errors = [...refused, ...checked.errors]
       const warnings = [...ignored, ...checked.warnings]

@@ -1,7 +1,7 @@
 import type { SubscriptionPlan } from '../../domain/billing/subscription.ts'
 import { newPost } from '../../domain/posts/post-moves.ts'
 import type { FirstResponse, Post } from '../../domain/posts/post.ts'
-import { preflight, findSchedulingProblem } from '../../domain/posts/preflight.ts'
+import { preflight, findSchedulingProblem, type PastTime } from '../../domain/posts/preflight.ts'
 import type { ChosenAccount } from '../../domain/posts/targets.ts'
 import { ServiceError, type Problem } from '../../domain/shared/service-error.ts'
 import { isDuplicateKey } from '../../store/mongo-errors.ts'
@@ -24,6 +24,8 @@ export interface CreatePostRequest {
   /** The plan of the user, Free by default. It decides the share of the post's workflow. */
   plan?: SubscriptionPlan
   input: WholePostInput
+  /** `publish` by default. */
+  past?: PastTime | undefined
   /** Warnings of whoever read the input. */
   inputWarnings?: Problem[]
   source: 'web' | 'api'
@@ -75,7 +77,7 @@ export async function createPost(
 }
 
 async function buildPost(deps: CommandContext, request: CreatePostRequest) {
-  const { userId, input, inputWarnings = [], source, idempotency, planned } = request
+  const { userId, input, past = 'publish', inputWarnings = [], source, idempotency, planned } = request
   const now = deps.clock.now()
   const { value, problems, warnings } = readWholePost(input, { userId, publicUrl: deps.storage.publicUrl, now })
   refuseProblems(problems)
@@ -105,7 +107,7 @@ async function buildPost(deps: CommandContext, request: CreatePostRequest) {
     },
     now,
   )
-  refuseProblem(findSchedulingProblem(input.status, post, warnings))
+  refuseProblem(findSchedulingProblem(input.status, post, warnings, past))
   const delays = post.dueAt ? await findDelayWarnings(deps, { ...post, dueAt: post.dueAt }, targets) : []
   const response: FirstResponse = {
     status: post.status,

@@ -83,7 +83,9 @@ export async function updatePost(
     const timing = losesTime && update.input.scheduledAt === undefined ? [SCHEDULED_IN_PAST] : timeWarnings
     refuseProblems(findSizeProblems(edited))
     if (edited.status !== 'DRAFT') refuseProblems(checked.errors)
-    refuseProblem(findSchedulingProblem(update.input.status, edited, timing))
+    const past =
+      update.input.scheduledAt === undefined || isStoredTime(update.input.scheduledAt, current) ? 'publish' : 'refuse'
+    refuseProblem(findSchedulingProblem(update.input.status, edited, timing, past))
     warnings = [...timing, ...findMoves(current, edited), ...checked.warnings]
     return edited
   }
@@ -114,6 +116,11 @@ function findMoves(before: Post, after: Post): Problem[] {
     const message = `This post is now for the ${platformLabel(platform)} account ${accountName}, no longer for ${earlier.accountName}.`
     return [{ path: `selectedPlatforms.${index}`, code: 'ACCOUNT_CHANGED', message, platform }]
   })
+}
+
+/** A client that saves what it has read repeats the time of the post, which may have passed meanwhile. */
+function isStoredTime(given: string | null | undefined, { scheduledAt }: Post): boolean {
+  return typeof given === 'string' && scheduledAt !== null && Date.parse(given) === scheduledAt.getTime()
 }
 
 function isPast(instant: Date | null, now: Date): boolean {

@@ -1,5 +1,5 @@
 import { toSchedule } from '../../domain/posts/post-moves.ts'
-import { preflight, findSchedulingProblem, type Preflight } from '../../domain/posts/preflight.ts'
+import { preflight, findSchedulingProblem, type PastTime, type Preflight } from '../../domain/posts/preflight.ts'
 import type { Problem } from '../../domain/shared/service-error.ts'
 import { findDueOrder } from './due-order.ts'
 import { findDelayWarnings } from './forecast-delays.ts'
@@ -19,11 +19,12 @@ export async function validatePost(
   deps: CommandContext,
   userId: string,
   input: WholePostInput,
+  past: PastTime = 'publish',
 ): Promise<Preflight & { valid: boolean }> {
   const now = deps.clock.now()
   const { findPostAccounts } = await loadUserAccounts(deps, userId)
   const inputContext = { userId, publicUrl: deps.storage.publicUrl, now }
-  const { value, targets, draftErrors: _, ...checked } = await checkPost(input, inputContext, findPostAccounts)
+  const { value, targets, draftErrors: _, ...checked } = await checkPost(input, inputContext, findPostAccounts, past)
   const { scheduledAt = null, timezone } = value
   const dueOrder = scheduledAt ? await findDueOrder(deps, userId, scheduledAt) : undefined
   const { dueAt } = toSchedule(scheduledAt, now, dueOrder)
@@ -36,13 +37,14 @@ export async function checkPost(
   input: WholePostInput,
   inputContext: InputContext,
   findPostAccounts: FindPostAccounts,
+  past: PastTime = 'publish',
 ): Promise<CheckedPost> {
   const { value, problems, warnings } = readWholePost(input, inputContext)
   const accounts = await findPostAccounts(value)
   const targets = accounts.toTargets(accounts.chosen)
   const checked = preflight(value, targets)
   const schedule = toSchedule(value.scheduledAt ?? null, inputContext.now, undefined)
-  const unscheduled = findSchedulingProblem(input.status, schedule, warnings)
+  const unscheduled = findSchedulingProblem(input.status, schedule, warnings, past)
   const draftErrors = [...problems, ...accounts.problems, ...(unscheduled ? [unscheduled] : [])]
   return {
     ...checked,

@@ -50,6 +50,10 @@ export const SCHEDULED_IN_PAST: Problem = {
     'scheduledAt is in the past and was removed: a draft stays unscheduled, any other post is published immediately',
 }
 
+/** What a past time of a post that is no draft means: now, or a mistake. */
+export const PAST_TIMES = ['publish', 'refuse'] as const
+export type PastTime = (typeof PAST_TIMES)[number]
+
 /**
  * Returns why a post is not scheduled although the client requested it; null when it is, or when the client did not.
  * @param wanted the status in the request
@@ -58,9 +62,14 @@ export function findSchedulingProblem(
   wanted: Post['status'] | undefined,
   { status }: Pick<Post, 'status'>,
   warnings: readonly Problem[],
+  past: PastTime,
 ): Problem | null {
-  if (wanted !== 'SCHEDULED' || status === 'SCHEDULED') return null
   const isPast = warnings.some(({ code }) => code === SCHEDULED_IN_PAST.code)
+  if (isPast && past === 'refuse' && status !== 'DRAFT' && wanted !== 'SCHEDULED') {
+    const message = 'scheduledAt is in the past. Choose a later time, or leave it out to publish the post now.'
+    return { path: 'scheduledAt', code: SCHEDULED_IN_PAST.code, message }
+  }
+  if (wanted !== 'SCHEDULED' || status === 'SCHEDULED') return null
   return {
     path: 'scheduledAt',
     code: isPast ? SCHEDULED_IN_PAST.code : 'SCHEDULED_AT_REQUIRED',

@@ -1,6 +1,5 @@
 import type { Connection } from 'mongoose'
 import { SEALED_FIELDS, type SealedField, type SealedRecord } from '../../domain/shared/secrets.ts'
-import { ALL_SHARDS } from './all-shards.ts'
 import { nativeCollection } from './native-collection.ts'
 
 const COLLECTIONS = Object.entries(Object.groupBy(SEALED_FIELDS, ({ collection }) => collection))
@@ -23,15 +22,12 @@ export function createSealedValues(connection: Connection) {
         const keyIds = fields.map(({ path }) => ({
           $arrayElemAt: [{ $split: [{ $ifNull: [`$${path}`, ''] }, '.'] }, 1],
         }))
-        const found = collectionOf(collection).aggregate<{ _id: string; count: number }>(
-          [
-            { $project: { keyId: keyIds } },
-            { $unwind: '$keyId' },
-            { $match: { keyId: { $type: 'string' } } },
-            { $group: { _id: '$keyId', count: { $sum: 1 } } },
-          ],
-          ALL_SHARDS,
-        )
+        const found = collectionOf(collection).aggregate<{ _id: string; count: number }>([
+          { $project: { keyId: keyIds } },
+          { $unwind: '$keyId' },
+          { $match: { keyId: { $type: 'string' } } },
+          { $group: { _id: '$keyId', count: { $sum: 1 } } },
+        ])
         for await (const { _id, count } of found) counts.set(_id, (counts.get(_id) ?? 0) + count)
       }
       return counts
@@ -45,7 +41,7 @@ export function createSealedValues(connection: Connection) {
       const records = await collectionOf(collection)
         .find(
           { _id: { $gt: after }, [path]: { $type: 'string', $not: new RegExp(`^v1\\.${notBy}\\.`) } },
-          { projection: { userId: 1, platform: 1, version: 1, [path]: 1 }, ...ALL_SHARDS },
+          { projection: { userId: 1, platform: 1, version: 1, [path]: 1 } },
         )
         .sort({ _id: 1 })
         .limit(limit)
@@ -62,9 +58,9 @@ export function createSealedValues(connection: Connection) {
       values: readonly (SealedValue & { resealed: string })[],
     ): Promise<number> {
       if (values.length === 0) return 0
-      const updates = values.map(({ record: { _id, userId }, sealed, resealed }) => ({
+      const updates = values.map(({ record: { _id }, sealed, resealed }) => ({
         updateOne: {
-          filter: { _id, ...(userId && { userId }), [path]: sealed },
+          filter: { _id, [path]: sealed },
           update: { $set: { [path]: resealed } },
         },
       }))

@@ -2,7 +2,6 @@ import type { Connection } from 'mongoose'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { User } from '../../domain/users/user.ts'
 import type { UserCounts } from '../../domain/users/user-statistics.ts'
-import { ALL_SHARDS } from '../shared/all-shards.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 
 /** Shorter than a request's deadline, so that the error reaches the client. */
@@ -18,7 +17,7 @@ export function createUserStatistics(connection: Connection) {
      */
     async count({ thisMonth, lastMonth }: { thisMonth: Date; lastMonth: Date }): Promise<UserCounts> {
       const options = { maxTimeMS: DEADLINE_MS }
-      const count = (filter: object) => collection().countDocuments(filter, { ...options, ...ALL_SHARDS })
+      const count = (filter: object) => collection().countDocuments(filter, options)
       const [total, disabled, pro, createdThisMonth, createdLastMonth] = await Promise.all([
         collection().estimatedDocumentCount(options),
         count({ isDisabled: true }),

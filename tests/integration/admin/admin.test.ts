@@ -90,7 +90,7 @@ it('`admin raise-limits` raises the records that still hold the old post limit, 
     [32, 15],
     [2_000_000, 15],
   ])
-  expect(await Array.fromAsync(context.audit.streamBySubject(users[0]!._id))).toMatchObject([
+  expect(await Array.fromAsync(context.audit.streamBySubject(users[0]._id))).toMatchObject([
     { action: 'update-limits', before: { limits: { maxPosts: 31 } }, after: { limits: { maxPosts: 1_000_000 } } },
   ])
 })

@@ -214,7 +214,7 @@ test('a wait ends with its time, with its signal and at a draft', async () => {
     ...textPost(),
     scheduledAt: new Date(Date.now() + 3_600_000).toISOString(),
   })
-  await expect(client.posts.waitUntilPublished(blocked.postId, { timeoutMs: -3_700_000 })).rejects.toThrow(
+  await expect(client.posts.waitUntilPublished(blocked.postId, { timeoutAfterDueMs: -3_700_000 })).rejects.toThrow(
     WaitTimeoutError,
   )
   await client.posts.cancel(blocked.postId)

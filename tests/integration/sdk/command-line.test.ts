@@ -187,12 +187,47 @@ test.each([
   [2, 'a post without a platform', ['post', 'x'], '--to'],
   [2, 'an unknown platform', ['post', 'x', '--to', 'bluesky,myspace'], 'myspace'],
   [2, 'a time in the past', ['schedule', 'x', '--to', 'bluesky', '--at', '2020-01-01T00:00Z'], 'in the past'],
+  [2, 'an address without a scheme', ['list', '--url', 'localhost:4000'], '"localhost:4000" is not an address'],
   [2, 'a file of an unknown type', ['post', 'x', '--to', 'bluesky', '--media', 'a.txt'], 'unknown type'],
+  [2, 'an import of a missing file', ['import', 'missing.csv'], 'missing.csv cannot be read'],
   [4, 'a post that does not exist', ['show', '0'.repeat(24)], 'NOT_FOUND'],
   [4, 'a text that is too long', ['post', 'x'.repeat(301), '--to', 'bluesky'], '300'],
 ])('the exit code is %i for %s', async (code, _title, args, message) => {
   const ended = await run(args)
   expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) })
+})
+
+test('--version prints the version of the package', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../../packages/cli/package.json', import.meta.url), 'utf8'))
+  expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+test('a post is duplicated, its draft is scheduled by publish, and both are deleted', async () => {
+  const text = unique('again')
+  const { postId } = await runJson<{ postId: string }>(['post', text, '--to', 'bluesky', '--draft'])
+  const copy = await runJson<{ postId: string; status: string }>(['duplicate', postId])
+  expect(copy).toMatchObject({ status: 'DRAFT' })
+  expect(copy.postId).not.toBe(postId)
+  const past = await run(['publish', copy.postId, '--at', '2020-01-01T00:00Z'])
+  expect(past).toMatchObject({ code: 2, stderr: expect.stringContaining('in the past') })
+  expect((await run(['publish', copy.postId, '--at', '+2h'])).stdout).toMatch(
+    /^post +\S+\nstatus +SCHEDULED\nscheduled +\d/,
+  )
+  for (const id of [postId, copy.postId]) {
+    expect((await run(['delete', id])).stdout).toMatch(/^post +\S+\nstatus +deleted\n$/)
+    expect(await run(['show', id])).toMatchObject({ code: 4, stderr: expect.stringContaining('NOT_FOUND') })
+  }
+})
+
+test('a file that is missing is named before any other is uploaded', async () => {
+  const file = join(folder, 'first.png')
+  writeFileSync(file, await picture())
+  const countUploads = async () =>
+    (await api.control.requests()).filter(({ path }) => path === '/api/posts/media/upload').length
+  const before = await countUploads()
+  const args = ['post', 'x', '--to', 'bluesky', '--media', file, '--media', 'missing.png']
+  expect(await run(args)).toEqual({ code: 2, stdout: '', stderr: 'Error: missing.png cannot be read.\n' })
+  expect(await countUploads()).toBe(before)
 })
 
 test('the exit code is 5 when the service cannot be reached', async () => {

@@ -326,7 +326,7 @@ describe('the image', () => {
     expect(copied.filter((path) => !ignored.includes(`!${path}`))).toEqual([])
   })
 
-  test('of the builds of the native Temporal library the image has the one of its machine', async () => {
+  test('the image has the native Temporal library of its own machine only', async () => {
     const trim = lines.join('\n').match(/^RUN (find node_modules[^]*?-delete)$/m)![1]!
     const releases = 'node_modules/@temporalio/core-bridge/releases'
     const builds = readdirSync(join(ROOT, releases))

@@ -1,8 +1,8 @@
-import { openAsBlob } from 'node:fs'
 import { extname } from 'node:path'
 import type { Client, Import, ImportRow } from '@postonce/sdk'
 import { Option, type Command } from 'commander'
 import { CliError, EXIT } from '../exit-codes.ts'
+import { openFile } from '../files.ts'
 import { openClient, printResult, type GlobalOptions, type Io } from '../io.ts'
 import { parseCount } from '../options.ts'
 import { formatFields, formatTable } from '../output.ts'
@@ -118,9 +118,7 @@ async function planFile(
 ): Promise<Import> {
   const contentType = ({ '.csv': 'text/csv', '.json': 'application/json' } as const)[extname(path).toLowerCase()]
   if (contentType === undefined) throw new CliError(`${path} must end with .csv or .json.`, EXIT.usage)
-  const file = await openAsBlob(path).catch(() => {
-    throw new CliError(`${path} cannot be read.`, EXIT.usage)
-  })
+  const file = await openFile(path)
   io.progress(`Reading ${path}`)
   return client.imports.plan(file, { contentType, gapMinutes: gap, timezone, dateOrder, signal: io.signal })
 }

@@ -10,7 +10,7 @@ import {
   type Credentials,
 } from '../credentials.ts'
 import { CliError, EXIT } from '../exit-codes.ts'
-import { openStored, readVariable, type GlobalOptions, type Io } from '../io.ts'
+import { assertServiceUrl, openStored, readVariable, type GlobalOptions, type Io } from '../io.ts'
 
 interface LoginOptions extends GlobalOptions {
   email?: string
@@ -48,7 +48,7 @@ export function addLoginCommands(program: Command, io: Io): void {
 async function readLogin(io: Io, { email, url: given }: LoginOptions): Promise<Credentials> {
   const url = given ?? readVariable(io, 'POSTONCE_URL') ?? readCredentials(io.env)?.url
   if (url === undefined) throw new CliError('Name the service: postonce login --url https://...', EXIT.usage)
-  if (!URL.canParse(url)) throw new CliError(`"${url}" is not a URL.`, EXIT.usage)
+  assertServiceUrl(url)
   const secret = await readSecret(io, email === undefined ? 'API key: ' : 'Password: ')
   if (email === undefined) return { url, apiKey: secret }
   return { url, session: await logIn({ url, email, password: secret }) }

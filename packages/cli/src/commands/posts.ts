@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander'
 import { openClient, printResult, type GlobalOptions, type Io } from '../io.ts'
 import { listValues, parseCount, repeatedOption, wordsOption } from '../options.ts'
 import { formatFields, formatTable, shorten } from '../output.ts'
-import { formatTime } from '../times.ts'
+import { formatTime, parseFutureTime } from '../times.ts'
 import { PLATFORMS } from './platforms.ts'
 
 type Schemas = components['schemas']
@@ -30,6 +30,10 @@ interface ListOptions extends GlobalOptions {
   to?: string
   search?: string
   limit: number
+}
+
+interface PublishOptions extends GlobalOptions {
+  at?: string
 }
 
 interface AccountOptions extends GlobalOptions {
@@ -72,6 +76,39 @@ export function addPostCommands(program: Command, io: Io): void {
           formatDeliveries(shown.platformStatuses),
         ].join('\n'),
       )
+    })
+
+  program
+    .command('publish')
+    .summary('Publish a draft')
+    .description('Publishes a draft: at the time of --at, else at its own time, else now.')
+    .argument('<post>', 'id of the draft')
+    .option('--at <time>', 'when to publish, as for "postonce schedule"')
+    .action(async (postId: string, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<PublishOptions>()
+      const at = options.at === undefined ? {} : { scheduledAt: parseFutureTime(options.at, Date.now()).toISOString() }
+      const client = openClient(io, options)
+      const updated = await client.posts.update(postId, { status: 'PENDING', ...at }, { signal: io.signal })
+      printCreated(io, options, updated)
+    })
+
+  program
+    .command('duplicate')
+    .description('Make a draft with the content and the accounts of a post')
+    .argument('<post>', 'id of the post')
+    .action(async (postId: string, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>()
+      printCreated(io, options, await openClient(io, options).posts.duplicate(postId, { signal: io.signal }))
+    })
+
+  program
+    .command('delete')
+    .description('Delete a post here; what is already public stays')
+    .argument('<post>', 'id of the post')
+    .action(async (postId: string, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>()
+      const result = await openClient(io, options).posts.delete(postId, { signal: io.signal })
+      printResult(io, options, result, () => formatFields({ post: postId, status: 'deleted' }))
     })
 
   program
@@ -130,6 +167,14 @@ function formatPosts(posts: Schemas['ListedPost'][]): string {
     { title: 'PLATFORMS', value: ({ selectedPlatforms }) => selectedPlatforms.join(',') },
     { title: 'TEXT', value: ({ content }) => shorten(content.text, TEXT_WIDTH) },
   ])
+}
+
+/** Prints the warnings of a created or changed post, then the post. */
+export function printCreated(io: Io, options: GlobalOptions, created: Schemas['CreatedPost']): void {
+  for (const { message } of created.warnings) io.note(`Warning: ${message}`)
+  printResult(io, options, created, ({ postId, status, scheduledAt }) =>
+    formatFields({ post: postId, status, ...(scheduledAt === null ? {} : { scheduled: formatTime(scheduledAt) }) }),
+  )
 }
 
 /** Formats the delivery of a post to each account. */

@@ -1,14 +1,14 @@
-import { openAsBlob } from 'node:fs'
 import { basename, extname } from 'node:path'
 import type { Client, MediaItem, PostProgress } from '@postonce/sdk'
 import type { Command } from 'commander'
 import { CliError, EXIT } from '../exit-codes.ts'
+import { openFile } from '../files.ts'
 import { openClient, printResult, type GlobalOptions, type Io } from '../io.ts'
 import { repeatedOption, wordsOption } from '../options.ts'
 import { formatFields } from '../output.ts'
-import { formatTime, parseFutureTime } from '../times.ts'
+import { parseFutureTime } from '../times.ts'
 import { PLATFORMS, type Platform } from './platforms.ts'
-import { formatDeliveries } from './posts.ts'
+import { formatDeliveries, printCreated } from './posts.ts'
 
 const TYPES: Record<string, string> = {
   '.jpg': 'image/jpeg',
@@ -81,21 +81,19 @@ async function publish(io: Io, argument: string | undefined, options: PublishOpt
     },
     { signal: io.signal, idempotencyKey: options.idempotencyKey },
   )
+  if (!options.wait || options.draft) return printCreated(io, options, created)
   for (const { message } of created.warnings) io.note(`Warning: ${message}`)
-  if (options.wait && !options.draft) return printOutcome(io, options, await waitFor(io, client, created.postId))
-  printResult(io, options, created, ({ postId, status, scheduledAt: due }) =>
-    formatFields({ post: postId, status, ...(due === null ? {} : { scheduled: formatTime(due) }) }),
-  )
+  printOutcome(io, options, await waitFor(io, client, created.postId))
 }
 
 async function uploadAll(io: Io, client: Client, { media = [], alt = [] }: PublishOptions): Promise<MediaItem[]> {
   if (alt.length > media.length) throw new CliError('There are more --alt texts than --media files.', EXIT.usage)
-  const files = media.map((path, index) => ({ path, altText: alt[index], contentType: toContentType(path) }))
+  // All files are opened before the first is uploaded.
+  const files = await Promise.all(
+    media.map(async (path, index) => ({ path, altText: alt[index], blob: await openFile(path, toContentType(path)) })),
+  )
   const items: MediaItem[] = []
-  for (const { path, altText, contentType } of files) {
-    const blob = await openAsBlob(path, { type: contentType }).catch(() => {
-      throw new CliError(`${path} cannot be read.`, EXIT.usage)
-    })
+  for (const { path, altText, blob } of files) {
     const name = basename(path)
     items.push(
       await client.media.upload(blob, {

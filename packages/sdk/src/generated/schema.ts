@@ -537,7 +537,7 @@ export interface paths {
     get: operations['getPost']
     /**
      * Replace a post
-     * @description Works until delivery starts. An API key needs `posts:publish` for everything but a draft. Without `scheduledAt` the post keeps its time; null publishes it now.
+     * @description Works until delivery starts. An API key needs `posts:publish` for everything but a draft. Without `scheduledAt` the post keeps its time; null publishes it now, and a past time is refused.
      */
     put: operations['replacePost']
     post?: never
@@ -550,7 +550,7 @@ export interface paths {
     head?: never
     /**
      * Update a post
-     * @description Works until delivery starts. An API key needs `posts:publish` for everything but a draft. Fields that are not sent stay unchanged, and `timezone` alone does not move the post. `status` PENDING or SCHEDULED publishes a draft.
+     * @description Works until delivery starts. An API key needs `posts:publish` for everything but a draft. Fields that are not sent stay unchanged, and `timezone` alone does not move the post. `status` PENDING or SCHEDULED publishes a draft. A past `scheduledAt` is refused; null publishes now.
      */
     patch: operations['updatePost']
     trace?: never
@@ -2430,7 +2430,7 @@ export interface components {
         [key: string]: components['schemas']['OverrideInput']
       }
       /**
-       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null or a past time publishes now.
+       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null publishes now. A past time publishes now in `createPost` without `past=refuse`; everything else refuses it.
        * @example 2027-05-01T09:30:00+02:00
        * @example 2027-05-01T09:30
        */
@@ -2841,7 +2841,7 @@ export interface components {
         [key: string]: components['schemas']['OverrideInput']
       }
       /**
-       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null or a past time publishes now.
+       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null publishes now. A past time publishes now in `createPost` without `past=refuse`; everything else refuses it.
        * @example 2027-05-01T09:30:00+02:00
        * @example 2027-05-01T09:30
        */
@@ -3358,7 +3358,7 @@ export interface components {
         [key: string]: components['schemas']['OverrideInput']
       }
       /**
-       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null or a past time publishes now.
+       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null publishes now. A past time publishes now in `createPost` without `past=refuse`; everything else refuses it.
        * @example 2027-05-01T09:30:00+02:00
        * @example 2027-05-01T09:30
        */
@@ -3565,7 +3565,7 @@ export interface components {
         [key: string]: components['schemas']['OverrideInput']
       }
       /**
-       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null or a past time publishes now.
+       * @description ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null publishes now. A past time publishes now in `createPost` without `past=refuse`; everything else refuses it.
        * @example 2027-05-01T09:30:00+02:00
        * @example 2027-05-01T09:30
        */
@@ -5883,7 +5883,10 @@ export interface operations {
   }
   createPost: {
     parameters: {
-      query?: never
+      query?: {
+        /** @description What a past `scheduledAt` means unless the post is a draft; `publish` by default */
+        past?: 'publish' | 'refuse'
+      }
       header?: {
         /** @description `handling=strict` refuses fields that the API does not know. API keys always do. */
         prefer?: string
@@ -5991,7 +5994,10 @@ export interface operations {
   }
   validatePost: {
     parameters: {
-      query?: never
+      query?: {
+        /** @description What a past `scheduledAt` means unless the post is a draft; `publish` by default */
+        past?: 'publish' | 'refuse'
+      }
       header?: {
         /** @description `handling=strict` refuses fields that the API does not know. API keys always do. */
         prefer?: string

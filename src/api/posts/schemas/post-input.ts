@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { PAST_TIMES } from '../../../domain/posts/preflight.ts'
 import { MAX_MEDIA_ITEMS, MAX_TEXT_LENGTH } from '../../../domain/posts/posting-rules.ts'
 import { PLATFORMS } from '../../../domain/shared/platforms.ts'
 import { PlatformName, stringEnum } from '../../shared/schemas/common.ts'
@@ -63,7 +64,7 @@ const AccountOverridesInput = Type.Record(Type.String({ pattern: '^[0-9a-f]{24}$
 
 const scheduledAt = Type.Union([Type.String({ maxLength: 100 }), Type.Null()], {
   description:
-    'ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null or a past time publishes now.',
+    'ISO 8601. A value with an offset or zone is an instant; without one it is local time in `timezone`. Null publishes now. A past time publishes now in `createPost` without `past=refuse`; everything else refuses it.',
   examples: ['2027-05-01T09:30:00+02:00', '2027-05-01T09:30'],
 })
 
@@ -104,6 +105,14 @@ export const CreatePostBody = Type.Object(
   { ...wholePost, correlationId: Type.Optional(correlationId) },
   { title: 'CreatePost', examples: [EXAMPLE] },
 )
+
+export const PastQuery = Type.Object({
+  past: Type.Optional(
+    stringEnum(PAST_TIMES, {
+      description: 'What a past `scheduledAt` means unless the post is a draft; `publish` by default',
+    }),
+  ),
+})
 
 export const ReplacePostBody = Type.Object(wholePost, { title: 'ReplacePost', examples: [EXAMPLE] })
 

@@ -262,7 +262,7 @@ describe('the admin statistics', () => {
       {},
       {
         onCommand: ({ commandName, command }) => {
-          if (['count', 'aggregate'].includes(commandName)) commands.push(command as (typeof commands)[number])
+          if (['count', 'aggregate'].includes(commandName)) commands.push(command)
         },
       },
     )

@@ -105,6 +105,22 @@ describe('creating a post', () => {
     expect(data.errors).toContainEqual(expect.objectContaining({ path: 'scheduledAt', code }))
   })
 
+  it('with past=refuse a past time is 400, from create and validate alike, and a draft may have one', async () => {
+    const ann = await world.caller()
+    const past = { scheduledAt: '2001-01-01T00:00:00Z' }
+    const problem = expect.objectContaining({ path: 'scheduledAt', code: 'SCHEDULED_IN_PAST' })
+    for (const status of [{}, { status: 'PENDING' }]) {
+      const refused = await ann.call('POST', '/?past=refuse', postBody({ ...past, ...status }))
+      expect([refused.status, refused.body.errors]).toEqual([400, [problem]])
+      const { data } = (await ann.call('POST', '/validate?past=refuse', postBody({ ...past, ...status }))).body
+      expect(data).toMatchObject({ valid: false, errors: expect.arrayContaining([problem]) })
+    }
+    expect(await usageOf(ann.userId)).toBe(0)
+    const draft = await ann.call('POST', '/?past=refuse', postBody({ ...past, status: 'DRAFT' }))
+    expect(draft).toMatchObject({ status: 201, body: { data: { status: 'DRAFT', scheduledAt: null } } })
+    expect((await ann.call('POST', '/?past=ask', postBody())).status).toBe(400)
+  })
+
   it('a draft with a past time is stored without it, and the response warns of that', async () => {
     const ann = await world.caller()
     const { body } = await ann.call('POST', '/', postBody({ scheduledAt: '2001-01-01T00:00:00Z', status: 'DRAFT' }))

@@ -208,14 +208,52 @@ describe('updates of a post', () => {
   it.each(['PUT', 'PATCH'] as const)('%s returns the same warnings as create', async (method) => {
     const ann = await world.caller()
     const postId = await createdPost(ann, { scheduledAt: inAnHour() })
+    const now = { scheduledAt: null }
+    const { body } = await ann.call(method, `/${postId}`, method === 'PUT' ? postBody(now) : now)
+    expect(body.data).toMatchObject({ status: 'PENDING', scheduledAt: null })
+    expect(body.data.warnings.map(({ code }: { code: string }) => code)).toEqual(['PLATFORM_NOT_CONNECTED'])
+  })
+
+  it.each([
+    ['PUT', 'SCHEDULED', undefined],
+    ['PATCH', 'SCHEDULED', undefined],
+    ['PUT', 'DRAFT', 'PENDING'],
+    ['PATCH', 'DRAFT', 'PENDING'],
+    ['PATCH', 'DRAFT', 'SCHEDULED'],
+  ] as const)('%s refuses a past time of a %s post with the status %s', async (method, before, status) => {
+    const ann = await world.caller()
+    const postId = await createdPost(ann, before === 'DRAFT' ? { status: before } : { scheduledAt: inAnHour() })
+    const unchanged = await stored(postId)
+    const past = { scheduledAt: '2001-01-01T00:00:00Z', ...(status && { status }) }
+    const { status: code, body } = await ann.call(method, `/${postId}`, method === 'PUT' ? postBody(past) : past)
+    expect(code).toBe(400)
+    expect(body.errors).toMatchObject([{ path: 'scheduledAt', code: 'SCHEDULED_IN_PAST' }])
+    expect(await stored(postId)).toEqual(unchanged)
+  })
+
+  it.each(['PUT', 'PATCH'] as const)('%s of a draft that stays one removes a past time', async (method) => {
+    const ann = await world.caller()
+    const postId = await createdPost(ann, { status: 'DRAFT', scheduledAt: inAnHour() })
     const past = { scheduledAt: '2001-01-01T00:00:00Z' }
     const { body } = await ann.call(method, `/${postId}`, method === 'PUT' ? postBody(past) : past)
-    expect(body.data).toMatchObject({ status: 'PENDING', scheduledAt: null })
-    expect(body.data.warnings.map(({ code }: { code: string }) => code)).toEqual([
-      'SCHEDULED_IN_PAST',
-      'PLATFORM_NOT_CONNECTED',
-    ])
+    expect(body.data).toMatchObject({ status: 'DRAFT', scheduledAt: null })
+    expect(body.data.warnings).toContainEqual(expect.objectContaining({ code: 'SCHEDULED_IN_PAST' }))
   })
+
+  it.each(['PUT', 'PATCH'] as const)(
+    '%s accepts the time that the post has, also when it has passed',
+    async (method) => {
+      const ann = await world.caller()
+      const postId = await createdPost(ann, { status: 'DRAFT', scheduledAt: inAnHour() })
+      const scheduledAt = new Date(Date.now() - 1_000)
+      const posts = world.context.database.connection.collection<{ _id: string }>('posts')
+      await posts.updateOne({ _id: postId }, { $set: { scheduledAt } })
+      const same = { scheduledAt: scheduledAt.toISOString(), status: 'PENDING' }
+      const { body } = await ann.call(method, `/${postId}`, method === 'PUT' ? postBody(same) : same)
+      expect(body.data).toMatchObject({ status: 'PENDING', scheduledAt: null })
+      expect(body.data.warnings).toContainEqual(expect.objectContaining({ code: 'SCHEDULED_IN_PAST' }))
+    },
+  )
 })
 
 describe('PUT /api/posts/:postId', () => {

@@ -297,7 +297,7 @@ describe('accounts that the user chose', () => {
 describe('findSchedulingProblem', () => {
   it('the message of a scheduling problem says what is missing', () => {
     const find = (warnings: (typeof SCHEDULED_IN_PAST)[]) =>
-      findSchedulingProblem('SCHEDULED', { status: 'PENDING' }, warnings)?.message
+      findSchedulingProblem('SCHEDULED', { status: 'PENDING' }, warnings, 'publish')?.message
     const remedy = 'to schedule a post; leave status out to publish it now'
     expect(find([])).toBe(`scheduledAt is required ${remedy}`)
     expect(find([SCHEDULED_IN_PAST])).toBe(`scheduledAt must be in the future ${remedy}`)
@@ -312,7 +312,19 @@ describe('findSchedulingProblem', () => {
   ] as const)(
     'a request for %s that becomes %s with warnings %j yields the right problem',
     (wanted, status, warnings, code) => {
-      expect(findSchedulingProblem(wanted, { status }, warnings)?.code ?? null).toBe(code)
+      expect(findSchedulingProblem(wanted, { status }, warnings, 'publish')?.code ?? null).toBe(code)
+    },
+  )
+
+  it.each([
+    [undefined, 'PENDING', [SCHEDULED_IN_PAST], 'SCHEDULED_IN_PAST'],
+    ['PENDING', 'PENDING', [SCHEDULED_IN_PAST], 'SCHEDULED_IN_PAST'],
+    ['DRAFT', 'DRAFT', [SCHEDULED_IN_PAST], null],
+    [undefined, 'PENDING', [], null],
+  ] as const)(
+    'where past times are refused, %s that becomes %s with warnings %j gives %s',
+    (wanted, status, warnings, code) => {
+      expect(findSchedulingProblem(wanted, { status }, warnings, 'refuse')?.code ?? null).toBe(code)
     },
   )
 })
