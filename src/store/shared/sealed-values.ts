@@ -70,8 +70,6 @@ export function createSealedValues(connection: Connection) {
   }
 }
 
-export type SealedValues = ReturnType<typeof createSealedValues>
-
 function readPath(record: object, path: string): string {
   return path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], record) as string
 }
