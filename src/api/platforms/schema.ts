@@ -191,11 +191,13 @@ const PublicationQuota = Type.Object(
   },
 )
 
+const TextLimit = Type.Object({ unit: Type.String(), max: Type.Integer(), linkLength: Type.Optional(Type.Integer()) })
+
 const PlatformLimits = Type.Object(
   {
-    text: Type.Array(
-      Type.Object({ unit: Type.String(), max: Type.Integer(), linkLength: Type.Optional(Type.Integer()) }),
-      { description: 'Every limit applies' },
+    text: Type.Array(TextLimit, { description: 'Every limit applies' }),
+    uncertainAbove: Type.Optional(
+      Type.Object(TextLimit.properties, { description: 'Longer texts are a warning: the platform may refuse them' }),
     ),
     parts: Type.Optional(
       Type.Object(

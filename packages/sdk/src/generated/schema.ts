@@ -3110,6 +3110,12 @@ export interface components {
         max: number
         linkLength?: number
       }[]
+      /** @description Longer texts are a warning: the platform may refuse them */
+      uncertainAbove?: {
+        unit: string
+        max: number
+        linkLength?: number
+      }
       /** @description Maximum number of each in a text; absent when unlimited */
       parts?: {
         hashtags?: number
