@@ -5,15 +5,14 @@ import type { Config } from './schema.ts'
 /** The limits that commands enforce, counted in MongoDB. */
 export function createLimits(rateLimits: RateLimits, config: Config) {
   return {
-    otp: rateLimits.bucket({ name: 'otp', points: config.OTP_PER_HOUR, windowMs: HOUR }),
-    mailsOfSender: rateLimits.bucket({
-      name: 'mails_of_sender',
-      points: config.MAILS_PER_SENDER_PER_HOUR,
-      windowMs: HOUR,
-    }),
+    otp: rateLimits.bucket({ name: 'otp', points: config.OTP_PER_HOUR, windowMs: HOUR }, tooManyMails),
+    mailsOfSender: rateLimits.bucket(
+      { name: 'mails_of_sender', points: config.MAILS_PER_SENDER_PER_HOUR, windowMs: HOUR },
+      tooManyMails,
+    ),
     /** Mails to one address from all senders; beyond them, `furtherMails` permits one in three minutes. */
-    mailsToAddress: rateLimits.bucket({ name: 'mails_to_address', points: 10, windowMs: HOUR }),
-    furtherMails: rateLimits.bucket({ name: 'further_mails', points: 1, windowMs: 3 * MINUTE }),
+    mailsToAddress: rateLimits.bucket({ name: 'mails_to_address', points: 10, windowMs: HOUR }, tooManyMails),
+    furtherMails: rateLimits.bucket({ name: 'further_mails', points: 1, windowMs: 3 * MINUTE }, tooManyMails),
     /** Failed Bluesky logins: per user and identifier, per user, and per identifier over all users. */
     blueskyGuess: rateLimits.bucket({ name: 'bluesky_guess', points: 5, windowMs: 15 * MINUTE }, tooManyBlueskyLogins),
     blueskyUser: rateLimits.bucket({ name: 'bluesky_user', points: 20, windowMs: HOUR }, tooManyBlueskyLogins),
@@ -35,7 +34,10 @@ export function createLimits(rateLimits: RateLimits, config: Config) {
       { name: 'webhook_test', points: 60, windowMs: HOUR },
       (wait) => `Too many test events. Try again in ${wait}.`,
     ),
-    resetMail: rateLimits.bucket({ name: 'reset_mail', points: config.RESET_MAILS_PER_HOUR, windowMs: HOUR }),
+    resetMail: rateLimits.bucket(
+      { name: 'reset_mail', points: config.RESET_MAILS_PER_HOUR, windowMs: HOUR },
+      tooManyMails,
+    ),
     captions: rateLimits.bucket(
       { name: 'captions', points: config.CAPTIONS_PER_HOUR, windowMs: HOUR },
       (wait) => `Too many caption requests. Try again in ${wait}.`,
@@ -54,6 +56,10 @@ export function createLimits(rateLimits: RateLimits, config: Config) {
       windowMs: config.ANALYTICS_REFRESH_SECONDS * SECOND,
     }),
   }
+}
+
+function tooManyMails(wait: string): string {
+  return `Too many mails were requested. Try again in ${wait}.`
 }
 
 function tooManyBlueskyLogins(wait: string): string {

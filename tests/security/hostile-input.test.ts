@@ -150,9 +150,9 @@ describe.each(withBody)('%s', (route) => {
 it.each([
   [{ selectedPlatforms: [] }, 'selectedPlatforms must have at least 1 entry. Add one.'],
   [{ selectedPlatforms: ['bluesky', 'bluesky'] }, 'selectedPlatforms has the same entry twice. Remove the duplicate.'],
-  [{ scheduledAt: 5 }, 'scheduledAt must be a text. Send it in that form.'],
-  [{ content: null }, 'content must be an object. Send it in that form.'],
-  [{ content: undefined }, 'content is missing. Add it to the request.'],
+  [{ scheduledAt: 5 }, 'scheduledAt must be a text. Put it in quotes.'],
+  [{ content: null }, 'content must be an object. Put its fields in braces: {}.'],
+  [{ content: undefined }, 'content is missing. Add it to the request body.'],
   [{ correlationId: '' }, 'correlationId is empty. Fill it in.'],
   [{ timezone: 'x'.repeat(101) }, 'timezone must have at most 100 characters. Make it shorter.'],
   [{ status: 'SENT' }, 'status is not allowed. Use DRAFT or PENDING or SCHEDULED.'],

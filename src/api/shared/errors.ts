@@ -6,7 +6,7 @@ import { SecretUnreadableError } from '../../domain/shared/secrets.ts'
 import { ServiceError, validationFailed, type ServiceErrorCode } from '../../domain/shared/service-error.ts'
 import { isDatabaseOutage } from '../../store/mongo-errors.ts'
 import type { ErrorBody } from './schemas/envelope.ts'
-import { toProblems } from './validation-problems.ts'
+import { toProblems, type RequestPart } from './validation-problems.ts'
 
 /** Error responses for Fastify's own error codes; other Fastify errors are mapped by their status. */
 const FRAMEWORK_ERRORS: Record<string, [ServiceErrorCode, string]> = {
@@ -55,7 +55,8 @@ export function toErrorBody(error: ServiceError, requestId: string): ErrorBody {
 
 function toServiceError(error: FastifyError | ServiceError): ServiceError {
   if (error instanceof ServiceError) return error
-  if (error.validation) return validationFailed(toProblems(error.validation))
+  if (error.validation)
+    return validationFailed(toProblems(error.validation, { part: error.validationContext as RequestPart }))
   const known = FRAMEWORK_ERRORS[error.code]
   if (known) return new ServiceError(known[0], known[1], { cause: error })
   if (isDatabaseOutage(error)) return serviceUnavailableError(error)

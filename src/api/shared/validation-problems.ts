@@ -6,18 +6,26 @@ type Issue = FastifySchemaValidationError & { propertyName?: string }
 /** A small body can have thousands of problems. */
 const MAX_PROBLEMS = 100
 
-/**
- * Converts validator issues to problems with messages for people.
- * @param subject names the whole value in messages
- * @param max the problems that are returned, the first ones
- */
+/** The part of a request that was validated. */
+export type RequestPart = 'body' | 'headers' | 'params' | 'querystring'
+
+interface ProblemOptions {
+  part?: RequestPart | undefined
+  /** Names the whole value in messages. */
+  subject?: string
+  /** The problems that are returned, the first ones. */
+  max?: number
+}
+
+/** Converts validator issues to problems with messages for people. */
 export function toProblems(
   issues: Issue[],
-  { subject = 'The request body', max = MAX_PROBLEMS }: { subject?: string; max?: number } = {},
+  { part = 'body', subject = 'The request body', max = MAX_PROBLEMS }: ProblemOptions = {},
 ): Problem[] {
   return takePrimaryIssues(issues, max).map((issue) => {
     const path = toPath(issue)
-    return { path, code: toProblemCode(issue), message: `${path === '' ? subject : path} ${describeIssue(issue)}` }
+    const problem = describeIssue(issue, { path, part })
+    return { path, code: toProblemCode(issue), message: `${path === '' ? subject : path} ${problem}` }
   })
 }
 
@@ -86,19 +94,31 @@ const TYPES: Record<string, string> = {
   array: 'a list',
 }
 
+/** How JSON writes a value of each type. */
+const JSON_FORMS: Record<string, string> = {
+  string: 'Put it in quotes.',
+  integer: 'Write it without quotes.',
+  number: 'Write it without quotes.',
+  boolean: 'Write it without quotes.',
+  object: 'Put its fields in braces: {}.',
+  array: 'Put its entries in brackets: [].',
+}
+
 const FORMATS: Record<string, string> = {
   email: 'must be an email address, such as ann@example.com.',
   'date-time': 'must be a date and time with an offset, such as 2026-05-01T09:30:00Z.',
 }
 
 /** Returns the problem and the remedy as text that follows the path of the value. */
-function describeIssue({ keyword, params }: Issue): string {
+function describeIssue({ keyword, params }: Issue, { path, part }: { path: string; part: RequestPart }): string {
   const limit = Number(params['limit'])
   switch (keyword) {
     case 'required':
-      return 'is missing. Add it to the request.'
+      return part === 'querystring'
+        ? `is missing. Add it to the address: ?${path}=…`
+        : `is missing. Add it to the ${part === 'body' ? 'request body' : part}.`
     case 'type':
-      return `must be ${TYPES[String(params['type'])] ?? String(params['type'])}. Send it in that form.`
+      return describeType(String(params['type']), part)
     case 'enum':
       return `is not allowed. Use ${(params['allowedValues'] as unknown[]).join(' or ')}.`
     case 'propertyNames':
@@ -131,6 +151,12 @@ function describeIssue({ keyword, params }: Issue): string {
     default:
       return 'is not valid. Correct it.'
   }
+}
+
+function describeType(type: string, part: RequestPart): string {
+  const problem = `must be ${TYPES[type] ?? type}.`
+  const form = part === 'body' ? JSON_FORMS[type] : undefined
+  return form ? `${problem} ${form}` : problem
 }
 
 function formatCount(count: number, one: string, many = `${one}s`): string {

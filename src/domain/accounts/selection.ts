@@ -66,7 +66,8 @@ export function chooseAccounts(
     const earlier = recorded.find(({ target }) => target === id)
     if (!account && earlier) return [earlier]
     if (!account) {
-      problems.push({ path, code: 'ACCOUNT_NOT_FOUND', message: `You have no connected account ${id}` })
+      const message = id === '' ? 'The id of an account is empty' : `You have no connected account ${id}`
+      problems.push({ path, code: 'ACCOUNT_NOT_FOUND', message })
       return []
     }
     const { platform } = account

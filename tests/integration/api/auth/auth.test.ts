@@ -198,8 +198,8 @@ describe('login', () => {
     expect(response.json()).toMatchObject({ success: false, statusCode: 400, code: 'VALIDATION_FAILED' })
     expect(response.json().errors).toEqual(
       expect.arrayContaining([
-        { path: 'email', code: 'TYPE', message: 'email must be a text. Send it in that form.' },
-        { path: 'password', code: 'REQUIRED', message: 'password is missing. Add it to the request.' },
+        { path: 'email', code: 'TYPE', message: 'email must be a text. Put it in quotes.' },
+        { path: 'password', code: 'REQUIRED', message: 'password is missing. Add it to the request body.' },
       ]),
     )
   })

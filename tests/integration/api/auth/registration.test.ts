@@ -112,7 +112,7 @@ describe('repeated request-otp calls', () => {
         }
         expect(answers.map(({ statusCode }) => statusCode)).toEqual([201, 201, 429])
         expect(answers[2]!.json()).toMatchObject({
-          message: expect.stringMatching(/^Too many requests\. Try again in \d+ minutes\.$/),
+          message: expect.stringMatching(/^Too many mails were requested\. Try again in \d+ minutes\.$/),
           code: 'RATE_LIMITED',
           bucket: 'otp',
         })
