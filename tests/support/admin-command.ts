@@ -6,7 +6,11 @@ import type { Config } from '../../src/config/schema.ts'
 export async function runAdmin(config: Config, args: string[], input = '') {
   const settings = Object.entries(config).map(([name, value]) => [name, String(value)])
   const child = spawn(process.execPath, ['src/cli/admin.ts', ...args], {
-    env: { PATH: process.env['PATH'], ...Object.fromEntries(settings) },
+    env: {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      ...Object.fromEntries(settings),
+    },
   })
   child.stdin.end(input)
   const exit = new Promise<number | null>((resolve) => child.once('close', resolve))
