@@ -96,7 +96,7 @@ function assertWhole<T extends object>(value: T): T {
 /** @param uses the publications of accounts, by platform */
 export function presentLimits(rules: PlatformRules, uses: Map<Platform, PublicationUse[]>) {
   return mapPlatforms((platform) => {
-    const { text, parts, media, altText } = rules[platform]
+    const { text, uncertainAbove, parts, media, altText } = rules[platform]
     const publications = uses.get(platform)
     const presentKind = (kind: MediaKind) => ({
       ...media[kind],
@@ -105,6 +105,7 @@ export function presentLimits(rules: PlatformRules, uses: Map<Platform, Publicat
     })
     return {
       text: [...text],
+      ...(uncertainAbove && { uncertainAbove }),
       ...(parts && { parts }),
       media: { ...media, image: presentKind('image'), video: presentKind('video') },
       altText,
