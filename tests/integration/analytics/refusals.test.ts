@@ -97,7 +97,8 @@ describe('a refusal by a platform', () => {
 
   it('a run that waits for servers makes its turns less often with its age', async () => {
     await published(['bluesky'], 1)
-    platforms.scriptFor('bluesky').failures.push(failure('rate_limited', 1))
+    // A shorter wait could be over before the turn ends, which would then collect the post.
+    platforms.scriptFor('bluesky').failures.push(failure('rate_limited', 30_000))
     const now = later(0)().getTime()
     const { resumeAt } = await run(activities().collectDuePosts, now - 10 * MINUTE)
     expect(resumeAt! - now).toBeGreaterThanOrEqual(MINUTE)
