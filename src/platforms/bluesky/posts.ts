@@ -14,6 +14,7 @@ import type {
   SearchOptions,
 } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
+import { listSince } from '../shared/list-since.ts'
 import { loadImage, warmUpImages } from '../shared/image-files.ts'
 import { searchRestored } from '../shared/restored-search.ts'
 import { createMediaLimiter } from '../shared/media-limiter.ts'
@@ -208,7 +209,7 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     { startedAt }: DeliveryCheckpoints,
     options: SearchOptions,
   ): Promise<Published | NotFoundResult> {
-    const own = await listSince(startedAt.getTime() - CLOCK_TOLERANCE_MS, account, options)
+    const own = await listRecordsSince(startedAt.getTime() - CLOCK_TOLERANCE_MS, account, options)
     const found = await searchRestored(
       own,
       {
@@ -223,31 +224,29 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
   }
 
   /** Returns the newest first; `null` when there are too many to search. */
-  async function listSince(
+  async function listRecordsSince(
     since: number,
     account: Credentials,
     { signal }: SearchOptions,
   ): Promise<StoredRecord[] | null> {
-    const found: StoredRecord[] = []
-    let cursor: string | undefined
-    for (let page = 0; page < MAX_PAGES; page++) {
-      const params = {
-        repo: account.accountId,
-        collection: POST_COLLECTION,
-        limit: String(PAGE),
-        ...(cursor !== undefined && { cursor }),
-      }
-      const listed = await xrpc.query(
-        { service: services.resolve(account), nsid: 'com.atproto.repo.listRecords', params },
-        readStoredRecords,
-        { signal },
-      )
-      const recent = listed.records.filter(({ value }) => !(Date.parse(String(value.createdAt)) < since))
-      found.push(...recent)
-      cursor = listed.cursor
-      if (cursor === undefined || recent.length < listed.records.length) return found
-    }
-    return null
+    const service = services.resolve(account)
+    const { found, isComplete } = await listSince({
+      since,
+      maxPages: MAX_PAGES,
+      toTime: ({ value }: StoredRecord) => Date.parse(String(value.createdAt)),
+      async load(cursor) {
+        const params = {
+          repo: account.accountId,
+          collection: POST_COLLECTION,
+          limit: String(PAGE),
+          ...(cursor !== undefined && { cursor }),
+        }
+        const call = { service, nsid: 'com.atproto.repo.listRecords', params }
+        const listed = await xrpc.query(call, readStoredRecords, { signal })
+        return { found: listed.records, next: listed.cursor }
+      },
+    })
+    return isComplete ? found : null
   }
 
   /** A URL with the DID stays valid when the account changes its handle. */

@@ -1,3 +1,4 @@
+import { listSince } from '../shared/list-since.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { Credentials, DeliveryCheckpoints, OutgoingPost, SearchOptions, NotFoundResult } from '../contract.ts'
 import type { GraphApi } from '../shared/graph/api.ts'
@@ -46,8 +47,13 @@ export function createSearch({ api, times }: SearchDeps) {
   ): Promise<{ id: string; permalink: string | undefined } | NotFoundResult> {
     const since = delivery.startedAt.getTime() - CLOCK_TOLERANCE_MS
     const list = isVideo(post) ? loadVideos : loadPosts
-    const found = await listSince(since, (after) => list(account, after, options))
-    if (!found) return 'undecidable'
+    const { found, isComplete } = await listSince({
+      since,
+      maxPages: MAX_PAGES,
+      toTime: ({ createdAt }: Candidate) => createdAt,
+      load: (after) => list(account, after, options),
+    })
+    if (!isComplete) return 'undecidable'
     const candidates: Candidate[] = []
     for (const one of found) if (!(await isTakenPost(one, options))) candidates.push(one)
     // Of equal matches the oldest is taken; the others belong to posts that are reconciled later.
@@ -57,23 +63,6 @@ export function createSearch({ api, times }: SearchDeps) {
     const inFlightMs = isVideo(post) ? times.videoInFlightMs : times.inFlightMs
     if (!isNoLongerInFlight(options, false, { ...times, inFlightMs })) return 'in-flight'
     return candidates.some((one) => couldBeSamePost(one, post)) ? 'undecidable' : 'absent'
-  }
-
-  /** Returns the newest first; `null` when there are too many to search. */
-  async function listSince(
-    since: number,
-    load: (after: string | undefined) => Promise<{ found: Candidate[]; next: string | undefined }>,
-  ): Promise<Candidate[] | null> {
-    const all: Candidate[] = []
-    let after: string | undefined
-    for (let page = 0; page < MAX_PAGES; page++) {
-      const { found, next } = await load(after)
-      const recent = found.filter(({ createdAt }) => !(createdAt < since))
-      all.push(...recent)
-      if (next === undefined || recent.length < found.length) return all
-      after = next
-    }
-    return null
   }
 
   async function loadPosts(

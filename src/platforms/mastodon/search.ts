@@ -1,4 +1,5 @@
 import type { Content } from '../../domain/posts/post.ts'
+import { listSince } from '../shared/list-since.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { Credentials, DeliveryCheckpoints, OutgoingPost, SearchOptions, NotFoundResult } from '../contract.ts'
 import { hasDifferentWords } from '../shared/text-difference.ts'
@@ -65,16 +66,17 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
   /** Returns the newest first; `null` when there are too many to search. */
   async function listStatusesSince(since: number, account: Credentials, { signal }: SearchOptions) {
     const path = `/api/v1/accounts/${encodeURIComponent(account.accountId)}/statuses`
-    const found: Status[] = []
-    for (let page = 0; page < MAX_PAGES; page++) {
-      const last = found.at(-1)
-      const params = { limit: String(PAGE), exclude_reblogs: 'true', ...(last && { max_id: last.id }) }
-      const { body } = await api.get(path, params, readStatuses, { token: account.accessToken, signal })
-      const recent = body.filter(({ created_at }) => !(Date.parse(created_at) < since))
-      found.push(...recent)
-      if (body.length === 0 || recent.length < body.length) return found.filter(({ reblog }) => !reblog)
-    }
-    return null
+    const { found, isComplete } = await listSince({
+      since,
+      maxPages: MAX_PAGES,
+      toTime: ({ created_at }: Status) => Date.parse(created_at),
+      async load(next) {
+        const params = { limit: String(PAGE), exclude_reblogs: 'true', ...(next !== undefined && { max_id: next }) }
+        const { body } = await api.get(path, params, readStatuses, { token: account.accessToken, signal })
+        return { found: body, next: body.at(-1)?.id }
+      },
+    })
+    return isComplete ? found.filter(({ reblog }) => !reblog) : null
   }
 
   /** Compares a status with the post. `unclear`: it may be this post with its text changed by the author or the server. */

@@ -1,4 +1,5 @@
 import type { Published } from '../../domain/posts/post.ts'
+import { listSince } from '../shared/list-since.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type {
   CallOptions,
@@ -91,7 +92,7 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
   ): Promise<Published | NotFoundResult> {
     const expected = toTextBlocks(content.text).map(({ text }) => text)
     const found = await searchRestored(
-      await listSince(startedAt.getTime() - CLOCK_TOLERANCE_MS, account, options),
+      await listPostsSince(startedAt.getTime() - CLOCK_TOLERANCE_MS, account, options),
       {
         content,
         toId: ({ id_string }) => id_string,
@@ -106,16 +107,18 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
   }
 
   /** Returns the newest first; `null` when there are too many to search. */
-  async function listSince(since: number, account: Credentials, options: CallOptions): Promise<Post[] | null> {
+  async function listPostsSince(since: number, account: Credentials, options: CallOptions): Promise<Post[] | null> {
     const path = toBlogPath(account, 'posts')
-    const found: Post[] = []
-    for (let page = 0; page < MAX_RESTORED_PAGES; page++) {
-      const posts = await list(path, { limit: String(PAGE), offset: String(page * PAGE) }, account, options)
-      const recent = posts.filter(({ timestamp = Infinity }) => timestamp * SECOND >= since)
-      found.push(...recent)
-      if (posts.length === 0 || recent.length < posts.length) return found
-    }
-    return null
+    const { found, isComplete } = await listSince({
+      since,
+      maxPages: MAX_RESTORED_PAGES,
+      toTime: ({ timestamp = Infinity }: Post) => timestamp * SECOND,
+      async load(offset = '0') {
+        const posts = await list(path, { limit: String(PAGE), offset }, account, options)
+        return { found: posts, next: posts.length === 0 ? undefined : String(Number(offset) + PAGE) }
+      },
+    })
+    return isComplete ? found : null
   }
 
   async function isDraft(draft: string, account: Credentials, options: CallOptions): Promise<boolean> {

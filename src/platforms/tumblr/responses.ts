@@ -45,7 +45,7 @@ const Post = Type.Object({
   /** The id of the draft that became this post; visible to its author only. */
   genesis_post_id: Type.Optional(Type.String()),
   state: Type.Optional(Type.String()),
-  /** Of the publication, seconds since 1970. */
+  /** When it was published, seconds since 1970. */
   timestamp: Type.Optional(Type.Number()),
   content: Type.Optional(
     Type.Array(

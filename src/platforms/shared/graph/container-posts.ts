@@ -1,3 +1,4 @@
+import { listSince } from '../list-since.ts'
 import { isWebUrl } from '../../../domain/shared/links.ts'
 import type { Platform } from '../../../domain/shared/platforms.ts'
 import type { Content, Published } from '../../../domain/posts/post.ts'
@@ -193,25 +194,23 @@ export function createContainerPosts(deps: ContainerPostDeps) {
   }
 
   /** Returns the newest first, and whether these are all. */
-  async function listPostsSince(since: number, account: Credentials, { signal }: CallOptions) {
-    const found: OwnPost[] = []
-    let after: string | undefined
-    for (let page = 0; page < MAX_PAGES; page++) {
-      const params = {
-        fields: `id,${dialect.textField},timestamp,permalink,media_type`,
-        limit: String(PAGE),
-        since: String(Math.floor(since / SECOND)),
-        after,
-      }
-      const call = { token: account.accessToken, signal }
-      const { data, paging } = await api.get(toAccountPath(account, dialect.listPath), params, readOwnPosts, call)
-      const recent = data.filter(({ timestamp }) => !(Date.parse(timestamp) < since))
-      found.push(...recent)
-      after = paging?.cursors?.after
-      const isComplete = after === undefined || data.length === 0 || recent.length < data.length
-      if (isComplete) return { found, isComplete }
-    }
-    return { found, isComplete: false }
+  function listPostsSince(since: number, account: Credentials, { signal }: CallOptions) {
+    const path = toAccountPath(account, dialect.listPath)
+    return listSince({
+      since,
+      maxPages: MAX_PAGES,
+      toTime: ({ timestamp }: OwnPost) => Date.parse(timestamp),
+      async load(after) {
+        const params = {
+          fields: `id,${dialect.textField},timestamp,permalink,media_type`,
+          limit: String(PAGE),
+          since: String(Math.floor(since / SECOND)),
+          after,
+        }
+        const { data, paging } = await api.get(path, params, readOwnPosts, { token: account.accessToken, signal })
+        return { found: data, next: data.length === 0 ? undefined : paging?.cursors?.after }
+      },
+    })
   }
 
   return { prepare, publish, reconcile, readPublicationQuota, warmUp: media.warmUp }
