@@ -15,7 +15,6 @@ import type { StartQueue } from './posts/start-queue.ts'
 import type { StorePost } from './posts/store-post.ts'
 import type { LoginEvents } from './users/login-events.ts'
 import type { WakeWebhooks } from './webhooks/wake-webhooks.ts'
-
 import type { Parts } from './parts.ts'
 
 /** The limits that commands enforce, counted in MongoDB. */
@@ -36,7 +35,7 @@ type LimitName =
   | 'webhookTest'
   | 'webhookUrl'
 
-/** What commands use of their process. A command names no parts: which it uses is in its code. */
+/** The parts of a process that commands use. */
 export interface CommandContext extends Parts {
   config: { FRONTEND_URL: string; UPLOAD_QUOTA_BYTES: number; SIGNUP_EMAIL_VERIFICATION: 'on' | 'off' }
   /** Aborts when the process stops. */

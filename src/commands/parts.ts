@@ -36,7 +36,7 @@ export interface Clients {
   cipher: TokenCipher
 }
 
-/** What the services of a process are built from. */
+/** The parts from which the services of a process are built. */
 export interface Parts extends Stores, Clients {
   clock: Clock
   logger: Logger

@@ -12,6 +12,7 @@ interface Streak {
   since: number
   failedAt: number
   failures: number
+  /** The accounts that failed, up to the number that counts. */
   accounts: Set<string>
   /** The origin that could not be reached. */
   server: string
@@ -60,10 +61,11 @@ export function createOutageGate(toWaitMs: (elapsedMs: number) => number, onRetu
 
   function add(streak: Streak | undefined, accountId: string, failure: CallFailure, now: number): Streak {
     const { since = now, failures = 0, probeAt = 0, askAt = 0, readsPass = false } = streak ?? {}
+    const failed = streak?.accounts ?? new Set<string>()
     return {
       ...{ since, askAt, failedAt: now, failures: failures + 1 },
       ...{ server: failure.server, isUnsent: failure.isUnsent, isAnswered: failure.isAnswered },
-      accounts: (streak?.accounts ?? new Set()).add(accountId),
+      accounts: failed.size < ACCOUNTS_TO_CLOSE ? failed.add(accountId) : failed,
       probeAt: Math.max(probeAt, now + toWaitMs(now - since)),
       readsPass: readsPass && !failure.isRead,
     }

@@ -363,7 +363,7 @@ it('a process with a 512 MB heap survives every response of another server, and 
   expect(slow.map(({ name, url, longestMs }) => `${name} on ${nameOf(url)}: ${longestMs} ms`)).toEqual([])
 }, 300_000)
 
-/** What `read-hostile-responses.ts` prints. */
+/** The output of `read-hostile-responses.ts`. */
 interface ReadResult {
   name: string
   url: string

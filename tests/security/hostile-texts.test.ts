@@ -84,7 +84,7 @@ type Request = [method: string, path: string, body?: object]
 const ALL = ['bluesky', 'threads', 'facebook', 'mastodon', 'tumblr']
 const draft = (text: string) => ({ content: { text }, selectedPlatforms: ALL, status: 'DRAFT' })
 
-/** What a user can repeat without pause, by what is shared with other users. Each returns the requests of a turn. */
+/** Requests that a user can repeat without pause, by the resource that users share. Each function returns those of one turn. */
 const GREED: Record<string, (turn: number) => Request[]> = {
   'checks of posts': () => [['POST', '/api/posts/validate', draft('#é http://a.b/c) @a.b '.repeat(4_000))]],
   'refreshes of accounts': () => ALL.map((platform): Request => ['GET', `/api/platform/${platform}/refresh`]),

@@ -31,7 +31,7 @@ export interface Page {
   username: string | null
   /** The professional account on Instagram that is linked to the page. */
   instagramId: string | null
-  /** What the person may do there. */
+  /** The person's tasks on the page. */
   tasks: string[]
   /** False for a page that is listed without a token. */
   hasToken: boolean

@@ -1,4 +1,4 @@
-/** What the boxes of an MP4 or QuickTime file say about it (ISO/IEC 14496-12:2022, sections 4.2, 8.2.2, 8.4.3 and 8.5.2). */
+/** The properties that an MP4 or QuickTime file states in its boxes (ISO/IEC 14496-12:2022, sections 4.2, 8.2.2, 8.4.3 and 8.5.2). */
 interface Film {
   /** Seconds; 0 if the file does not state it. */
   duration: number

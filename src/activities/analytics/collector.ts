@@ -136,7 +136,8 @@ export function createCollector<Claim>(due: DueRecords<Claim>, deps: CollectorDe
         hasMore &&= collected > 0
       }
       if (isTurnOver()) return getTime()
-      return postpone(isPaused() ? pauseEndsAt() : leftUntil)
+      // A pause that has ended meanwhile has left posts as well.
+      return postpone(pauses.get(name) ?? leftUntil)
     }
 
     /** Makes a run that waits for servers resume less often with its age. */

@@ -22,7 +22,7 @@ interface PushEnd {
 
 /** Pushes notifications. The record stores each device that got the message, so that an attempt continues where the last one ended. */
 export function createPushActivities(deps: WorkerContext) {
-  const { push, pushes, pushTokens, users, planWeights, cipher, clock, metrics } = deps
+  const { push, pushes, pushTokens, users, planWeights, clock, metrics } = deps
   const limiter = createServerLimiter<PushOutcome>(
     { start: MAX_CONCURRENT_CALLS, most: MAX_CONCURRENT_CALLS },
     (outcome) => ({
@@ -109,7 +109,7 @@ export function createPushActivities(deps: WorkerContext) {
 
   async function send(caller: Caller, device: PushDevice, message: PushMessage): Promise<PushOutcome> {
     if (!push) return { kind: 'later', why: 'is not set up', isUnavailable: false }
-    const token = openPushToken({ cipher }, device)
+    const token = openPushToken(deps, device)
     if (token === null) return { kind: 'later', why: 'was not called: the token cannot be read', isUnavailable: false }
     try {
       return await limiter.run(caller, () => push.send(token, message, clock.now()))

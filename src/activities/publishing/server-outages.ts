@@ -11,7 +11,7 @@ import type { Context } from '../../context.ts'
 const PROBE_DEADLINE_MS = 10 * SECOND
 const MAX_SERVERS = 1_000
 
-interface ServerOutagesDeps extends Pick<Context, 'callWindows' | 'clock' | 'metrics'> {
+interface ServerOutagesDeps extends Context {
   callLimiter: CallLimiter
 }
 
@@ -106,13 +106,11 @@ function isUnreachable(error: unknown): error is PlatformError & { unreachable: 
   return error instanceof PlatformError && error.unreachable !== null
 }
 
-interface WakeDeliveriesDeps extends Pick<Context, 'callWindows' | 'posts' | 'orchestrator' | 'clock' | 'logger'> {}
-
 /**
  * Creates a function that ends the waits for a server that has returned: for all processes, and the next due first. Deliveries that a crash
  * leaves out continue with their next probe.
  */
-export function createWakeDeliveries({ callWindows, posts, orchestrator, clock, logger }: WakeDeliveriesDeps) {
+export function createWakeDeliveries({ callWindows, posts, orchestrator, clock, logger }: Context) {
   /** The last known return of each server, milliseconds since the epoch. */
   const returns = new Map<string, number>()
 

@@ -189,7 +189,7 @@ function judgePlatformCall({ error, latencyMs }: PlatformCall, name: string): Ca
   }
 }
 
-/** @param name stands for the origin of a server that answers, but cannot do what it is asked */
+/** @param name the server's name, where the server itself answered with the error */
 export function toCallFailure({ unreachable, certain }: PlatformError, name = ''): Omit<CallFailure, 'isRead'> {
   const isAnswered = unreachable === null
   return { server: unreachable ?? name, isUnsent: !isAnswered && certain, isAnswered }

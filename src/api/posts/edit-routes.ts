@@ -23,7 +23,7 @@ export const editRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
         ...operation('posts', 'replacePost', 'Replace a post', {
           keyScope: 'posts:draft',
           description:
-            'Works until delivery starts. An API key needs `posts:publish` for everything but a draft. Without `scheduledAt` the post keeps its time; null publishes it now, and a past time is refused.',
+            'Works until a call may have sent the post. An API key needs `posts:publish` for everything but a draft. Without `scheduledAt` the post keeps its time; null publishes it now, and a past time is refused.',
           errors: UPDATE_ERRORS,
         }),
         params: PostId,
@@ -43,7 +43,7 @@ export const editRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
         ...operation('posts', 'updatePost', 'Update a post', {
           keyScope: 'posts:draft',
           description:
-            'Works until delivery starts. An API key needs `posts:publish` for everything but a draft. Fields that are not sent stay unchanged, and `timezone` alone does not move the post. `status` PENDING or SCHEDULED publishes a draft. A past `scheduledAt` is refused; null publishes now.',
+            'Works until a call may have sent the post. An API key needs `posts:publish` for everything but a draft. Fields that are not sent stay unchanged, and `timezone` alone does not move the post. `status` PENDING or SCHEDULED publishes a draft. A past `scheduledAt` is refused; null publishes now.',
           errors: UPDATE_ERRORS,
         }),
         params: PostId,

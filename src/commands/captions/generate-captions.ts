@@ -59,7 +59,7 @@ async function generate(
 async function undoOnError<T>(
   work: () => Promise<T>,
   undo: () => Promise<void>,
-  { logger }: Pick<CommandContext, 'logger'>,
+  { logger }: CommandContext,
 ): Promise<T> {
   try {
     return await work()
@@ -70,7 +70,7 @@ async function undoOnError<T>(
 }
 
 /** Decodes the pictures, which must satisfy the rules for avatars. */
-async function readPictures({ avatars, largeTexts }: Pick<CommandContext, 'avatars' | 'largeTexts'>, media: string[]) {
+async function readPictures({ avatars, largeTexts }: CommandContext, media: string[]) {
   const decoded = await largeTexts.readDataUrls(media)
   const problems = await Promise.all(
     decoded.map(async (picture, index): Promise<Problem | null> => {

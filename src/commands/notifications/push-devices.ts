@@ -17,16 +17,12 @@ export async function registerPushDevice(
 }
 
 /** Returns false when the user has no device with this token. */
-export function forgetPushDevice(
-  { pushTokens }: Pick<CommandContext, 'pushTokens'>,
-  userId: string,
-  token: string,
-): Promise<boolean> {
+export function forgetPushDevice({ pushTokens }: CommandContext, userId: string, token: string): Promise<boolean> {
   return pushTokens.remove(userId, hashToken(token))
 }
 
 /** Opens a device's token; null when it cannot be read. */
-export function openPushToken({ cipher }: Pick<CommandContext, 'cipher'>, device: PushDevice): string | null {
+export function openPushToken({ cipher }: CommandContext, device: PushDevice): string | null {
   try {
     return cipher.open(device.sealedToken, pushTokenSecret(device))
   } catch (error) {

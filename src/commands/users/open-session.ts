@@ -45,7 +45,7 @@ export async function openSession(deps: SessionContext, user: User, client: Clie
 }
 
 export function createSessionTokens(
-  { accessTokens }: Pick<SessionContext, 'accessTokens'>,
+  { accessTokens }: SessionContext,
   user: User,
   session: Session,
   token: string,

@@ -30,7 +30,7 @@ const HOST_RUN =
   /[^\u{61c}\u{200e}\u{200f}\u{202a}-\u{202e}\u{2066}-\u{2069}!"#$%&'()*+,/:;<=>?@[\]^`{|}~\0-\x20\x7f\u{85}\u{a0}\u{1680}\u{180e}\u{2000}-\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}\u{feff}\u{fffe}\u{ffff}]+/gu
 const SCHEME = /(?:https?|dat|dweb|ipfs|ipns|ssb|gopher|gemini):\/\/$/i
 const LONGEST_SCHEME = 'gemini://'.length
-/** What may not be directly before a link. */
+/** Characters that no link follows directly. */
 const NOT_BEFORE_LINK = /[a-z0-9@＠$#＃\u{feff}\u{fffe}\u{ffff}]/iu
 const PORT = /:[0-9]+/y
 const PATH = /[^\p{White_Space}<>()?]+/uy

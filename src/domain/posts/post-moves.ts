@@ -10,6 +10,7 @@ import {
   isWaiting,
   UNCLAIMED,
   rollUpPost,
+  toNextKey,
 } from './post-entries.ts'
 import { failure } from './failure.ts'
 import type { DueOrder } from './due-order.ts'
@@ -152,11 +153,18 @@ export function edit(change: PostChange): Move {
   }
 }
 
-/** Failures before the edit do not apply to the edited post, and its next call is another one. The platform's wait stays. */
+/**
+ * Failures before the edit do not apply to the edited post. Its next call is another one, with the next key and the new time. A wait for
+ * the platform stays unless the post is moved to another account.
+ */
 function editEntry({ delivery, ...entry }: PlatformStatus, account: ChosenAccount): PlatformStatus {
   const { turnDueAt: _, ...others } = delivery
   const isMoved = entry.accountId !== undefined && entry.accountId !== account.accountId
-  const fresh = { key: null, startedAt: null, tries: 0, ...(isMoved && { nextAttemptAt: null }) }
+  const fresh = {
+    key: delivery.key && toNextKey(delivery.key),
+    ...{ dueAt: null, startedAt: null, tries: 0 },
+    ...(isMoved && { nextAttemptAt: null, outage: null }),
+  }
   return { ...entry, ...account, ...toCauseFields(null), delivery: { ...others, ...fresh } }
 }
 

@@ -50,7 +50,7 @@ export const SCHEDULED_IN_PAST: Problem = {
     'scheduledAt is in the past and was removed: a draft stays unscheduled, any other post is published immediately',
 }
 
-/** What a past time of a post that is no draft means: now, or a mistake. */
+/** How the past time of a post that is no draft is treated: the post is published now, or refused. */
 export const PAST_TIMES = ['publish', 'refuse'] as const
 export type PastTime = (typeof PAST_TIMES)[number]
 

@@ -61,7 +61,7 @@ export interface SealedField {
   toContext(record: SealedRecord): SecretContext | RecordSecretContext
 }
 
-/** Every place for sealed secrets: what is not in this list keeps its old key in a rotation, and is lost with that key. */
+/** All fields with sealed secrets. A field that is missing here keeps its old key in a rotation, and cannot be read without it. */
 export const SEALED_FIELDS: readonly SealedField[] = [
   { collection: 'accounts', path: 'auth.accessToken', toContext: accountSecret('accessToken') },
   { collection: 'accounts', path: 'auth.tokenSecret', toContext: accountSecret('tokenSecret') },

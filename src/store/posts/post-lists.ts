@@ -85,7 +85,7 @@ export function createPostLists(model: Model<StoredPost>, collection: PostCollec
         .find<WaitingPost>(toWaitingFilter(userId, accountIds), { projection: { status: 1, scheduledAt: 1 }, limit })
         .sort({ createdAt: 1 }),
 
-    /** The posts with an unknown outcome on one of these accounts that is to be reconciled later. */
+    /** The posts whose delivery to one of these accounts has an unknown outcome. */
     async listInDoubt(userId: string, accountIds: readonly string[]): Promise<PostRef[]> {
       const inDoubt = {
         accountId: { $in: [...accountIds] },

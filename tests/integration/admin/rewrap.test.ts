@@ -95,7 +95,7 @@ async function storeSecrets(cipher: TokenCipher) {
       expect(openMail(with_, _id, sealed)).toEqual(words)
     }
     const [device] = await context.pushTokens.listOf(userId)
-    expect(openPushToken({ cipher: with_ }, device!)).toBe('device')
+    expect(openPushToken({ ...context, cipher: with_ }, device!)).toBe('device')
     expect(await applications(with_).find('mastodon https://example.test')).toEqual(application)
     const webhook = (await context.webhooks.find(userId, webhookId))!
     expect(openWebhookSecrets(with_, webhook, new Date())).toEqual([current.secret, before.secret])

@@ -97,11 +97,20 @@ describe('a refusal by a platform', () => {
 
   it('a run that waits for servers makes its turns less often with its age', async () => {
     await published(['bluesky'], 1)
-    // A shorter wait could be over before the turn ends, which would then collect the post.
     platforms.scriptFor('bluesky').failures.push(failure('rate_limited', 30_000))
     const now = later(0)().getTime()
     const { resumeAt } = await run(activities().collectDuePosts, now - 10 * MINUTE)
     expect(resumeAt! - now).toBeGreaterThanOrEqual(MINUTE)
+  })
+
+  it('posts that are left by a pause which ends within the turn are collected in a later turn of the run', async () => {
+    await published(['bluesky'], 1)
+    platforms.scriptFor('bluesky').failures.push(failure('rate_limited', 1))
+    let ticks = 0
+    const ticking = () => later((ticks += 10))()
+    const { skipped, resumeAt } = await collectRun(ticking)
+    expect([skipped, typeof resumeAt]).toEqual([1, 'number'])
+    expect(await collectRun(() => new Date(resumeAt!))).toMatchObject({ saved: 1, resumeAt: null })
   })
 
   it('a pause that outlasts the run leaves the posts to the next one', async () => {

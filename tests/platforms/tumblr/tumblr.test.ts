@@ -293,7 +293,7 @@ describe('media', () => {
     const delivery = newDelivery()
     const items = [
       add(await bytesOf(picture(20, 20).png()), 'image/png', 'A dot'),
-      add(film({ bytes: 300_000 }), 'video/mp4', 'not told'),
+      add(film({ bytes: 300_000 }), 'video/mp4', 'not stated'),
     ]
     const post = newPost('a film', items)
     await world.adapter.prepare(post, as, delivery, options())

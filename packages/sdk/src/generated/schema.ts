@@ -537,7 +537,7 @@ export interface paths {
     get: operations['getPost']
     /**
      * Replace a post
-     * @description Works until delivery starts. An API key needs `posts:publish` for everything but a draft. Without `scheduledAt` the post keeps its time; null publishes it now, and a past time is refused.
+     * @description Works until a call may have sent the post. An API key needs `posts:publish` for everything but a draft. Without `scheduledAt` the post keeps its time; null publishes it now, and a past time is refused.
      */
     put: operations['replacePost']
     post?: never
@@ -550,7 +550,7 @@ export interface paths {
     head?: never
     /**
      * Update a post
-     * @description Works until delivery starts. An API key needs `posts:publish` for everything but a draft. Fields that are not sent stay unchanged, and `timezone` alone does not move the post. `status` PENDING or SCHEDULED publishes a draft. A past `scheduledAt` is refused; null publishes now.
+     * @description Works until a call may have sent the post. An API key needs `posts:publish` for everything but a draft. Fields that are not sent stay unchanged, and `timezone` alone does not move the post. `status` PENDING or SCHEDULED publishes a draft. A past `scheduledAt` is refused; null publishes now.
      */
     patch: operations['updatePost']
     trace?: never

@@ -167,9 +167,14 @@ describe('a post that waits after a definite refusal', () => {
     expect(cancel()(post, T0).status).toBe('CANCELLED')
     const edited = edit({ content: { text: 'Other', mediaItems: [] } })(post, T0)
     expect(edited).toMatchObject({ status: 'PROCESSING', content: { text: 'Other' }, startPending: true })
-    expect(edited.platformStatuses[0]!.delivery).toMatchObject({ key: null, startedAt: null, nextAttemptAt: waitUntil })
+    expect(edited.platformStatuses[0]!.delivery).toMatchObject({ startedAt: null, nextAttemptAt: waitUntil })
+    const keyOf = (called: Post) =>
+      buildClaim(called, 'bluesky', waitUntil)(called, waitUntil).platformStatuses[0]!.delivery.key
+    expect(keyOf(post)).toBe(post.platformStatuses[0]!.delivery.key)
+    expect(keyOf(edited)).toBe(`${keyOf(post)}/1`)
     const moved = edit({ scheduledAt: after(T0, 60_000) })(post, T0)
     expect(moved).toMatchObject({ status: 'SCHEDULED', dueAt: after(T0, 60_000) })
+    expect(claimed(moved, 'bluesky', waitUntil).post.platformStatuses[0]!.delivery.dueAt).toEqual(moved.dueAt)
   })
 
   it('a wait of one account ends when the post is moved to another one', () => {
