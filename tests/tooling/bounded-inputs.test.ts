@@ -48,8 +48,7 @@ test('every file that parses the JSON of others uses the bounded parser', () => 
 })
 
 /** What a file contains that limits how much users take of something that they share. */
-const SHARED_LIMIT =
-  /\bcreate(?:FairLimit|KeyedSemaphore|SlotCounter|CallWindows|RateLimit)\(|rateLimits\.bucket\(|mayTakeSlot\(/
+const SHARED_LIMIT = /\bcreate(?:FairLimit|SlotCounter|CallWindows|RateLimit)\(|rateLimits\.bucket\(|mayTakeSlot\(/
 
 test('the list of shared limits names every file that limits what users share', () => {
   const page = readFileSync(`${ROOT}docs/design/architecture.md`, 'utf8')

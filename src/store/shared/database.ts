@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import mongoose, { type ClientSession } from 'mongoose'
 import { raceAbort } from '../../flow/deadlines.ts'
-import { createKeyedSemaphore } from '../../flow/keyed-semaphore.ts'
+import { createFairLimit } from '../../flow/fair-limit.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import { isDatabaseOutage } from '../mongo-errors.ts'
@@ -50,7 +50,7 @@ function createDatabase(url: string, options: DatabaseOptions, { retriesConnecti
   connection.set('sanitizeFilter', true)
   const connected = connect()
   connected.catch(() => {})
-  const inTurnOfUser = createKeyedSemaphore(1)
+  const inTurnOfUser = createFairLimit({ maxRunning: Infinity, perKey: 1 })
 
   async function connect(): Promise<void> {
     for (;;) {

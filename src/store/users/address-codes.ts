@@ -6,7 +6,7 @@ import { isDuplicateKey } from '../mongo-errors.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { hashKey } from '../shared/rate-limits.ts'
 import { nullable, required, schemaOptions, subdocumentOptions } from '../shared/schema.ts'
-import { createKeyedSemaphore } from '../../flow/keyed-semaphore.ts'
+import { createFairLimit } from '../../flow/fair-limit.ts'
 
 /** Longer than a code and its proof are valid. */
 const RETENTION_MS = HOUR
@@ -67,7 +67,7 @@ export function createAddressCodeStore(connection: Connection, now: () => Date) 
     verifiedUntil: { $gt: now() },
   })
 
-  const queueByAddress = createKeyedSemaphore(1)
+  const queueByAddress = createFairLimit({ maxRunning: Infinity, perKey: 1 })
 
   /**
    * Applies a move to the codes of the address, conditional on the revision of its record. A move that returns null changes

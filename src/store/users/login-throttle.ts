@@ -13,7 +13,7 @@ import { isDuplicateKey } from '../mongo-errors.ts'
 import { nativeCollection } from '../shared/native-collection.ts'
 import { hashKey, toPersonKey, rateLimited, type RateLimits } from '../shared/rate-limits.ts'
 import { required, schemaOptions } from '../shared/schema.ts'
-import { createKeyedSemaphore } from '../../flow/keyed-semaphore.ts'
+import { createFairLimit } from '../../flow/fair-limit.ts'
 
 const WINDOW_MS = 15 * MINUTE
 /** Concurrent attempts on one account per process: as many as the password hasher checks concurrently. */
@@ -92,8 +92,8 @@ export function createLoginThrottle(
   const byDevice = limiter({ name: 'login-device', points: limits.perAccount, windowMs: WINDOW_MS })
   const byAccount = limiter({ name: 'login-account', points: limits.perAccount, windowMs: WINDOW_MS })
   const byAddress = limiter({ name: 'login-address', points: limits.perAddress, windowMs: WINDOW_MS })
-  const queueByClient = createKeyedSemaphore(1)
-  const queueByAccount = createKeyedSemaphore(ACCOUNT_WIDTH)
+  const queueByClient = createFairLimit({ maxRunning: Infinity, perKey: 1 })
+  const queueByAccount = createFairLimit({ maxRunning: Infinity, perKey: ACCOUNT_WIDTH })
 
   const toWindows = ({ email, ipAddress, device }: LoginAttempt): Window[] => {
     const network = toNetwork(ipAddress)
