@@ -1,42 +1,19 @@
 import { cancellationSignal } from '@temporalio/activity'
-import type { AgeClass } from '../../domain/analytics/collection.ts'
-import { chooseById, type AccountCredentials } from '../../commands/accounts/account-credentials.ts'
-import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
-import type { AccountStore } from '../../store/accounts/accounts.ts'
+import { chooseById } from '../../commands/accounts/account-credentials.ts'
+import type { Context } from '../../context.ts'
 import { parseConnectionId, type CollectorTurn, type RefreshInput } from '../../workflows/contract/analytics.ts'
 import { DAY, HOUR, SECOND } from '../../domain/shared/times.ts'
 import { createCallLimiter } from '../shared/call-limiter.ts'
 import { withHeartbeat } from '../shared/heartbeat.ts'
 import { retryAfter } from '../shared/retry-after.ts'
 import { createCallAccount } from './call-account.ts'
-import { createCollectFollowers, type CollectFollowersDeps } from './collect-followers.ts'
-import { createCollectPosts, type CollectPostsDeps } from './collect-posts.ts'
+import { createCollectFollowers } from './collect-followers.ts'
+import { createCollectPosts } from './collect-posts.ts'
 import { createCollector } from './collector.ts'
 import { createDueFollowers } from './due-followers.ts'
 import { createDuePosts } from './due-posts.ts'
 import { createRefreshMetrics } from './refresh-metrics.ts'
 import { createReplayDeadLetter } from './replay-dead-letter.ts'
-
-export interface CollectionSettings {
-  ages: AgeClass[]
-  intervalMs: number
-  retentionMs: number
-  deletionGraceMs: number
-  callsInFlight: number
-  timeoutMs: number
-}
-
-export interface AnalyticsDeps
-  extends
-    Omit<CollectPostsDeps, 'callAccount' | 'followers' | 'collection' | 'accounts'>,
-    Omit<CollectFollowersDeps, 'callAccount' | 'accounts' | 'deadLetters'> {
-  accounts: AccountStore
-  credentials: AccountCredentials
-  deadLetters: DeadLetterStore
-  collection: CollectionSettings
-  /** Aborts when the worker stops. */
-  draining: AbortSignal
-}
 
 /** The metrics of the call limiter count deliveries only. */
 const UNCOUNTED = { callDequeued: () => {}, callRejected: () => {} }
@@ -46,20 +23,17 @@ const MARGIN_MS = 30 * SECOND
 const MAX_RUN_MS = 6 * HOUR
 
 /** Every activity may be killed at any point and repeated: what it has claimed is due again when the lease ends. */
-export function createAnalyticsActivities(deps: AnalyticsDeps) {
-  const { collection } = deps
-  const { timeoutMs, callsInFlight } = collection
+export function createAnalyticsActivities(context: Context) {
+  const { callsInFlight, intervalMs } = context.collection
   // Deliveries have a limiter of their own, so that no post waits for metrics.
   const callLimiter = createCallLimiter({ start: callsInFlight, most: callsInFlight }, UNCOUNTED)
-  const callAccount = createCallAccount({ ...deps, timeoutMs, callLimiter })
-  const followers = createCollectFollowers({ ...deps, callAccount })
-  const collectPosts = createCollectPosts({ ...deps, callAccount, followers })
-  const refreshMetrics = createRefreshMetrics({ ...deps, collectPosts })
-  const runMs = computeRunMs(collection.intervalMs)
-  const collectDuePosts = createCollector(createDuePosts({ ...deps, collectPosts }), { ...deps, runMs })
-  const dueFollowers = createDueFollowers({ ...deps, followers })
-  const collectDueFollowers = createCollector(dueFollowers, { ...deps, runMs: computeRunMs(DAY) })
-  const replayDeadLetter = createReplayDeadLetter({ ...deps, followers, refreshMetrics })
+  const callAccount = createCallAccount(context, callLimiter)
+  const followers = createCollectFollowers(context, callAccount)
+  const collectPosts = createCollectPosts(context, { callAccount, followers })
+  const refreshMetrics = createRefreshMetrics(context, collectPosts)
+  const collectDuePosts = createCollector(context, createDuePosts(context, collectPosts), computeRunMs(intervalMs))
+  const collectDueFollowers = createCollector(context, createDueFollowers(context, followers), computeRunMs(DAY))
+  const replayDeadLetter = createReplayDeadLetter(context, { followers, refreshMetrics })
 
   return {
     /** Collects the metrics of posts for one turn of a collector. */
@@ -80,7 +54,7 @@ export function createAnalyticsActivities(deps: AnalyticsDeps) {
     collectFollowers: (connectionId: string): Promise<'saved' | 'skipped' | 'failed'> =>
       runActivity(async () => {
         const { userId, platform, accountId } = parseConnectionId(connectionId)
-        const account = chooseById(accountId)(await deps.accounts.listConnected(userId), platform)
+        const account = chooseById(accountId)(await context.accounts.listConnected(userId), platform)
         if (!account) return 'skipped'
         const result = await followers.collect(account, cancellationSignal())
         if (result.kind === 'paused') throw retryAfter('Calls to the platform are paused', result.waitMs || undefined)

@@ -1,17 +1,10 @@
-import type { AccountCredentials, ChooseAccount } from '../../commands/accounts/account-credentials.ts'
+import type { ChooseAccount } from '../../commands/accounts/account-credentials.ts'
 import { withFreshLogin } from '../../commands/accounts/fresh-login.ts'
 import type { Platform } from '../../domain/shared/platforms.ts'
 import type { CallOptions, Credentials, PlatformAdapter } from '../../platforms/contract.ts'
 import { PlatformError } from '../../platforms/errors.ts'
-import type { PlatformRegistry } from '../../platforms/registry.ts'
+import type { Context } from '../../context.ts'
 import type { CallLimiter } from '../shared/call-limiter.ts'
-
-interface CallAccountDeps {
-  credentials: AccountCredentials
-  platforms: PlatformRegistry
-  callLimiter: CallLimiter
-  timeoutMs: number
-}
 
 /** One read-only call to a platform with the login of an account. */
 type AccountCall<T> = (adapter: PlatformAdapter, account: Credentials, options: CallOptions) => Promise<T>
@@ -20,7 +13,7 @@ type AccountCall<T> = (adapter: PlatformAdapter, account: Credentials, options: 
  * Makes read-only calls to platforms, each with a deadline and within the call limit of its server. A refused login is renewed once.
  * When it is refused again, the account counts as expired and its owner is notified.
  */
-export function createCallAccount({ credentials, platforms, callLimiter, timeoutMs }: CallAccountDeps) {
+export function createCallAccount({ credentials, platforms, collection }: Context, callLimiter: CallLimiter) {
   /**
    * @param options.choose chooses the account; by default, the default account
    * @returns null when the platform is not connected or not set up
@@ -46,7 +39,7 @@ export function createCallAccount({ credentials, platforms, callLimiter, timeout
       const destination = { platform, server, userId, accountId }
       const answer = await callLimiter.run(destination, async () => {
         signal.throwIfAborted()
-        const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+        const deadline = AbortSignal.any([signal, AbortSignal.timeout(collection.timeoutMs)])
         try {
           return { result: await call(called, used, { signal: deadline }) }
         } catch (error) {

@@ -1,15 +1,10 @@
 import { log } from '@temporalio/activity'
-import type { Clock } from '../../clock.ts'
 import { chooseById } from '../../commands/accounts/account-credentials.ts'
 import { toSlot } from '../../domain/analytics/collection.ts'
 import { DAY, MINUTE } from '../../domain/shared/times.ts'
 import { PlatformError } from '../../platforms/errors.ts'
-import type { PlatformRegistry } from '../../platforms/registry.ts'
-import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
-import type { AccountStore, ConnectedAccount } from '../../store/accounts/accounts.ts'
-import type { SnapshotWriter } from '../../store/analytics/snapshot-writer.ts'
-import type { SnapshotStore } from '../../store/analytics/snapshots.ts'
-import type { UserStore } from '../../store/users/users.ts'
+import type { Context } from '../../context.ts'
+import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
 import type { CallAccount } from './call-account.ts'
 import { classifyCollectionFailure } from './collection-failure.ts'
 
@@ -19,23 +14,12 @@ const FOLLOWERS_VALID_MS = 2 * DAY
 const UNKNOWN_VALID_MS = 15 * MINUTE
 const MAX_UNKNOWN = 1_000
 
-export interface CollectFollowersDeps {
-  accounts: AccountStore
-  users: UserStore
-  platforms: PlatformRegistry
-  snapshots: SnapshotStore
-  deadLetters: DeadLetterStore
-  snapshotWriter: SnapshotWriter
-  callAccount: CallAccount
-  clock: Clock
-}
-
 /** `paused`: the platform asks for no calls for `waitMs`. */
 export type CollectFollowersResult = { kind: 'saved' | 'skipped' | 'failed' } | { kind: 'paused'; waitMs: number }
 
 /** Collects the follower counts of accounts, once a day. */
-export function createCollectFollowers(deps: CollectFollowersDeps) {
-  const { accounts, users, platforms, snapshots, snapshotWriter, callAccount, clock } = deps
+export function createCollectFollowers(context: Context, callAccount: CallAccount) {
+  const { accounts, users, platforms, snapshots, snapshotWriter, deadLetters, clock } = context
 
   const unknownUntil = new Map<string, number>()
 
@@ -116,7 +100,7 @@ export function createCollectFollowers(deps: CollectFollowersDeps) {
         if (collectionFailure.kind === 'no-capacity') return { kind: 'paused', waitMs: 0 }
         if (collectionFailure.kind === 'dead-letter') {
           if (collectionFailure.isUnexpected) log.error('follower collection failed unexpectedly', { error })
-          await deps.deadLetters.add(
+          await deadLetters.add(
             [{ type: 'account', postId: null, userId, platform, accountId: isDefault ? null : _id }],
             collectionFailure.reason,
             clock.now(),

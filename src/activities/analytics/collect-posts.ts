@@ -1,48 +1,19 @@
 import { log } from '@temporalio/activity'
-import type { Clock } from '../../clock.ts'
 import { describeAccount } from '../../commands/accounts/describe-account.ts'
 import { chooseByPlatformId } from '../../commands/accounts/account-credentials.ts'
 import { deriveMetrics } from '../../domain/analytics/analytics.ts'
-import {
-  canBeDeleted,
-  findDueLane,
-  findNextCollection,
-  type AgeClass,
-  type Lane,
-} from '../../domain/analytics/collection.ts'
+import { canBeDeleted, findDueLane, findNextCollection, type Lane } from '../../domain/analytics/collection.ts'
 import { markDeleted } from '../../domain/posts/delivery-moves.ts'
 import { splitIntoChunks } from '../../domain/shared/lists.ts'
 import type { Target } from '../../domain/posts/targets.ts'
-import type { Metrics } from '../../telemetry/metrics.ts'
-import type { PlatformRegistry } from '../../platforms/registry.ts'
-import type { AccountStore } from '../../store/accounts/accounts.ts'
-import type { Database } from '../../store/shared/database.ts'
-import type { DeadLetterStore } from '../../store/analytics/dead-letters.ts'
-import type { PostStore } from '../../store/posts/posts.ts'
-import type { DueMetricsStore, PlannedCollection, PublishedPost, Publisher } from '../../store/analytics/due-metrics.ts'
-import type { UserStore } from '../../store/users/users.ts'
+import type { Context } from '../../context.ts'
+import type { PlannedCollection, PublishedPost, Publisher } from '../../store/analytics/due-metrics.ts'
 import { addCollected, NOTHING_COLLECTED, type Collected } from '../../workflows/contract/analytics.ts'
 import type { CallAccount } from './call-account.ts'
 import type { CollectFollowers } from './collect-followers.ts'
 import { classifyCollectionFailure } from './collection-failure.ts'
 import { isPostDeleted } from '../publishing/record-outcome.ts'
 import type { SnapshotWriter } from '../../store/analytics/snapshot-writer.ts'
-
-export interface CollectPostsDeps {
-  database: Database
-  published: DueMetricsStore
-  posts: PostStore
-  accounts: AccountStore
-  users: UserStore
-  platforms: PlatformRegistry
-  deadLetters: DeadLetterStore
-  clock: Clock
-  metrics: Metrics
-  collection: { ages: AgeClass[]; deletionGraceMs: number }
-  callAccount: CallAccount
-  followers: Pick<CollectFollowers, 'findCurrent'>
-  snapshotWriter: SnapshotWriter
-}
 
 /** A published post whose metrics are collected. */
 export interface WantedPost {
@@ -74,11 +45,16 @@ interface CollectOptions {
   isRequested?: boolean
 }
 
+interface AccountReads {
+  callAccount: CallAccount
+  followers: CollectFollowers
+}
+
 const NOTHING: CollectedBatch = { ...NOTHING_COLLECTED, end: 'done' }
 
 /** Collects the metrics of posts of one account, in as few calls as its platform allows. */
-export function createCollectPosts(deps: CollectPostsDeps) {
-  const { published, accounts, users, platforms, clock, collection, callAccount, followers, snapshotWriter } = deps
+export function createCollectPosts(context: Context, { callAccount, followers }: AccountReads) {
+  const { published, accounts, users, platforms, clock, collection, snapshotWriter } = context
 
   /** Reads the counts of posts with the account that they were published on. Other accounts cannot read them. */
   async function readCounts({ userId, platform, publishedBy, posts }: PostBatch, signal: AbortSignal) {
@@ -103,7 +79,7 @@ export function createCollectPosts(deps: CollectPostsDeps) {
 
   async function markPostDeleted({ userId }: PostBatch, postId: string, target: Target): Promise<void> {
     try {
-      await deps.posts.transition({ _id: postId, userId }, markDeleted(target))
+      await context.posts.transition({ _id: postId, userId }, markDeleted(target))
     } catch (error) {
       if (!isPostDeleted(error)) throw error
     }
@@ -167,7 +143,7 @@ export function createCollectPosts(deps: CollectPostsDeps) {
     if (collectionFailure.isUnexpected) log.error('metrics collection failed unexpectedly', { error })
     const postIds = posts.map(({ postId }) => postId)
     // A post that its owner deletes meanwhile gets no dead letter.
-    await deps.database.transaction(async (session) => {
+    await context.database.transaction(async (session) => {
       const storable = await published.findStorable(batch, { userId, postIds }, session)
       const current = posts.filter(({ postId }) => storable.has(postId))
       await published.planNext(batch, planNext({ userId, posts: current }), { session })
@@ -178,7 +154,7 @@ export function createCollectPosts(deps: CollectPostsDeps) {
         platform,
         accountId: target,
       }))
-      await deps.deadLetters.add(letters, collectionFailure.reason, clock.now(), session)
+      await context.deadLetters.add(letters, collectionFailure.reason, clock.now(), session)
     })
     return { ...NOTHING, failed: posts.length }
   }
@@ -192,7 +168,7 @@ export function createCollectPosts(deps: CollectPostsDeps) {
       options.signal.throwIfAborted()
       result = await handleFailure(error, batch)
     }
-    deps.metrics.metricsCollected(batch.platform, result)
+    context.metrics.metricsCollected(batch.platform, result)
     return result
   }
 

@@ -1,10 +1,9 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity'
-import type { Clock } from '../../clock.ts'
 import type { Lane } from '../../domain/analytics/collection.ts'
 import { PLATFORMS, type Platform } from '../../domain/shared/platforms.ts'
 import { MINUTE, SECOND } from '../../domain/shared/times.ts'
 import type { PlatformAdapter } from '../../platforms/contract.ts'
-import type { PlatformRegistry } from '../../platforms/registry.ts'
+import type { Context } from '../../context.ts'
 import { addCollected, NOTHING_COLLECTED, type CollectorTurn } from '../../workflows/contract/analytics.ts'
 import { allSettledOrThrow } from '../shared/all-settled.ts'
 import type { CollectedBatch } from './collect-posts.ts'
@@ -35,19 +34,15 @@ export interface DueRecords<Claim> {
   collect(claim: Claim, options: { signal: AbortSignal; isOver: () => boolean }): Promise<CollectedBatch>
 }
 
-interface CollectorDeps {
-  platforms: PlatformRegistry
-  clock: Clock
-  /** Aborts when the worker stops. */
-  draining: AbortSignal
-  collection: { callsInFlight: number; timeoutMs: number }
-  /** A run ends this long after its start. What it leaves stays due. */
-  runMs: number
-}
-
-/** Collects what is due, in a lane per server, so that no server waits for another. */
-export function createCollector<Claim>(due: DueRecords<Claim>, deps: CollectorDeps) {
-  const { platforms, clock, draining, collection, runMs } = deps
+/**
+ * Collects what is due, in a lane per server, so that no server waits for another.
+ * @param runMs a run ends this long after its start. What it leaves stays due
+ */
+export function createCollector<Claim>(
+  { platforms, clock, draining, collection }: Context,
+  due: DueRecords<Claim>,
+  runMs: number,
+) {
   const leaseMs = CLAIM_MS + collection.timeoutMs
   const getTime = () => clock.now().getTime()
   /** When each lane's pause ends. */

@@ -1,19 +1,16 @@
-import type { Clock } from '../../clock.ts'
 import { toSlot } from '../../domain/analytics/collection.ts'
 import { DAY } from '../../domain/shared/times.ts'
-import type { AccountStore, ConnectedAccount } from '../../store/accounts/accounts.ts'
+import type { Context } from '../../context.ts'
+import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
 import { NOTHING_COLLECTED } from '../../workflows/contract/analytics.ts'
 import type { CollectFollowers } from './collect-followers.ts'
 import type { DueRecords } from './collector.ts'
 
-interface DueFollowersDeps {
-  accounts: AccountStore
-  clock: Clock
-  followers: Pick<CollectFollowers, 'collect'>
-}
-
 /** Claims accounts whose follower count is due, the longest due first. */
-export function createDueFollowers({ accounts, clock, followers }: DueFollowersDeps): DueRecords<ConnectedAccount> {
+export function createDueFollowers(
+  { accounts, clock }: Context,
+  followers: CollectFollowers,
+): DueRecords<ConnectedAccount> {
   return {
     isSupported: (adapter) => adapter.followers !== undefined,
 

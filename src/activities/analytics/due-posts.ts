@@ -1,22 +1,17 @@
-import type { Clock } from '../../clock.ts'
 import { findDueLane, type Lane } from '../../domain/analytics/collection.ts'
-import type { PlatformRegistry } from '../../platforms/registry.ts'
-import type { DueMetricsStore, PublishedPost } from '../../store/analytics/due-metrics.ts'
+import type { Context } from '../../context.ts'
+import type { PublishedPost } from '../../store/analytics/due-metrics.ts'
 import { toWantedPosts, type CollectPosts, type PostBatch } from './collect-posts.ts'
 import type { DueRecords } from './collector.ts'
 
 /** Posts per claim. A claim costs about as much as a call, so one claim is for several calls for single posts. */
 const POSTS_PER_CLAIM = 25
 
-interface DuePostsDeps {
-  published: DueMetricsStore
-  platforms: PlatformRegistry
-  clock: Clock
-  collectPosts: CollectPosts
-}
-
 /** Claims published posts whose metrics are due, in batches of one account. */
-export function createDuePosts({ published, platforms, clock, collectPosts }: DuePostsDeps): DueRecords<PostBatch> {
+export function createDuePosts(
+  { published, platforms, clock }: Context,
+  collectPosts: CollectPosts,
+): DueRecords<PostBatch> {
   /** Claims a page of posts, one account after the other. */
   async function* claimPage(lane: Lane, posts: PublishedPost[], lease: () => Date): AsyncGenerator<PostBatch, void> {
     for (const batch of groupByAccount(lane, posts, clock.now())) {

@@ -1,15 +1,10 @@
 import { cancellationSignal } from '@temporalio/activity'
-import type { DueMetricsStore } from '../../store/analytics/due-metrics.ts'
+import type { Context } from '../../context.ts'
 import type { RefreshInput } from '../../workflows/contract/analytics.ts'
 import { toWantedPosts, type CollectedBatch, type CollectPosts } from './collect-posts.ts'
 
-interface RefreshMetricsDeps {
-  published: DueMetricsStore
-  collectPosts: CollectPosts
-}
-
 /** Collects the metrics of one post on one account, whether or not they are due. */
-export function createRefreshMetrics({ published, collectPosts }: RefreshMetricsDeps) {
+export function createRefreshMetrics({ published }: Context, collectPosts: CollectPosts) {
   /** @returns null when the post is not, or no longer, published there */
   return async function refreshMetrics({
     userId,

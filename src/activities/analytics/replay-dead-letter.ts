@@ -1,19 +1,15 @@
 import { cancellationSignal } from '@temporalio/activity'
 import { chooseByIdOrDefault } from '../../commands/accounts/account-credentials.ts'
-import type { AccountStore } from '../../store/accounts/accounts.ts'
-import type { DeadLetter, DeadLetterStore } from '../../store/analytics/dead-letters.ts'
+import type { Context } from '../../context.ts'
+import type { DeadLetter } from '../../store/analytics/dead-letters.ts'
 import type { CollectFollowers } from './collect-followers.ts'
 import type { RefreshMetrics } from './refresh-metrics.ts'
 
-interface ReplayDeadLetterDeps {
-  accounts: AccountStore
-  deadLetters: DeadLetterStore
-  followers: Pick<CollectFollowers, 'collect'>
-  refreshMetrics: RefreshMetrics
-}
-
 /** Retries a failed collection, and removes its dead letter when nothing is left to collect. */
-export function createReplayDeadLetter({ accounts, deadLetters, followers, refreshMetrics }: ReplayDeadLetterDeps) {
+export function createReplayDeadLetter(
+  { accounts, deadLetters }: Context,
+  { followers, refreshMetrics }: { followers: CollectFollowers; refreshMetrics: RefreshMetrics },
+) {
   return async function replayDeadLetter(letterId: string): Promise<'done' | 'failed' | 'gone'> {
     const letter = await deadLetters.find(letterId)
     if (!letter) return 'gone'

@@ -103,5 +103,3 @@ export function createDeadLetterStore(connection: Connection) {
     },
   }
 }
-
-export type DeadLetterStore = ReturnType<typeof createDeadLetterStore>
