@@ -72,7 +72,7 @@ export async function openCollection(world: World, settings: Record<string, stri
   const app = await buildApp(context)
   await app.listen({ host: '127.0.0.1', port })
   const env = { BENCH_BUNDLE: await world.bundle(), BENCH_REAL_PLATFORMS: 'yes' }
-  const startWorker = () => startChild('worker', config, { env })
+  const startWorker = () => startChild('worker', config, env)
   const worker = await startWorker()
   const connection = await Connection.connect({ address: config.TEMPORAL_ADDRESS })
   const schedule = new ScheduleClient({ connection, namespace: config.TEMPORAL_NAMESPACE }).getHandle(COLLECTION)

@@ -42,19 +42,19 @@ export async function startReceiver({ latencyMs = 0 } = {}) {
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
-/** A post whose visible calls should arrive with these ids at this time, milliseconds since the epoch. */
+/** A post whose visible call should arrive with this id at this time, milliseconds since the epoch. */
 interface Due {
-  ids: string[]
+  id: string
   dueAt: number
 }
 
 /**
- * Returns how late the last call of each post arrived, milliseconds.
+ * Returns how late the call of each post arrived, milliseconds.
  * @throws when a call was early, duplicated or lost, since the lateness of the others is meaningless then
  */
 export function judgeLateness(due: Due[], arrivalsOf: Receiver['arrivalsOf']): number[] {
-  const calls = due.map(({ ids, dueAt }) => ids.map((id) => arrivalsOf(id).map((at) => at - dueAt)))
-  const count = (isWrong: (late: number[]) => boolean) => calls.flat().filter(isWrong).length
+  const calls = due.map(({ id, dueAt }) => arrivalsOf(id).map((at) => at - dueAt))
+  const count = (isWrong: (late: number[]) => boolean) => calls.filter(isWrong).length
   const [early, twice, lost] = [
     count((late) => late.some((ms) => ms < 0)),
     count(({ length }) => length > 1),
@@ -63,7 +63,7 @@ export function judgeLateness(due: Due[], arrivalsOf: Receiver['arrivalsOf']): n
   if (early + twice + lost > 0) {
     throw new Error(`This run is void: ${early} calls were early, ${twice} were sent twice and ${lost} were never sent`)
   }
-  return calls.map((ofPost) => Math.max(...ofPost.flat()))
+  return calls.flat()
 }
 
 /** Waits until every call has arrived, and a little longer to detect duplicates. Returns how late each post was. */
@@ -71,7 +71,7 @@ export async function awaitArrivals(receiver: Receiver, due: Due[]): Promise<num
   const lastAt = Math.max(...due.map(({ dueAt }) => dueAt))
   await delay(Math.max(0, lastAt - Date.now()))
   const giveUpAt = lastAt + GIVE_UP_AFTER_MS + due.length * PATIENCE_MS_PER_POST
-  let missing = due.flatMap(({ ids }) => ids)
+  let missing = due.map(({ id }) => id)
   while (missing.length > 0 && Date.now() < giveUpAt) {
     await delay(100)
     missing = missing.filter((id) => receiver.arrivalsOf(id).length === 0)
@@ -108,9 +108,9 @@ export async function measureLateness(
   for (let attempt = 1; attempt <= TRIES; attempt++) {
     const startedAt = Date.now()
     const firstAt = startedAt + leadMs + SECOND + posts.length * scheduleMs[side.name] * attempt
-    const due: Due[] = posts.map(({ afterMs }) => ({ ids: [], dueAt: Math.round(firstAt + afterMs) }))
+    const due: Due[] = posts.map(({ afterMs }) => ({ id: '', dueAt: Math.round(firstAt + afterMs) }))
     await closedLoop(posts.length, LANES, async (index) => {
-      due[index]!.ids = await side.schedule(posts[index]!.user, due[index]!.dueAt)
+      due[index]!.id = await side.schedule(posts[index]!.user, due[index]!.dueAt)
     })
     scheduleMs[side.name] = (1.5 * (Date.now() - startedAt)) / posts.length
     const isInTime = Date.now() < firstAt - leadMs

@@ -19,7 +19,6 @@ import { measureCapacity } from './groups/capacity.ts'
 import { measureCollection } from './groups/collection.ts'
 import { measureFairness } from './groups/fairness.ts'
 import { measureFootprint } from './groups/footprint.ts'
-import { measureMechanisms } from './groups/mechanisms.ts'
 import { measureRoutes } from './groups/routes.ts'
 import { measureStorage } from './groups/storage.ts'
 import { measureThroughput } from './groups/throughput.ts'
@@ -35,7 +34,6 @@ const GROUPS: Record<string, (world: World, scale: Scale) => Promise<Figure[]>> 
   storage: measureStorage,
   footprint: measureFootprint,
   capacity: measureCapacity,
-  mechanisms: measureMechanisms,
 }
 
 const VERSIONS_OF = ['@temporalio/worker', 'fastify', 'mongoose', 'mongodb']

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
 import type { Platform } from '../src/domain/shared/platforms.ts'
 import type { PlatformAdapter } from '../src/platforms/contract.ts'
@@ -11,20 +10,14 @@ export const INSTANT_PLATFORMS = ['mastodon', 'threads', 'tumblr'] as const sati
 /** Returns the id of a visible call for the receiver. */
 export const toCallId = (postId: string, platform: Platform): string => `${postId}-${platform}`
 
-interface BenchPlatforms {
-  receiver: string | null
-  /** How much later each platform responds than the one before it, milliseconds. */
-  spreadMs: number
-}
-
 /**
  * Returns the instant platforms alone. Their visible call is an HTTP request to the receiver, which records its arrival; without a
  * receiver they make no call.
  */
-export function benchPlatforms({ receiver, spreadMs }: BenchPlatforms): PlatformRegistry {
+export function benchPlatforms(receiver: string | null): PlatformRegistry {
   const pool = receiver === null ? null : new Pool(receiver, { connections: 64 })
   const instant = new Map<Platform, PlatformAdapter>(
-    INSTANT_PLATFORMS.map((platform, index) => [platform, instantAdapter(platform, pool, index * spreadMs)]),
+    INSTANT_PLATFORMS.map((platform) => [platform, instantAdapter(platform, pool)]),
   )
   return {
     find: (platform) => instant.get(platform) ?? null,
@@ -35,7 +28,7 @@ export function benchPlatforms({ receiver, spreadMs }: BenchPlatforms): Platform
   }
 }
 
-function instantAdapter(platform: Platform, pool: Pool | null, latencyMs: number): PlatformAdapter {
+function instantAdapter(platform: Platform, pool: Pool | null): PlatformAdapter {
   return {
     platform,
     async prepare() {},
@@ -44,7 +37,6 @@ function instantAdapter(platform: Platform, pool: Pool | null, latencyMs: number
         const response = await pool.request({ method: 'POST', path: `/${toCallId(postId, platform)}` })
         await response.body.dump()
       }
-      if (latencyMs > 0) await delay(latencyMs)
       const id = randomUUID()
       return { platformPostId: id, platformPostUrl: `https://${platform}.example/${id}` }
     },

@@ -22,19 +22,9 @@ export interface Child {
   stop(): Promise<void>
 }
 
-interface ChildOptions {
-  env?: Record<string, string>
-  /** The folder of a copy of the project to start it from. */
-  root?: string | null
-}
-
 /** Starts a file of bench/processes and resolves when it is ready. It reads its configuration from the environment, like the service. */
-export async function startChild(
-  name: string,
-  config: Config,
-  { env = {}, root = null }: ChildOptions = {},
-): Promise<Child> {
-  const file = join(root ?? PROJECT_ROOT, 'bench', 'processes', `${name}.ts`)
+export async function startChild(name: string, config: Config, env: Record<string, string> = {}): Promise<Child> {
+  const file = join(PROJECT_ROOT, 'bench', 'processes', `${name}.ts`)
   const child = fork(file, {
     env: { ...process.env, ...settingsOf(config), ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

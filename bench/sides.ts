@@ -24,8 +24,8 @@ export interface Side {
   workerPid: number
   /** Publishes immediately to three platforms; resolves when the workflow has ended. */
   publish(lane: number): Promise<void>
-  /** Schedules a post; returns the ids with which its visible calls will arrive at the receiver. */
-  schedule(lane: number, dueAt: number): Promise<string[]>
+  /** Schedules a post; returns the id with which its visible call will arrive at the receiver. */
+  schedule(lane: number, dueAt: number): Promise<string>
   /** Returns the commands to MongoDB so far, by process, kind and collection. */
   countCommands(): Promise<Record<string, number>>
   /** Rejects when the worker ends. */
@@ -43,21 +43,12 @@ interface SideOptions {
 interface OurOptions extends SideOptions {
   /** The number of users. */
   users: number
-  /** The folder of a copy of the project that the worker is started from. */
-  root?: string | undefined
-  /** The platforms of a scheduled post, Mastodon by default. */
-  scheduledOn?: readonly Platform[]
-  /** How much later each platform responds than the one before it, milliseconds. */
-  spreadMs?: number
   /** The plan of each user, Free by default. */
   toPlan?: (user: number) => SubscriptionPlan
 }
 
 /** Opens our side: posts are created by the command, delivered by the worker and the sweeper, and recorded in MongoDB. */
-export async function openOurs(
-  world: World,
-  { users: count, receiver, root, scheduledOn = ['mastodon'], spreadMs = 0, toPlan }: OurOptions,
-) {
+export async function openOurs(world: World, { users: count, receiver, toPlan }: OurOptions) {
   const config = await world.config()
   const { counts, onCommand } = createCommandCounter()
   const context = await createContext(config, { database: await openDatabase(config.MONGODB_URL, { onCommand }) })
@@ -66,8 +57,8 @@ export async function openOurs(
   await context.orchestrator.ensureSearchAttributes()
   await context.orchestrator.ensureSchedules(config.SWEEP_INTERVAL_MS)
   const users = await createUsers(context, count, toPlan)
-  const env = { BENCH_BUNDLE: await world.bundle(root), BENCH_SPREAD_MS: String(spreadMs), ...receiverIn(receiver) }
-  const worker = await startChild('worker', config, { env, root: root ?? null })
+  const env = { BENCH_BUNDLE: await world.bundle(), ...receiverIn(receiver) }
+  const worker = await startChild('worker', config, env)
   const { workflows, close } = await openWorkflows(config)
   const created: { id: string; platforms: readonly Platform[] }[] = []
 
@@ -106,8 +97,7 @@ export async function openOurs(
     publish: async (user: number) => void (await publishAndDescribe(user)),
     /** Without a time, the post is immediate. */
     async schedule(user: number, dueAt?: number) {
-      const id = await create(user, scheduledOn, dueAt)
-      return scheduledOn.map((platform) => toCallId(id, platform))
+      return toCallId(await create(user, ['mastodon'], dueAt), 'mastodon')
     },
     async countCommands() {
       const ofWorker = await worker.ask<typeof counts>('commands')
@@ -153,7 +143,7 @@ export async function openBare(
     async schedule(_lane, dueAt) {
       const id = `${config.TEMPORAL_NAMESPACE}-${next++}`
       await starting.workflows.start('timer', { workflowId: id, taskQueue, args: [{ id, dueAt }] })
-      return [id]
+      return id
     },
     countCommands: async () => ({}),
     verify: async () => {},
@@ -173,7 +163,7 @@ export async function startBareWorker(world: World, config: Config, receiver?: s
     BENCH_WORKER_OPTIONS: JSON.stringify(toWorkerOptions('publishing', config, {})),
     ...receiverIn(receiver),
   }
-  return startChild('bare-worker', config, { env })
+  return startChild('bare-worker', config, env)
 }
 
 /** Opens a client of the run's Temporal. */

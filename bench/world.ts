@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url'
 import { Connection } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker'
-import { PROJECT_ROOT } from '../sandbox/options.ts'
 import { findMongod, startMongod } from '../sandbox/servers/mongod.ts'
 import { findTemporal, startTemporal } from '../sandbox/servers/temporal.ts'
 import { readConfig } from '../src/config/schema.ts'
 import { DAY } from '../src/domain/shared/times.ts'
+import { bundleWorkflows } from '../src/worker/bundle.ts'
 
 /** Starts real servers for one run. Their data is in memory or in a folder that `stop` deletes. */
 export async function startWorld() {
@@ -64,14 +64,8 @@ export async function startWorld() {
         .match(/v(\d[\d.]*)/)?.[1],
       temporalVersion: (await connection.workflowService.getSystemInfo({})).serverVersion ?? 'unknown',
 
-      /** Returns the file with the workflow bundle of a copy of the project. It is built once, so that no worker builds it at its start. */
-      bundle: (root = PROJECT_ROOT) =>
-        bundle(root, async () => {
-          const { bundleWorkflows } = (await import(join(root, 'src/worker/bundle.ts'))) as {
-            bundleWorkflows(): Promise<{ code: string }>
-          }
-          return bundleWorkflows()
-        }),
+      /** Returns the file with the workflow bundle. It is built once, so that no worker builds it at its start. */
+      bundle: () => bundle('service', bundleWorkflows),
 
       /** Returns the file with the bundle of the bare workflows. */
       bareBundle: () =>

@@ -66,7 +66,7 @@ async function measureSingles(ours: Ours, receiver: Receiver, { burst, singles }
     const due = steps.map(async (afterMs, index) => {
       await delay(Math.max(0, firstAt + afterMs - Date.now()))
       const dueAt = Date.now()
-      return { ids: await ours.schedule(LANES + single.length + index), dueAt }
+      return { id: await ours.schedule(LANES + single.length + index), dueAt }
     })
     immediate = await awaitArrivals(receiver, await Promise.all(due))
   })

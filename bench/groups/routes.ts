@@ -40,7 +40,7 @@ export async function measureRoutes(world: World, scale: Scale): Promise<Figure[
   const context = await createContext(config)
   await context.database.createSchema()
   const api = await startChild('api', config)
-  const withoutTemporal = await startChild('api', config, { env: { BENCH_WITHOUT_TEMPORAL: 'yes' } })
+  const withoutTemporal = await startChild('api', config, { BENCH_WITHOUT_TEMPORAL: 'yes' })
   const bare = await startChild('bare-api', config)
   try {
     const scheduledAt = new Date(Date.now() + 30 * DAY).toISOString()

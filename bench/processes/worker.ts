@@ -11,12 +11,9 @@ import { liveHeapMib, serve, setting } from '../processes.ts'
 const config = readConfig(process.env)
 const { counts, onCommand } = createCommandCounter()
 const receiver = process.env['BENCH_RECEIVER'] ?? null
-const spreadMs = Number(process.env['BENCH_SPREAD_MS'] ?? 0)
 const context = await createContext(config, {
   database: await openDatabase(config.MONGODB_URL, { onCommand }),
-  ...(process.env['BENCH_REAL_PLATFORMS'] === undefined && {
-    platforms: benchPlatforms({ receiver, spreadMs }),
-  }),
+  ...(process.env['BENCH_REAL_PLATFORMS'] === undefined && { platforms: benchPlatforms(receiver) }),
 })
 const workers = await startWorkers(context, { workflowBundle: { codePath: setting('BENCH_BUNDLE') } })
 

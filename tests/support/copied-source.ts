@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import ts from 'typescript-5'
 import { PROJECT_ROOT } from '../../sandbox/options.ts'
 
-/** A change of the statement, property or argument that follows `// guard: <anchor>` or `// mechanism: <anchor>` in `src`. */
+/** A change of the statement, property or argument that follows `// guard: <anchor>` in `src`. */
 export interface Replacement {
   anchor: string
   /** Returns the new code for the marked one. Returning the same code is an error. */
@@ -18,14 +18,11 @@ export const never = (code: string): string => code.replace(/^if \((.*)\)(?= (?:
 
 /**
  * Copies the service's source so that it can run, and applies the replacements.
- * @param folders other folders to copy
  * @throws Error that names the anchor when it is missing, not unique or without effect
  */
-export function copySource(root: string, replacements: Replacement[], folders: string[] = []): string {
+export function copySource(root: string, replacements: Replacement[]): string {
   mkdirSync(root, { recursive: true })
-  for (const folder of ['src', ...folders]) {
-    cpSync(join(PROJECT_ROOT, folder), join(root, folder), { recursive: true })
-  }
+  cpSync(join(PROJECT_ROOT, 'src'), join(root, 'src'), { recursive: true })
   cpSync(join(PROJECT_ROOT, 'package.json'), join(root, 'package.json'))
   symlinkSync(join(PROJECT_ROOT, 'node_modules'), join(root, 'node_modules'))
   const paths = globSync('src/**/*.ts', { cwd: root }).map((path) => join(root, path))
@@ -36,7 +33,7 @@ export function copySource(root: string, replacements: Replacement[], folders: s
 function replaceAnchored(paths: string[], { anchor, change }: Replacement): void {
   const found = paths.flatMap((path) => {
     const source = readFileSync(path, 'utf8')
-    const comments = source.matchAll(/^ *\/\/ (?:guard|mechanism): (.+)$/gm)
+    const comments = source.matchAll(/^ *\/\/ guard: (.+)$/gm)
     return [...comments]
       .filter(([, name]) => name === anchor)
       .map(({ 0: { length }, index }) => ({ path, source, end: index + length }))

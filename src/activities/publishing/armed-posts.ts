@@ -52,7 +52,6 @@ export function createArmedPosts(posts: PostStore) {
     async waitWith(post: ArmedFields, wait: (changed: AbortSignal) => Promise<void>): Promise<void> {
       const entry = { post, changed: new AbortController() }
       armed.add(entry)
-      // mechanism: query of armed posts
       if (!isChecking) void keepChecking()
       try {
         await wait(entry.changed.signal)

@@ -40,7 +40,6 @@ export function createFanoutGroups() {
       } finally {
         leave(postId, group)
       }
-      // mechanism: deliveries of a post end together
       if (group.count > 0 && !signal.aborted) await waitForGroup(group.ended.promise, { signal, maxWaitMs })
       return result
     },

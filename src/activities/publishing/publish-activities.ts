@@ -35,7 +35,6 @@ export function createPublishActivities(deps: WorkerContext) {
   const { attemptDelivery, prepareAhead } = createDeliveryAttempts({
     ...deps,
     wakeDeliveries,
-    // mechanism: adaptive call limit
     callLimiter: createCallLimiter({ start: callsInFlight, most: callsInFlight * MOST_GROWTH }, deps.metrics, {
       now: () => deps.clock.now().getTime(),
       onReturn: (held) => void wakeDeliveries(held),

@@ -33,7 +33,6 @@ export interface PlannedPlatform {
 export function toPublishPlan(post: Post): PublishPlan | null {
   if (post.dueAt === null || post.status === 'DRAFT' || post.status === 'CANCELLED') return null
   const dueAt = post.dueAt.getTime()
-  // mechanism: arming by rank
   const armAt = dueAt - armLeadMs(post._id, post.dueRank)
   const open = post.platformStatuses.filter(({ status }) => status === 'pending' || status === 'processing')
   if (open.length === 0) return null

@@ -21,7 +21,7 @@ const ofApi = createCommandCounter()
 const ofWorker = createCommandCounter()
 
 beforeAll(async () => {
-  const platforms = benchPlatforms({ receiver: null, spreadMs: 0 })
+  const platforms = benchPlatforms(null)
   api = await apiWorld(DELIVERING, { platforms, onCommand: ofApi.onCommand })
   const database = await openDatabase(api.context.config.MONGODB_URL, { onCommand: ofWorker.onCommand })
   worker = await createContext(api.context.config, { platforms, database })
