@@ -14,6 +14,7 @@ import { toTarget } from '../../domain/posts/targets.ts'
 import type { TimelineEvent } from '../../domain/posts/timeline.ts'
 import type { ListedPost } from '../../store/posts/shorten-posts.ts'
 import type { PostSnapshot } from '../../store/analytics/snapshots.ts'
+import { toETag } from '../shared/etags.ts'
 import { toInstant } from '../shared/schemas/common.ts'
 import { presentSnapshots } from '../shared/schemas/snapshot.ts'
 import type { ListedPostView } from './schemas/list.ts'
@@ -40,6 +41,7 @@ export function presentPost(post: Post): PostView {
     metadata: { source: post.metadata.source },
     createdAt: post.createdAt.toISOString(),
     updatedAt: post.updatedAt.toISOString(),
+    etag: toETag(post),
   }
 }
 
@@ -149,7 +151,7 @@ function presentMediaItem({
   return { storageKey, storageUrl, mimeType, ...present } as PostView['content']['mediaItems'][number]
 }
 
-/** Converts the result of a create, an update or a duplicate. */
+/** Converts the result of a create or a duplicate. */
 export function presentCreatedPost({ postId, status, scheduledAt, warnings }: CreatedPost) {
   return {
     postId,

@@ -66,6 +66,7 @@ describe('GET /api/posts', () => {
             metadata: { source: 'api' },
             createdAt: expect.stringMatching(/Z$/),
             updatedAt: expect.stringMatching(/Z$/),
+            etag: '"0"',
           },
         ],
         total: 1,
