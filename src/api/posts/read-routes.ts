@@ -121,10 +121,10 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
         response: { 200: success(PostTimeline), ...errorResponses },
       },
     },
-    async ({ params: { postId }, user }) => {
+    async ({ params: { postId }, user, log }) => {
       const events = await context.posts.readTimeline(user.userId, postId)
       if (!events) throw postNotFound()
-      return ok('Post timeline fetched successfully', presentTimeline(postId, events))
+      return ok('Post timeline fetched successfully', presentTimeline(postId, events, log))
     },
   )
 
