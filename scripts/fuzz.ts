@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz [-- --examples <n>]`: sends generated requests to every route of the API, as a user and as an admin, and judges the
- * responses by the OpenAPI document. `npm run test:deep -- security` does the same with fewer requests.
+ * `npm run fuzz [-- --examples <n>]`: sends generated requests, CSV files and forms to every route of the API, as a user and as an admin, and
+ * judges the responses by the OpenAPI document. `npm run test:deep -- security` does the same with fewer requests.
  */
 import { parseArgs } from 'node:util'
 

@@ -43,7 +43,10 @@ const CALLS: Record<MethodPath<Client>, (page: InPage) => Promise<unknown>> = {
   'posts.list': ({ client }) => client.posts.list(),
   'posts.iterate': async ({ client, draft, first }) => (await draft()) && first(client.posts.iterate()),
   'posts.get': async ({ client, draft }) => client.posts.get(await draft()),
-  'posts.update': async ({ client, draft }) => client.posts.update(await draft(), { content: { text: 'Changed' } }),
+  'posts.update': async ({ client, draft }) => {
+    const { _id, etag } = await client.posts.get(await draft())
+    return client.posts.update(_id, { content: { text: 'Changed' } }, { ifMatch: etag })
+  },
   'posts.cancel': async ({ client }) => {
     const scheduledAt = new Date(Date.now() + 3_600_000).toISOString()
     const later = { content: { text: 'Later' }, selectedPlatforms: ['bluesky' as const], scheduledAt }
@@ -77,7 +80,10 @@ const CALLS: Record<MethodPath<Client>, (page: InPage) => Promise<unknown>> = {
   'webhooks.create': async ({ client, webhook }) => client.webhooks.delete(await webhook()),
   'webhooks.list': ({ client }) => client.webhooks.list(),
   'webhooks.get': async ({ client, webhook }) => client.webhooks.get(await webhook()),
-  'webhooks.update': async ({ client, webhook }) => client.webhooks.update(await webhook(), { description: 'CRM' }),
+  'webhooks.update': async ({ client, webhook }) => {
+    const { id, etag } = await client.webhooks.get(await webhook())
+    return client.webhooks.update(id, { description: 'CRM' }, { ifMatch: etag })
+  },
   'webhooks.delete': async ({ client, webhook }) => client.webhooks.delete(await webhook()),
   'webhooks.rotateSecret': async ({ client, webhook }) => client.webhooks.rotateSecret(await webhook()),
   'webhooks.test': async ({ client, webhook }) => client.webhooks.test(await webhook()),

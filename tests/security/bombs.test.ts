@@ -19,6 +19,7 @@ import {
   OTHER_BODIES,
   QUERIES,
 } from '../support/hostile-bodies.ts'
+import { listOperations, type Operation } from '../support/operations.ts'
 import { createProcesses, waitForExit, waitForLogEntry } from '../support/processes.ts'
 import { testContext } from '../support/servers.ts'
 
@@ -97,48 +98,11 @@ async function send({
   return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0), answer }
 }
 
-/** An operation of the OpenAPI document. */
-interface Operation {
-  method: string
-  /** With an id that no record has. */
-  path: string
-  /** The content types that it takes. */
-  types: string[]
-  /** The parameters of its query. */
-  query: string[]
-  isAnonymous: boolean
-}
-
-async function listOperations(): Promise<Operation[]> {
-  const { paths } = (await (await fetch(`http://127.0.0.1:${port}/api/openapi.json`)).json()) as OpenApi
-  const listed = Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, { requestBody, parameters = [], security = [] }]) => ({
-      method: method.toUpperCase(),
-      path: path.replaceAll(/\{\w+\}/g, '0'.repeat(24)),
-      types: Object.keys(requestBody?.content ?? {}),
-      query: parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name),
-      isAnonymous: security.length === 0 || security.some((one) => Object.keys(one).length === 0),
-    })),
-  )
-  // Socket.IO is not part of the document.
-  const socketIo = {
-    method: 'POST',
-    path: '/socket.io?EIO=4&transport=polling',
-    types: [],
-    query: [],
-    isAnonymous: true,
-  }
-  return [...listed, socketIo]
-}
-
-interface OpenApi {
-  paths: Record<string, Record<string, DocumentedOperation>>
-}
-
-interface DocumentedOperation {
-  requestBody?: { content: Record<string, unknown> }
-  parameters?: { in: string; name: string }[]
-  security?: Record<string, unknown>[]
+/** The operations of the document, and Socket.IO, which is not part of it. */
+async function listAllOperations(): Promise<Operation[]> {
+  const path = '/socket.io?EIO=4&transport=polling'
+  const socketIo = { method: 'POST', path, types: [], query: [], isAnonymous: true, statuses: [] }
+  return [...(await listOperations(`http://127.0.0.1:${port}`)), socketIo]
 }
 
 function signInFor({ path }: Operation): Promise<SignedIn> {
@@ -253,7 +217,7 @@ it(
   'an API with a 512 MB heap refuses the corpus on every route, in every format that the route reads, and answers health checks',
   { timeout: 300_000 },
   async () => {
-    const operations = await listOperations()
+    const operations = await listAllOperations()
     expect(operations.length).toBeGreaterThan(100)
     const wrong: string[] = []
     const statuses = new Set<number>()

@@ -56,8 +56,9 @@ function repeatNames(length: number, names: readonly string[], value: string): s
 export const HEADERS: Record<string, (length: number) => Record<string, string>> = {
   ...Object.fromEntries(
     [
-      ...['accept', 'content-type', 'idempotency-key', 'if-none-match', 'last-event-id', 'origin', 'prefer'],
-      ...['stripe-signature', 'traceparent', 'user-agent', 'x-forwarded-for', 'x-request-id', 'x-verification-token'],
+      ...['accept', 'content-type', 'idempotency-key', 'if-match', 'if-none-match', 'last-event-id', 'origin'],
+      ...['prefer', 'stripe-signature', 'traceparent', 'user-agent', 'x-forwarded-for', 'x-request-id'],
+      'x-verification-token',
     ].map((name) => [name, (length: number) => ({ [name]: 'a, '.repeat(length / 3) })]),
   ),
   authorization: (length) => ({ authorization: `Bearer ${'a.'.repeat(length / 2)}` }),

@@ -32,7 +32,7 @@ export function createClient(options: ClientOptions) {
   ): Promise<Data<Operation<M, P>>> {
     const { path: pathParameters, ...rest } = (call ?? {}) as {
       path?: Record<string, string>
-    } & Pick<TransportRequest, 'query' | 'body' | 'signal' | 'idempotencyKey'>
+    } & Pick<TransportRequest, 'query' | 'body' | 'signal' | 'idempotencyKey' | 'ifMatch'>
     const body = await transport.sendForJson<{ data?: unknown }>({ method, path, pathParameters, ...rest })
     return (body.data ?? body) as Data<Operation<M, P>>
   }

@@ -29,6 +29,8 @@ export interface CallOptions {
   signal?: AbortSignal | undefined
   /** For operations that accept one; the default is a random key for each call. */
   idempotencyKey?: string | undefined
+  /** For edits: the `etag` that was read. The call fails with `PRECONDITION_FAILED` when the record has changed since. */
+  ifMatch?: string | undefined
 }
 
 /** The arguments of a call: parameters and body of its operation, and the options of every call. */

@@ -37,6 +37,7 @@ export interface TransportRequest {
   rawBody?: { content: Blob | string; contentType: string } | undefined
   headers?: Record<string, string> | undefined
   idempotencyKey?: string | undefined
+  ifMatch?: string | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -156,6 +157,7 @@ function buildHeaders({
   rawBody,
   headers,
   idempotencyKey,
+  ifMatch,
 }: TransportRequest): Record<string, string> {
   const contentType = rawBody?.contentType ?? (body === undefined ? undefined : 'application/json')
   return {
@@ -163,6 +165,7 @@ function buildHeaders({
     ...(contentType === undefined ? {} : { 'content-type': contentType }),
     // The same key in every try, so that the service acts once.
     ...(acceptsIdempotencyKey(method, path) ? { 'idempotency-key': idempotencyKey ?? crypto.randomUUID() } : {}),
+    ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
     ...headers,
   }
 }

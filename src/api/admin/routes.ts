@@ -167,7 +167,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = asyn
     async (request) => {
       const { id } = request.params
       const events = await readTimelineAsAdmin(context, toActor(request), id)
-      return { message: 'Post timeline found', data: presentTimeline(id, events) }
+      return { message: 'Post timeline found', data: presentTimeline(id, events, request.log) }
     },
   )
 

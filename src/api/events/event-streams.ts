@@ -6,6 +6,7 @@ import { ServiceError } from '../../domain/shared/service-error.ts'
 import { SECOND } from '../../domain/shared/times.ts'
 import type { RequestUser } from '../shared/identity.ts'
 import { createMultiMap } from '../shared/multi-map.ts'
+import { presentAll } from '../shared/odd-records.ts'
 import type { ChangeHold, SharedChanges } from '../shared/shared-changes.ts'
 import type { RecordChange } from '../../store/shared/change-stream.ts'
 import { readRange } from './read-feed.ts'
@@ -172,7 +173,7 @@ export function createEventStreams(
         woken = Promise.withResolvers()
         const { events: found, examinedTo, latest } = await events.page(user.userId, { after, types, limit: PAGE })
         if (found.length > 0) {
-          yield found.map(formatEvent).join('')
+          yield presentAll(found, formatEvent, logger).join('')
           announced = found.at(-1)!.sequence
         }
         after = examinedTo

@@ -21,7 +21,7 @@ export const HEADERS: Record<
     ...toTextHeader('Seconds to wait before the next request'),
     schema: { type: 'integer', minimum: 0 },
   },
-  ETag: toTextHeader('Version of the response; send it back as `If-None-Match`'),
+  ETag: toTextHeader('Version of the response, for `If-None-Match` or `If-Match`'),
   'WWW-Authenticate': toTextHeader('The authentication scheme'),
   'Set-Cookie': toTextHeader('Sets or clears a cookie that only the API reads'),
   Location: { ...toTextHeader('URL where the browser continues'), schema: { type: 'string', format: 'uri' } },

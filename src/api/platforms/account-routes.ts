@@ -112,14 +112,14 @@ export const accountRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
         response: { 200: success(DisconnectedSchema), ...errorResponses },
       },
     },
-    async ({ user, params: { accountId }, query: { movePostsTo }, deadline: signal }) => {
+    async ({ user, params: { accountId }, query: { movePostsTo }, deadline: signal, log }) => {
       let movedPosts = 0
       if (movePostsTo !== undefined) {
         assertScope(user, 'posts:publish')
         movedPosts = await movePosts(context, user.userId, { from: accountId, to: movePostsTo, signal })
       }
       const disconnected = await disconnectAccount(context, user.userId, accountId)
-      return ok('Account disconnected', { ...presentDisconnected(disconnected), movedPosts })
+      return ok('Account disconnected', { ...presentDisconnected(disconnected, log), movedPosts })
     },
   )
 

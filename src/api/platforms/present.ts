@@ -8,6 +8,7 @@ import { SECOND } from '../../domain/shared/times.ts'
 import { MAX_UPLOAD_BYTES, type MediaKind, type PlatformRules } from '../../domain/posts/posting-rules.ts'
 import type { Profile } from '../../platforms/contract.ts'
 import { findDefault, type ConnectedAccount } from '../../store/accounts/accounts.ts'
+import type { WaitingPost } from '../../store/posts/post-lists.ts'
 import { presentAll } from '../shared/odd-records.ts'
 import { toInstant } from '../shared/schemas/common.ts'
 import type { AccountView, PresentedAccount } from './schema.ts'
@@ -44,16 +45,18 @@ export function presentOffer({ platform, accounts }: Offer) {
   }
 }
 
-export function presentDisconnected({ waitingPosts, waitingTotal }: Disconnected) {
+export function presentDisconnected(
+  { waitingPosts, waitingTotal }: Disconnected,
+  log: Pick<FastifyBaseLogger, 'error'>,
+) {
+  const presentWaiting = ({ _id, status, scheduledAt }: WaitingPost) => {
+    return { postId: _id, status, scheduledAt: toInstant(scheduledAt) }
+  }
   return {
     connected: false,
     movedPosts: 0,
     waitingTotal,
-    waitingPosts: waitingPosts.map(({ _id, status, scheduledAt }) => ({
-      postId: _id,
-      status,
-      scheduledAt: toInstant(scheduledAt),
-    })),
+    waitingPosts: presentAll(waitingPosts, presentWaiting, log),
   }
 }
 

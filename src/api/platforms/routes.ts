@@ -220,9 +220,9 @@ export const platformRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
           response: { 200: success(DisconnectedSchema), ...errorResponses },
         },
       },
-      async ({ user }) => {
+      async ({ user, log }) => {
         const disconnected = await disconnectPlatform(context, user.userId, platform)
-        return ok(`${label} disconnected`, presentDisconnected(disconnected))
+        return ok(`${label} disconnected`, presentDisconnected(disconnected, log))
       },
     )
   }

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { CreatedPost } from '../../commands/posts/create-post.ts'
 import {
   DELIVERY_STATUSES,
@@ -14,6 +14,8 @@ import { toTarget } from '../../domain/posts/targets.ts'
 import type { TimelineEvent } from '../../domain/posts/timeline.ts'
 import type { ListedPost } from '../../store/posts/shorten-posts.ts'
 import type { PostSnapshot } from '../../store/analytics/snapshots.ts'
+import { toETag } from '../shared/etags.ts'
+import { presentAll } from '../shared/odd-records.ts'
 import { toInstant } from '../shared/schemas/common.ts'
 import { presentSnapshots } from '../shared/schemas/snapshot.ts'
 import type { ListedPostView } from './schemas/list.ts'
@@ -40,6 +42,7 @@ export function presentPost(post: Post): PostView {
     metadata: { source: post.metadata.source },
     createdAt: post.createdAt.toISOString(),
     updatedAt: post.updatedAt.toISOString(),
+    etag: toETag(post),
   }
 }
 
@@ -73,26 +76,30 @@ export function presentProgress(post: Post): PostProgressView {
   }
 }
 
-export function presentTimeline(postId: string, events: TimelineEvent[]): PostTimelineView {
+export function presentTimeline(
+  postId: string,
+  events: TimelineEvent[],
+  log: Pick<FastifyBaseLogger, 'error'>,
+): PostTimelineView {
+  return { postId, events: presentAll(events, presentTimelineEvent, log) }
+}
+
+function presentTimelineEvent(event: TimelineEvent): PostTimelineView['events'][number] {
+  const { at, type, status, platform, accountId, result, code, platformReason, round, attempt, until, runId } = event
   return {
-    postId,
-    events: events.map(
-      ({ at, type, status, platform, accountId, result, code, platformReason, round, attempt, until, runId }) => ({
-        at: at.toISOString(),
-        type,
-        ...(status ? { status } : {}),
-        ...(platform ? { platform } : {}),
-        ...(accountId ? { accountId } : {}),
-        ...(result ? { result } : {}),
-        ...(code ? { errorCode: code } : {}),
-        ...(platformReason?.code ? { platformCode: platformReason.code } : {}),
-        ...(platformReason?.text ? { platformText: platformReason.text } : {}),
-        ...(round === undefined ? {} : { round }),
-        ...(attempt === undefined ? {} : { attempt }),
-        ...(until ? { until: until.toISOString() } : {}),
-        ...(runId ? { workflowRunId: runId } : {}),
-      }),
-    ),
+    at: at.toISOString(),
+    type,
+    ...(status ? { status } : {}),
+    ...(platform ? { platform } : {}),
+    ...(accountId ? { accountId } : {}),
+    ...(result ? { result } : {}),
+    ...(code ? { errorCode: code } : {}),
+    ...(platformReason?.code ? { platformCode: platformReason.code } : {}),
+    ...(platformReason?.text ? { platformText: platformReason.text } : {}),
+    ...(round === undefined ? {} : { round }),
+    ...(attempt === undefined ? {} : { attempt }),
+    ...(until ? { until: until.toISOString() } : {}),
+    ...(runId ? { workflowRunId: runId } : {}),
   }
 }
 
@@ -149,7 +156,7 @@ function presentMediaItem({
   return { storageKey, storageUrl, mimeType, ...present } as PostView['content']['mediaItems'][number]
 }
 
-/** Converts the result of a create, an update or a duplicate. */
+/** Converts the result of a create or a duplicate. */
 export function presentCreatedPost({ postId, status, scheduledAt, warnings }: CreatedPost) {
   return {
     postId,

@@ -7,6 +7,7 @@ import { SECOND } from '../../domain/shared/times.ts'
 import type { PostSnapshot } from '../../store/analytics/snapshots.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import { operation } from '../openapi/operation.ts'
+import { parseETags, toETag } from '../shared/etags.ts'
 import { IdParam, toPage, toPageResult } from '../shared/schemas/common.ts'
 import { errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { presentSnapshots } from '../shared/schemas/snapshot.ts'
@@ -58,17 +59,20 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
       schema: {
         ...operation('posts', 'getPost', 'Get a post', {
           keyScope: 'posts:read',
-          description: 'Includes the latest metrics of each platform.',
+          description:
+            'Includes the latest metrics of each platform. The ETag is the version of the post without them.',
+          responseHeaders: { 200: ['ETag'] },
         }),
         params: PostId,
         response: { 200: success(PostDetail), ...errorResponses },
       },
     },
-    async ({ params, user }) => {
+    async ({ params, user }, reply) => {
       const [post, snapshots] = await Promise.all([
         findOwnedPost(user.userId, params.postId),
         context.analytics.latestOfPosts(user.userId, [params.postId]),
       ])
+      reply.header('etag', toETag(post))
       return ok('Post fetched successfully', { post: presentPost(post), ...presentSnapshots(snapshots) })
     },
   )
@@ -98,7 +102,8 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
       reply.header('etag', etag).header('cache-control', 'private, no-cache')
       if (progress.status === 'PENDING' || progress.status === 'PROCESSING')
         reply.header('retry-after', toPollSeconds(post, context.clock.now()))
-      if (matchesETag(request.headers['if-none-match'], etag)) return reply.code(304).send(null)
+      const known = parseETags(request.headers['if-none-match'] ?? '')
+      if (known.includes(etag) || known.includes('*')) return reply.code(304).send(null)
       return ok('Post status fetched successfully', progress)
     },
   )
@@ -116,10 +121,10 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
         response: { 200: success(PostTimeline), ...errorResponses },
       },
     },
-    async ({ params: { postId }, user }) => {
+    async ({ params: { postId }, user, log }) => {
       const events = await context.posts.readTimeline(user.userId, postId)
       if (!events) throw postNotFound()
-      return ok('Post timeline fetched successfully', presentTimeline(postId, events))
+      return ok('Post timeline fetched successfully', presentTimeline(postId, events, log))
     },
   )
 
@@ -144,9 +149,4 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = async
 function toPollSeconds(post: Post, now: Date): number {
   const waitMs = (findNextAttempt(post, now)?.getTime() ?? 0) - now.getTime()
   return Math.max(POLL_AFTER_SECONDS, Math.ceil(waitMs / SECOND))
-}
-
-function matchesETag(ifNoneMatch: string | undefined, etag: string): boolean {
-  const known = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
-  return known.includes(etag) || known.includes('*')
 }

@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { presentEvent } from '../../domain/events/events.ts'
 import { EXCERPT_BYTES, type WebhookDelivery } from '../../domain/webhooks/deliveries.ts'
 import type { Webhook } from '../../domain/webhooks/webhooks.ts'
+import { toETag } from '../shared/etags.ts'
 import { toInstant } from '../shared/schemas/common.ts'
 import type { WebhookDeliverySchema, WebhookSchema } from './schema.ts'
 
@@ -19,6 +20,7 @@ export function presentWebhook(webhook: Webhook, now: Date): Static<typeof Webho
     lastDeliveredAt: toInstant(health.lastSuccessAt),
     oldSecretValidUntil: isOldValid ? toInstant(oldSecret.validUntil) : null,
     createdAt: createdAt.toISOString(),
+    etag: toETag(webhook),
   }
 }
 

@@ -7,11 +7,18 @@ import { rotateSecret } from '../../commands/webhooks/rotate-secret.ts'
 import type { Context } from '../../context.ts'
 import { webhookNotFound, type Webhook } from '../../domain/webhooks/webhooks.ts'
 import { operation } from '../openapi/operation.ts'
+import { parseIfMatch, toETag } from '../shared/etags.ts'
 import { IdParam } from '../shared/schemas/common.ts'
 import { Acknowledged, acknowledged, errorResponses, ok, success } from '../shared/schemas/envelope.ts'
 import { deliveryRoutes } from './delivery-routes.ts'
 import { presentWebhook } from './present.ts'
-import { CreateWebhookBody, UpdateWebhookBody, WebhookSchema, WebhookWithSecret } from './schema.ts'
+import {
+  CreateWebhookBody,
+  UpdateWebhookBody,
+  UpdateWebhookHeaders,
+  WebhookSchema,
+  WebhookWithSecret,
+} from './schema.ts'
 import { presentAll } from '../shared/odd-records.ts'
 
 /** The webhooks of the signed-in user. */
@@ -55,14 +62,18 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
     '/:id',
     {
       schema: {
-        ...operation('webhooks', 'getWebhook', 'Read a webhook', { keyScope: 'webhooks:read' }),
+        ...operation('webhooks', 'getWebhook', 'Read a webhook', {
+          keyScope: 'webhooks:read',
+          responseHeaders: { 200: ['ETag'] },
+        }),
         params: IdParam('id'),
         response: { 200: success(WebhookSchema), ...errorResponses },
       },
     },
-    async ({ user, params }) => {
+    async ({ user, params }, reply) => {
       const webhook = await context.webhooks.find(user.userId, params.id)
       if (!webhook) throw webhookNotFound()
+      reply.header('etag', toETag(webhook))
       return ok('Webhook found', present(webhook))
     },
   )
@@ -75,15 +86,23 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = as
           description:
             'Disabling ends the pending deliveries. A webhook that is enabled again gets the events from then on; `redeliverWebhookEvents` sends the ones before.',
           keyScope: 'webhooks:write',
+          errors: ['PRECONDITION_FAILED'],
+          responseHeaders: { 200: ['ETag'] },
         }),
         params: IdParam('id'),
+        headers: UpdateWebhookHeaders,
         body: UpdateWebhookBody,
         response: { 200: success(WebhookSchema), ...errorResponses },
       },
     },
-    async ({ user, params, body, log }) => {
+    async ({ user, params, headers, body, log }, reply) => {
       const { enabled: isEnabled, ...change } = body
-      const webhook = await changeWebhook(context, { userId: user.userId, webhookId: params.id, change, isEnabled })
+      const revisions = parseIfMatch(headers['if-match'])
+      const webhook = await changeWebhook(context, {
+        ...{ userId: user.userId, webhookId: params.id },
+        ...{ change, isEnabled, revisions },
+      })
+      reply.header('etag', toETag(webhook))
       log.info({ webhookId: webhook._id, isEnabled: webhook.isEnabled }, 'webhook changed')
       return ok('Webhook changed', present(webhook))
     },

@@ -14,6 +14,7 @@ import {
   TEST_EVENT_TYPE,
   type DisabledReason,
 } from '../../domain/webhooks/webhooks.ts'
+import { ETagField, IfMatchHeader } from '../shared/etags.ts'
 import { Instant, nullable, pageFields, pageResultFields, stringEnum } from '../shared/schemas/common.ts'
 
 const changeableFields = {
@@ -50,6 +51,8 @@ export const UpdateWebhookBody = Type.Object(
   { title: 'UpdateWebhook', examples: [{ enabled: true }] },
 )
 
+export const UpdateWebhookHeaders = Type.Object(IfMatchHeader)
+
 const webhookFields = {
   id: Type.String(),
   ...changeableFields,
@@ -75,6 +78,7 @@ const webhookFields = {
     }),
   ),
   createdAt: Instant,
+  etag: ETagField,
 }
 
 export const WebhookSchema = Type.Object(webhookFields, { title: 'Webhook' })

@@ -1,5 +1,4 @@
 import { platformLabel, type Platform } from '../../domain/shared/platforms.ts'
-import { findEntry } from '../../domain/posts/post-entries.ts'
 import { ServiceError } from '../../domain/shared/service-error.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import { SECOND } from '../../domain/shared/times.ts'
@@ -33,12 +32,15 @@ export async function refreshMetrics(
   const { userId, postId, platform, accountId } = refresh
   const post = await posts.findOwned(userId, postId)
   if (!post) throw postNotFound()
-  const own = post.platformStatuses.filter((one) => one.platform === platform)
-  const entry =
-    accountId === undefined
-      ? (findEntry(post, platform) ?? own.find(({ status }) => status === 'completed'))
-      : own.find((one) => [one.target, one.accountId].includes(accountId))
-  if (entry?.status !== 'completed' || entry.platformPostId === null) {
+  // The default account comes first.
+  const entry = post.platformStatuses.find(
+    (one) =>
+      one.platform === platform &&
+      (accountId === undefined || [one.target, one.accountId].includes(accountId)) &&
+      one.status === 'completed' &&
+      one.platformPostId !== null,
+  )
+  if (!entry) {
     throw new ServiceError('BAD_REQUEST', `The post is not published on ${platformLabel(platform)}`)
   }
   await limits.analyticsRefresh.take(userId)

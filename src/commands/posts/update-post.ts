@@ -7,6 +7,7 @@ import { findSizeProblems } from '../../domain/posts/post-size.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
 import { preflight, SCHEDULED_IN_PAST, findSchedulingProblem } from '../../domain/posts/preflight.ts'
 import { platformLabel } from '../../domain/shared/platforms.ts'
+import { assertRevision } from '../../domain/shared/revisions.ts'
 import type { Problem } from '../../domain/shared/service-error.ts'
 import { postNotFound } from '../../store/posts/post-not-found.ts'
 import { findDueOrder } from './due-order.ts'
@@ -31,17 +32,19 @@ export interface UpdatePostRequest {
   postId: string
   /** `replace` takes everything but an absent time from the input; `patch` takes only the given fields. */
   update: { kind: 'replace'; input: WholePostInput } | { kind: 'patch'; input: PostInput }
+  /** The revisions of the post to which the change applies; undefined for any. */
+  revisions?: readonly number[] | undefined
   /** Throws when the caller may change drafts only. Called when the post is no draft, or would become a published post. */
   assertMayPublish: () => void
 }
 
 /**
  * Changes a draft or a post that delivery has not claimed, and publishes a draft when the input's status says so.
- * @throws ServiceError NOT_FOUND, VALIDATION_FAILED, POST_NOT_EDITABLE, or the error of `assertMayPublish`
+ * @throws ServiceError NOT_FOUND, VALIDATION_FAILED, POST_NOT_EDITABLE, PRECONDITION_FAILED, or the error of `assertMayPublish`
  */
 export async function updatePost(
   deps: CommandContext,
-  { userId, postId, update, assertMayPublish }: UpdatePostRequest,
+  { userId, postId, update, revisions, assertMayPublish }: UpdatePostRequest,
 ): Promise<{ post: Post; warnings: Problem[] }> {
   const stored = await deps.posts.findOwned(userId, postId)
   if (!stored) throw postNotFound()
@@ -69,6 +72,7 @@ export async function updatePost(
   const applyUpdate: Move = (current, now) => {
     // Before any other problem of the post is revealed.
     if (current.status !== 'DRAFT') assertMayPublish()
+    assertRevision(current.revision, revisions)
     before = current.platformStatuses
     mediaBefore = collectMediaKeys(current)
     const change = {

@@ -35,6 +35,7 @@ export async function createWebhook(
     cursor: await deps.events.latestSequence(userId),
     health: HEALTHY,
     wakeAt: null,
+    revision: 0,
     createdAt: deps.clock.now(),
   }
   const records = await deps.notifications.toRecords([webhookCreated(webhook)])

@@ -98,5 +98,5 @@ function toCause({ errorCode, platformReason }: PlatformStatus): Pick<TimelineEv
 
 /** Sorts events by time, oldest first and stable. Stored order differs, because a wait is stored with the move that ends it. */
 export function sortByTime(events: readonly TimelineEvent[]): TimelineEvent[] {
-  return events.toSorted((first, second) => first.at.getTime() - second.at.getTime())
+  return events.toSorted((first, second) => Number(first.at) - Number(second.at))
 }

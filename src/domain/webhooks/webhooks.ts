@@ -51,6 +51,8 @@ export interface Webhook {
   /** The sequence up to which the events of the feed have become deliveries. */
   cursor: number
   health: WebhookHealth
+  /** Incremented by every change of `url`, `description`, `events` and `isEnabled`. */
+  revision: number
   /** When its workflow has work; null when it has none. The sweeper wakes workflows that miss this time. */
   wakeAt: Date | null
   createdAt: Date

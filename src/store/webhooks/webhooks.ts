@@ -42,6 +42,7 @@ const webhookSchema = new Schema<Webhook>(
     cursor: required(Number),
     health: { type: healthSchema, required: true },
     wakeAt: nullable(Date),
+    revision: required(Number),
     createdAt: required(Date),
   },
   schemaOptions,
@@ -84,11 +85,19 @@ export function createWebhookStore(connection: Connection) {
     listOf: (userId: string): Promise<Webhook[]> =>
       collection().find({ userId }).sort({ createdAt: 1, _id: 1 }).toArray(),
 
-    /** Changes the webhook. A changed URL starts with a clean health, because it is another receiver. */
-    change: (userId: string, id: string, change: WebhookChange): Promise<Webhook | null> =>
+    /**
+     * Changes the webhook. A changed URL starts with a clean health, because it is another receiver.
+     * @param revisions the revisions to which the change applies; undefined for any
+     * @returns null without such a webhook
+     */
+    change: (
+      { _id, userId }: WebhookRef,
+      change: WebhookChange,
+      revisions: readonly number[] | undefined,
+    ): Promise<Webhook | null> =>
       collection().findOneAndUpdate(
-        { _id: id, userId },
-        { $set: { ...change, ...(change.url !== undefined && { health: HEALTHY }) } },
+        { _id, userId, ...(revisions && { revision: { $in: [...revisions] } }) },
+        { $set: { ...change, ...(change.url !== undefined && { health: HEALTHY }) }, $inc: { revision: 1 } },
         { returnDocument: 'after' },
       ),
 
@@ -96,7 +105,7 @@ export function createWebhookStore(connection: Connection) {
     async enable({ _id, userId }: WebhookRef, cursor: number): Promise<void> {
       await collection().updateOne(
         { _id, userId, isEnabled: false },
-        { $set: { isEnabled: true, disabled: null, cursor, health: HEALTHY } },
+        { $set: { isEnabled: true, disabled: null, cursor, health: HEALTHY }, $inc: { revision: 1 } },
       )
     },
 
@@ -104,7 +113,7 @@ export function createWebhookStore(connection: Connection) {
     async disable({ _id, userId }: WebhookRef, reason: DisabledReason, at: Date, session: ClientSession) {
       const { matchedCount } = await collection().updateOne(
         { _id, userId, isEnabled: true },
-        { $set: { isEnabled: false, disabled: { reason, at }, wakeAt: null } },
+        { $set: { isEnabled: false, disabled: { reason, at }, wakeAt: null }, $inc: { revision: 1 } },
         { session },
       )
       return matchedCount === 1

@@ -79,7 +79,7 @@ async function storeSecrets(cipher: TokenCipher) {
   const [current, before] = [createWebhookSecret(cipher, webhookId), createWebhookSecret(cipher, webhookId)]
   const hook = { _id: webhookId, userId, url: 'https://example.test', description: '', events: [], isEnabled: true }
   const oldSecret = { sealed: before.sealed, validUntil: later }
-  const state = { disabled: null, cursor: 0, health: HEALTHY, wakeAt: null, createdAt: new Date() }
+  const state = { disabled: null, cursor: 0, health: HEALTHY, revision: 0, wakeAt: null, createdAt: new Date() }
   const webhooks = connection.collection<Webhook>('webhooks')
   await webhooks.insertOne({ ...hook, ...state, sealedSecret: current.sealed, oldSecret })
 

@@ -61,6 +61,22 @@ it('a refresh requires the owner and a published post, and only an accepted one 
   expect((limited as { retryAfterSeconds: number }).retryAfterSeconds).toBeGreaterThan(850)
 })
 
+it('a refresh by platform finds the account that a post names, also beside a default account that failed', async () => {
+  const { userId, posts } = await world.author(1, new Date(Date.now() - HOUR))
+  const [{ _id, platformStatuses }] = posts as [(typeof posts)[0]]
+  const [published] = platformStatuses as [(typeof platformStatuses)[0]]
+  const { _id: target } = (await world.context.accounts.findDefault(userId, 'mastodon'))!
+  await world.control.setMetrics(published.platformPostId!, { likes: 3 })
+  const named = { ...published, target, accountId: target }
+  const failed = { ...published, status: 'failed', platformPostId: null, completedAt: null, metricsDueAt: null }
+  const records = world.context.database.connection.collection<{ _id: string }>('posts')
+  for (const entries of [[named], [failed, named]]) {
+    await records.updateOne({ _id }, { $set: { platformStatuses: entries } })
+    expect(await refresh(userId, _id)).toMatchObject({ fresh: true, snapshot: { target, likes: 3 } })
+    await world.context.rateLimits.clearAllOf([userId])
+  }
+})
+
 it('a refresh returns the stored counts as not fresh when the account is disconnected', async () => {
   const { userId, posts } = await world.author(1)
   const [{ _id }] = posts as [(typeof posts)[0]]

@@ -5,16 +5,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { findFuzzer } from '../../../sandbox/servers/fuzzer.ts'
 import { startPayments, type SandboxPayments } from '../../../sandbox/services/payments.ts'
 import type { Config } from '../../../src/config/schema.ts'
-import { HOUR, MINUTE } from '../../../src/domain/shared/times.ts'
 import type { Role } from '../../../src/domain/users/user.ts'
 import { createTestKey } from '../../support/api-keys.ts'
 import { apiWorld, signIn, type ApiWorld } from '../../support/api.ts'
+import { EXAMPLES, IS_LONG, TIMEOUT_MS } from './examples.ts'
 import { fuzz, type FuzzResult } from './fuzzer.ts'
-
-/** `npm run fuzz` sets a larger number. */
-const EXAMPLES = Number(process.env['FUZZ_EXAMPLES'] ?? 3)
-const IS_LONG = EXAMPLES > 10
-const TIMEOUT_MS = IS_LONG ? 6 * HOUR : 12 * MINUTE
 
 /** These operations end the session that sends them, so each gets its own user. */
 const ENDING = ['eraseAccount', 'logOut', 'logOutEverywhere']

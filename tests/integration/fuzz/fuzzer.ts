@@ -2,9 +2,7 @@ import { spawn } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-
-/** A fixed seed sends the same requests in every run, so that a failure is repeatable. */
-const SEED = 20_260_101
+import { SEED } from './examples.ts'
 
 /**
  * The checks for every response. Checks that expect 2xx for everything that fits the schema and 4xx for everything else are

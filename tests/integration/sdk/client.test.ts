@@ -133,6 +133,16 @@ test('an error has the code and every problem of the API', async () => {
   await expect(client.posts.get('0'.repeat(24))).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })
 
+test('an update with the etag of an outdated reading is refused', async () => {
+  const { postId } = await client.posts.create(draft())
+  const { etag } = await client.posts.get(postId)
+  const edit = (text: string, ifMatch: string) => client.posts.update(postId, { content: { text } }, { ifMatch })
+  const updated = await edit('From the phone', etag)
+  await expect(edit('From the desk', etag)).rejects.toMatchObject({ status: 412, code: 'PRECONDITION_FAILED' })
+  await edit('Read again', updated.etag)
+  expect(await client.posts.get(postId)).toMatchObject({ content: { text: 'Read again' } })
+})
+
 test('an error page of a proxy is an ApiError without a code of the API', async () => {
   await api.control.fault({ times: 1, action: { status: 502, body: '<html>Bad Gateway</html>' } })
   await expect(client.posts.list()).rejects.toMatchObject({ status: 502, code: 'UNKNOWN', problems: [], body: null })

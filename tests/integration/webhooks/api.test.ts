@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SECRET_PATTERN, type Webhook } from '../../../src/domain/webhooks/webhooks.ts'
+import { disableWebhook } from '../../../src/commands/webhooks/disable-webhook.ts'
 import { createTestKey } from '../../support/api-keys.ts'
 import { apiWorld, signIn, type ApiWorld, type SignedIn } from '../../support/api.ts'
 import { INACTIVE_ORCHESTRATOR } from '../../support/inactive-orchestrator.ts'
@@ -12,8 +13,11 @@ beforeAll(async () => {
 afterAll(() => world?.close())
 
 type Caller = Pick<SignedIn, 'headers'>
-const call = (who: Caller, method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path = '', payload?: object) =>
-  world.app.inject({ method, url: `/api/webhooks${path}`, headers: who.headers, ...(payload && { payload }) })
+const call = (who: Caller, method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path = '', payload?: object, headers = {}) =>
+  world.app.inject({
+    ...{ method, url: `/api/webhooks${path}`, headers: { ...who.headers, ...headers } },
+    ...(payload && { payload }),
+  })
 const URL = 'https://example.com/hooks'
 const create = (who: Caller, body: object = {}) => call(who, 'POST', '', { url: URL, ...body })
 const created = async (who: Caller, body: object = {}) => (await create(who, body)).json().data
@@ -39,6 +43,7 @@ describe('creating a webhook', () => {
       lastDeliveredAt: null,
       oldSecretValidUntil: null,
       createdAt: expect.any(String),
+      etag: '"0"',
     })
     expect((await call(who, 'GET')).json().data).toEqual([shown])
     expect((await call(who, 'GET', `/${shown.id}`)).json().data).toEqual(shown)
@@ -144,9 +149,11 @@ describe('changing a webhook', () => {
     const who = await signIn(world.context)
     const { secret: _, ...before } = await created(who, { events: ['post.failed'], description: 'CRM' })
     const changed = (await call(who, 'PATCH', `/${before.id}`, { url: 'https://example.org/' })).json().data
-    expect(changed).toEqual({ ...before, url: 'https://example.org/' })
+    expect(changed).toEqual({ ...before, url: 'https://example.org/', etag: '"1"' })
     expect((await call(who, 'PATCH', `/${before.id}`, {})).json().data).toEqual(changed)
-    expect((await call(who, 'PATCH', `/${before.id}`, { events: [] })).json().data).toEqual({ ...changed, events: [] })
+    expect((await call(who, 'PATCH', `/${before.id}`, { events: [] })).json().data).toEqual({
+      ...{ ...changed, events: [], etag: '"2"' },
+    })
   })
 
   it('a disabled webhook refuses to send, and continues with new events when it is enabled', async () => {
@@ -172,6 +179,35 @@ describe('changing a webhook', () => {
     await storeEvents(world.context, who.user._id, [postEvent('p')])
     await call(who, 'PATCH', `/${id}`, { enabled: true })
     expect((await records().findOne({ _id: id }))!.cursor, 'an enabled webhook skips nothing').toBe(2)
+  })
+})
+
+describe('edits of a webhook on two devices', () => {
+  it('an edit is 412 when the webhook has changed since it was read', async () => {
+    const who = await signIn(world.context)
+    const { id } = await created(who)
+    const { etag } = (await call(who, 'GET', `/${id}`)).headers as { etag: string }
+    const edit = (body: object, ifMatch: string) => call(who, 'PATCH', `/${id}`, body, { 'if-match': ifMatch })
+    const edits = [{ events: ['post.failed'] }, { events: ['post.published'] }, { enabled: false }]
+    const responses = await Promise.all(edits.map((body) => edit(body, etag)))
+    const [applied, ...others] = responses.filter(({ statusCode }) => statusCode === 200)
+    expect([applied?.headers['etag'], others]).toEqual([applied?.json().data.etag, []])
+    const refused = responses.filter((response) => response !== applied)
+    expect(refused.map((response) => response.json().code)).toEqual(['PRECONDITION_FAILED', 'PRECONDITION_FAILED'])
+    const read = (await call(who, 'GET', `/${id}`)).json().data
+    expect(read).toEqual(applied!.json().data)
+    expect((await edit({ description: 'CRM' }, read.etag)).statusCode).toBe(200)
+    expect((await edit({}, '*')).statusCode).toBe(200)
+  })
+
+  it('a webhook that the service has disabled since is 412, and a missing one 404', async () => {
+    const who = await signIn(world.context)
+    const webhook = await created(who)
+    const stored = (await world.context.webhooks.find(who.user._id, webhook.id))!
+    await disableWebhook(world.context, stored, 'gone')
+    const ifMatch = { 'if-match': webhook.etag as string }
+    expect((await call(who, 'PATCH', `/${webhook.id}`, { enabled: true }, ifMatch)).statusCode).toBe(412)
+    expect((await call(who, 'PATCH', `/${'0'.repeat(24)}`, { enabled: true }, ifMatch)).statusCode).toBe(404)
   })
 })
 

@@ -11,11 +11,12 @@ import { partial } from '../../support/partial.ts'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] }))
 afterEach(() => void vi.useRealTimers())
 
-/** A feed with this many events, and streams on it. */
-function testStreams(latest: number, reauthenticate = async (): Promise<unknown> => null) {
+/** A feed with this many events, one of them odd, and streams on it. */
+function testStreams(latest: number, reauthenticate = async (): Promise<unknown> => null, odd = 0) {
   const reads: number[] = []
   const toEvent = (sequence: number): UserEvent => {
-    return { id: `evt_${sequence}`, userId: 'ann', sequence, type: 'post.created', occurredAt: new Date(0), data: {} }
+    const occurredAt = sequence === odd ? (null as unknown as Date) : new Date(0)
+    return { id: `evt_${sequence}`, userId: 'ann', sequence, type: 'post.created', occurredAt, data: {} }
   }
   type Deps = Parameters<typeof createEventStreams>[0]
   const events = {
@@ -37,7 +38,7 @@ function testStreams(latest: number, reauthenticate = async (): Promise<unknown>
       return { opened: async () => {}, release: () => void (holds.open -= 1) }
     },
   } as unknown as SharedChanges
-  const logger = { warn: () => {} } as unknown as Deps['logger']
+  const logger = { warn: () => {}, error: () => {} } as unknown as Deps['logger']
   const streams = createEventStreams(partial({ events, logger }), changes, { perProcess: 5, perUser: 2 })
   const user = { userId: 'ann', sessionId: 'session', apiKey: null }
   const open = async () => (await streams.open({ user, after: 0, types: undefined, reauthenticate })).readable
@@ -77,6 +78,15 @@ it('a silent stream sends comments, so that proxies keep it open', async () => {
   await vi.advanceTimersByTimeAsync(21 * SECOND)
   await next
   expect(chunks).toEqual([': open\n\n', ': alive\n\n'])
+  stream.destroy()
+})
+
+it('an odd record does not hide the other events of a stream', async () => {
+  const { open } = testStreams(3, undefined, 2)
+  const stream = await open()
+  let sent = ''
+  stream.on('data', (chunk: string) => (sent += chunk))
+  await vi.waitFor(() => expect(sent.match(/^id: \d/gm)).toEqual(['id: 1', 'id: 3']))
   stream.destroy()
 })
 

@@ -532,7 +532,7 @@ export interface paths {
     }
     /**
      * Get a post
-     * @description Includes the latest metrics of each platform.
+     * @description Includes the latest metrics of each platform. The ETag is the version of the post without them.
      */
     get: operations['getPost']
     /**
@@ -2647,6 +2647,7 @@ export interface components {
       | 'ALREADY_SUBSCRIBED'
       | 'WEBHOOK_DISABLED'
       | 'EVENTS_EXPIRED'
+      | 'PRECONDITION_FAILED'
       | 'PAYLOAD_TOO_LARGE'
       | 'UNSUPPORTED_MEDIA_TYPE'
       | 'IDEMPOTENCY_MISMATCH'
@@ -2913,6 +2914,11 @@ export interface components {
       createdAt: string
       /** Format: date-time */
       updatedAt: string
+      /**
+       * @description The version of the record, for `If-Match`
+       * @example "3"
+       */
+      etag: string
       /** @description The latest snapshot by platform */
       analytics?: {
         bluesky?: components['schemas']['MetricsSnapshot']
@@ -3214,6 +3220,11 @@ export interface components {
       createdAt: string
       /** Format: date-time */
       updatedAt: string
+      /**
+       * @description The version of the record, for `If-Match`
+       * @example "3"
+       */
+      etag: string
     }
     PostContent: {
       text: string
@@ -3533,6 +3544,11 @@ export interface components {
       scheduledAt: string | null
       /** @description Problems that do not reject the post but may make its delivery fail */
       warnings: components['schemas']['Problem'][]
+      /**
+       * @description The version of the record, for `If-Match`
+       * @example "3"
+       */
+      etag: string
     }
     UpdatePost: {
       content?: {
@@ -3740,6 +3756,11 @@ export interface components {
       oldSecretValidUntil: string | null
       /** Format: date-time */
       createdAt: string
+      /**
+       * @description The version of the record, for `If-Match`
+       * @example "3"
+       */
+      etag: string
     }
     WebhookDelivery: {
       id: string
@@ -3808,6 +3829,11 @@ export interface components {
       oldSecretValidUntil: string | null
       /** Format: date-time */
       createdAt: string
+      /**
+       * @description The version of the record, for `If-Match`
+       * @example "3"
+       */
+      etag: string
       /** @description The signing secret. Store it now: only creation and rotation return it. */
       secret: string
     }
@@ -4120,6 +4146,23 @@ export interface components {
         }
       }
     }
+    /** @description `PRECONDITION_FAILED` */
+    PreconditionFailed: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id']
+        RateLimit: components['headers']['RateLimit']
+        'RateLimit-Policy': components['headers']['RateLimit-Policy']
+        [name: string]: unknown
+      }
+      content: {
+        'application/json': components['schemas']['Error'] & {
+          /** @enum {string} */
+          code?: 'PRECONDITION_FAILED'
+          /** @enum {integer} */
+          statusCode?: 412
+        }
+      }
+    }
     /** @description `RATE_LIMITED` */
     RateLimited: {
       headers: {
@@ -4288,7 +4331,7 @@ export interface components {
     'RateLimit-Policy': string
     /** @description Seconds to wait before the next request */
     'Retry-After': number
-    /** @description Version of the response; send it back as `If-None-Match` */
+    /** @description Version of the response, for `If-None-Match` or `If-Match` */
     ETag: string
     /** @description The authentication scheme */
     'WWW-Authenticate': string
@@ -6107,6 +6150,7 @@ export interface operations {
           'X-Request-Id': components['headers']['X-Request-Id']
           RateLimit: components['headers']['RateLimit']
           'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          ETag: components['headers']['ETag']
           [name: string]: unknown
         }
         content: {
@@ -6148,6 +6192,8 @@ export interface operations {
       header?: {
         /** @description `handling=strict` refuses fields that the API does not know. API keys always do. */
         prefer?: string
+        /** @description The `etag` of the last reading; the edit is refused with 412 if it has changed since */
+        'if-match'?: string
       }
       path: {
         /** @description Record id */
@@ -6179,6 +6225,7 @@ export interface operations {
           'X-Request-Id': components['headers']['X-Request-Id']
           RateLimit: components['headers']['RateLimit']
           'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          ETag: components['headers']['ETag']
           [name: string]: unknown
         }
         content: {
@@ -6208,7 +6255,7 @@ export interface operations {
         }
       }
       401: components['responses']['Unauthorized']
-      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `POST_LIMIT_REACHED` */
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
       403: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -6219,7 +6266,7 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Error'] & {
             /** @enum {string} */
-            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'POST_LIMIT_REACHED'
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
             /** @enum {integer} */
             statusCode?: 403
           }
@@ -6228,6 +6275,7 @@ export interface operations {
       404: components['responses']['NotFound']
       408: components['responses']['RequestTimeout']
       409: components['responses']['PostNotEditable']
+      412: components['responses']['PreconditionFailed']
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
       429: components['responses']['RateLimited']
@@ -6316,6 +6364,8 @@ export interface operations {
       header?: {
         /** @description `handling=strict` refuses fields that the API does not know. API keys always do. */
         prefer?: string
+        /** @description The `etag` of the last reading; the edit is refused with 412 if it has changed since */
+        'if-match'?: string
       }
       path: {
         /** @description Record id */
@@ -6342,6 +6392,7 @@ export interface operations {
           'X-Request-Id': components['headers']['X-Request-Id']
           RateLimit: components['headers']['RateLimit']
           'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          ETag: components['headers']['ETag']
           [name: string]: unknown
         }
         content: {
@@ -6371,7 +6422,7 @@ export interface operations {
         }
       }
       401: components['responses']['Unauthorized']
-      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE`, `POST_LIMIT_REACHED` */
+      /** @description `ACCOUNT_DISABLED`, `INSUFFICIENT_SCOPE` */
       403: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -6382,7 +6433,7 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Error'] & {
             /** @enum {string} */
-            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE' | 'POST_LIMIT_REACHED'
+            code?: 'ACCOUNT_DISABLED' | 'INSUFFICIENT_SCOPE'
             /** @enum {integer} */
             statusCode?: 403
           }
@@ -6391,6 +6442,7 @@ export interface operations {
       404: components['responses']['NotFound']
       408: components['responses']['RequestTimeout']
       409: components['responses']['PostNotEditable']
+      412: components['responses']['PreconditionFailed']
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
       429: components['responses']['RateLimited']
@@ -10079,6 +10131,7 @@ export interface operations {
           'X-Request-Id': components['headers']['X-Request-Id']
           RateLimit: components['headers']['RateLimit']
           'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          ETag: components['headers']['ETag']
           [name: string]: unknown
         }
         content: {
@@ -10185,7 +10238,10 @@ export interface operations {
   updateWebhook: {
     parameters: {
       query?: never
-      header?: never
+      header?: {
+        /** @description The `etag` of the last reading; the edit is refused with 412 if it has changed since */
+        'if-match'?: string
+      }
       path: {
         /** @description Record id */
         id: string
@@ -10209,6 +10265,7 @@ export interface operations {
           'X-Request-Id': components['headers']['X-Request-Id']
           RateLimit: components['headers']['RateLimit']
           'RateLimit-Policy': components['headers']['RateLimit-Policy']
+          ETag: components['headers']['ETag']
           [name: string]: unknown
         }
         content: {
@@ -10257,6 +10314,7 @@ export interface operations {
       }
       404: components['responses']['NotFound']
       408: components['responses']['RequestTimeout']
+      412: components['responses']['PreconditionFailed']
       413: components['responses']['PayloadTooLarge']
       415: components['responses']['UnsupportedMediaType']
       429: components['responses']['RateLimited']

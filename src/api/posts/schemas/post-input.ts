@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { PAST_TIMES } from '../../../domain/posts/preflight.ts'
 import { MAX_MEDIA_ITEMS, MAX_TEXT_LENGTH } from '../../../domain/posts/posting-rules.ts'
 import { PLATFORMS } from '../../../domain/shared/platforms.ts'
+import { IfMatchHeader } from '../../shared/etags.ts'
 import { PlatformName, stringEnum } from '../../shared/schemas/common.ts'
 import { ProblemSchema } from '../../shared/schemas/envelope.ts'
 import { mediaItemFields } from './fields.ts'
@@ -135,6 +136,8 @@ export const PreferHeaders = Type.Object({
     Type.String({ description: '`handling=strict` refuses fields that the API does not know. API keys always do.' }),
   ),
 })
+
+export const EditPostHeaders = Type.Object({ ...PreferHeaders.properties, ...IfMatchHeader })
 
 export const CreatePostHeaders = Type.Object({
   ...PreferHeaders.properties,

@@ -1,6 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { FAILURE_CODES, type FailureCode } from '../../../domain/posts/failure.ts'
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../../../domain/posts/post.ts'
+import { ETagField } from '../../shared/etags.ts'
 import { byPlatform, Instant, nullable, PlatformName, stringEnum } from '../../shared/schemas/common.ts'
 import { ProblemSchema } from '../../shared/schemas/envelope.ts'
 import { AccountSnapshots, SnapshotSchema } from '../../shared/schemas/snapshot.ts'
@@ -81,6 +82,7 @@ export const PostSchema = Type.Object(
     ),
     createdAt: Instant,
     updatedAt: Instant,
+    etag: ETagField,
   },
   { title: 'Post' },
 )
@@ -108,7 +110,7 @@ export const CreatedPost = Type.Object(
   { title: 'CreatedPost' },
 )
 
-export const UpdatedPost = Type.Object({ ...CreatedPost.properties }, { title: 'UpdatedPost' })
+export const UpdatedPost = Type.Object({ ...CreatedPost.properties, etag: ETagField }, { title: 'UpdatedPost' })
 
 export const DeletedPost = Type.Object({ postId: Type.String() })
 

@@ -129,6 +129,44 @@ describe('a list with an odd record', () => {
   })
 })
 
+it('an odd event does not hide the others of a timeline', async () => {
+  const row = { content: { text: 'A draft' }, selectedPlatforms: ['bluesky'], status: 'DRAFT' }
+  const { postId } = (await send('POST', '/api/posts', row)).json().data
+  await send('PATCH', `/api/posts/${postId}`, { content: { text: 'Changed' } })
+  const posts = world.context.database.connection.collection<StoredRecord>('posts')
+  for (const url of [`/api/posts/${postId}/timeline`, `/api/admin/posts/${postId}/timeline`]) {
+    const [odd, ...others] = await readList(url)
+    expect(others.length).toBeGreaterThan(0)
+    const { at, type } = JSON.parse(odd!) as { at: string; type: string }
+    for (const [field, value] of Object.entries({ at: new Date(at), type })) {
+      const path = `timeline.0.${field}`
+      for (const other of ODD_VALUES) {
+        await posts.updateOne(
+          { _id: postId },
+          other === undefined ? { $unset: { [path]: 1 } } : { $set: { [path]: other } },
+        )
+        expect(await readList(url), `${field}: ${other}`).toEqual(expect.arrayContaining(others))
+      }
+      await posts.updateOne({ _id: postId }, { $set: { [path]: value } })
+    }
+  }
+})
+
+it('an odd post does not hide the others that wait for a disconnected account', async () => {
+  const { context, app } = world
+  const { user, headers } = await signIn(context)
+  await connectAccounts(context, user._id, ['bluesky'])
+  const payload = { content: { text: 'A draft' }, selectedPlatforms: ['bluesky'], status: 'DRAFT' }
+  const create = async (): Promise<string> =>
+    (await app.inject({ method: 'POST', url: '/api/posts', headers, payload })).json().data.postId
+  const [odd, other] = [await create(), await create()]
+  const posts = context.database.connection.collection<StoredRecord>('posts')
+  await posts.updateOne({ _id: odd }, { $set: { scheduledAt: 'odd' } })
+  const url = '/api/platform/bluesky/disconnect'
+  const response = await app.inject({ method: 'DELETE', url, headers })
+  expect([response.statusCode, response.json().data.waitingPosts]).toMatchObject([200, [{ postId: other }]])
+})
+
 describe('the analytics of a user with an odd record', () => {
   const COLLECTIONS = ['posts', 'postSnapshots', 'accountSnapshots']
   const READS = ['overview', 'timeline', 'growth', 'posts/top?limit=100', 'platforms', 'heatmap']

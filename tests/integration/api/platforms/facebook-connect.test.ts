@@ -168,6 +168,20 @@ describe('Facebook with Instagram', () => {
     expect(await user.stored()).toEqual([true, false])
   })
 
+  it.each(['/facebook/disconnect', '/accounts/:page'])(
+    'disconnecting Facebook with DELETE %s also clears the Instagram credentials',
+    async (path) => {
+      const user = await connected()
+      const { accounts, database } = suite.context()
+      const { _id } = (await accounts.findDefault(user.userId, 'facebook'))!
+      expect((await user.call('DELETE', path.replace(':page', _id))).status).toBe(200)
+      const { facebook, instagram } = (await user.find()).body.data
+      expect([facebook, instagram]).toEqual([{ connected: false }, { connected: false }])
+      const records = await database.connection.collection('accounts').find({ userId: user.userId }).toArray()
+      expect(records.map(({ auth }) => auth)).toEqual([undefined, undefined])
+    },
+  )
+
   it('a reconnect stores the tokens of the new login', async () => {
     const user = await connected()
     const first = await user.tokenOf('instagram')

@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { cancelPost } from '../../../../src/commands/posts/cancel-post.ts'
 import { deletePost } from '../../../../src/commands/posts/delete-post.ts'
 import type { DiscardPrepared } from '../../../../src/commands/posts/discard-prepared.ts'
-import { saveCheckpoint } from '../../../../src/domain/posts/delivery-moves.ts'
+import { markDeleted, saveCheckpoint } from '../../../../src/domain/posts/delivery-moves.ts'
 import { createdPost } from '../../../support/created-post.ts'
 import { deliver, inAnHour, postBody, withCallers, type Caller, type PostsWorld } from '../../../support/posts-api.ts'
+import { addAccount, connectAccounts } from '../../../support/published.ts'
+import { unique } from '../../../support/servers.ts'
 import { shared } from '../../../support/shared-worlds.ts'
 
 let world: PostsWorld
@@ -140,6 +142,28 @@ describe('retrying a post', () => {
     await deliver(world.context, postId, { threads: 'accepted' })
     expect((await stored(postId))!.platformStatuses[1]).toMatchObject({ status: 'completed', attemptCount: 2 })
   })
+
+  it.each(['FAILED', 'PARTIAL_SUCCESS', 'PARTIAL_SUCCESS with a deletion on the platform'])(
+    'a %s post with a failed platform can be retried, on a platform and on an account that the post names',
+    async (state) => {
+      const ann = await world.caller()
+      await connectAccounts(world.context, ann.userId, ['bluesky', 'threads'])
+      const brand = await addAccount(world.context, ann.userId, { platform: 'bluesky', platformId: unique('brand') })
+      const named = { selectedPlatforms: ['bluesky', 'threads'], selectedAccounts: [brand._id] }
+      const postId = await createdPost(ann, named)
+      const others = { bluesky: 'refused', [brand._id]: 'refused' } as const
+      await deliver(world.context, postId, { threads: state === 'FAILED' ? 'refused' : 'accepted', ...others })
+      if (state.includes('deletion')) {
+        await world.context.posts.transition({ _id: postId, userId: ann.userId }, markDeleted('threads'))
+      }
+      expect((await stored(postId))!.status).toBe(state.split(' ')[0])
+      const { status, body } = await ann.call('POST', `/${postId}/retry`)
+      const retried = state === 'FAILED' ? ['bluesky', 'threads'] : ['bluesky']
+      expect([status, body.data?.retryingPlatforms]).toEqual([200, retried])
+      const { platformStatuses } = (await stored(postId))!
+      expect(platformStatuses.filter((entry) => entry.status === 'pending')).toHaveLength(retried.length + 1)
+    },
+  )
 
   it.each(['draft', 'pending', 'scheduled', 'claimed', 'accepted', 'cancelled'] as const)(
     'retrying a %s post without a failed platform is 400',

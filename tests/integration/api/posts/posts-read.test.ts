@@ -4,6 +4,9 @@ import type { Platform } from '../../../../src/domain/shared/platforms.ts'
 import { publishedPost } from '../../../support/published-post.ts'
 import { createdPost } from '../../../support/created-post.ts'
 import { deliver, inAnHour, postBody, withCallers, type PostsWorld } from '../../../support/posts-api.ts'
+import { signIn } from '../../../support/api.ts'
+import { addAccount, connectAccounts } from '../../../support/published.ts'
+import { unique } from '../../../support/servers.ts'
 import { shared } from '../../../support/shared-worlds.ts'
 
 let world: PostsWorld
@@ -66,6 +69,7 @@ describe('GET /api/posts', () => {
             metadata: { source: 'api' },
             createdAt: expect.stringMatching(/Z$/),
             updatedAt: expect.stringMatching(/Z$/),
+            etag: '"0"',
           },
         ],
         total: 1,
@@ -226,6 +230,25 @@ describe('GET /api/posts', () => {
     const { status, body } = await ann.call('GET', `/?${query}`)
     expect([status, body.code]).toEqual([400, 'VALIDATION_FAILED'])
   })
+})
+
+it('a post that names only accounts has at least one selected platform wherever it is read', async () => {
+  const { user, headers } = await signIn(world.context, { role: 'admin' })
+  await connectAccounts(world.context, user._id, ['bluesky'])
+  const brand = await addAccount(world.context, user._id, { platform: 'threads', platformId: unique('brand') })
+  const payload = postBody({ selectedPlatforms: [], selectedAccounts: [brand._id], status: 'DRAFT' })
+  const created = await world.app.inject({ method: 'POST', url: '/api/posts', headers, payload })
+  const { postId } = created.json().data
+  const read = async (url: string) => (await world.app.inject({ url: `/api/${url}`, headers })).json().data
+  const lists = ['posts', 'posts?platform=threads', `posts?account=${brand._id}`, 'profile/export']
+  const readings = [
+    (await read(`posts/${postId}`)).post,
+    await read(`admin/posts/${postId}`),
+    ...(await Promise.all(lists.map(async (url) => (await read(url)).posts[0]))),
+  ]
+  const expected = { _id: postId, selectedPlatforms: ['threads'] }
+  expect(readings).toMatchObject(readings.map(() => expected))
+  expect((await read('posts?platform=bluesky')).posts).toEqual([])
 })
 
 describe('GET /api/posts/:postId', () => {

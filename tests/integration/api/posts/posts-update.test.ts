@@ -319,6 +319,59 @@ describe('PUT /api/posts/:postId', () => {
   })
 })
 
+describe('edits of a post on two devices', () => {
+  /** Creates a post, reads it, and returns edits of it that name a reading. */
+  async function readPost(method: 'PUT' | 'PATCH', scheduledAt: string | null = inAnHour()) {
+    const ann = await world.caller()
+    const postId = await createdPost(ann, { scheduledAt })
+    const { headers, body } = await ann.call('GET', `/${postId}`)
+    const etag = headers['etag'] as string
+    const edit = (text: string, ifMatch: string) =>
+      ann.call(method, `/${postId}`, postBody({ content: { text } }), { 'if-match': ifMatch })
+    const readText = async () => (await stored(postId)).content.text
+    return { ann, postId, etag, post: body.data.post, edit, readText }
+  }
+
+  it.each(['PUT', 'PATCH'] as const)('%s is 412 when the post has changed since it was read', async (method) => {
+    const { ann, etag, post, edit, readText } = await readPost(method)
+    const [listed] = (await ann.call('GET', '/')).body.data.posts
+    expect([post.etag, listed.etag]).toEqual([etag, etag])
+    const phone = await edit('From the phone', etag)
+    expect([phone.status, phone.headers['etag']]).toEqual([200, phone.body.data.etag])
+    const desk = await edit('From the desk', etag)
+    expect([desk.status, desk.body.code]).toEqual([412, 'PRECONDITION_FAILED'])
+    expect(await readText()).toBe('From the phone')
+    expect((await edit('Read again', phone.body.data.etag)).status).toBe(200)
+  })
+
+  it('of concurrent edits after one reading, exactly one is applied', async () => {
+    const { etag, edit, readText } = await readPost('PATCH')
+    const texts = Array.from({ length: 10 }, (_, index) => `From device ${index}`)
+    const answers = await Promise.all(texts.map((text) => edit(text, etag)))
+    const applied = texts.filter((_, index) => answers[index]!.status === 200)
+    expect(answers.filter(({ status }) => status === 412)).toHaveLength(9)
+    expect(applied).toEqual([await readText()])
+  })
+
+  it.each([
+    [200, 'W/"0"'],
+    [200, '"9", "0"'],
+    [200, '*'],
+    [412, '"9"'],
+    [412, '0'],
+    [412, ''],
+  ])('an edit of the first revision is %i with If-Match: %s', async (status, header) => {
+    const { etag, edit } = await readPost('PATCH')
+    expect([etag, (await edit('Changed', header)).status]).toEqual(['"0"', status])
+  })
+
+  it('a delivery that began after the reading is a change', async () => {
+    const { postId, etag, edit } = await readPost('PATCH', null)
+    await deliver(world.context, postId, { bluesky: 'claimed' })
+    expect((await edit('Too late', etag)).status).toBe(412)
+  })
+})
+
 describe('updating drafts', () => {
   it('a draft stays a draft without a status and may break platform rules', async () => {
     const ann = await world.caller()
