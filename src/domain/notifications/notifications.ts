@@ -51,10 +51,12 @@ export function postPublished(
   entry: Entry,
   platformPostUrl: string,
 ): NewNotification {
+  const excerpt = post.content ? quoteAfterColon(post as Post, entry) : ''
+  const leftOut = entry.warning === undefined ? '' : `. ${entry.warning}`
   return createPostNotification(post._id, post.userId, {
     dedupeKey: `post-published:${post._id}:${toTarget(entry)}`,
     type: 'success',
-    message: `Successfully posted on ${entry.platform}${nameAccount(post, entry)}${post.content ? quoteAfterColon(post as Post, entry) : ''}${entry.warning === undefined ? '' : `. ${entry.warning}`}`,
+    message: `Successfully posted on ${entry.platform}${nameAccount(post, entry)}${excerpt}${leftOut}`,
     options: { ...(post.content ? pickImage(post as Post, entry) : {}), ...toLinkOption(platformPostUrl) },
   })
 }

@@ -185,8 +185,8 @@ export function listUploadedIds({ content }: OutgoingPost, checkpoints: Checkpoi
 /** A file that a server does not accept. */
 function toUploadError(error: unknown, kind: MediaKind): unknown {
   if (!(error instanceof PlatformError) || error.class !== 'validation') return error
-  const message = `Mastodon ${isRefusedWith(error, 413) ? `refused the ${kind} as too large` : `does not accept the ${kind}`}`
-  return new PlatformError('validation', message, { certain: true, cause: error })
+  const what = isRefusedWith(error, 413) ? `refused the ${kind} as too large` : `does not accept the ${kind}`
+  return new PlatformError('validation', `Mastodon ${what}`, { certain: true, cause: error })
 }
 
 /**

@@ -68,8 +68,9 @@ export function createPosts(deps: PostDeps) {
       if (isRefusedAs(error, 'missing')) throw await toMissingError(error, delivery, { signal })
       if (isRefusedWith(error, 422) && post.content.mediaItems.length > 0) {
         const reason = await media.explainRefusal(error, post, account, delivery, { signal })
-        // An earlier call may have used the files in its status.
-        const isUncertain = delivery.isRepeat && reason !== error
+        const { honoursKeys } = await limits({ signal })
+        // A status of this post may use the files. Only a server that honours keys recognises the repeat of a first call.
+        const isUncertain = reason !== error && (delivery.isRepeat || !honoursKeys)
         throw isUncertain
           ? new PlatformError(reason.class, reason.message, { certain: false, answered: true, cause: reason })
           : reason

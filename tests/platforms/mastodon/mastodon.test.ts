@@ -555,6 +555,25 @@ describe('a 404 to the visible call', () => {
     },
   )
 
+  it('a status with files is found although a server that ignores the key refused it', async () => {
+    const careless = await mastodonWorld(media, { honoursKeys: false })
+    try {
+      const [as, delivery] = [await careless.newAccount(), newDelivery()]
+      const post = newPost('refused all the same', [add(await bytesOf(picture(20, 20).png()), 'image/png')])
+      await careless.adapter.prepare(post, as, delivery, options())
+      const action = { statusAfterAccept: 422, body: { error: 'Medien 1 nicht gefunden' } }
+      await careless.control.addFault({ method: 'POST', path: STATUSES, times: 1, action })
+      const refused = await platformErrorOf(careless.adapter.publish(post, as, delivery, options()))
+      expect(refused).toMatchObject({ certain: false, answered: true })
+      const [entry] = await careless.control.ledger()
+      expect(await careless.adapter.reconcile(post, as, delivery, searchOptions())).toMatchObject({
+        platformPostId: entry!.id,
+      })
+    } finally {
+      await careless.stop()
+    }
+  })
+
   it('a status is found although a 404 came to its repeat', async () => {
     const as = await world.newAccount()
     const delivery = { ...newDelivery(), isRepeat: true }
