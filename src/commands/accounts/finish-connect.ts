@@ -44,7 +44,10 @@ interface FinishedConnect {
 }
 
 /** The result of a callback that belongs to no open attempt of this browser. The reason is for the log: users get no more than the outcome. */
-export function refuseAttempt(why: string, { error, error_description: text }: Record<string, string> = {}): FinishedConnect {
+export function refuseAttempt(
+  why: string,
+  { error, error_description: text }: Record<string, string> = {},
+): FinishedConnect {
   const platformReason = toPlatformReason({ code: error, text })
   return { outcome: 'state_invalid', reason: 'ATTEMPT_INVALID', cause: new Error(why), platformReason }
 }
@@ -104,7 +107,9 @@ async function takeAttempt(
   if (typeof name === 'string') return name
   if (bindingHashes.length === 0) return 'The browser sent no cookie of an attempt'
   const attempt = await connectAttempts.consume(name, bindingHashes, now)
-  return attempt?.secrets ? { ...attempt, secrets: attempt.secrets } : 'No attempt of this browser is open under this name'
+  return attempt?.secrets
+    ? { ...attempt, secrets: attempt.secrets }
+    : 'No attempt of this browser is open under this name'
 }
 
 /**

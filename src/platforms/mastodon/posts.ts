@@ -117,7 +117,11 @@ export function createPosts(deps: PostDeps) {
     return toPublished(found, post, account)
   }
 
-  function toPublished({ id, url, media_attachments: files }: Status, post: OutgoingPost, { handle }: Credentials): Published {
+  function toPublished(
+    { id, url, media_attachments: files }: Status,
+    post: OutgoingPost,
+    { handle }: Credentials,
+  ): Published {
     const fallback = `${api.base}/@${handle.split('@')[0]}/${id}`
     const warning = describeMissingFiles(files, post)
     return {

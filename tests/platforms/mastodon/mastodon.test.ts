@@ -426,7 +426,7 @@ describe('a status without its files', () => {
   })
   afterAll(() => careless?.stop())
 
-  /** Prepares a post with two pictures, of which the server drops some. */
+  /** Prepares a post with two pictures. The server drops this many of them. */
   async function prepareDropped(text: string, dropped: number) {
     const items = [30, 40].map(async (size) => add(await bytesOf(picture(size, size).png()), 'image/png'))
     const [post, delivery] = [newPost(text, await Promise.all(items)), newDelivery()]

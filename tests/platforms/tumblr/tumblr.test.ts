@@ -408,10 +408,10 @@ describe('exactly one Tumblr post', () => {
   it.each([
     ['after a restore', true],
     ['later', false],
-  ])('%s, another draft is published when an equal post has taken that of the first one', async (_, isRestored) => {
+  ])('%s, another draft is published when an equal post has taken that of the first one', async (when, isRestored) => {
     const as = await world.newAccount()
     const delivery = newDelivery()
-    const post = newPost('equal after a restore')
+    const post = newPost(`equal posts, ${when}`)
     const first = await publish(post, delivery, as)
     const isTaken = async (id: string) => id === first.platformPostId
     const search = searchOptions({ isTaken, isRestored })

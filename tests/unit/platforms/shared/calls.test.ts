@@ -56,7 +56,11 @@ it('a page with 413 concerns a file that is sent, and no text', async () => {
     yield new Uint8Array(1)
   }
   for (const text of ['{"status":"words"}', undefined]) {
-    expect(await fail(answer(413, PAGE), text)).toMatchObject({ class: 'transient', certain: false, unreachable: ORIGIN })
+    expect(await fail(answer(413, PAGE), text)).toMatchObject({
+      class: 'transient',
+      certain: false,
+      unreachable: ORIGIN,
+    })
   }
   for (const body of [new Uint8Array(1), file()]) {
     expect(await fail(answer(413, PAGE), body)).toMatchObject({ class: 'validation', unreachable: null })
