@@ -85,13 +85,14 @@ async function showPosts() {
   )
 }
 
-function entryItem({ platform, accountName, server, status, error, nextAttemptAt, platformPostUrl }) {
+function entryItem({ platform, accountName, server, status, error, nextAttemptAt, platformPostUrl, warning = '' }) {
   const target = describeTarget(platform, accountName)
   const next = nextAttemptAt ? ` (next try ${new Date(nextAttemptAt).toLocaleString()})` : ''
   return element(
     'li',
     { title: server ?? '' },
     platformPostUrl ? link(platformPostUrl, target) : `${target}: ${error ?? status}${next}`,
+    ` ${warning}`,
   )
 }
 

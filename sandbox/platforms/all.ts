@@ -99,6 +99,8 @@ async function mastodon(dir: string, behaviour: Behaviour): Promise<RunningPlatf
     crowd: crowdOn('mastodon'),
     honoursKeys: !mastodonOfAnotherMaker,
     namesApplication: !mastodonOfAnotherMaker,
+    renamesMedia: mastodonOfAnotherMaker,
+    language: mastodonOfAnotherMaker ? 'de' : 'en',
     ...(processingMs && { processingMs: processingMs.video }),
   })
   return {

@@ -15,8 +15,8 @@ export interface Behaviour {
   /** How long the platform processes a file before it can be shown, milliseconds. */
   processingMs?: { image: number; video: number }
   /**
-   * Simulates a compatible server instead of Mastodon: it ignores the idempotency key and does not report the
-   * application.
+   * Simulates a compatible server instead of Mastodon: it ignores the idempotency key, does not report the application, shows files under
+   * other ids than their uploads, and speaks German.
    */
   mastodonOfAnotherMaker?: boolean
   /** The simulated audience of a platform; by default there is none. */

@@ -19,8 +19,13 @@ import { SETTLE_MS, unique, type FaultCluster } from './cluster.ts'
 
 const FOREIGN_RESPONSE_NAMES = Object.keys(FOREIGN_RESPONSES) as ForeignResponseName[]
 
-/** The faults of a visible call and its response. `hang` and every fault with `instead` leave the post unpublished. */
-const RESPONSE_FAULTS: Record<string, FaultAction> = {
+const TOO_LARGE = { headers: { 'content-type': 'text/html' }, body: '<h1>Request Entity Too Large</h1>' }
+
+/**
+ * The faults of a visible call and its response; null where a platform has no such fault. `hang` and every fault with `instead` leave the
+ * post unpublished.
+ */
+const RESPONSE_FAULTS: Record<string, FaultAction | ((platform: FaultPlatform) => FaultAction | null)> = {
   'drop after accept': { dropAfterAccept: true },
   'truncated response': { truncate: true },
   '500 after accept': { statusAfterAccept: 500, body: { error: 'InternalServerError' } },
@@ -28,6 +33,10 @@ const RESPONSE_FAULTS: Record<string, FaultAction> = {
   'hold after accept': { holdAfterAccept: true },
   // By then the client has disconnected, and two reconciliations have found nothing.
   'accept late': { delayMs: SETTLE_MS * (2 / 3) },
+  // What is too large for a proxy is no text.
+  'a page with 413 instead': { status: 413, ...TOO_LARGE },
+  'a page with 413 after accept': { statusAfterAccept: 413, ...TOO_LARGE },
+  "the platform's own 404 after accept": ({ notFound: body }) => body && { statusAfterAccept: 404, body },
   ...Object.fromEntries(FOREIGN_RESPONSE_NAMES.map((name) => [`${name} instead`, insteadOf(name)])),
   ...Object.fromEntries(FOREIGN_RESPONSE_NAMES.map((name) => [`${name} after accept`, afterAccept(name)])),
 }
@@ -56,23 +65,24 @@ export interface MatrixReport {
 
 /**
  * Tests each fault on each platform once, all concurrently. Each fault has a user with one post per platform, with the same text for both
- * accounts. The fault affects one of them, in turn the default account and the other one.
+ * accounts. The fault affects one of them, in turn the default account and the other one. Every second pair has an image.
  */
 export async function loseResponses(cluster: FaultCluster): Promise<MatrixReport> {
   const faults = Object.entries(RESPONSE_FAULTS)
   const session = await openSession(cluster, { users: faults.length, withFurtherAccounts: true })
   for (const [index, [, action]] of faults.entries()) {
     const affected = index % 2 === 0 ? 'accounts' : 'further'
-    await forEachPlatform(cluster, session.users[index]![affected], ({ control, calls }, account) =>
-      control.fault({ ...calls.publish, account, times: 1, action }),
-    )
+    await forEachPlatform(cluster, session.users[index]![affected], async (platform, account) => {
+      const met = typeof action === 'function' ? action(platform) : action
+      if (met) await platform.control.fault({ ...platform.calls.publish, account, times: 1, action: met })
+    })
   }
   const faultByUser = new Map<string, string>()
   for (const [index, [fault]] of faults.entries()) {
     const user = session.users[index]!
     faultByUser.set(user.userId, fault)
     for (const [number, platform] of cluster.platforms.entries()) {
-      await create(user, number, buildInput(user, [platform]))
+      await create(user, number, buildInput(user, [platform], index % 4 >= 2))
     }
   }
   await session.waitUntilIdle()

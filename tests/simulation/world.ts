@@ -241,14 +241,15 @@ export function createWorld({ random, odds, platforms, http, trace }: WorldOptio
     async function meet(met: CallFault | null): Promise<PlatformAnswer | null> {
       if (met === 'lost request') return null
       arrive()
-      const instead = met && INSTEAD[met]?.(platform)
+      const metCall: MetCall = { platform, isVisible: text !== undefined, number: calls.length }
+      const instead = met && INSTEAD[met]?.(metCall)
       if (instead) return instead
       // The client gives up long before.
       if (met === 'late') await sleep(random.between(platform.maxLateMs / 50, platform.maxLateMs))
       const answer = act()
       await sleep(flight())
       const after = met && AFTER[met]
-      return after ? after(platform, answer) : answer
+      return after ? after(metCall, answer) : answer
     }
   }
 
@@ -268,26 +269,36 @@ export function createWorld({ random, odds, platforms, http, trace }: WorldOptio
 
 export type World = ReturnType<typeof createWorld>
 
+/** A call that meets a fault. */
+interface MetCall {
+  platform: SimulatedPlatform
+  /** Whether it makes a post visible. */
+  isVisible: boolean
+  number: number
+}
+
 /** The answers of platforms and others in place of the platform's action. */
-const INSTEAD: Partial<Record<CallFault, (platform: SimulatedPlatform) => PlatformAnswer>> = {
-  'foreign response instead': () => FOREIGN,
-  'server error instead': (platform) => platform.refuse(500),
-  refused: (platform) => platform.refuse(400),
-  throttled: (platform) => platform.refuse(429),
+const INSTEAD: Partial<Record<CallFault, (call: MetCall) => PlatformAnswer>> = {
+  'foreign response instead': toForeign,
+  'server error instead': ({ platform }) => platform.refuse(500),
+  refused: ({ platform }) => platform.refuse(400),
+  throttled: ({ platform }) => platform.refuse(429),
 }
 
 /** The changed responses to calls that took effect; null: the response is lost. */
-const AFTER: Partial<
-  Record<CallFault, (platform: SimulatedPlatform, answer: PlatformAnswer) => PlatformAnswer | null>
-> = {
+const AFTER: Partial<Record<CallFault, (call: MetCall, answer: PlatformAnswer) => PlatformAnswer | null>> = {
   'lost response': () => null,
   'truncated response': (_, { body }) => ({ status: 200, body: JSON.stringify(body).slice(0, -2) }),
-  'foreign response after': () => FOREIGN,
-  'server error after': (platform) => platform.refuse(500),
+  'foreign response after': toForeign,
+  // A platform may also say that it does not find what it has just published.
+  'server error after': ({ platform, isVisible, number }) => platform.refuse(isVisible && number % 2 === 0 ? 404 : 500),
   late: () => null,
 }
 
-const FOREIGN: PlatformAnswer = { status: 404, body: '<html><body>Not found</body></html>' }
+function toForeign({ number }: Pick<MetCall, 'number'>): PlatformAnswer {
+  const { status, title } = number % 2 === 0 ? { status: 404, title: 'Not found' } : { status: 413, title: 'Too large' }
+  return { status, body: `<html><body>${title}</body></html>` }
+}
 
 function toCall({ method, url, headers = {}, body }: HttpRequest): PlatformCall {
   return { method, url, headers, body: typeof body === 'string' ? body : '' }

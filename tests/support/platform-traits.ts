@@ -13,6 +13,8 @@ export interface PlatformTraits {
   calls: { publish: Calls; reconcile: Calls; renew: Calls | null; exchange: Calls | null }
   /** A permanent refusal and a rate limit, as the platform reports them. */
   refusals: { definite: FaultAction; limited: FaultAction }
+  /** The body of the platform's own 404; null on hosts of the Graph API, where the status means nothing. */
+  notFound: object | null
   /** True when the platform accepts only posts with an image or a video. */
   needsMedia: boolean
 }
@@ -39,6 +41,7 @@ export const PLATFORM_TRAITS: Record<Platform, PlatformTraits> = {
       definite: { status: 400, body: { error: 'InvalidRequest', message: 'no' } },
       limited: { status: 429, headers: { 'retry-after': '2' }, body: { error: 'RateLimitExceeded' } },
     },
+    notFound: { error: 'NotFound', message: 'Not Found' },
     needsMedia: false,
   },
   mastodon: {
@@ -52,6 +55,7 @@ export const PLATFORM_TRAITS: Record<Platform, PlatformTraits> = {
       definite: { status: 422, body: { error: 'Validation failed: no' } },
       limited: { status: 429, headers: { 'retry-after': '2' }, body: { error: 'Too many requests' } },
     },
+    notFound: { error: 'Record not found' },
     needsMedia: false,
   },
   threads: {
@@ -62,6 +66,7 @@ export const PLATFORM_TRAITS: Record<Platform, PlatformTraits> = {
       exchange: { method: 'POST', path: '/oauth/access_token' },
     },
     refusals: GRAPH_REFUSALS,
+    notFound: null,
     needsMedia: false,
   },
   instagram: {
@@ -72,6 +77,7 @@ export const PLATFORM_TRAITS: Record<Platform, PlatformTraits> = {
       exchange: null,
     },
     refusals: GRAPH_REFUSALS,
+    notFound: null,
     needsMedia: true,
   },
   facebook: {
@@ -82,6 +88,7 @@ export const PLATFORM_TRAITS: Record<Platform, PlatformTraits> = {
       exchange: { method: 'GET', path: 'code=' },
     },
     refusals: GRAPH_REFUSALS,
+    notFound: null,
     needsMedia: false,
   },
   tumblr: {
@@ -102,6 +109,7 @@ export const PLATFORM_TRAITS: Record<Platform, PlatformTraits> = {
         body: { meta: { status: 429, msg: 'Limit Exceeded' }, errors: [] },
       },
     },
+    notFound: { meta: { status: 404, msg: 'Not Found' }, errors: [] },
     needsMedia: false,
   },
 }

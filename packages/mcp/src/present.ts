@@ -21,8 +21,12 @@ export function presentPost(post: Schemas['Post']) {
 }
 
 export function presentDelivery(delivery: Schemas['PlatformStatus']) {
-  const { platform, accountId, accountName, status, platformPostUrl, error, errorCode, nextAttemptAt } = delivery
-  return { platform, accountId, accountName, status, url: platformPostUrl, error, errorCode, nextAttemptAt }
+  const { platform, accountId, accountName, status, platformPostUrl: url, warning } = delivery
+  const { error, errorCode, nextAttemptAt } = delivery
+  return {
+    ...{ platform, accountId, accountName, status, url, ...(warning !== undefined && { warning }) },
+    ...{ error, errorCode, nextAttemptAt },
+  }
 }
 
 export function presentAccount({ _id, platform, server, profile, health, isDefault, label }: Schemas['Account']) {

@@ -41,10 +41,11 @@ export function createOutcomeRecorder(deps: WorkerContext) {
   /** @param isFound true for a post that a search found, not one that the platform returned for the key of this delivery */
   async function recordAccepted(attempt: Attempt, published: Published, isFound = false): Promise<AttemptResult> {
     const { post, input } = attempt
-    const { platformPostId, platformPostUrl } = published
+    const { platformPostId, platformPostUrl, warning } = published
+    const accepted = { platformPostId, platformPostUrl, ...(warning !== undefined && { warning }) }
     let moved: Post | null
     try {
-      moved = await ignoreNotFound(applyMove(attempt, accept(toTarget(input), { platformPostId, platformPostUrl })))
+      moved = await ignoreNotFound(applyMove(attempt, accept(toTarget(input), accepted)))
     } catch (error) {
       if (!(error instanceof EffectTaken)) throw error
       // Of two equal posts the other one was reconciled first. The platform post of this one is yet to be found, or to be published.
@@ -55,14 +56,8 @@ export function createOutcomeRecorder(deps: WorkerContext) {
     metrics.deliveryRecorded(input.platform, 'accepted')
     if (!moved) {
       // A post that was deleted meanwhile is published all the same, and its owner has to know.
-      await notifications.insertOnce(postPublished(post, attempt.entry, platformPostUrl))
-      const entry = {
-        ...attempt.entry,
-        status: 'completed' as const,
-        platformPostId,
-        platformPostUrl,
-        ...toCauseFields(null),
-      }
+      const entry = { ...attempt.entry, status: 'completed' as const, ...accepted, ...toCauseFields(null) }
+      await notifications.insertOnce(postPublished(post, entry, platformPostUrl))
       await appendEvents(deps, post.userId, [deliveryAccepted(post, entry, clock.now())])
       return POST_DELETED
     }

@@ -92,7 +92,7 @@ export const googleRoutes: FastifyPluginAsyncTypebox<GoogleRoutesOptions> = asyn
     async (request, reply) => {
       if (!identity) return refuse(request, reply, 'google_auth_failed')
       const query = parseCallbackQuery(request.query)
-      if (!query) return refuse(request, reply, 'session_expired')
+      if (!query) return refuse(request, reply, 'session_expired', new Error('A parameter of the callback comes twice'))
       const finished = await finishIdentityLogin(
         { ...context, identity },
         { redirectUri, query, binding: binding.read(request), ...toClient(request) },

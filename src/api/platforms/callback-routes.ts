@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ATTEMPT_INVALID, finishConnect } from '../../commands/accounts/finish-connect.ts'
+import { finishConnect, refuseAttempt } from '../../commands/accounts/finish-connect.ts'
 import type { Context } from '../../context.ts'
 import {
   buildCallbackUrl,
@@ -69,7 +69,7 @@ export const callbackRoutes: FastifyPluginAsyncTypebox<{ context: Context }> = a
               binding: cookie.read(request),
               mayBeUnbound: config.CONNECT_COOKIE === 'browsers' && !isFromBrowser(request),
             })
-          : ATTEMPT_INVALID
+          : refuseAttempt('A parameter of the callback comes twice')
         const { outcome, reason, offer } = finished
         if (finished.cause !== undefined) logFailure(request, platform, finished)
         if (outcome !== 'state_invalid') cookie.clear(reply)

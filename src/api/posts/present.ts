@@ -114,6 +114,7 @@ function presentPlatformStatus(post: Post, entry: PlatformStatus): PlatformStatu
     status: entry.status,
     platformPostId: entry.platformPostId,
     platformPostUrl: entry.platformPostUrl,
+    ...(entry.warning !== undefined && { warning: entry.warning }),
     error: reason && explainFailure(reason, entry.platform),
     errorCode: entry.errorCode,
     nextAttemptAt: isOpen ? toInstant(entry.delivery.nextAttemptAt) : null,

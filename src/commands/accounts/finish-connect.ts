@@ -43,7 +43,14 @@ interface FinishedConnect {
   platformReason?: PlatformReason | null
 }
 
-export const ATTEMPT_INVALID: FinishedConnect = { outcome: 'state_invalid', reason: 'ATTEMPT_INVALID' }
+/** The result of a callback that belongs to no open attempt of this browser. The reason is for the log: users get no more than the outcome. */
+export function refuseAttempt(
+  why: string,
+  { error, error_description: text }: Record<string, string> = {},
+): FinishedConnect {
+  const platformReason = toPlatformReason({ code: error, text })
+  return { outcome: 'state_invalid', reason: 'ATTEMPT_INVALID', cause: new Error(why), platformReason }
+}
 
 const COMPLETE_TIMEOUT_MS = 10 * SECOND
 
@@ -55,8 +62,10 @@ const COMPLETE_TIMEOUT_MS = 10 * SECOND
 export async function finishConnect(deps: CommandContext, input: FinishConnect): Promise<FinishedConnect> {
   const { platform, redirectUri, query } = input
   const redirect = deps.platforms.redirect(platform)
-  const attempt = redirect && (await takeAttempt(deps, redirect, input))
-  if (!redirect || !attempt?.secrets || !(await isSessionActive(deps, attempt))) return ATTEMPT_INVALID
+  if (!redirect) return refuseAttempt('The platform is not set up', query)
+  const attempt = await takeAttempt(deps, redirect, input)
+  if (typeof attempt === 'string') return refuseAttempt(attempt, query)
+  if (!(await isSessionActive(deps, attempt))) return refuseAttempt('The session of the attempt has ended', query)
   if (query['error'] !== undefined) return toRefusedConnect(query)
   const secrets = openAttemptSecrets(deps.cipher, connectAttemptSecret(attempt), attempt.secrets)
   let offer: string | null = null
@@ -83,36 +92,44 @@ async function prepareChoice({ accounts }: CommandContext, { userId, platform, a
   return (offered: readonly OfferedId[]) => chooseOffered(offered, connected, { adds })
 }
 
+/** Returns the reason, when there is none that is open. */
 async function takeAttempt(
   { connectAttempts, connectStates, clock }: CommandContext,
   { lookupParameter }: RedirectConnect,
   input: FinishConnect,
-): Promise<ConnectAttempt | null> {
+): Promise<(ConnectAttempt & { secrets: string }) | string> {
   const now = clock.now()
   const name = nameAttempt(connectStates, lookupParameter, input, now)
   const bindingHashes = [
     ...(input.binding === undefined ? [] : [hashSecret(input.binding)]),
     ...(input.mayBeUnbound ? [null] : []),
   ]
-  return name && bindingHashes.length > 0 ? await connectAttempts.consume(name, bindingHashes, now) : null
+  if (typeof name === 'string') return name
+  if (bindingHashes.length === 0) return 'The browser sent no cookie of an attempt'
+  const attempt = await connectAttempts.consume(name, bindingHashes, now)
+  return attempt?.secrets
+    ? { ...attempt, secrets: attempt.secrets }
+    : 'No attempt of this browser is open under this name'
 }
 
 /**
  * Names the attempt by its state. For a platform without states it uses the token that the platform issued; a state that is
- * returned anyway must match.
+ * returned anyway must match. Returns the reason, when the callback names none.
  */
 function nameAttempt(
   connectStates: ConnectStates,
   lookupParameter: string | undefined,
   { platform, redirectUri, query }: FinishConnect,
   now: Date,
-): AttemptName | null {
+): AttemptName | string {
   const lookup = lookupParameter === undefined ? undefined : query[lookupParameter]
-  if (lookupParameter !== undefined && lookup === undefined) return null
+  if (lookupParameter !== undefined && lookup === undefined) return `The callback has no ${lookupParameter}`
   const state = query['state']
-  if (state === undefined) return lookup === undefined ? null : { platform, lookupHash: hashSecret(lookup) }
+  if (state === undefined) {
+    return lookup === undefined ? 'The callback has no state' : { platform, lookupHash: hashSecret(lookup) }
+  }
   const contents = connectStates.read(state, { platform, redirectUri }, now)
-  if (!contents) return null
+  if (!contents) return 'The state is not valid, or has expired'
   const byState = { platform, _id: hashSecret(contents.nonce), userId: contents.userId }
   return lookup === undefined ? byState : { ...byState, lookupHash: hashSecret(lookup) }
 }

@@ -1,4 +1,5 @@
-import type { LoginRefusal } from '../../domain/users/identity-login.ts'
+import { IdentityError, type LoginRefusal } from '../../domain/users/identity-login.ts'
+import { toPlatformReason } from '../../domain/posts/platform-reason.ts'
 import { isMailAddress } from '../../domain/users/mail-addresses.ts'
 import { pickUsableName } from '../../domain/users/names.ts'
 import { identityAttemptSecret } from '../../domain/shared/secrets.ts'
@@ -41,13 +42,14 @@ export async function finishIdentityLogin(
 ): Promise<FinishedLogin> {
   const { redirectUri, query, binding } = input
   const state = query['state']
-  if (state === undefined || binding === undefined) return { refusal: 'session_expired' }
+  if (state === undefined) return toExpired('The callback has no state', query)
+  if (binding === undefined) return toExpired('The browser sent no cookie of a login', query)
   const attempt = await deps.identityAttempts.consume(
     { _id: hashSecret(state) },
     [hashSecret(binding)],
     deps.clock.now(),
   )
-  if (!attempt?.secrets) return { refusal: 'session_expired' }
+  if (!attempt?.secrets) return toExpired('No login of this browser is open under this state', query)
   const { nonce, verifier } = openAttemptSecrets(deps.cipher, identityAttemptSecret(attempt), attempt.secrets)
 
   let identity: Identity
@@ -60,6 +62,10 @@ export async function finishIdentityLogin(
   if ('refusal' in found) return found
   if (found.isDisabled) return { refusal: 'google_auth_failed', cause: new Error('The account is disabled') }
   return { tokens: await openSession(deps, found, input) }
+}
+
+function toExpired(why: string, { error, error_description: text }: Record<string, string>): Refused {
+  return { refusal: 'session_expired', cause: new IdentityError(why, toPlatformReason({ code: error, text })) }
 }
 
 /** Creates the account of a first login. Of several concurrent first logins one creates it, and the others find it. */

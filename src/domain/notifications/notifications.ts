@@ -15,7 +15,7 @@ import type { DisabledReason, Webhook } from '../webhooks/webhooks.ts'
 export const NOTIFICATION_TYPES = ['success', 'error', 'info', 'warning'] as const
 export type NotificationType = (typeof NOTIFICATION_TYPES)[number]
 
-type Entry = Pick<PlatformStatus, 'platform' | 'target' | 'accountId' | 'accountName'>
+type Entry = Pick<PlatformStatus, 'platform' | 'target' | 'accountId' | 'accountName' | 'warning'>
 
 /** A notification to store once. `dedupeKey` identifies its event. */
 export interface NewNotification {
@@ -51,10 +51,12 @@ export function postPublished(
   entry: Entry,
   platformPostUrl: string,
 ): NewNotification {
+  const excerpt = post.content ? quoteAfterColon(post as Post, entry) : ''
+  const leftOut = entry.warning === undefined ? '' : `. ${entry.warning}`
   return createPostNotification(post._id, post.userId, {
     dedupeKey: `post-published:${post._id}:${toTarget(entry)}`,
     type: 'success',
-    message: `Successfully posted on ${entry.platform}${nameAccount(post, entry)}${post.content ? quoteAfterColon(post as Post, entry) : ''}`,
+    message: `Successfully posted on ${entry.platform}${nameAccount(post, entry)}${excerpt}${leftOut}`,
     options: { ...(post.content ? pickImage(post as Post, entry) : {}), ...toLinkOption(platformPostUrl) },
   })
 }

@@ -112,6 +112,8 @@ export interface PlatformStatus {
   status: DeliveryStatus
   platformPostId: string | null
   platformPostUrl: string | null
+  /** What the platform has left out of the published post, a sentence for users; absent: nothing. */
+  warning?: string
   /** Why the delivery failed, or why the last attempt failed while the next one is pending. A sentence for users. */
   error: string | null
   errorCode: FailureCode | null
@@ -196,6 +198,8 @@ export interface Post {
 export interface Published {
   platformPostId: string
   platformPostUrl: string
+  /** What the platform has left out of the post, a sentence for users; absent: nothing. */
+  warning?: string
 }
 
 /** Identifies the attempt that reports an outcome. */

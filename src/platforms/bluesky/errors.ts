@@ -68,6 +68,8 @@ const BY_STATUS: Record<number, Meaning> = {
   429: BY_CODE['RateLimitExceeded']!,
 }
 
+const INVALID: Meaning = { class: 'validation', message: 'Bluesky refused the post as invalid' }
+
 /**
  * Returns whether Bluesky itself sent an error response. For a video that it already has, the video service returns its job instead
  * of an error.
@@ -85,7 +87,7 @@ export function toError(response: HttpResponse): PlatformError {
   const code = (body?.error ?? '').slice(0, LONGEST_CODE)
   const isRefusal = response.status >= 400 && response.status < 500
   const meaning = isRefusal
-    ? (BY_CODE[code] ?? BY_STATUS[response.status] ?? toInvalidMeaning(body?.message ?? ''))
+    ? (BY_CODE[code] ?? BY_STATUS[response.status] ?? INVALID)
     : toTemporaryMeaning(response.status)
   const wait = meaning.class === 'rate_limited' || meaning.class === 'transient' ? retryAfterMs(response) : undefined
   return new PlatformError(meaning.class, meaning.message, {
@@ -94,15 +96,6 @@ export function toError(response: HttpResponse): PlatformError {
     reason: { code, text: body?.message },
     cause: new XrpcRefusal(response.status, code, readKnownJob(response.text)?.jobId),
   })
-}
-
-/** Names the one reason for an invalid record that users can cause and fix. */
-function toInvalidMeaning(message: string): Meaning {
-  const isLength = /grapheme|too (long|big)|longer than|maxLength/i.test(message) && /text/i.test(message)
-  return {
-    class: 'validation',
-    message: isLength ? 'Bluesky refused the post: its text is too long' : 'Bluesky refused the post as invalid',
-  }
 }
 
 function toTemporaryMeaning(status: number): Meaning {

@@ -172,8 +172,41 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
       return toPublished(written.uri)
     } catch (error) {
       if (isRefusedAs(error, 'BlobNotFound')) await forgetUploads(post, delivery)
+      if (!(error instanceof PlatformError && error.class === 'not_found')) throw error
+      return publishedDespite(error, account, delivery, { signal })
+    }
+  }
+
+  /** Returns the post that a server made although it says that something was not found. @throws PlatformError when there is none */
+  async function publishedDespite(
+    cause: PlatformError,
+    account: Credentials,
+    delivery: DeliveryCheckpoints,
+    options: CallOptions,
+  ): Promise<Published> {
+    const stored = await findRecord(account, delivery, options).catch(() => undefined)
+    if (stored) return toPublished(stored.uri)
+    if (stored === null) throw cause
+    throw new PlatformError('transient', cause.message, { certain: false, answered: true, cause })
+  }
+
+  /** Returns the record under the key of a delivery, whatever its author made of it since; null when there is none. */
+  async function findRecord(
+    account: Credentials,
+    { key, dueAt }: DeliveryCheckpoints,
+    { signal }: CallOptions,
+  ): Promise<StoredRecord | null> {
+    const params = { repo: account.accountId, collection: POST_COLLECTION, rkey: deriveRecordKey(key, dueAt) }
+    const call = { service: services.resolve(account), nsid: 'com.atproto.repo.getRecord', params }
+    try {
+      const stored = await xrpc.query(call, readStoredRecord, { signal })
+      // A record under another URI says nothing about ours.
+      if (stored.uri === `at://${params.repo}/${params.collection}/${params.rkey}`) return stored
+    } catch (error) {
+      if (isRefusedAs(error, 'RecordNotFound')) return null
       throw error
     }
+    throw new PlatformError('validation', 'Bluesky returned another post', { certain: false, answered: true })
   }
 
   async function reconcile(
@@ -182,24 +215,16 @@ export function createPosts({ xrpc, uploads, services, media, video, appUrl, pub
     delivery: DeliveryCheckpoints,
     options: SearchOptions,
   ): Promise<Published | NotFoundResult> {
-    const rkey = deriveRecordKey(delivery.key, delivery.dueAt)
-    const params = { repo: account.accountId, collection: POST_COLLECTION, rkey }
     try {
-      const stored = await xrpc.query(
-        { service: services.resolve(account), nsid: 'com.atproto.repo.getRecord', params },
-        readStoredRecord,
-        options,
-      )
-      // A record under another URI says nothing about ours. Under our key it is our post, whatever its author made of it since.
-      const isOurs = stored.uri === `at://${params.repo}/${params.collection}/${params.rkey}`
-      return isOurs ? toPublished(stored.uri) : 'undecidable'
+      const stored = await findRecord(account, delivery, options)
+      // After a restore, an equal post that was searched for by its content may have taken this one.
+      if (stored && !(await options.isTaken(stored.uri))) return toPublished(stored.uri)
     } catch (error) {
-      if (isRefusedAs(error, 'RecordNotFound'))
-        return options.isRestored ? findRestored(post, account, delivery, options) : 'absent'
       // A definite answer to a different question, such as a moved account.
       if (error instanceof PlatformError && error.class === 'validation') return 'undecidable'
       throw error
     }
+    return options.isRestored ? findRestored(post, account, delivery, options) : 'absent'
   }
 
   /** Finds a post that was published with another key than a restored delivery has: after a retry, or at another time. */

@@ -15,7 +15,7 @@ import { toFormBody, ignoreBody } from '../shared/calls.ts'
 import { parseCount } from '../shared/counts.ts'
 import { isRefusedAs } from '../shared/refusals.ts'
 import { readAccount, readToken, type Account, type Token } from './responses.ts'
-import type { Api } from './api.ts'
+import { OWN_ACCOUNT, type Api } from './api.ts'
 import { toPlainText } from './html.ts'
 
 export type Client = Pick<ServerApplication, 'clientId' | 'clientSecret'>
@@ -104,7 +104,7 @@ export function createAccounts({ api, reading, application }: AccountDeps) {
   }
 
   async function fetchOwnAccount(fromApi: Api, token: string, { signal }: CallOptions): Promise<Account> {
-    return (await fromApi.get('/api/v1/accounts/verify_credentials', {}, readAccount, { token, signal })).body
+    return (await fromApi.get(OWN_ACCOUNT, {}, readAccount, { token, signal })).body
   }
 
   async function revokeToken(token: string, { signal }: CallOptions): Promise<void> {

@@ -1,8 +1,9 @@
 import { trimTrailingSlashes } from '../../domain/shared/text.ts'
-import { createSender } from '../shared/calls.ts'
+import { createSender, ignoreBody } from '../shared/calls.ts'
 import type { HttpClient, HttpRequest } from '../shared/http.ts'
 import { toQueryString, type Query } from '../shared/query-string.ts'
-import { isOwnError, toError } from './errors.ts'
+import { isRefusedWith } from '../shared/refusals.ts'
+import { isOwnError, toBlockedLoginError, toError } from './errors.ts'
 
 interface ApiOptions {
   /** Bearer token. */
@@ -12,21 +13,39 @@ interface ApiOptions {
   publisher?: string
 }
 
+type Call = Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'>
 type Body = Required<Pick<HttpRequest, 'headers' | 'body'>>
+
+/** The account of a token. A login that may not read it may do nothing. */
+export const OWN_ACCOUNT = '/api/v1/accounts/verify_credentials'
 
 /** Creates a client for one Mastodon server (https://docs.joinmastodon.org/api/). */
 export function createApi(http: HttpClient, baseUrl: string) {
   const base = trimTrailingSlashes(baseUrl)
   const sendCall = createSender(http, { label: 'Mastodon', toError, isPlatformError: isOwnError })
 
-  function send<T>(
-    call: Pick<HttpRequest, 'method' | 'url' | 'headers' | 'body'>,
-    read: (text: string) => T | null,
-    { token, ...options }: ApiOptions,
-  ) {
+  function sendOnce<T>(call: Call, read: (text: string) => T | null, { token, ...options }: ApiOptions) {
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
     const headers = { accept: 'application/json', ...call.headers, ...authorization }
     return sendCall({ ...call, ...options, headers }, read)
+  }
+
+  /** Sends a call. After a refusal it reads the account, which shows whether the server refuses one act or the whole login. */
+  async function send<T>(call: Call, read: (text: string) => T | null, options: ApiOptions) {
+    try {
+      return await sendOnce(call, read, options)
+    } catch (error) {
+      if (!isRefusedWith(error, 403) || options.token === undefined) throw error
+      const { token, signal } = options
+      const account: Call = { method: 'GET', url: new URL(`${base}${OWN_ACCOUNT}`) }
+      const isBlocked =
+        call.url.pathname === account.url.pathname ||
+        (await sendOnce(account, ignoreBody, { token, signal }).then(
+          () => false,
+          (reason: unknown) => isRefusedWith(reason, 403),
+        ))
+      throw isBlocked ? toBlockedLoginError(error) : error
+    }
   }
 
   return {

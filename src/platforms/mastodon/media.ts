@@ -1,5 +1,5 @@
 import type { MediaItem } from '../../domain/posts/post.ts'
-import { fitAltText, toMediaKind } from '../../domain/posts/posting-rules.ts'
+import { fitAltText, toMediaKind, type MediaKind, type PostingRules } from '../../domain/posts/posting-rules.ts'
 import { HOUR, MINUTE } from '../../domain/shared/times.ts'
 import type { CallOptions, Credentials, MediaSource, OutgoingPost, Checkpoints } from '../contract.ts'
 import { PlatformError } from '../errors.ts'
@@ -7,9 +7,10 @@ import { loadImage } from '../shared/image-files.ts'
 import { createMediaLimiter } from '../shared/media-limiter.ts'
 import { createMultipartBody, createTextPart } from '../shared/multipart.ts'
 import { toLostMediaError, waitUntilProcessed } from '../shared/processing.ts'
-import { readMediaAttachment } from './responses.ts'
+import { normalizeWhitespace } from '../shared/text-difference.ts'
+import { readMediaAttachment, type MediaAttachment } from './responses.ts'
 import type { Api } from './api.ts'
-import { isRefusedAs } from '../shared/refusals.ts'
+import { isRefusedAs, isRefusedWith } from '../shared/refusals.ts'
 import type { InstanceLimits } from './instance-limits.ts'
 
 interface MediaDeps {
@@ -87,7 +88,9 @@ export function createMedia({ api, uploads, media, processingWaitMs, limiters }:
       const file = { field: 'file', fileName, mimeType, sizeBytes, open: async () => content }
       const body = createMultipartBody([description, file])
       const options = { token: account.accessToken, signal, timeoutMs: UPLOAD_TIMEOUT_MS[kind] }
-      return uploads.post('/api/v2/media', body, readMediaAttachment, options)
+      return uploads.post('/api/v2/media', body, readMediaAttachment, options).catch((error: unknown) => {
+        throw toUploadError(error, kind)
+      })
     }
     const sendVideo = async () => {
       const { stream, sizeBytes, mimeType } = await media.open(item, { signal })
@@ -132,33 +135,101 @@ export function createMedia({ api, uploads, media, processingWaitMs, limiters }:
       return status !== 206
     } catch (error) {
       const isGone = isRefusedAs(error, 'missing')
-      if (isGone || isRefusedAs(error, 'media-broken')) await checkpoints.save(toCheckpointName(index), '')
-      if (!isGone) throw error
-      throw toLostMediaError('Mastodon no longer has an uploaded file, so it is uploaded again', error)
+      if (!isGone && !isRefusedWith(error, 422)) throw error
+      await checkpoints.save(toCheckpointName(index), '')
+      if (isGone) throw toLostMediaError('Mastodon no longer has an uploaded file, so it is uploaded again', error)
+      const message = 'Mastodon could not read an image or video'
+      throw new PlatformError('media_fetch_failed', message, { certain: true, cause: error })
     }
   }
 
-  return { prepare }
-}
+  /**
+   * Returns the error for a status that was refused as invalid. The state of its files shows whether one of them was the reason: they can
+   * be processed or uploaded again.
+   */
+  async function explainRefusal(
+    refusal: PlatformError,
+    { content }: OutgoingPost,
+    account: Credentials,
+    checkpoints: Checkpoints,
+    options: CallOptions,
+  ): Promise<PlatformError> {
+    try {
+      for (const index of content.mediaItems.keys()) {
+        const uploaded = read(checkpoints, index)!
+        if (await isProcessed({ uploaded, index }, account, checkpoints, options)) continue
+        await save(checkpoints, index, { ...uploaded, isReady: false })
+        const message = 'Mastodon is still processing an image or video'
+        return new PlatformError('media_not_ready', message, { certain: true, cause: refusal })
+      }
+      return refusal
+    } catch (error) {
+      if (!(error instanceof PlatformError)) throw error
+      // The status itself was refused, whatever its files could not be read for.
+      return new PlatformError(error.class, error.message, { certain: true, cause: refusal })
+    }
+  }
 
-export function findUploadedId(checkpoints: Checkpoints, index: number): string | null {
-  return read(checkpoints, index)?.id ?? null
+  return { prepare, explainRefusal }
 }
 
 /** @throws PlatformError when something was not prepared */
 export function listUploadedIds({ content }: OutgoingPost, checkpoints: Checkpoints): string[] {
   return content.mediaItems.map((_, index) => {
-    const id = findUploadedId(checkpoints, index)
-    if (id !== null) return id
+    const id = read(checkpoints, index)?.id
+    if (id !== undefined) return id
     throw new PlatformError('media_not_ready', 'The post was not prepared for Mastodon', { certain: true })
   })
 }
 
-export async function forgetUploads({ content }: OutgoingPost, checkpoints: Checkpoints): Promise<void> {
-  for (const index of content.mediaItems.keys()) await checkpoints.save(toCheckpointName(index), '')
+/** A file that a server does not accept. */
+function toUploadError(error: unknown, kind: MediaKind): unknown {
+  if (!(error instanceof PlatformError) || error.class !== 'validation') return error
+  const what = isRefusedWith(error, 413) ? `refused the ${kind} as too large` : `does not accept the ${kind}`
+  return new PlatformError('validation', `Mastodon ${what}`, { certain: true, cause: error })
 }
 
-function read(checkpoints: Checkpoints, index: number): Uploaded | null {
+/**
+ * Compares the files that a status shows with those of a post. `same`: by their ids, even if some are missing (`describeMissingFiles`).
+ * `alike`: by number, kinds and descriptions.
+ * @param hasOwnIds false for servers that may show other ids than an upload returned
+ */
+export function compareFiles(
+  shown: readonly MediaAttachment[],
+  { content: { mediaItems } }: OutgoingPost,
+  checkpoints: Pick<Checkpoints, 'get'>,
+  { rules, hasOwnIds }: { rules: PostingRules; hasOwnIds: boolean },
+): 'same' | 'alike' | 'other' {
+  const sent = mediaItems.flatMap((_, index) => read(checkpoints, index)?.id ?? [])
+  if (shown.length === 0 && mediaItems.length === 0) return 'same'
+  if (shown.length > 0 && shown.length <= mediaItems.length && shown.every(({ id }) => sent.includes(id))) return 'same'
+  if (shown.length !== mediaItems.length || (hasOwnIds && sent.length === mediaItems.length)) return 'other'
+  return mediaItems.every((item, index) => isShownAs(item, shown[index]!, rules)) ? 'alike' : 'other'
+}
+
+function isShownAs(item: MediaItem, { type, description }: MediaAttachment, rules: PostingRules): boolean {
+  const kinds = SHOWN_KINDS[toMediaKind(item.mimeType)]
+  const hasKind = typeof type !== 'string' || kinds.includes(type)
+  const hasText = description === undefined || toComparable(description) === toComparable(fitAltText(item, rules))
+  return hasKind && hasText
+}
+
+/** The types of attachments; a video without sound is a `gifv`. */
+const SHOWN_KINDS: Record<MediaKind, string[]> = {
+  image: ['image', 'unknown'],
+  video: ['video', 'gifv', 'unknown'],
+}
+
+const toComparable = (text: unknown): string => normalizeWhitespace(typeof text === 'string' ? text : '')
+
+/** Returns a sentence for users about the files that a status was published without; undefined when it has all. */
+export function describeMissingFiles(shown: readonly unknown[], { content }: OutgoingPost): string | undefined {
+  const [sent, missing] = [content.mediaItems.length, content.mediaItems.length - shown.length]
+  if (missing <= 0) return undefined
+  return `Mastodon published the post without ${missing === sent ? '' : `${missing} of `}its images and videos.`
+}
+
+function read(checkpoints: Pick<Checkpoints, 'get'>, index: number): Uploaded | null {
   const stored = checkpoints.get(toCheckpointName(index))
   return stored ? (JSON.parse(stored) as Uploaded) : null
 }

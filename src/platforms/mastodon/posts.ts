@@ -16,9 +16,9 @@ import { assertPostable } from '../shared/postable.ts'
 import { readStatus, type Status } from './responses.ts'
 import type { Api } from './api.ts'
 import type { ApplicationName } from './application-name.ts'
-import { isRefusedAs } from '../shared/refusals.ts'
+import { isRefusedAs, isRefusedWith } from '../shared/refusals.ts'
 import type { createInstanceLimits } from './instance-limits.ts'
-import { forgetUploads, listUploadedIds, type createMedia } from './media.ts'
+import { describeMissingFiles, listUploadedIds, type createMedia } from './media.ts'
 import type { createSearch } from './search.ts'
 
 interface PostDeps {
@@ -62,16 +62,19 @@ export function createPosts(deps: PostDeps) {
         call,
       )
       application.learn(body.application)
-      return toPublished(body, account)
+      search.learnIds(body, status.media_ids)
+      return toPublished(body, post, account)
     } catch (error) {
-      if (isRefusedAs(error, 'media-missing')) {
-        await forgetUploads(post, delivery)
-        // An earlier call may have used them in its status.
-        throw delivery.isRepeat
-          ? new PlatformError(error.class, error.message, { certain: false, cause: error })
-          : error
+      if (isRefusedAs(error, 'missing')) throw await toMissingError(error, delivery, { signal })
+      if (isRefusedWith(error, 422) && post.content.mediaItems.length > 0) {
+        const reason = await media.explainRefusal(error, post, account, delivery, { signal })
+        const { honoursKeys } = await limits({ signal })
+        // A status of this post may use the files. Only a server that honours keys recognises the repeat of a first call.
+        const isUncertain = reason !== error && (delivery.isRepeat || !honoursKeys)
+        throw isUncertain
+          ? new PlatformError(reason.class, reason.message, { certain: false, answered: true, cause: reason })
+          : reason
       }
-      if (isRefusedAs(error, 'missing')) throw await toMissingError(error, delivery)
       throw isOfStatuses(error)
         ? new PublicationQuotaReached(error.message, { waitMs: error.retryAfterMs!, cause: error })
         : error
@@ -85,11 +88,18 @@ export function createPosts(deps: PostDeps) {
   }
 
   /**
-   * Converts a 404. The server also returns it for a repeat whose first status was deleted meanwhile; such a post counts as
-   * published.
+   * Converts a 404. A server that honours keys also returns it for a repeat whose first status was deleted meanwhile; such a post counts as
+   * published. Any other server may have published the post before.
    */
-  async function toMissingError(cause: PlatformError, delivery: DeliveryCheckpoints): Promise<PlatformError> {
-    if (!delivery.isRepeat) return new PlatformError('transient', cause.message, { certain: true, cause })
+  async function toMissingError(
+    cause: PlatformError,
+    delivery: DeliveryCheckpoints,
+    options: CallOptions,
+  ): Promise<PlatformError> {
+    const { honoursKeys } = await limits(options)
+    if (!delivery.isRepeat || !honoursKeys) {
+      return new PlatformError('transient', cause.message, { certain: honoursKeys, answered: true, cause })
+    }
     await delivery.save(DELETED, 'true')
     const message = 'The post was published on Mastodon and deleted there'
     return new PlatformError('duplicate', message, { certain: false, answered: true, cause })
@@ -101,16 +111,24 @@ export function createPosts(deps: PostDeps) {
     delivery: DeliveryCheckpoints,
     options: SearchOptions,
   ): Promise<Published | NotFoundResult> {
-    if (delivery.get(DELETED)) return 'undecidable'
-    const found = await search(post, account, delivery, options)
-    if (typeof found === 'string') return found
+    const found = await search.find(post, account, delivery, options)
+    if (typeof found === 'string') return delivery.get(DELETED) ? 'undecidable' : found
     application.learn(found.application)
-    return toPublished(found, account)
+    return toPublished(found, post, account)
   }
 
-  function toPublished({ id, url }: Status, { handle }: Credentials): Published {
+  function toPublished(
+    { id, url, media_attachments: files }: Status,
+    post: OutgoingPost,
+    { handle }: Credentials,
+  ): Published {
     const fallback = `${api.base}/@${handle.split('@')[0]}/${id}`
-    return { platformPostId: id, platformPostUrl: isWebUrl(url) && url.length <= MAX_URL_LENGTH ? url : fallback }
+    const warning = describeMissingFiles(files, post)
+    return {
+      platformPostId: id,
+      platformPostUrl: isWebUrl(url) && url.length <= MAX_URL_LENGTH ? url : fallback,
+      ...(warning !== undefined && { warning }),
+    }
   }
 
   return { prepare, publish, reconcile }

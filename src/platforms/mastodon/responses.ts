@@ -40,7 +40,13 @@ const RegisteredApplication = Type.Object({ client_id: secret, client_secret: se
 export const readRegisteredApplication = responseReader(RegisteredApplication)
 
 /** https://docs.joinmastodon.org/entities/MediaAttachment/ */
-const MediaAttachment = Type.Object({ id })
+const MediaAttachment = Type.Object({
+  id,
+  /** Read leniently, so that an odd file does not make its whole status unreadable. */
+  type: Type.Optional(Type.Unknown()),
+  description: Type.Optional(Type.Unknown()),
+})
+export type MediaAttachment = Static<typeof MediaAttachment>
 export const readMediaAttachment = responseReader(MediaAttachment)
 
 /** https://docs.joinmastodon.org/entities/Status/ */

@@ -1,4 +1,5 @@
 import type { Content } from '../../domain/posts/post.ts'
+import type { PostingRules } from '../../domain/posts/posting-rules.ts'
 import { listSince } from '../shared/list-since.ts'
 import { MINUTE } from '../../domain/shared/times.ts'
 import type { Credentials, DeliveryCheckpoints, OutgoingPost, SearchOptions, NotFoundResult } from '../contract.ts'
@@ -10,7 +11,7 @@ import type { ApplicationName } from './application-name.ts'
 import { isFinalRefusal } from './errors.ts'
 import { toPlainText } from './html.ts'
 import type { createInstanceLimits } from './instance-limits.ts'
-import { findUploadedId } from './media.ts'
+import { compareFiles } from './media.ts'
 
 interface SearchDeps {
   api: Api
@@ -32,7 +33,10 @@ const MAX_UNLIKE = 10
  * honours it, it shortens the wait until `absent` is certain.
  */
 export function createSearch({ api, application, limits, times }: SearchDeps) {
-  return async function search(
+  /** True once the server has shown a file under the id of its upload. */
+  let hasOwnIds = false
+
+  async function find(
     post: OutgoingPost,
     account: Credentials,
     delivery: DeliveryCheckpoints,
@@ -53,12 +57,16 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
     // For a restored post there may be many, and most show other words.
     const doubtful = options.isRestored ? unlike!.filter((one) => mayShow(one, post.content)) : unlike!
     let isUnclear = doubtful.length > MAX_UNLIKE
+    let likely: Status | null = null
+    const { honoursKeys, rules } = await limits(options)
     for (const candidate of [...alike!, ...doubtful.slice(0, MAX_UNLIKE)]) {
-      const similarity = await compare(candidate, { post, account, delivery }, options)
+      const similarity = await compare(candidate, { post, account, delivery, rules }, options)
       if (similarity === 'same') return candidate
+      if (similarity === 'alike') likely ??= candidate
       isUnclear ||= similarity === 'unclear'
     }
-    const { honoursKeys } = await limits(options)
+    // One with the ids of our files comes first.
+    if (likely) return likely
     if (!isNoLongerInFlight(options, honoursKeys, times)) return 'in-flight'
     return isUnclear ? 'undecidable' : 'absent'
   }
@@ -79,31 +87,25 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
     return isComplete ? found.filter(({ reblog }) => !reblog) : null
   }
 
-  /** Compares a status with the post. `unclear`: it may be this post with its text changed by the author or the server. */
+  /**
+   * Compares a status with the post. `alike`: its files have other ids. `unclear`: it may be this post with its text changed by the author or
+   * the server.
+   */
   async function compare(
     status: Status,
-    { post, account, delivery }: { post: OutgoingPost; account: Credentials; delivery: DeliveryCheckpoints },
+    { post, account, delivery, rules }: Compared,
     options: SearchOptions,
-  ): Promise<'same' | 'other' | 'unclear'> {
+  ): Promise<'same' | 'alike' | 'other' | 'unclear'> {
     const { text } = post.content
     const source = await fetchSource(status, account, options)
     const isSameText = source === null ? isShownAs(status, post.content) : normalizeText(source) === normalizeText(text)
-    if (isSameText && hasSameMedia(status, post, delivery, options)) {
-      // Without a text, any status with as many files may be this post.
-      return options.isRestored && text === '' ? 'unclear' : 'same'
+    if (isSameText) {
+      const isKnown = hasOwnIds && !options.isRestored
+      const files = compareFiles(status.media_attachments, post, delivery, { rules, hasOwnIds: isKnown })
+      // Without a text, any status with such files may be this post.
+      if (files !== 'other') return options.isRestored && text === '' ? 'unclear' : files
     }
     return status.edited_at === null && source !== null && hasDifferentWords(source, text) ? 'other' : 'unclear'
-  }
-
-  function hasSameMedia(
-    status: Status,
-    post: OutgoingPost,
-    delivery: DeliveryCheckpoints,
-    { isRestored }: SearchOptions,
-  ): boolean {
-    const shown = status.media_attachments.map(({ id }) => id)
-    const sent = post.content.mediaItems.map((_, index) => findUploadedId(delivery, index))
-    return shown.length === sent.length && (isRestored || sent.every((id) => id === null || shown.includes(id)))
   }
 
   /** Returns the text as it was sent; `null` when the server does not provide it. */
@@ -116,6 +118,20 @@ export function createSearch({ api, application, limits, times }: SearchDeps) {
       throw error
     }
   }
+
+  /** Learns from a status that is certainly ours whether the server shows files under the ids of their uploads. */
+  function learnIds({ media_attachments: files }: Status, uploaded: readonly string[]): void {
+    hasOwnIds ||= files.some(({ id }) => uploaded.includes(id))
+  }
+
+  return { find, learnIds }
+}
+
+interface Compared {
+  post: OutgoingPost
+  account: Credentials
+  delivery: DeliveryCheckpoints
+  rules: PostingRules
 }
 
 function mayBeOwnStatus({ application }: Status, ourName: string | null): boolean {

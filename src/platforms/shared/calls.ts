@@ -37,7 +37,7 @@ export function createSender(http: HttpClient, { label, toError, isPlatformError
       if (isLoginRedirect(call.url, response)) throw toEndedLoginError(label)
       const isOwn = isPlatformError(response)
       // guard: foreign response
-      if (!isOwn && isPlatformOnlyStatus(response.status))
+      if (!isOwn && isPlatformOnlyStatus(response.status, call))
         throw toForeignResponseError(label, response, call.url.origin)
       const refusal = redactSecrets(toError(response), call)
       refusal.answered = isOwn || response.status < 500
@@ -74,11 +74,15 @@ function parseFields(body: string): [string, string][] {
   return fields.filter((field): field is [string, string] => typeof field[1] === 'string')
 }
 
-/** Statuses with the same meaning from any server: timeout, too large, too many requests. */
-const AMBIGUOUS_STATUSES = [408, 413, 429]
+/** Statuses with the same meaning from any server: timeout, too many requests. */
+const AMBIGUOUS_STATUSES = [408, 429]
+const TOO_LARGE = 413
 
 /** Returns whether a status concerns the request only when the platform itself sent it. */
-function isPlatformOnlyStatus(status: number): boolean {
+function isPlatformOnlyStatus(status: number, { body }: HttpRequest): boolean {
+  // A file may be too large for any server on its way, a text is not.
+  const isFile = body !== undefined && typeof body !== 'string'
+  if (status === TOO_LARGE) return !isFile
   return status >= 400 && status < 500 && !AMBIGUOUS_STATUSES.includes(status)
 }
 

@@ -32,10 +32,15 @@ export function elementReader<P extends TProperties>(
   }
 }
 
+/** The text that was parsed last. Several readers check a refusal one after the other, and each parse may take 30 ms. */
+let parsed: { text: string; value: unknown } = { text: '', value: undefined }
+
 function parseJson(text: string): unknown {
+  if (text === parsed.text) return parsed.value
   try {
-    return JSON.parse(text) as unknown
+    parsed = { text, value: JSON.parse(text) as unknown }
   } catch {
-    return undefined
+    parsed = { text, value: undefined }
   }
+  return parsed.value
 }

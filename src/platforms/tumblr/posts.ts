@@ -48,24 +48,38 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
     const { id: draft, body } = drafts.getPrepared(post, delivery)
     const path = toBlogPath(account, `posts/${encodeURIComponent(draft)}`)
     const call = { token: toTokenPair(account), signal, timeoutMs: publishTimeoutMs }
-    const { id } = await api
-      .send({ method: 'PUT', path, body: toJsonBody(body) }, readCreated, call)
-      .catch(async (error: unknown) => {
-        throw isRefusedAs(error, 'missing') ? await toMissingDraftError(error, delivery) : error
-      })
-    if (id !== draft) return toPublished(id, account)
+    try {
+      const { id } = await api.send({ method: 'PUT', path, body: toJsonBody(body) }, readCreated, call)
+      if (id !== draft) return toPublished(id, account)
+    } catch (error) {
+      if (!isRefusedAs(error, 'missing')) throw error
+      return publishedDespite(error, account, delivery, { signal })
+    }
     // The response may name the draft, which no longer exists.
     const found = await findPublished(draft, account, { signal }).catch(() => null)
     if (found) return toPublished(found.id_string, account)
     throw toUnreadableError('Tumblr')
   }
 
-  /** Converts a 404. After an earlier call, the draft may be published or deleted, and reconciliation distinguishes the two. */
-  async function toMissingDraftError(cause: PlatformError, delivery: DeliveryCheckpoints): Promise<PlatformError> {
+  /**
+   * Returns the post of a draft that a 404 says does not exist: what answered may have published it before.
+   * @throws PlatformError `media_not_ready` when the draft was deleted before this first call; `duplicate` when that is not certain
+   */
+  async function publishedDespite(
+    cause: PlatformError,
+    account: Credentials,
+    delivery: DeliveryCheckpoints,
+    options: CallOptions,
+  ): Promise<Published> {
+    const found = await findPublished(getDraftId(delivery)!, account, options).catch(() => undefined)
+    if (found) return toPublished(found.id_string, account)
     const message = 'The draft of this post is no longer on Tumblr'
-    if (delivery.isRepeat) return new PlatformError('duplicate', message, { certain: false, cause })
+    // After an earlier call it may also be published and deleted.
+    if (found === undefined || delivery.isRepeat) {
+      throw new PlatformError('duplicate', message, { certain: false, answered: true, cause })
+    }
     await drafts.forget(delivery)
-    return new PlatformError('media_not_ready', `${message}, so it is created again`, { certain: true, cause })
+    throw new PlatformError('media_not_ready', `${message}, so it is created again`, { certain: true, cause })
   }
 
   async function reconcile(
@@ -79,8 +93,13 @@ export function createPosts({ api, drafts, wwwUrl, publishTimeoutMs }: PostDeps)
     if (draft === null) return options.isRestored ? findRestored(post, account, delivery, options) : 'absent'
     if (await isDraft(draft, account, options)) return 'absent'
     const found = await findPublished(draft, account, options)
-    if (found) return toPublished(found.id_string, account)
-    return options.isRestored ? findRestored(post, account, delivery, options) : 'undecidable'
+    if (found && !(await options.isTaken(found.id_string))) return toPublished(found.id_string, account)
+    if (!found && !options.isRestored) return 'undecidable'
+    // After a restore, an equal post that was searched for by its content may have taken this one.
+    const other = options.isRestored ? await findRestored(post, account, delivery, options) : 'absent'
+    // The draft is gone, so a repeat needs another one.
+    if (other === 'absent') await drafts.forget(delivery)
+    return other
   }
 
   /** Finds a post by its content: it may have been made from another draft than a restored delivery has. */

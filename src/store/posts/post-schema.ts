@@ -81,6 +81,7 @@ const platformStatusSchema = new Schema(
     status: { type: String, enum: DELIVERY_STATUSES, required: true },
     platformPostId: nullable(String),
     platformPostUrl: nullable(String),
+    warning: { type: String, default: undefined },
     error: nullable(String),
     errorCode: nullable(String),
     platformReason: nullable(platformReasonSchema),

@@ -4,7 +4,8 @@ import { startMastodon, type Mastodon } from '../../../sandbox/platforms/mastodo
 import { consent } from '../../../sandbox/platforms/shared/consent.ts'
 import { buildCallbackUrl } from '../../../src/domain/accounts/platform-connect.ts'
 import { equalPostsPublished, expiredLoginReported, publishedOnce } from './once.ts'
-import { startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
+import { uploadImage } from '../../faults/image.ts'
+import { poll, startDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts'
 import { controlOf, type Control } from '../../support/platform-control.ts'
 import { testConfig, unique } from '../../support/servers.ts'
 
@@ -89,6 +90,40 @@ it('a 404 from a proxy in front of the server delays a post without losing it', 
   const records = await user.publicPosts()
   expect(records).toHaveLength(1)
   expect(platformStatuses[0]).toMatchObject({ platformPostId: records[0]!.id, attemptCount: 2 })
+})
+
+it('a 413 from a proxy in front of the server delays a text without failing it', async () => {
+  const user = await connectUser()
+  const action = { status: 413, body: '<h1>Request Entity Too Large</h1>' }
+  await control.fault({ method: 'POST', path: STATUSES, times: 1, action })
+  expect(await user.until(await user.publish('Only a text'))).toMatchObject({ status: 'COMPLETED' })
+  expect(await user.publicPosts()).toHaveLength(1)
+})
+
+it('a post that the server accepted is published once, although it answers with its own 404 and ignores the key', async () => {
+  const user = await connectUser()
+  const action = { statusAfterAccept: 404, body: { error: 'Nicht gefunden' } }
+  await control.fault({ method: 'POST', path: STATUSES, times: 1, action })
+  const { status, platformStatuses } = await user.until(await user.publish('Accepted and not found'))
+  expect(status).toBe('COMPLETED')
+  const records = await user.publicPosts()
+  expect(records).toHaveLength(1)
+  expect(platformStatuses[0]).toMatchObject({ platformPostId: records[0]!.id, attemptCount: 1 })
+})
+
+it('a post that came back without its image is completed with a warning, which its notification repeats', async () => {
+  const user = await connectUser()
+  const body = { id: '1', created_at: new Date().toISOString(), content: '', url: null, media_attachments: [] }
+  await control.fault({ method: 'POST', path: STATUSES, times: 1, action: { status: 200, body } })
+  const content = { text: 'Without its image', mediaItems: [await uploadImage(user.call)] }
+  const { status, platformStatuses } = await user.until(await user.create({ content, selectedPlatforms: ['mastodon'] }))
+  expect(status).toBe('COMPLETED')
+  const warning = 'Mastodon published the post without its images and videos.'
+  expect(platformStatuses[0]).toMatchObject({ status: 'completed', error: null, warning })
+  await poll(
+    () => world.notificationsOf(user.userId),
+    (all) => all.some(({ message }) => message.endsWith(`“Without its image”. ${warning}`)),
+  )
 })
 
 it('a 401 from a proxy in front of the server leaves the account connected', async () => {

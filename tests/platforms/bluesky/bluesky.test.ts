@@ -299,7 +299,7 @@ describe('posts', () => {
   it('the server refuses posts that are too long', async () => {
     const error = await platformErrorOf(publish(newPost('x'.repeat(301))))
     expect(error).toMatchObject({ class: 'validation', certain: true })
-    expect(error.message).toBe('Bluesky refused the post: its text is too long')
+    expect(error.platformReason!.text).toMatch(/text/)
     await publish(newPost('👨‍👩‍👧‍👦'.repeat(119)))
   })
 
@@ -525,7 +525,40 @@ describe('a definite failure', () => {
   })
 })
 
+describe("the server's own 404", () => {
+  const body = { error: 'NotFound', message: 'Not Found' }
+
+  it('a post that was written all the same is found', async () => {
+    const delivery = newDelivery()
+    await control.addFault({ path: PUT, times: 1, action: { statusAfterAccept: 404, body } })
+    const { platformPostId } = await publish(newPost('written all the same'), delivery)
+    expect(platformPostId.endsWith(deriveRecordKey(delivery.key, delivery.dueAt))).toBe(true)
+  })
+
+  it('a post that was not written is refused with certainty', async () => {
+    await control.addFault({ path: PUT, times: 1, action: { status: 404, body } })
+    expect(await platformErrorOf(publish(newPost('not written')))).toMatchObject({ class: 'not_found', certain: true })
+  })
+
+  it('the outcome is unknown while the record cannot be read', async () => {
+    await control.addFault({ path: PUT, times: 1, action: { status: 404, body } })
+    await control.addFault({ path: 'getRecord', times: 1, action: { status: 503 } })
+    expect(await platformErrorOf(publish(newPost('cannot be read')))).toMatchObject({
+      class: 'transient',
+      certain: false,
+    })
+  })
+})
+
 describe('reconcile', () => {
+  it.each([true, false])('a post that an equal one has taken is absent, restored: %s', async (isRestored) => {
+    const delivery = newDelivery()
+    const post = newPost(`equal posts, restored: ${isRestored}`)
+    const { platformPostId } = await publish(post, delivery)
+    const isTaken = async (uri: string) => uri === platformPostId
+    expect(await adapter.reconcile(post, account, delivery, { ...options(), isTaken, isRestored })).toBe('absent')
+  })
+
   async function plant(rkey: string, record: Record<string, unknown>): Promise<void> {
     const body = {
       repo: owner.did,

@@ -182,12 +182,19 @@ describe('the followers', () => {
 
 describe('refused reads', () => {
   it('a missing scope is reported', async () => {
-    const as = await withScope('write:statuses')
+    const as = await withScope('read:accounts write:statuses')
     const ids = [await publish(as), await publish(as)]
     for (const requestedIds of [ids, [ids[0]!]]) {
       expect(await platformErrorOf(read(requestedIds, as))).toMatchObject({ class: 'permission' })
     }
-    expect(await platformErrorOf(followers(as))).toMatchObject({ class: 'permission' })
+  })
+
+  it('a login that may not even read its account is blocked', async () => {
+    const as = await withScope('write:statuses')
+    const id = await publish(as)
+    for (const work of [() => read([id], as), () => followers(as)]) {
+      expect(await platformErrorOf(work())).toMatchObject({ class: 'blocked_by_platform', certain: true })
+    }
   })
 
   it('a rate limit is reported with its wait', async () => {

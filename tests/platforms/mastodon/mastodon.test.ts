@@ -14,7 +14,7 @@ import { quotaDatabase } from '../../support/quota-databases.ts'
 import type { CallQuotas } from '../../../src/platforms/shared/call-quota.ts'
 import { HOUR } from '../../../src/domain/shared/times.ts'
 import { USER_AGENT } from '../../support/user-agent.ts'
-import { mastodonWorld, REDIRECT_URI, type MastodonWorld } from './mastodon-support.ts'
+import { call, mastodonWorld, REDIRECT_URI, type MastodonWorld } from './mastodon-support.ts'
 import {
   bytesOf,
   memoryFacts,
@@ -312,27 +312,157 @@ describe('media', () => {
   })
 
   it.each([
-    [404, { error: 'Record not found' }, 'transient'],
-    [422, { error: 'Error processing thumbnail for uploaded media' }, 'media_fetch_failed'],
-  ])('media are uploaded again when the poll gets a %i', async (status, body, expected) => {
+    [404, 'transient'],
+    [422, 'media_fetch_failed'],
+  ])('media are uploaded again when the poll gets a %i, whatever its words', async (status, expected) => {
     const item = add(film(), 'video/mp4')
     const delivery = newDelivery()
     const post = newPost(`again after ${status}`, [item])
-    await world.control.addFault({ path: '/api/v1/media/', times: 1, action: { status, body } })
-    expect(await platformErrorOf(publish(post, delivery))).toMatchObject({ class: expected })
+    await world.control.addFault({ path: '/api/v1/media/', times: 1, action: { status, body: { error: 'Nein.' } } })
+    expect(await platformErrorOf(publish(post, delivery))).toMatchObject({ class: expected, certain: true })
     await publish(post, delivery)
     expect(opened.filter((key) => key === item.storageKey)).toHaveLength(2)
   })
 
-  it('media that the server lost at the last moment are uploaded again', async () => {
-    const item = add(await bytesOf(picture(20, 20).png()), 'image/png')
+  it('an upload that is refused names the file and the reason of the server', async () => {
+    const body = { error: 'Gültigkeitsprüfung ist fehlgeschlagen: File ist nicht gültig' }
+    for (const [status, message] of [
+      [422, 'Mastodon does not accept the image'],
+      [413, 'Mastodon refused the image as too large'],
+    ] as const) {
+      await world.control.addFault({ path: '/api/v2/media', times: 1, action: { status, body } })
+      const post = newPost('', [add(await bytesOf(picture(20, 20).png()), 'image/png')])
+      const refused = await platformErrorOf(publish(post))
+      expect(refused).toMatchObject({ class: 'validation', certain: true, message })
+      expect(refused.platformReason!.text).toBe(body.error)
+    }
+  })
+})
+
+/** Publishes a status with the files of a delivery, as another client of the account may. */
+async function useFiles(on: MastodonWorld, as: Credentials, uploaded: unknown[]): Promise<void> {
+  const { status } = await call(on.mastodon.url, STATUSES, {
+    method: 'POST',
+    token: as.accessToken,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ status: 'elsewhere', media_ids: uploaded }),
+  })
+  expect(status).toBe(200)
+}
+
+const uploadsOf = ({ handles }: ReturnType<typeof newDelivery>) =>
+  [...handles.values()].map((stored) => JSON.parse(stored) as { id: string; isReady: boolean })
+
+describe.each(['en', 'de'] as const)('a server that speaks "%s"', (language) => {
+  let other: MastodonWorld
+  let as: Credentials
+  beforeAll(async () => {
+    other = await mastodonWorld(media, { language, processingMs: 3_000 }, { processingWaitMs: 300 })
+    as = await other.newAccount()
+  })
+  afterAll(() => other?.stop())
+
+  const prepare = (post: OutgoingPost, delivery: DeliveryCheckpoints) =>
+    other.adapter.prepare(post, as, delivery, options())
+  const send = (post: OutgoingPost, delivery: DeliveryCheckpoints) =>
+    other.adapter.publish(post, as, delivery, options())
+
+  it('a file that another status uses by now is uploaded again', async () => {
+    const items = [
+      add(await bytesOf(picture(20, 20).png()), 'image/png'),
+      add(await bytesOf(picture(30, 20).png()), 'image/png'),
+    ]
+    const post = newPost('lost media', items)
     const delivery = newDelivery()
-    const post = newPost('lost media', [item])
-    const body = { error: 'Media 1 not found or already attached to another post' }
-    await world.control.addFault({ method: 'POST', path: STATUSES, times: 1, action: { status: 422, body } })
-    expect(await platformErrorOf(publish(post, delivery))).toMatchObject({ class: 'media_not_ready', certain: true })
-    await publish(post, delivery)
-    expect(opened.filter((key) => key === item.storageKey)).toHaveLength(2)
+    await prepare(post, delivery)
+    await useFiles(other, as, [uploadsOf(delivery)[1]!.id])
+    expect(await platformErrorOf(send(post, { ...delivery, isRepeat: true }))).toMatchObject({ certain: false })
+    await prepare(post, delivery)
+    await send(post, delivery)
+    const opens = items.map(({ storageKey }) => opened.filter((key) => key === storageKey).length)
+    expect(opens).toEqual([1, 2])
+    expect((await other.control.ledger()).find(({ text }) => text === 'lost media')!.media).toHaveLength(2)
+  })
+
+  it('a file that is not processed yet is waited for', async () => {
+    const post = newPost('early', [add(film(), 'video/mp4')])
+    const delivery = newDelivery()
+    expect(await platformErrorOf(prepare(post, delivery))).toMatchObject({ class: 'media_not_ready' })
+    delivery.handles.set('media.0', JSON.stringify({ ...uploadsOf(delivery)[0], isReady: true }))
+    expect(await platformErrorOf(send(post, delivery))).toMatchObject({ class: 'media_not_ready', certain: true })
+    expect(uploadsOf(delivery)[0]!.isReady).toBe(false)
+    await vi.waitFor(() => prepare(post, delivery), { timeout: 15_000 })
+    await send(post, delivery)
+  })
+
+  it('a status that is refused while its files cannot be read is retried', async () => {
+    const post = newPost('unexplained', [add(await bytesOf(picture(20, 20).png()), 'image/png')])
+    const delivery = newDelivery()
+    await prepare(post, delivery)
+    await useFiles(other, as, [uploadsOf(delivery)[0]!.id])
+    await other.control.addFault({ path: '/api/v1/media/', times: 1, action: { status: 503 } })
+    expect(await platformErrorOf(send(post, delivery))).toMatchObject({ class: 'transient', certain: true })
+  })
+
+  it("a status that is refused for its text fails with the server's sentence", async () => {
+    for (const items of [[], [add(await bytesOf(picture(20, 20).png()), 'image/png')]]) {
+      const post = newPost('x'.repeat(501), items)
+      const delivery = newDelivery()
+      await prepare(newPost('short', items), delivery)
+      const refused = await platformErrorOf(send(post, delivery))
+      expect(refused).toMatchObject({ class: 'validation', certain: true })
+      expect(refused.message).not.toMatch(/image|video/)
+      expect(refused.platformReason!.text).toMatch(/500/)
+    }
+  })
+})
+
+describe('a status without its files', () => {
+  let careless: MastodonWorld
+  let as: Credentials
+  beforeAll(async () => {
+    careless = await mastodonWorld(media, { dropsMedia: true })
+    as = await careless.newAccount()
+  })
+  afterAll(() => careless?.stop())
+
+  /** Prepares a post with two pictures. The server drops this many of them. */
+  async function prepareDropped(text: string, dropped: number) {
+    const items = [30, 40].map(async (size) => add(await bytesOf(picture(size, size).png()), 'image/png'))
+    const [post, delivery] = [newPost(text, await Promise.all(items)), newDelivery()]
+    await careless.adapter.prepare(post, as, delivery, options())
+    const ids = uploadsOf(delivery).map(({ id }) => id)
+    await useFiles(careless, as, ids.slice(0, dropped))
+    return { post, delivery }
+  }
+
+  it.each([
+    [1, 'Mastodon published the post without 1 of its images and videos.'],
+    [2, 'Mastodon published the post without its images and videos.'],
+  ])('a status that came back without %i of two files carries a warning', async (dropped, warning) => {
+    const { post, delivery } = await prepareDropped(`dropped ${dropped}`, dropped)
+    expect(await careless.adapter.publish(post, as, delivery, options())).toMatchObject({ warning })
+  })
+
+  it('a status with all files carries no warning', async () => {
+    const { post, delivery } = await prepareDropped('complete', 0)
+    expect(await careless.adapter.publish(post, as, delivery, options())).not.toHaveProperty('warning')
+  })
+
+  it('a status with some of its files is found after a lost response, and carries a warning', async () => {
+    const { post, delivery } = await prepareDropped('dropped and lost', 1)
+    await careless.control.addFault({ method: 'POST', path: STATUSES, times: 1, action: { dropAfterAccept: true } })
+    await platformErrorOf(careless.adapter.publish(post, as, delivery, options()))
+    expect(await careless.adapter.reconcile(post, as, delivery, searchOptions())).toMatchObject({
+      warning: expect.stringContaining('without 1 of'),
+    })
+  })
+
+  it('a status without any of its files leaves a lost response undecidable', async () => {
+    const { post, delivery } = await prepareDropped('all dropped and lost', 2)
+    await careless.control.addFault({ method: 'POST', path: STATUSES, times: 1, action: { dropAfterAccept: true } })
+    await platformErrorOf(careless.adapter.publish(post, as, delivery, options()))
+    expect(await careless.adapter.reconcile(post, as, delivery, searchOptions())).toBe('undecidable')
   })
 })
 
@@ -391,11 +521,68 @@ describe('a 404 to the visible call', () => {
     }
   })
 
-  it('a 404 from the server itself to a first call is retried', async () => {
+  it('a 404 from the server itself to a first call is retried where the key is honoured', async () => {
     const post = newPost('not a repeat')
     const body = { error: 'Record not found' }
     await world.control.addFault({ method: 'POST', path: STATUSES, times: 1, action: { status: 404, body } })
     expect(await platformErrorOf(publish(post))).toMatchObject({ class: 'transient', certain: true })
+  })
+
+  it.each([
+    ['statusAfterAccept', false],
+    ['status', false],
+    ['statusAfterAccept', true],
+    ['status', true],
+  ] as const)(
+    'a 404 from a server that ignores the key decides nothing, and one status results: %s, repeat: %s',
+    async (answered, isRepeat) => {
+      const careless = await mastodonWorld(media, { honoursKeys: false })
+      try {
+        const [as, post] = [await careless.newAccount(), newPost('published all the same?')]
+        const delivery = { ...newDelivery(), isRepeat }
+        await careless.adapter.prepare(post, as, delivery, options())
+        const action = { [answered]: 404, body: { error: 'Nicht gefunden' } }
+        await careless.control.addFault({ method: 'POST', path: STATUSES, times: 1, action })
+        const publishing = careless.adapter.publish(post, as, delivery, options())
+        expect(await platformErrorOf(publishing)).toMatchObject({ class: 'transient', certain: false, answered: true })
+        const found = await careless.adapter.reconcile(post, as, delivery, searchOptions())
+        if (found === 'absent') await careless.adapter.publish(post, as, { ...delivery, isRepeat: true }, options())
+        expect(found === 'absent').toBe(answered === 'status')
+        expect(await careless.control.ledger()).toHaveLength(1)
+      } finally {
+        await careless.stop()
+      }
+    },
+  )
+
+  it('a status with files is found although a server that ignores the key refused it', async () => {
+    const careless = await mastodonWorld(media, { honoursKeys: false })
+    try {
+      const [as, delivery] = [await careless.newAccount(), newDelivery()]
+      const post = newPost('refused all the same', [add(await bytesOf(picture(20, 20).png()), 'image/png')])
+      await careless.adapter.prepare(post, as, delivery, options())
+      const action = { statusAfterAccept: 422, body: { error: 'Medien 1 nicht gefunden' } }
+      await careless.control.addFault({ method: 'POST', path: STATUSES, times: 1, action })
+      const refused = await platformErrorOf(careless.adapter.publish(post, as, delivery, options()))
+      expect(refused).toMatchObject({ certain: false, answered: true })
+      const [entry] = await careless.control.ledger()
+      expect(await careless.adapter.reconcile(post, as, delivery, searchOptions())).toMatchObject({
+        platformPostId: entry!.id,
+      })
+    } finally {
+      await careless.stop()
+    }
+  })
+
+  it('a status is found although a 404 came to its repeat', async () => {
+    const as = await world.newAccount()
+    const delivery = { ...newDelivery(), isRepeat: true }
+    const post = newPost('repeated, published and not found')
+    const action = { statusAfterAccept: 404, body: { error: 'Record not found' } }
+    await world.control.addFault({ method: 'POST', path: STATUSES, times: 1, action })
+    expect(await platformErrorOf(publish(post, delivery, as))).toMatchObject({ class: 'duplicate', certain: false })
+    const [entry] = await withText(post.content.text)
+    expect(await reconcile(post, delivery, {}, as)).toMatchObject({ platformPostId: entry!.id })
   })
 })
 
@@ -525,6 +712,71 @@ describe('the search for a published status', () => {
     expect(await reconcile(newPost('same words'), newDelivery(), {}, as)).toBe('undecidable')
   })
 
+  describe('a server that shows files under other ids', () => {
+    let other: MastodonWorld
+    let as: Credentials
+    beforeAll(async () => void (other = await mastodonWorld(media, { renamesMedia: true })))
+    afterAll(() => other?.stop())
+    beforeEach(async () => void (as = await other.newAccount()))
+
+    /** Publishes a post whose response is lost. */
+    async function lose(post: OutgoingPost): Promise<DeliveryCheckpoints> {
+      const delivery = newDelivery()
+      await other.adapter.prepare(post, as, delivery, options())
+      await other.control.addFault({ method: 'POST', path: STATUSES, times: 1, action: { dropAfterAccept: true } })
+      await platformErrorOf(other.adapter.publish(post, as, delivery, options()))
+      return delivery
+    }
+    const find = (post: OutgoingPost, delivery: DeliveryCheckpoints, isTaken = async (_: string) => false) =>
+      other.adapter.reconcile(post, as, delivery, searchOptions({ isTaken }))
+    const png = async (altText?: string) => add(await bytesOf(picture(20, 20).png()), 'image/png', altText)
+    const idOf = async ({ content }: OutgoingPost) =>
+      (await other.control.ledger()).find(({ text }) => text === content.text)!.id
+
+    it('a status is found by number, kinds and descriptions, before and after a published one', async () => {
+      for (const text of ['renamed', 'renamed later']) {
+        const post = newPost(text, [await png(' Two\nlines '), await png()])
+        expect(await find(post, await lose(post))).toMatchObject({ platformPostId: await idOf(post) })
+        const [published, delivery] = [newPost(`${text}, published`, [await png()]), newDelivery()]
+        await other.adapter.prepare(published, as, delivery, options())
+        await other.adapter.publish(published, as, delivery, options())
+      }
+    })
+
+    it('a video is found', async () => {
+      const post = newPost('renamed video', [add(film(), 'video/mp4', 'Waves')])
+      expect(await find(post, await lose(post))).toMatchObject({ platformPostId: await idOf(post) })
+    })
+
+    it('files with the same words are distinguished by number, kind and description', async () => {
+      const post = newPost('same words', [await png('one')])
+      const delivery = await lose(post)
+      const others = [[await png('other')], [await png('one'), await png('one')], [add(film(), 'video/mp4', 'one')], []]
+      for (const items of others) expect(await find(newPost('same words', items), delivery)).toBe('undecidable')
+      expect(await find(post, delivery)).toMatchObject({ platformPostId: await idOf(post) })
+      expect(await find(post, delivery, async () => true)).toBe('absent')
+    })
+  })
+
+  it('a status with the ids of the files comes before an older one with equal files', async () => {
+    const fresh = await mastodonWorld(media)
+    try {
+      const as = await fresh.newAccount()
+      const post = newPost('pictures', [add(await bytesOf(picture(20, 20).png()), 'image/png')])
+      const deliveries = [newDelivery(), newDelivery()]
+      for (const delivery of deliveries) {
+        await fresh.adapter.prepare(post, as, delivery, options())
+        await fresh.control.addFault({ method: 'POST', path: STATUSES, times: 1, action: { dropAfterAccept: true } })
+        await platformErrorOf(fresh.adapter.publish(post, as, delivery, options()))
+      }
+      const [, second] = await fresh.control.ledger()
+      const found = await fresh.adapter.reconcile(post, as, deliveries[1]!, searchOptions())
+      expect(found).toMatchObject({ platformPostId: second!.id })
+    } finally {
+      await fresh.stop()
+    }
+  })
+
   it('the search starts at the first call', async () => {
     const as = await world.newAccount()
     const post = newPost('said before')
@@ -598,34 +850,19 @@ describe('refusals', () => {
     [401, 'This API requires an authenticated user', 'unauthorized', true],
     [403, 'This action is not allowed', 'permission', true],
     [403, 'This action is outside the authorized scopes', 'permission', true],
-    [403, 'Your login is currently disabled', 'blocked_by_platform', true],
-    [403, 'Your login is currently pending approval', 'blocked_by_platform', true],
-    [403, 'Your login is missing a confirmed e-mail address', 'blocked_by_platform', true],
     [408, '', 'transient', false],
     [410, 'Gone', 'not_found', true],
-    [413, '', 'validation', true],
-    [422, "Validation failed: Text can't be blank", 'validation', true],
+    [413, '', 'transient', false],
+    [413, 'Payload Too Large', 'validation', true],
     [422, 'Validation failed: Text character limit of 500 exceeded', 'validation', true],
-    [422, 'Validation failed: File content type is invalid, File is invalid', 'validation', true],
-    [422, 'Cannot attach more than 4 files', 'validation', true],
-    [422, 'Cannot attach a video to a post that already contains images', 'validation', true],
+    [422, 'Es können nicht mehr als 4 Dateien angehängt werden', 'validation', true],
     [422, 'Something new', 'validation', true],
-    [422, 'Cannot attach files that have not finished processing. Try again in a moment!', 'media_not_ready', true],
-    [
-      422,
-      'Validation failed: Cannot attach files that have not finished processing. Try again in a moment!',
-      'media_not_ready',
-      true,
-    ],
-    [422, 'Media 1, 2 not found or already attached to another post', 'media_not_ready', true],
-    [422, 'Error processing thumbnail for uploaded media', 'media_fetch_failed', true],
     [418, 'A new refusal', 'validation', true],
     [418, '', 'transient', false],
     [401, '', 'transient', false],
     [403, '', 'transient', false],
     [404, '', 'transient', false],
     [429, 'Too many requests', 'rate_limited', true],
-    [500, 'Error processing thumbnail for uploaded media', 'media_fetch_failed', false],
     [500, 'There was a problem', 'transient', false],
     [502, '', 'transient', false],
     [503, 'There was a temporary problem serving your request, please try again', 'transient', false],
@@ -645,6 +882,23 @@ describe('refusals', () => {
     expect(refused).toMatchObject({ class: expected, certain })
     expect(refused.message).toContain('Mastodon')
     expect(refused.message).not.toContain('<html>')
+  })
+
+  it('a login that may do nothing at the moment is blocked, whatever is refused and in whose words', async () => {
+    const action = { status: 403, body: { error: 'Dein Zugang ist deaktiviert' } }
+    const delivery = newDelivery()
+    await world.adapter.prepare(newPost('blocked'), account, delivery, options())
+    await world.control.addFault({ action })
+    const blocked = { class: 'blocked_by_platform', certain: true }
+    const works = [
+      world.adapter.publish(newPost('blocked'), account, delivery, options()),
+      world.adapter.profile(account, options()),
+      world.adapter.metrics.read(['1'], account, options()),
+    ]
+    for (const error of await Promise.all(works.map(platformErrorOf))) {
+      expect(error).toMatchObject(blocked)
+      expect(error.platformReason!.text).toBe(action.body.error)
+    }
   })
 
   const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000)

@@ -379,6 +379,49 @@ describe('exactly one Tumblr post', () => {
     expect(await reconcile(post, delivery, as)).toBe('undecidable')
   })
 
+  it("a draft that was published although Tumblr's own 404 came is found, for a first call and for a repeat", async () => {
+    const as = await world.newAccount()
+    for (const isRepeat of [false, true]) {
+      const delivery = { ...newDelivery(), isRepeat }
+      const post = newPost(`published all the same, repeat ${isRepeat}`)
+      await world.adapter.prepare(post, as, delivery, options())
+      const action = { statusAfterAccept: 404, body: errors(0) }
+      await world.control.addFault({ method: 'PUT', path: POSTS, times: 1, action })
+      const published = await world.adapter.publish(post, as, delivery, options())
+      expect(await withText(post.content.text)).toMatchObject([{ id: published.platformPostId }])
+    }
+  })
+
+  it("Tumblr's own 404 leaves the outcome unknown while the posts cannot be read", async () => {
+    const delivery = newDelivery()
+    const post = newPost('cannot be read')
+    await world.adapter.prepare(post, account, delivery, options())
+    await world.control.addFault({ method: 'PUT', path: POSTS, times: 1, action: { status: 404, body: errors(0) } })
+    await world.control.addFault({ method: 'GET', path: POSTS, times: 1, action: { status: 503 } })
+    expect(await platformErrorOf(world.adapter.publish(post, account, delivery, options()))).toMatchObject({
+      class: 'duplicate',
+      certain: false,
+    })
+    expect(await reconcile(post, delivery)).toBe('absent')
+  })
+
+  it.each([
+    ['after a restore', true],
+    ['later', false],
+  ])('%s, another draft is published when an equal post has taken that of the first one', async (when, isRestored) => {
+    const as = await world.newAccount()
+    const delivery = newDelivery()
+    const post = newPost(`equal posts, ${when}`)
+    const first = await publish(post, delivery, as)
+    const isTaken = async (id: string) => id === first.platformPostId
+    const search = searchOptions({ isTaken, isRestored })
+    expect(await world.adapter.reconcile(post, as, delivery, search)).toBe('absent')
+    const second = await publish(post, { ...delivery, isRepeat: true }, as)
+    expect(new Set((await withText(post.content.text)).map(({ id }) => id))).toEqual(
+      new Set([first.platformPostId, second.platformPostId]),
+    )
+  })
+
   it('a draft that is missing at the first call is created again', async () => {
     const as = await world.newAccount()
     const delivery = newDelivery()
@@ -414,7 +457,8 @@ describe('refusals', () => {
     [403, errors(8023), 'rate_limited', true],
     [404, errors(0), 'media_not_ready', true],
     [408, '', 'transient', false],
-    [413, '', 'validation', true],
+    [413, '', 'transient', false],
+    [413, errors(0), 'validation', true],
     [418, '', 'transient', false],
     [429, errors(0), 'rate_limited', true],
     [500, errors(8006), 'transient', false],

@@ -69,4 +69,31 @@ describe('refusal reasons', () => {
       expect(classify(platform, status, '<html><body>Bad gateway</body></html>').platformReason).toBeNull()
     }
   })
+
+  it.each<[string, (words: string) => unknown]>([
+    ['bluesky', (words) => ({ error: 'InvalidRequest', message: words })],
+    ['mastodon', (words) => ({ error: words })],
+    ['tumblr', (words) => ({ meta: { status: 400, msg: words }, errors: [{ title: words, detail: words, code: 0 }] })],
+  ])('the words of a refusal of %s decide nothing', (platform, toBody) => {
+    for (const status of [400, 401, 403, 404, 408, 410, 413, 415, 418, 422, 429, 500, 503]) {
+      const meanings = WORDS.map((words) => {
+        const { class: errorClass, message, certain, needsReconnection } = classify(platform, status, toBody(words))
+        return JSON.stringify([errorClass, message, certain, needsReconnection])
+      })
+      expect([...new Set(meanings)], String(status)).toHaveLength(1)
+    }
+  })
 })
+
+/** Sentences with which servers give their reasons, in the language of their operators. */
+const WORDS = [
+  'Your login is currently disabled',
+  'This action is outside the authorized scopes',
+  'Medieninhalte 1 nicht gefunden oder bereits an einen anderen Beitrag angehängt',
+  'Media 1 not found or already attached to another post',
+  'Cannot attach files that have not finished processing. Try again in a moment!',
+  'Error processing thumbnail for uploaded media',
+  'Validation failed: Text character limit of 500 exceeded',
+  'Invalid app.bsky.feed.post record: Record/text must not be longer than 300 graphemes',
+  '本文は500文字までです',
+]

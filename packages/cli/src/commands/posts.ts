@@ -185,8 +185,10 @@ export function formatDeliveries(deliveries: Schemas['PlatformStatus'][]): strin
     { title: 'STATUS', value: ({ status }) => status },
     {
       title: 'DETAILS',
-      value: ({ platformPostUrl, errorCode, error }) =>
-        platformPostUrl ?? (errorCode ? `${errorCode}: ${error}` : error),
+      value: ({ platformPostUrl, warning, errorCode, error }) => {
+        if (platformPostUrl === null) return errorCode ? `${errorCode}: ${error}` : error
+        return warning === undefined ? platformPostUrl : `${platformPostUrl} ${warning}`
+      },
     },
   ])
 }

@@ -3173,6 +3173,8 @@ export interface components {
       status: components['schemas']['DeliveryStatus']
       platformPostId: string | null
       platformPostUrl: string | null
+      /** @description What the platform left out of the published post, such as an image */
+      warning?: string
       error: string | null
       errorCode: components['schemas']['FailureCode'] | null
       nextAttemptAt: string | null

@@ -26,6 +26,9 @@ export const PlatformStatusSchema = Type.Object(
     status: stringEnum<DeliveryStatus>(DELIVERY_STATUSES, { title: 'DeliveryStatus' }),
     platformPostId: nullable(Type.String()),
     platformPostUrl: nullable(Type.String()),
+    warning: Type.Optional(
+      Type.String({ description: 'What the platform left out of the published post, such as an image' }),
+    ),
     error: nullable(
       Type.String({
         description:

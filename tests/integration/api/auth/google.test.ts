@@ -192,6 +192,16 @@ describe('the log of refused Google logins', () => {
     expect(lastRefusal()).toMatchObject({ refusal: 'google_auth_failed', platformCode: 'access_denied' })
   })
 
+  it.each([
+    ['', { err: { message: 'The callback has no state' } }],
+    ['?error=access_denied', { err: { message: 'The callback has no state' }, platformCode: 'access_denied' }],
+    ['?state=x&state=y', { err: { message: 'A parameter of the callback comes twice' } }],
+    ['?state=x', { err: { message: 'No login of this browser is open under this state' } }],
+  ])('a callback with the query "%s" is logged with the reason', async (query, words) => {
+    await finish(`${CALLBACK}${query}`, (await begin()).binding)
+    expect(lastRefusal()).toMatchObject({ refusal: 'session_expired', ...words })
+  })
+
   it('a refused code exchange is logged with the OAuth error and its sanitized description', async () => {
     const body = {
       error: 'invalid_client',

@@ -152,9 +152,10 @@ describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
   })
 
   type Someone = Awaited<ReturnType<typeof newUser>>
-  const refused: [string, (user: Someone) => Promise<string>][] = [
+  const refused: [string, why: RegExp, (user: Someone) => Promise<string>][] = [
     [
       'nothing that names the attempt',
+      /has no (state|oauth_token)$/,
       async (user) => {
         const { state: _, oauth_token: __, ...query } = (await user.granted()).query
         return user.callBack(query)
@@ -162,6 +163,7 @@ describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
     ],
     [
       'a garbled state',
+      /^The state is not valid, or has expired$/,
       async (user) => {
         const { query } = await user.granted()
         return user.callBack({ ...query, state: `${query['state']!.slice(0, -4)}AAAA` })
@@ -169,6 +171,7 @@ describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
     ],
     [
       "another user's state",
+      /^The state is not valid, or has expired$/,
       async (user) => {
         const { query } = await user.granted()
         const other = await (await newUser(platform)).granted()
@@ -177,6 +180,7 @@ describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
     ],
     [
       'a state for another platform',
+      /^The state is not valid, or has expired$/,
       async (user) => {
         const { query } = await user.granted()
         const elsewhere = REDIRECT_PLATFORMS.find((one) => one.platform !== platform)
@@ -188,6 +192,7 @@ describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
     ],
     [
       'an attempt that took too long',
+      /has expired$/,
       async (user) => {
         const { query } = await user.granted()
         clock.forward(LATER_MS)
@@ -196,6 +201,7 @@ describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
     ],
     [
       'another browser',
+      /^No attempt of this browser is open/,
       async (user) => {
         const { query } = await user.granted('allow', FROM_FRONTEND)
         return user.callBack(query, { headers: NAVIGATION, cookie: 'x'.repeat(43) })
@@ -203,6 +209,7 @@ describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
     ],
     [
       'a browser without its cookie',
+      /^The browser sent no cookie/,
       async (user) => {
         const { query } = await user.granted('allow', FROM_FRONTEND)
         return user.callBack(query, { headers: NAVIGATION })
@@ -210,6 +217,7 @@ describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
     ],
     [
       'a browser for an attempt of an API client',
+      /^The browser sent no cookie/,
       async (user) => {
         const { query } = await user.granted()
         return user.callBack(query, { headers: NAVIGATION })
@@ -217,6 +225,7 @@ describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
     ],
     [
       'a user who logged out meanwhile',
+      /^The session of the attempt has ended$/,
       async (user) => {
         const { query } = await user.granted()
         await app.inject({ method: 'DELETE', url: '/api/auth/logout/all', headers: user.who.headers })
@@ -225,6 +234,7 @@ describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
     ],
     [
       'a parameter that comes twice',
+      /comes twice$/,
       async (user) => {
         const { query } = await user.granted()
         const [name, value] = Object.entries(query)[0]!
@@ -233,12 +243,22 @@ describe.each(REDIRECT_PLATFORMS)('connecting $platform', ({ platform }) => {
     ],
   ]
 
-  it.each(refused)('a callback with %s calls nothing and stores nothing', async (_, attempt) => {
+  it.each(refused)('a callback with %s calls nothing, stores nothing and logs the reason', async (_, why, attempt) => {
     const user = await newUser(platform)
     const before = await user.tokenCalls()
     expect(await attempt(user)).toBe(stateInvalid)
+    const message = expect.stringMatching(why) as string
+    expect(lastFailure()).toMatchObject({ platform, reason: 'ATTEMPT_INVALID', err: { message } })
     expect(await user.tokenCalls()).toBe(before)
     expect(await user.stored()).toBe(0)
+  })
+
+  it('a callback with an error and without a state logs the error of the platform', async () => {
+    const user = await newUser(platform)
+    const query = { error: 'server_error', error_description: 'The app is <b>not</b> set up' }
+    expect(await user.callBack(query)).toBe(stateInvalid)
+    const words = { platformCode: 'server_error', platformText: 'The app is not set up' }
+    expect(lastFailure()).toMatchObject({ platform, reason: 'ATTEMPT_INVALID', ...words })
   })
 
   it('twenty callbacks of the same attempt make a single exchange', async () => {

@@ -32,6 +32,16 @@ it('each ended delivery and the end of its post notify the owner with their even
   ])
 })
 
+it('the notification of a published post repeats what the platform has left out', () => {
+  const warning = 'Mastodon published the post without its images and videos.'
+  const published = { platformPostId: '1', platformPostUrl: 'https://mastodon.test/1', warning }
+  const post = buildPost({ content: { text: 'Words', mediaItems: [] }, selectedPlatforms: ['mastodon'] })
+  const after = accept('mastodon', published)(post, T0)
+  expect(after.platformStatuses[0]).toMatchObject({ status: 'completed', warning })
+  const [event] = addNotifications(derivePostEvents(post, after, T0), after)
+  expect(event!.notification!.message).toBe(`Successfully posted on mastodon: “Words”. ${warning}`)
+})
+
 it('the end of a post on one platform and a cancel have no notification', () => {
   const post = buildPost()
   expect(notify(post, accepted).at(-1)).toEqual(['post.published', undefined])
