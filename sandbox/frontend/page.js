@@ -75,12 +75,12 @@ async function cancelPlan() {
 async function showPosts() {
   const { posts = [] } = (await call('GET', `/api/posts?limit=${SHOWN}`)) ?? {}
   $('#posts').replaceChildren(
-    ...posts.map(({ content, status, scheduledAt, platformStatuses }) =>
+    ...posts.map(({ content, status, scheduledAt, dueAt, platformStatuses }) =>
       element(
         'li',
         {},
         element('b', { textContent: status }),
-        ` ${scheduledAt ? new Date(scheduledAt).toLocaleString() : ''} ${content.text} `,
+        ` ${scheduledAt ? new Date(dueAt ?? scheduledAt).toLocaleString() : ''} ${content.text} `,
         element('ul', { className: 'entries' }, ...platformStatuses.map(entryItem)),
       ),
     ),

@@ -2896,6 +2896,7 @@ export interface components {
         [key: string]: components['schemas']['PostContentOverride']
       }
       scheduledAt: string | null
+      dueAt: string | null
       timezone: string
       status: components['schemas']['PostStatus']
       platformStatuses: components['schemas']['PlatformStatus'][]
@@ -3197,6 +3198,7 @@ export interface components {
         [key: string]: components['schemas']['PostContentOverride']
       }
       scheduledAt: string | null
+      dueAt: string | null
       timezone: string
       status: components['schemas']['PostStatus']
       platformStatuses: components['schemas']['PlatformStatus'][]
@@ -3251,6 +3253,7 @@ export interface components {
       status: components['schemas']['PostStatus']
       platformStatuses: components['schemas']['PlatformStatus'][]
       scheduledAt: string | null
+      dueAt: string | null
       /** Format: date-time */
       createdAt: string
       /** Format: date-time */
