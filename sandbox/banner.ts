@@ -58,7 +58,7 @@ export function banner(
           'Older posts and all analytics are sample data.',
         ]),
     '',
-    'Publish your own post:',
+    'Publish your own post (TOKEN is valid for ten minutes):',
     `  TOKEN=$(curl -s ${api}/api/auth/login -H 'content-type: application/json' \\`,
     `    -d '{"email": "${user.email}", "password": "${user.password}"}' \\`,
     `    | node -p 'JSON.parse(require("fs").readFileSync(0)).data.accessToken')`,

@@ -8,10 +8,10 @@ import { createUserStore } from '../src/store/users/users.ts'
 import type { ApiClient } from './api-client.ts'
 import { follow } from './platforms/shared/follow.ts'
 import type { UserApi } from './platforms/sandbox-platform.ts'
+import { PLAN_LIMITS } from './service.ts'
 import type { FirstPost, SandboxUser } from './settings.ts'
 import type { World } from './world.ts'
 
-const MAX_POSTS = 1_000
 const DELIVERED_WITHIN_MS = 60_000
 const FIRST_TEXT = 'Hello from postonce! Written once, published exactly once. #postonce'
 const FURTHER_TEXT = 'Hello from the tea club! The same post, in other words for this account. #postonce'
@@ -54,7 +54,7 @@ export async function seedUsers(mongoUrl: string, wanted: SandboxUser[]): Promis
             name: role === 'admin' ? 'Sandbox admin' : 'Sandbox user',
             role,
             passwordHash: await passwords.hash(password, ''),
-            limits: { maxPosts: MAX_POSTS, maxCaptionGenerations: MAX_POSTS },
+            limits: PLAN_LIMITS.free,
           },
           new Date(),
         ),
@@ -97,16 +97,13 @@ export async function publishFirstPost(
   })
   const outcome = await api.outcomeOf(postId, token, DELIVERED_WITHIN_MS)
   const addresses: FirstPost['addresses'] = {}
-  for (const { platform, accountId, status, error, platformPostId, platformPostUrl } of outcome.platformStatuses) {
-    if (status !== 'completed' || !platformPostId) {
+  for (const { platform, accountId, status, error, platformPostUrl } of outcome.platformStatuses) {
+    if (status !== 'completed' || !platformPostUrl) {
       throw new Error(`on ${platform} it is ${status}: ${error ?? 'no reason given'}`)
     }
-    // Bluesky links lead to its app, which does not know the sandbox.
-    const address =
-      platform === 'bluesky' ? publicRecordUrl(platforms.bluesky.url, platformPostId) : (platformPostUrl ?? '')
-    const shown = await fetch(address)
-    if (!shown.ok) throw new Error(`the post is not public at ${address} (status ${shown.status})`)
-    addresses[accountId ?? platform] = address
+    const shown = await fetch(platformPostUrl)
+    if (!shown.ok) throw new Error(`the post is not public at ${platformPostUrl} (status ${shown.status})`)
+    addresses[accountId ?? platform] = platformPostUrl
   }
   return { postId, addresses }
 }
@@ -127,10 +124,4 @@ export async function uploadPicture(api: ApiClient, token: string): Promise<Medi
   if (!answer.ok) throw new Error(`object storage refused the sample picture with status ${answer.status}`)
   const altText = 'The word hello on a blue background'
   return { storageKey, storageUrl, mimeType: contentType, sizeBytes: bytes.length, altText }
-}
-
-/** The public URL of the record `at://<account>/<collection>/<key>`. */
-export function publicRecordUrl(blueskyUrl: string, uri: string): string {
-  const [repo = '', collection = '', rkey = ''] = uri.replace('at://', '').split('/')
-  return `${blueskyUrl}/xrpc/com.atproto.repo.getRecord?${new URLSearchParams({ repo, collection, rkey })}`
 }

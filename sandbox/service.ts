@@ -8,6 +8,12 @@ import type { Settings } from './settings.ts'
 /** Experiments must not hit the rate limits for strangers. */
 const NO_LIMIT = '1000000'
 
+/** Experiments and guides must not reach the limits of plans, and Pro has more of everything. */
+export const PLAN_LIMITS = {
+  free: { maxPosts: 1_000, maxCaptionGenerations: 1_000 },
+  pro: { maxPosts: 2_000, maxCaptionGenerations: 2_000 },
+}
+
 /** The usual address of a frontend in development. It may call the API, whatever `FRONTEND_URL` is. */
 const USUAL_FRONTEND = 'http://localhost:3000'
 export const TEMPORAL_NAMESPACE = 'default'
@@ -75,6 +81,12 @@ export function serviceEnvironment(
     ALLOWED_PRIVATE_SERVERS: [platforms['ALLOWED_PRIVATE_SERVERS'], 'http://localhost:*', 'http://127.0.0.1:*']
       .filter(Boolean)
       .join(),
+    PLAN_FREE_MAX_POSTS: String(PLAN_LIMITS.free.maxPosts),
+    PLAN_FREE_MAX_CAPTIONS: String(PLAN_LIMITS.free.maxCaptionGenerations),
+    PLAN_FREE_MAX_ACCOUNTS: '50',
+    PLAN_PRO_MAX_POSTS: String(PLAN_LIMITS.pro.maxPosts),
+    PLAN_PRO_MAX_CAPTIONS: String(PLAN_LIMITS.pro.maxCaptionGenerations),
+    PLAN_PRO_MAX_ACCOUNTS: '100',
     RATE_LIMIT_PER_ADDRESS: NO_LIMIT,
     RATE_LIMIT_PER_USER: NO_LIMIT,
     LOGIN_FAILURES_PER_ACCOUNT: NO_LIMIT,

@@ -4,6 +4,8 @@ import { call, openStream, REFRESH, session } from './client.js'
 import { $, element, link, onSubmit } from './elements.js'
 
 const SHOWN = 10
+/** A post has a notification for its creation and one for each account. */
+const GROUPED_NOTIFICATIONS = 100
 /** Shorter than the ten minutes of an access token. */
 const RENEW_MS = 8 * 60_000
 /** Polled, because not every change of a plan sends a notification. */
@@ -73,12 +75,12 @@ async function cancelPlan() {
 async function showPosts() {
   const { posts = [] } = (await call('GET', `/api/posts?limit=${SHOWN}`)) ?? {}
   $('#posts').replaceChildren(
-    ...posts.map(({ content, status, scheduledAt, platformStatuses }) =>
+    ...posts.map(({ content, status, scheduledAt, dueAt, platformStatuses }) =>
       element(
         'li',
         {},
         element('b', { textContent: status }),
-        ` ${scheduledAt ? new Date(scheduledAt).toLocaleString() : ''} ${content.text} `,
+        ` ${scheduledAt ? new Date(dueAt ?? scheduledAt).toLocaleString() : ''} ${content.text} `,
         element('ul', { className: 'entries' }, ...platformStatuses.map(entryItem)),
       ),
     ),
@@ -97,18 +99,28 @@ function entryItem({ platform, accountName, server, status, error, nextAttemptAt
 }
 
 async function showNotifications() {
-  const { notifications = [], unread = 0 } = (await call('GET', `/api/notifications?limit=${SHOWN}`)) ?? {}
+  const path = `/api/notifications?limit=${GROUPED_NOTIFICATIONS}`
+  const { notifications = [], unread = 0 } = (await call('GET', path)) ?? {}
   $('#unread').textContent = `${unread} unread`
-  $('#notifications').replaceChildren(
-    ...notifications.map(({ message, read, createdAt, options }) =>
-      element(
-        'li',
-        { className: read ? '' : 'unread' },
-        `${new Date(createdAt).toLocaleTimeString()} ${message} `,
-        options.link ? link(options.link, 'open') : '',
-      ),
-    ),
-  )
+  const groups = Map.groupBy(notifications, ({ _id, reference }) => (reference.type === 'post' ? reference.id : _id))
+  $('#notifications').replaceChildren(...[...groups.values()].slice(0, SHOWN).map(notificationGroup))
+}
+
+/** Renders the notifications of a post as one entry: the latest, and the earlier ones folded unless one of them is a problem. */
+function notificationGroup([latest, ...earlier]) {
+  const { className, line } = describeNotification(latest)
+  if (earlier.length === 0) return element('li', { className }, ...line)
+  const further = earlier
+    .map(describeNotification)
+    .map((one) => element('li', { className: one.className }, ...one.line))
+  const open = earlier.some(({ type }) => type === 'error' || type === 'warning')
+  const summary = element('summary', { textContent: `${earlier.length} more about this post` })
+  return element('li', { className }, ...line, element('details', { open }, summary, element('ul', {}, ...further)))
+}
+
+function describeNotification({ message, read, createdAt, options }) {
+  const text = `${new Date(createdAt).toLocaleTimeString()} ${message} `
+  return { className: read ? '' : 'unread', line: [text, ...(options.link ? [link(options.link, 'open')] : [])] }
 }
 
 /** Receives new notifications. After a lost connection the list is loaded again. */

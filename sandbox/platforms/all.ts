@@ -75,7 +75,12 @@ async function bluesky(dir: string, behaviour: Behaviour): Promise<RunningPlatfo
   }
   return {
     fronts: { bluesky: { url, control } },
-    env: () => ({ BLUESKY_ENTRY_URL: url, BLUESKY_VIDEO_URL: url, BLUESKY_DIRECTORY_URL: directoryUrl }),
+    env: () => ({
+      BLUESKY_ENTRY_URL: url,
+      BLUESKY_VIDEO_URL: url,
+      BLUESKY_APP_URL: url,
+      BLUESKY_DIRECTORY_URL: directoryUrl,
+    }),
     async facts(name) {
       const { handle, appPassword } = await accountOf(name)
       return { identifier: handle, appPassword }

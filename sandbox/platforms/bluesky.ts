@@ -7,6 +7,7 @@ import { APP_VIEW_DID, createAppView } from './bluesky/app-view.ts'
 import { openAppViewCounts, type AppViewKnobs } from './bluesky/app-view-counts.ts'
 import { createPdsClient, type PdsClient } from './bluesky/pds-client.ts'
 import { startPdsThread, type PdsThread } from './bluesky/pds-host.ts'
+import { APP_PATHS } from './bluesky/pages.ts'
 import { createBlueskyPlatform } from './bluesky/platform.ts'
 import { createVideoService, VIDEO_PATHS, type VideoKnobs } from './bluesky/video-service.ts'
 import { startFaultProxy } from './fault-proxy.ts'
@@ -25,7 +26,7 @@ export interface BlueskyOptions {
 }
 
 export interface Bluesky {
-  /** URL of the fault proxy in front of the server, which our service calls. */
+  /** URL of the fault proxy in front of the server, which our service calls, and of the pages of posts. */
   url: string
   control: string
   /** URL of the server itself, without the proxy. */
@@ -65,17 +66,23 @@ export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesk
   const video: VideoKnobs = { processingMs: VIDEO_PROCESSING_MS, failures: [] }
   const videoService = createVideoService(dir, pds, video)
   const videoUrl = await listenOnLoopback(videoService)
+  const appView = createAppView(pds, counts, appViewKnobs)
+  const appViewUrl = await listenOnLoopback(appView)
   const platform = createBlueskyPlatform({
     dir,
     createAccount: (input) => started().createAccount(input),
     counts,
     appView: appViewKnobs,
+    appUrl: () => proxy.url,
     pds,
     operator: () => started().thread.operator,
   })
   const proxy = await startFaultProxy({
     platform,
-    target: (path) => (path.startsWith(VIDEO_PATHS) ? videoUrl : started().thread.pdsUrl),
+    target(path) {
+      if (path.startsWith(VIDEO_PATHS)) return videoUrl
+      return path.startsWith(APP_PATHS) ? appViewUrl : started().thread.pdsUrl
+    },
     port: options.port ?? ports.proxy ?? 0,
     controlPort: options.controlPort ?? ports.control ?? 0,
   })
@@ -83,7 +90,6 @@ export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesk
     proxy: portOf(proxy.url),
     control: portOf(proxy.control),
   })
-  const appView = createAppView(pds, counts, appViewKnobs)
 
   async function stop(): Promise<void> {
     await proxy.stop()
@@ -94,7 +100,6 @@ export async function startBluesky(options: BlueskyOptions = {}): Promise<Bluesk
   }
 
   try {
-    const appViewUrl = await listenOnLoopback(appView)
     const thread = await startPdsThread({
       dir,
       publicUrl: proxy.url,

@@ -8,6 +8,7 @@ import type { PasswordHasher } from '../security/password-hasher.ts'
 import type { RefreshTokens } from '../security/refresh-tokens.ts'
 import type { RateLimit } from '../store/shared/rate-limits.ts'
 import type { AccountCredentials } from './accounts/account-credentials.ts'
+import type { AskPublicationQuota } from './accounts/ask-publication-quota.ts'
 import type { SyncSubscription } from './billing/sync-subscription.ts'
 import type { EventRelay } from './events/relay-events.ts'
 import type { DiscardPrepared } from './posts/discard-prepared.ts'
@@ -50,6 +51,7 @@ export interface CommandContext extends Parts {
   oneTimeCodes: OneTimeCodes
   connectStates: ConnectStates
 
+  askPublicationQuota: AskPublicationQuota
   credentials: AccountCredentials
   eventRelay: EventRelay
   discardPrepared: DiscardPrepared

@@ -1,5 +1,6 @@
 import { createAccountCredentials } from '../commands/accounts/account-credentials.ts'
 import { createAccountLimit } from '../commands/accounts/account-limit.ts'
+import { createAskPublicationQuota } from '../commands/accounts/ask-publication-quota.ts'
 import type { Parts } from '../commands/parts.ts'
 import { paymentBacklog } from '../commands/billing/payment-backlog.ts'
 import { createSyncSubscription } from '../commands/billing/sync-subscription.ts'
@@ -48,6 +49,7 @@ export function createServices(config: Config, parts: Parts) {
     eventRelay,
     sealedSecrets: createSealedSecrets(parts),
     findAccountLimit: createAccountLimit(parts.users, accountLimits(config)),
+    askPublicationQuota: createAskPublicationQuota(parts),
     storePost: createStorePost({ ...parts, eventRelay }),
     startQueue: createStartQueue(parts, weights),
     discardPrepared: createDiscardPrepared({ ...parts, credentials }),

@@ -95,6 +95,29 @@ describe('accounts in a browser', () => {
     await send(reset, 'reset', { password: unique('password') }, '400')
   })
 
+  it('the list of notifications has one entry per post, with its problems in sight', async () => {
+    const { page, userId } = await world.newUser()
+    await page.waitForSelector('#live:text-is("live")')
+    const { notifications } = world.service.context
+    const reference = { type: 'post', id: unique('post'), model: 'Post' }
+    const ofPost = [
+      ['success', 'The post was created'],
+      ['error', 'Posting on Threads failed'],
+      ['success', 'Posted on mastodon'],
+    ] as const
+    for (const [type, message] of ofPost) {
+      await notifications.insertOnce(newNotification(userId, { type, message, reference }))
+    }
+    await notifications.insertOnce(newNotification(userId, { message: 'About another post' }))
+    await page.waitForSelector('#notifications > li:has-text("About another post")')
+    const entries = await page.locator('#notifications > li').allInnerTexts()
+    expect(entries).toEqual([
+      expect.stringContaining('About another post'),
+      expect.stringMatching(/Posted on mastodon.*2 more about this post.*Threads failed.*was created/s),
+    ])
+    expect(await page.textContent('#unread')).toBe('4 unread')
+  })
+
   it('an open page receives notifications until its session ends elsewhere', async () => {
     const { userId, secrets, call } = await world.service.logIn()
     const { email, password } = secrets

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
-import { createApiClient } from '../../sandbox/api-client.ts'
-import { publicRecordUrl } from '../../sandbox/seed.ts'
+import { createApiClient, type PostOutcome } from '../../sandbox/api-client.ts'
 import { freePort } from '../../sandbox/servers/process.ts'
 import type { World } from '../../sandbox/world.ts'
 import { isAlive, leashed, run, tail } from '../../scripts/provision.mjs'
@@ -38,8 +37,7 @@ test('a new user clones, starts, sees the first post and stops, and the next sta
   expect(first.world).toEqual(worldOn(port))
   const hello = (await publicPosts(first.world)).find(({ text }) => text.includes('Hello from postonce'))
   await expectPrintedCommands(first.world)
-  const shown = await fetch(publicRecordUrl(first.world.platforms.bluesky.url, hello?.id ?? ''))
-  expect(await shown.json()).toMatchObject({ value: { text: hello?.text } })
+  expect(await (await fetch(await linkTo(first.world, hello!))).text()).toContain(hello!.text)
   const accounts = await accountsOf(first.world)
   expect(accounts).toHaveLength(PLATFORMS.length + 2)
   expect(accounts.filter(({ isDefault }) => isDefault)).toHaveLength(PLATFORMS.length)
@@ -164,6 +162,7 @@ async function expectPrintedCommands(world: World): Promise<void> {
     () => readFileSync(log, 'utf8'),
     (text) => text.includes('List the public posts'),
   )
+  expect(printed).toContain('TOKEN is valid for ten minutes')
   const lines = printed.split('\n').map((line) => line.trim())
   const commands = lines.filter((line) => /^(?:export POSTONCE_URL=|npx postonce )/.test(line))
   expect(commands).toHaveLength(4)
@@ -189,6 +188,15 @@ async function publicPosts({ platforms: { bluesky } }: World): Promise<PublicPos
     records: { uri: string; value: { text: string; createdAt: string } }[]
   }
   return records.map(({ uri, value }) => ({ id: uri, text: value.text, createdAt: value.createdAt }))
+}
+
+/** Returns the link to the post on Bluesky that the service shows. */
+async function linkTo(world: World, { id }: PublicPost): Promise<string> {
+  const api = createApiClient(world.api)
+  const token = await api.logIn(userOf(world))
+  const { posts } = await api.call<{ posts: PostOutcome[] }>('GET', '/api/posts', { token })
+  const entries = posts.flatMap(({ platformStatuses }) => platformStatuses)
+  return entries.find(({ platformPostId }) => platformPostId === id)!.platformPostUrl!
 }
 
 async function schedule(world: World, text: string, dueAt: Date): Promise<{ postId: string; status: string }> {

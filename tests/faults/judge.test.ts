@@ -126,7 +126,7 @@ function addMastodon(evidence: Evidence, input: PostInput = {}): void {
       platformStatuses: [entry!, { ...entry!, platform: 'mastodon', platformPostId: '101' }],
     },
   ]
-  evidence.notifications.push(notification('post-published:p1:mastodon'), notification('post-ended:p1:0'))
+  evidence.notifications.push(notification('post-published:p1:mastodon'))
   evidence.platforms.push({ platform: 'mastodon', ledger: [record('101', content)], requests: [call(1, content)] })
 }
 
@@ -145,7 +145,7 @@ function addSecondAccount(evidence: Evidence, input: PostInput = {}): void {
       platformStatuses: [entry!, { ...entry!, target: 'second', platformPostId: 'at://second' }],
     },
   ]
-  evidence.notifications.push(notification('post-published:p1:second'), notification('post-ended:p1:0'))
+  evidence.notifications.push(notification('post-published:p1:second'))
   evidence.platforms.push({
     ...{ platform: 'bluesky', target: 'second' },
     ledger: [record('at://second', content)],
@@ -465,20 +465,6 @@ describe('I6', () => {
   it("the judge reports a missing notification of an earlier round's failure", () =>
     expectViolation('I6', /0 notifications of post-failed:p1:bluesky:0/, (evidence) => {
       evidence.posts = [post({}, { delivery: { round: 1, attempt: 1 } })]
-    }))
-})
-
-describe('I6 of a post with several platforms', () => {
-  it('the judge reports a missing end notification of a post with several platforms', () =>
-    expectViolation('I6', /0 notifications of post-ended:p1, but should have 1/, (evidence) => {
-      addMastodon(evidence)
-      evidence.notifications = evidence.notifications.filter(({ dedupeKey }) => dedupeKey !== 'post-ended:p1:0')
-    }))
-
-  it('the judge reports a second end notification for a single round', () =>
-    expectViolation('I6', /2 notifications of post-ended:p1, but should have 1/, (evidence) => {
-      addMastodon(evidence)
-      evidence.notifications.push(notification('post-ended:p1:1'))
     }))
 })
 

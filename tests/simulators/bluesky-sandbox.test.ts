@@ -44,6 +44,21 @@ async function textsOf(bluesky: Bluesky): Promise<string[]> {
 }
 
 describe('the Bluesky server of the sandbox', () => {
+  it('posts have a page where the app of the network would show them', async () => {
+    const bluesky = await startBluesky()
+    try {
+      const session = await logIn(bluesky, newHandle())
+      const uri = await writePost(bluesky, session, 'Shown on a <page>')
+      const pageOf = (key: string) => fetch(`${bluesky.url}/profile/${session.did}/post/${key}`)
+      const page = await pageOf(uri.split('/').at(-1)!)
+      expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+      expect(await page.text()).toContain('Shown on a &lt;page&gt;')
+      expect((await pageOf('other')).status).toBe(404)
+    } finally {
+      await bluesky.stop()
+    }
+  })
+
   it("logins that take longer than the server's padding print no Node warnings", async () => {
     const program = new URL('../../sandbox/platforms/bluesky.ts', import.meta.url).pathname
     const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'pipe'] })

@@ -25,10 +25,11 @@ export function parseFutureTime(text: string, now: number): Date {
   return time
 }
 
-/** Formats an instant in the time zone of this machine. */
+/** Formats an instant in the time zone of this machine, with its seconds unless they are 0. */
 export function formatTime(instant: string | null | undefined): string | null {
   if (!instant) return null
   const date = new Date(instant)
   const two = (value: number) => String(value).padStart(2, '0')
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`
+  const seconds = date.getSeconds() === 0 ? '' : `:${two(date.getSeconds())}`
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}${seconds}`
 }

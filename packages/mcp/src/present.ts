@@ -11,6 +11,7 @@ export function presentPost(post: Schemas['Post']) {
     postId: post._id,
     status: post.status,
     scheduledAt: post.scheduledAt,
+    dueAt: post.dueAt,
     createdAt: post.createdAt,
     text: post.content.text,
     ...(texts.length > 0 ? { platformTexts: Object.fromEntries(texts) as Record<string, string> } : {}),

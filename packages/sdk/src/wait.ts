@@ -39,16 +39,16 @@ export async function waitUntilPublished(
     }
     // Only a request with an ETag gets a response without a status.
     if (last === null) throw new PostonceError('The service sent no status.')
-    const { status, scheduledAt } = last.progress
+    const { status, dueAt } = last.progress
     if (FINAL.has(status)) return last.progress
     if (status === 'DRAFT') throw new PostonceError('The post is a draft, so it is not published.')
-    const dueAt = Math.max(startedAt, scheduledAt === null ? 0 : Date.parse(scheduledAt))
-    if (Date.now() > dueAt + timeoutAfterDueMs) {
+    const dueMs = Math.max(startedAt, dueAt === null ? 0 : Date.parse(dueAt))
+    if (Date.now() > dueMs + timeoutAfterDueMs) {
       throw new WaitTimeoutError(
         `The post is still ${status} ${timeoutAfterDueMs} ms after its time. It continues without this wait.`,
       )
     }
-    const untilDueMs = dueAt - Date.now()
+    const untilDueMs = dueMs - Date.now()
     await sleep(Math.min(LONGEST_POLL_MS, Math.max(SHORTEST_POLL_MS, read.retryAfterMs, untilDueMs)), signal)
   }
 }

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AppViewCounts, AppViewKnobs } from './app-view-counts.ts'
+import { APP_PATHS, postPage } from './pages.ts'
 import type { PdsClient, StoredRecord } from './pds-client.ts'
 
 /** The DID of the AppView at the Bluesky server. It is not resolvable; the server also receives the URL. */
@@ -10,7 +11,7 @@ const MAX_POSTS_PER_CALL = 25
 
 /**
  * A small AppView: it answers what the Bluesky server does not, from that server's records. The real one follows the
- * network's stream and lags; this one reads at every call and lags as configured.
+ * network's stream and lags; this one reads at every call and lags as configured. It also has the app's pages of posts.
  */
 export function createAppView(pds: () => PdsClient, counts: AppViewCounts, knobs: AppViewKnobs): Server {
   const postView = createPostViews(pds, counts, knobs)
@@ -34,6 +35,13 @@ export function createAppView(pds: () => PdsClient, counts: AppViewCounts, knobs
   }
   return createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://app-view')
+    if (url.pathname.startsWith(APP_PATHS)) {
+      postPage(pds(), url.pathname).then(
+        ({ status, headers, body }) => response.writeHead(status, headers).end(body),
+        () => response.destroy(),
+      )
+      return
+    }
     const method = methods[url.pathname.replace('/xrpc/', '')]
     const work = method
       ? method(url.searchParams)

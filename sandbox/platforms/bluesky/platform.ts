@@ -11,6 +11,7 @@ import {
 import { readJson, writeJson } from '../json-file.ts'
 import type { BlueskyAccount } from './accounts.ts'
 import type { AppViewCounts, AppViewKnobs } from './app-view-counts.ts'
+import { listFiles } from './pages.ts'
 import { PdsCallError, type PdsClient, type StoredRecord } from './pds-client.ts'
 import type { PdsThread } from './pds-host.ts'
 import type { Did } from './pds-thread.ts'
@@ -20,6 +21,8 @@ interface BlueskyPlatformDeps {
   createAccount(input: { handle: string }): Promise<BlueskyAccount>
   counts: AppViewCounts
   appView: AppViewKnobs
+  /** The base URL of the pages that show posts. */
+  appUrl(): string
   pds(): PdsClient
   operator(): PdsThread['operator']
 }
@@ -40,7 +43,7 @@ export interface BlueskyPlatform extends ProxiedPlatform {
 
 /** Creates Bluesky's part of the control interface. */
 export function createBlueskyPlatform(deps: BlueskyPlatformDeps): BlueskyPlatform {
-  const { dir, counts, appView, pds, operator } = deps
+  const { dir, counts, appView, appUrl, pds, operator } = deps
   const revokedPath = join(dir, 'revoked.json')
   const revokedAt = readJson<Record<string, number>>(revokedPath, {})
   let forgotten = new Set<string>()
@@ -119,7 +122,7 @@ export function createBlueskyPlatform(deps: BlueskyPlatformDeps): BlueskyPlatfor
         body: { repo: account.did, collection: POST_COLLECTION, record },
         authorization: `Bearer ${await operator().accessToken(account.did)}`,
       })) as { uri: string }
-      return { id: uri, url: `https://bsky.app/profile/${account.did}/post/${parsePostUri(uri).rkey}` }
+      return { id: uri, url: `${appUrl()}/profile/${account.did}/post/${parsePostUri(uri).rkey}` }
     },
 
     refuse(request) {
@@ -191,24 +194,9 @@ function ledgerEntry({ uri, value }: StoredRecord, account: string): LedgerEntry
     id: uri,
     account,
     text: String(value['text']),
-    media: mediaOf(value),
+    media: listFiles(value).map(({ mimeType: type, altText }) => ({ type, altText })),
     createdAt: String(value['createdAt']),
   }
-}
-
-interface Embedded {
-  images?: { alt: string; image: { mimeType: string } }[]
-  video?: { mimeType: string }
-  alt?: string
-}
-
-function mediaOf(record: Record<string, unknown>): LedgerEntry['media'] {
-  const { images = [], video, alt = '' } = (record['embed'] ?? {}) as Embedded
-  if (video) return [{ type: video.mimeType, altText: alt }]
-  return images.map(({ alt, image }) => ({
-    type: image.mimeType,
-    altText: alt,
-  }))
 }
 
 function parsePostUri(uri: string): { did: Did; rkey: string } {

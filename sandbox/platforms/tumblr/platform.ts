@@ -64,7 +64,7 @@ export function createTumblrPlatform({ state, oauth, posts }: TumblrPlatformDeps
       const blog = find(name)
       if (!blog) return null
       const post = posts.publishElsewhere(blog, text, Math.floor(createdAt.getTime() / 1_000))
-      return { id: post.id, url: `https://www.tumblr.com/${blog.name}/${post.id}` }
+      return { id: post.id, url: posts.urlOf(post) }
     },
 
     accountOf(request) {

@@ -25,7 +25,15 @@ const MessageSchema = Type.Object(
         closed,
       ),
     ),
-    apns: optional(Type.Object({ headers: texts, payload: Type.Object({ aps: Type.Object({}) }) }, closed)),
+    apns: optional(
+      Type.Object(
+        {
+          headers: texts,
+          payload: Type.Object({ aps: Type.Object({ 'thread-id': optional(Type.String()) }, closed) }),
+        },
+        closed,
+      ),
+    ),
     webpush: optional(
       Type.Object(
         {

@@ -1,7 +1,6 @@
 import { describePublicationLimit, type PublicationTurn } from '../../domain/quotas/publications.ts'
-import type { QuotaSubject } from '../../domain/quotas/limits.ts'
 import { toTarget } from '../../domain/posts/targets.ts'
-import { MINUTE, SECOND } from '../../domain/shared/times.ts'
+import { SECOND } from '../../domain/shared/times.ts'
 import type { Credentials, PlatformAdapter } from '../../platforms/contract.ts'
 import { PublicationQuotaReached } from '../../platforms/errors.ts'
 import { CapacityExceeded } from '../shared/call-limiter.ts'
@@ -10,10 +9,6 @@ import type { Context } from '../../context.ts'
 
 /** A call begins this long after its grant at most. */
 const GRANT_LIFE_MS = 10 * SECOND
-/** How often a platform is asked for what is left of a quota, for each account. */
-const ASK_EVERY_MS = 10 * MINUTE
-const ASK_DEADLINE_MS = 5 * SECOND
-const MAX_ASKED_ACCOUNTS = 10_000
 
 /** The right to publish one post now. */
 export interface Turn {
@@ -26,32 +21,7 @@ export interface Turn {
 const FREE_TURN: Turn = { giveBack: async () => {}, report: async () => {} }
 
 /** Lets the deliveries of an account take turns, in due order, under the quota of its platform. */
-export function createPublicationTurns({ publicationLedger: ledger }: Context) {
-  const asked = new Map<string, { hasAnswered: Promise<boolean>; until: number }>()
-
-  /** Asks the platform, whose limit may be another one than the documented. Returns whether it answered. */
-  async function askPlatform({ key }: QuotaSubject, adapter: PlatformAdapter, account: Credentials): Promise<boolean> {
-    try {
-      const reports = await adapter.readPublicationQuota!(account, { signal: AbortSignal.timeout(ASK_DEADLINE_MS) })
-      if (reports.length > 0) await ledger.report(key, reports)
-      return reports.length > 0
-    } catch {
-      return false
-    }
-  }
-
-  /** Asks at most once in a while, whatever number of deliveries wait. */
-  async function hasNews(subject: QuotaSubject, adapter: PlatformAdapter, account: Credentials): Promise<boolean> {
-    if (!adapter.readPublicationQuota) return false
-    const now = performance.now()
-    const earlier = asked.get(subject.key)
-    if (earlier && earlier.until > now) return earlier.hasAnswered
-    if (asked.size >= MAX_ASKED_ACCOUNTS) asked.clear()
-    const hasAnswered = askPlatform(subject, adapter, account)
-    asked.set(subject.key, { hasAnswered, until: now + ASK_EVERY_MS })
-    return hasAnswered
-  }
-
+export function createPublicationTurns({ publicationLedger: ledger, askPublicationQuota }: Context) {
   /**
    * Takes the turn of a delivery.
    * @param callMs the time that the call takes at most, with the claim before it
@@ -74,7 +44,9 @@ export function createPublicationTurns({ publicationLedger: ledger }: Context) {
     }
     const requestedAt = performance.now()
     let turn: PublicationTurn = await ledger.request(key, request)
-    if ('waitMs' in turn && (await hasNews(subject, adapter, account))) turn = await ledger.request(key, request)
+    // The account's limit may be another one than the documented.
+    const mayDiffer = 'waitMs' in turn && (await askPublicationQuota(subject, adapter, async () => account))
+    if (mayDiffer) turn = await ledger.request(key, request)
     if ('waitMs' in turn) {
       const message = `${describePublicationLimit(input.platform, turn.limit)}. The post is published when it is its turn`
       throw new PublicationQuotaReached(message, { waitMs: turn.waitMs })

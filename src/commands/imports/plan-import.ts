@@ -34,8 +34,7 @@ import type { ConnectedAccount } from '../../store/accounts/accounts.ts'
 import type { ImportRow, RowFindings } from '../../store/imports/imports.ts'
 import type { PlacedPost as StoredPlacedPost } from '../../store/posts/post-lists.ts'
 import { newId } from '../../store/shared/schema.ts'
-import { findPublicationQuota } from '../accounts/publication-quota.ts'
-import { toQuotaWarning } from '../posts/forecast-delays.ts'
+import { forecastWithQuotas, toQuotaWarning } from '../posts/forecast-delays.ts'
 import { toChosen } from '../../domain/posts/post-moves.ts'
 import { loadUserAccounts, type FindPostAccounts } from '../posts/post-accounts.ts'
 import type { WholePostInput } from '../posts/post-input.ts'
@@ -335,32 +334,30 @@ async function forecastRows(
   { facts, connected, now }: Comparison,
 ): Promise<Map<number, Problem[]>> {
   const warnings = new Map<number, Problem[]>()
-  const limited = connected.flatMap((account) => {
-    const quota = findPublicationQuota(deps, account)
-    return quota ? [{ account, ...quota }] : []
-  })
-  if (limited.length === 0) return warnings
-  const states = await deps.publicationLedger.read(limited.map(({ key }) => key))
-  for (const { account, key, limits } of limited) {
-    const { record, now: readAt } = states.get(key)!
-    const forecast = createDelayForecast(record, limits, readAt)
+  // One after the other: each sorts all posts of its account.
+  for (const account of connected) {
     const isHere = ({ placements }: PlacedPost) => placements.some((one) => one.account === account._id)
-    const rowsHere = facts.filter((fact) => fact.isTimed && isHere(fact))
-    const planned = [...stored.filter((post) => post.scheduledAt && isHere(post)), ...rowsHere]
-      .map((post) => ({ at: post.at, fact: 'targets' in post ? (post as Fact) : null }))
-      .toSorted((one, other) => one.at - other.at)
-    const times = planned.map(({ at }) => new Date(at))
-    let from = 0
-    for await (const [to, { at, fact }] of inTurns([...planned.entries()])) {
-      if (!fact) continue
-      const earliest = Math.max(now.getTime(), at - toLookbackMs(limits))
-      while (from < to && (planned[from]!.at <= earliest || to - from > MAX_PLANNED)) from += 1
-      const delay = forecast(times, times[to]!, { from, to })
-      const target = fact.targets.find((one) => one.account?._id === account._id)
-      if (!delay || !target) continue
-      const { row } = fact.other
-      warnings.set(row, [...(warnings.get(row) ?? []), toQuotaWarning(target, delay, fact.timezone)])
-    }
+    const delays = await forecastWithQuotas(deps, [account], async ({ limits }, { record, now: readAt }) => {
+      const forecast = createDelayForecast(record, limits, readAt)
+      const rowsHere = facts.filter((fact) => fact.isTimed && isHere(fact))
+      const planned = [...stored.filter((post) => post.scheduledAt && isHere(post)), ...rowsHere]
+        .map((post) => ({ at: post.at, fact: 'targets' in post ? (post as Fact) : null }))
+        .toSorted((one, other) => one.at - other.at)
+      const times = planned.map(({ at }) => new Date(at))
+      const found: { row: number; warning: Problem }[] = []
+      let from = 0
+      for await (const [to, { at, fact }] of inTurns([...planned.entries()])) {
+        if (!fact) continue
+        const earliest = Math.max(now.getTime(), at - toLookbackMs(limits))
+        while (from < to && (planned[from]!.at <= earliest || to - from > MAX_PLANNED)) from += 1
+        const delay = forecast(times, times[to]!, { from, to })
+        const target = fact.targets.find((one) => one.account?._id === account._id)
+        if (!delay || !target) continue
+        found.push({ row: fact.other.row, warning: toQuotaWarning(target, delay, fact.timezone) })
+      }
+      return found
+    })
+    for (const { row, warning } of delays) warnings.set(row, [...(warnings.get(row) ?? []), warning])
   }
   return warnings
 }

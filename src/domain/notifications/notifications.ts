@@ -125,47 +125,6 @@ export function deliveryWaits(
   })
 }
 
-/**
- * Reports how a post with several platforms ended, once per round. Returns null while a delivery is open, and for a post with one
- * platform, which has a notification of its own.
- */
-export function postEnded(post: Post): NewNotification | null {
-  const ending = describeEnding(post)
-  if (post.platformStatuses.length < 2 || ending === null) return null
-  const round = Math.max(...post.platformStatuses.map(({ delivery }) => delivery.round))
-  return createPostNotification(post._id, post.userId, {
-    dedupeKey: `post-ended:${post._id}:${round}`,
-    ...ending,
-    options: pickImage(post),
-  })
-}
-
-function describeEnding(post: Post): Pick<NewNotification, 'type' | 'message'> | null {
-  const { status, platformStatuses: entries } = post
-  const failed = entries.filter((entry) => entry.status === 'failed')
-  const labels = failed.map((entry) => describeTarget(post, entry)).join(', ')
-  const noun = entries.some(({ target }) => target !== undefined) ? 'accounts' : 'platforms'
-  switch (status) {
-    case 'COMPLETED':
-      return {
-        type: 'success',
-        message: `Your post${quoteExcerpt(post)} was published on all ${entries.length} ${noun}.`,
-      }
-    case 'PARTIAL_SUCCESS': {
-      const count = `${entries.length - failed.length} of ${entries.length} ${noun}`
-      const message = `Your post${quoteExcerpt(post)} was published on ${count} and failed on ${labels}. Open the post to see why.`
-      return { type: 'warning', message }
-    }
-    case 'FAILED':
-      return {
-        type: 'error',
-        message: `Your post${quoteExcerpt(post)} failed on all ${entries.length} ${noun}. Open the post to see why.`,
-      }
-    default:
-      return null
-  }
-}
-
 interface Connection {
   userId: string
   platform: Platform

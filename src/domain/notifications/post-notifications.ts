@@ -2,17 +2,17 @@ import type { NewEvent } from '../events/events.ts'
 import type { PostEvent } from '../events/post-events.ts'
 import { findEntry, toFailure } from '../posts/post-entries.ts'
 import type { PlatformStatus, Post } from '../posts/post.ts'
-import { postEnded, postFailed, postPublished, type NewNotification } from './notifications.ts'
+import { postFailed, postPublished, type NewNotification } from './notifications.ts'
 
 /** An event, with the notification of its owner if there is one. */
 export interface NotifiedEvent extends NewEvent {
   notification?: NewNotification
 }
 
-/** Adds to the events of a change the notifications of the deliveries that ended with it, and of the end of the post. */
+/** Adds to the events of a change the notifications of the deliveries that ended with it. The end of the whole post has none. */
 export function addNotifications(events: readonly PostEvent[], post: Post): NotifiedEvent[] {
   return events.map(({ target, ...event }) => {
-    const notification = target === undefined ? postEnded(post) : deliveryEnded(post, findEntry(post, target)!)
+    const notification = target === undefined ? null : deliveryEnded(post, findEntry(post, target)!)
     return notification ? { ...event, notification } : event
   })
 }

@@ -38,7 +38,8 @@ interface PushSource {
 }
 
 const TITLES: Record<NotificationType, string> = {
-  success: 'Done',
+  // A post that was just scheduled is not done.
+  success: 'Update',
   error: 'Something went wrong',
   warning: 'Action needed',
   info: 'For your information',

@@ -1,5 +1,5 @@
 import type { Problem } from '../shared/service-error.ts'
-import { formatTime, SECOND } from '../shared/times.ts'
+import { formatTime, roundUpToSecond, SECOND } from '../shared/times.ts'
 
 /** How many posts of one user become due at one instant, and how many in each second after it. */
 export interface BurstLimits {
@@ -32,6 +32,7 @@ export function warnOfBurst(
 ): Problem[] {
   if (!scheduledAt || !dueAt || dueAt <= scheduledAt) return []
   const reason = `More than ${atInstant} of your posts are scheduled for the same second`
-  const message = `${reason}, so this one would be published at about ${formatTime(dueAt, timezone)}. Choose another time to publish it sooner.`
+  const time = formatTime(roundUpToSecond(dueAt), timezone)
+  const message = `${reason}, so this one would be published at ${time}. Choose another time to publish it sooner.`
   return [{ path: 'scheduledAt', code: 'TIME_CROWDED', message, nextFreeAt: dueAt.toISOString() }]
 }

@@ -23,10 +23,16 @@ export function formatDate(instant: Date, timezone: string): string {
   return `${day} ${month} ${year}`
 }
 
-/** Formats a time in a timezone for users, such as `1 May 2026, 09:30 (Europe/Berlin)`. */
+/** Formats a time in a timezone for users, such as `1 May 2026, 09:30 (Europe/Berlin)`, with the seconds of `09:30:07`. */
 export function formatTime(instant: Date, timezone: string): string {
-  const { hour, minute } = formatParts(instant, timezone)
-  return `${formatDate(instant, timezone)}, ${hour}:${minute} (${timezone})`
+  const { hour, minute, second } = formatParts(instant, timezone)
+  const seconds = second === '00' ? '' : `:${second}`
+  return `${formatDate(instant, timezone)}, ${hour}:${minute}${seconds} (${timezone})`
+}
+
+/** Returns the first whole second that is not earlier. */
+export function roundUpToSecond(instant: Date): Date {
+  return new Date(Math.ceil(instant.getTime() / SECOND) * SECOND)
 }
 
 function formatParts(instant: Date, timezone: string): Record<string, string> {
@@ -43,6 +49,7 @@ function createFormatter(timeZone: string): Intl.DateTimeFormat {
     year: 'numeric',
     hour: '2-digit',
     minute: '2-digit',
+    second: '2-digit',
     hourCycle: 'h23',
   })
 }

@@ -102,7 +102,8 @@ function toFirebaseMessage(token: string, message: PushMessage, now: Date): Mess
         'apns-collapse-id': collapseKey,
         'apns-expiration': String(Math.floor(expiresAt.getTime() / SECOND)),
       },
-      payload: { aps: {} },
+      // Apple's devices show the messages about one record as a group.
+      payload: { aps: { threadId: data.referenceId } },
     },
     webpush: {
       headers: { TTL: String(Math.floor(lifeMs / SECOND)) },

@@ -84,7 +84,7 @@ it('every analytics read returns data for both periods', async () => {
   expect([status, body.data.fresh]).toEqual([200, true])
 })
 
-it('sample posts have the shape of published posts and are marked as samples', async () => {
+it('sample posts have the shape of published posts, name their accounts and are marked as samples', async () => {
   const all = await posts()
   expect(all.length).toBeGreaterThanOrEqual(20)
   for (const post of all) {
@@ -96,7 +96,8 @@ it('sample posts have the shape of published posts and are marked as samples', a
     const times = post.timeline.map(({ at }) => at.getTime())
     expect(times).toEqual(times.toSorted((one, other) => one - other))
     expect(post.timeline.at(-1)?.at).toEqual(post.updatedAt)
-    for (const { delivery, completedAt } of published) {
+    for (const { delivery, completedAt, accountName } of published) {
+      expect(accountName).toEqual(expect.any(String))
       expect(delivery).toMatchObject({ outcome: 'accepted', leaseUntil: null, nextAttemptAt: null })
       const lateMs = completedAt!.getTime() - (post.dueAt?.getTime() ?? 0)
       expect(lateMs).toBeGreaterThan(0)
@@ -154,5 +155,18 @@ it('the collector reads the counts of the sample history, or slightly higher one
       expect(found[metric] === null, label).toBe(before[metric] === null)
       expect(found[metric] ?? 0, label).toBeGreaterThanOrEqual(before[metric] ?? 0)
     }
+  }
+})
+
+it('links to posts lead to the servers of the sandbox, which show them', async () => {
+  const other = await world.user()
+  const { platformStatuses } = await other.until(await other.post(PLATFORMS, 'A post with links'))
+  const sample = (await posts()).flatMap((post) => post.platformStatuses).filter(({ status }) => status === 'completed')
+  for (const { platform, platformPostUrl } of [...platformStatuses, ...sample]) {
+    const front = world.fronts.find(([name]) => name === platform)![1]
+    expect(new URL(platformPostUrl!).origin, platform).toBe(new URL(front.url).origin)
+  }
+  for (const { platform, platformPostUrl } of platformStatuses) {
+    expect(await (await fetch(platformPostUrl!)).text(), platform).toContain('A post with links')
   }
 })

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startMastodon, type Mastodon, type MastodonOptions } from '../../../sandbox/platforms/mastodon.ts'
 import { consent } from '../../../sandbox/platforms/shared/consent.ts'
@@ -385,14 +383,10 @@ describe('a post for several accounts', () => {
 it('the commands of the guide connect three brands and publish on all of them', async () => {
   const api = await world.app.listen({ host: '127.0.0.1', port: 0 })
   const user = await world.user({ connected: false })
-  const dir = temporaryFolder()
-  for (const brand of ['north', 'south', 'west']) {
-    const { appPassword } = await world.bluesky.createAccount({ handle: `${brand}.test` })
-    writeFileSync(join(dir, `${brand}.password`), appPassword)
-  }
   const commands = readCommands('guide/connecting-accounts.md', 'An agency with three brands')
   expect(commands.trim().split('\n').length).toBeLessThanOrEqual(12)
-  await runCommands(commands.replace('http://localhost:4000', api), { TOKEN: user.secrets.token }, dir)
+  const env = { TOKEN: user.secrets.token, CONTROL: world.bluesky.control }
+  await runCommands(commands.replace('http://localhost:4000', api), env, temporaryFolder())
   const [{ _id: postId }] = (await user.call('GET', '/api/posts')).body.data.posts
   expect((await user.until(postId)).status).toBe('COMPLETED')
   const ledger = await world.control.ledger()

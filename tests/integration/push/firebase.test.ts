@@ -64,7 +64,7 @@ describe('a push message', () => {
     const { notificationId } = message.data
     expect(entry!.message).toEqual({
       token,
-      notification: { title: 'Done', body: 'Successfully posted on bluesky', image: 'https://media.example/1.png' },
+      notification: { title: 'Update', body: 'Successfully posted on bluesky', image: 'https://media.example/1.png' },
       data: {
         notificationId,
         type: 'success',
@@ -78,7 +78,7 @@ describe('a push message', () => {
           'apns-collapse-id': notificationId,
           'apns-expiration': String(Math.floor(createdAt.getTime() / 1_000) + 86_400),
         },
-        payload: { aps: {} },
+        payload: { aps: { 'thread-id': message.data.referenceId } },
       },
       webpush: {
         headers: { TTL: '86400' },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createPublicationTurns } from '../../../src/activities/publishing/publication-turns.ts'
+import { createAskPublicationQuota } from '../../../src/commands/accounts/ask-publication-quota.ts'
 import type { PublicationReport } from '../../../src/domain/quotas/publications.ts'
 import { DAY, HOUR } from '../../../src/domain/shared/times.ts'
 import type { Credentials, PlatformAdapter } from '../../../src/platforms/contract.ts'
@@ -29,8 +30,9 @@ function turnsOf(readReport: () => Promise<PublicationReport[]>) {
       return readReport()
     },
   } as unknown as PlatformAdapter
+  const publicationLedger = createPublicationLedger(database.database.connection)
   const turns = createPublicationTurns(
-    partial({ publicationLedger: createPublicationLedger(database.database.connection) }),
+    partial({ publicationLedger, askPublicationQuota: createAskPublicationQuota({ publicationLedger }) }),
   )
   const take = () => {
     const post = buildPost({ userId: 'user' }, new Date())

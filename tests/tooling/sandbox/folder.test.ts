@@ -10,6 +10,8 @@ import { closeServer, listenOnLoopback } from '../../../sandbox/platforms/listen
 import { serviceEnvironment } from '../../../sandbox/service.ts'
 import { resolveSettings } from '../../../sandbox/settings.ts'
 import { isAlive } from '../../../scripts/provision.mjs'
+import { accountLimits, planLimits } from '../../../src/config/plans.ts'
+import { readConfig } from '../../../src/config/schema.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 let home: string
@@ -78,6 +80,19 @@ describe('the environment of the service', () => {
     expect(env['CORS_ORIGINS']?.split(',')).toEqual(
       expect.arrayContaining([`http://localhost:${settings.ports.frontend}`, 'http://localhost:3000', 'http://x.test']),
     )
+  })
+
+  test('the plans leave room for the guides beside the sample accounts, and Pro has more than Free', async () => {
+    const { settings } = await resolveSettings(options)
+    const config = readConfig(serviceEnvironment(settings, addresses, {}, options))
+    const [ofSamples, ofGuides] = [8, 3]
+    const { free, pro } = accountLimits(config)
+    expect(free).toBeGreaterThanOrEqual(ofSamples + ofGuides)
+    expect(pro).toBeGreaterThan(free)
+    const limits = planLimits(config)
+    for (const name of ['maxPosts', 'maxCaptionGenerations'] as const) {
+      expect(limits.pro[name]).toBeGreaterThan(limits.free[name])
+    }
   })
 
   test("redirects lead to the sandbox's page when the user names no frontend", async () => {

@@ -69,6 +69,7 @@ export function addPostCommands(program: Command, io: Io): void {
             post: shown._id,
             status: shown.status,
             scheduled: formatTime(shown.scheduledAt),
+            ...(isLate(shown) ? { due: formatTime(shown.dueAt) } : {}),
             created: formatTime(shown.createdAt),
             text: shown.content.text,
           }),
@@ -156,6 +157,11 @@ async function listPosts(io: Io, client: Client, options: ListOptions): Promise<
     if (posts.length >= limit) break
   }
   return posts
+}
+
+/** Returns whether a post is due later than its time: in a burst of posts, or after a retry. */
+function isLate({ scheduledAt, dueAt }: Schemas['Post']): boolean {
+  return scheduledAt !== null && dueAt !== null && dueAt > scheduledAt
 }
 
 function formatPosts(posts: Schemas['ListedPost'][]): string {

@@ -85,6 +85,7 @@ export const waitForPost = defineTool({
       postId: progress.postId,
       status: progress.status,
       scheduledAt: progress.scheduledAt,
+      dueAt: progress.dueAt,
       deliveries: progress.platformStatuses.map(presentDelivery),
     }
   },

@@ -2897,6 +2897,7 @@ export interface components {
         [key: string]: components['schemas']['PostContentOverride']
       }
       scheduledAt: string | null
+      dueAt: string | null
       timezone: string
       status: components['schemas']['PostStatus']
       platformStatuses: components['schemas']['PlatformStatus'][]
@@ -3205,6 +3206,7 @@ export interface components {
         [key: string]: components['schemas']['PostContentOverride']
       }
       scheduledAt: string | null
+      dueAt: string | null
       timezone: string
       status: components['schemas']['PostStatus']
       platformStatuses: components['schemas']['PlatformStatus'][]
@@ -3264,6 +3266,7 @@ export interface components {
       status: components['schemas']['PostStatus']
       platformStatuses: components['schemas']['PlatformStatus'][]
       scheduledAt: string | null
+      dueAt: string | null
       /** Format: date-time */
       createdAt: string
       /** Format: date-time */

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { MEDIA_TYPES, POST_STATUSES, type PostStatus } from '../../../domain/posts/post.ts'
-import { stringEnum } from '../../shared/schemas/common.ts'
+import { Instant, nullable, stringEnum } from '../../shared/schemas/common.ts'
 
 export const EXAMPLE_POST_ID = '6824b1f7c0a9d3e5f1a2b3c4'
 export const EXAMPLE_MEDIA_KEY = 'posts/6824b1f7c0a9d3e5f1a2b3c4/3f0c8a52-6d1b-4f0e-9c7a-2b1d5e8f9a01.jpg'
@@ -9,6 +9,14 @@ export const Status = stringEnum<PostStatus>(POST_STATUSES, {
   title: 'PostStatus',
   description: 'Status of the whole post',
 })
+
+export const DueAt = nullable(
+  Type.Unsafe<string>({
+    ...Instant,
+    description:
+      'When delivery is due: `scheduledAt`, or later where too many posts of yours have that second (`TIME_CROWDED`), else the time of the request; null for drafts',
+  }),
+)
 
 /**
  * The fields of a media item in requests and responses. The schema accepts `image/jpg` and unknown types: the posting rules

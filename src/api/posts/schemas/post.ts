@@ -5,7 +5,7 @@ import { ETagField } from '../../shared/etags.ts'
 import { byPlatform, Instant, nullable, PlatformName, stringEnum } from '../../shared/schemas/common.ts'
 import { ProblemSchema } from '../../shared/schemas/envelope.ts'
 import { AccountSnapshots, SnapshotSchema } from '../../shared/schemas/snapshot.ts'
-import { EXAMPLE_POST_ID, mediaItemFields, Status } from './fields.ts'
+import { DueAt, EXAMPLE_POST_ID, mediaItemFields, Status } from './fields.ts'
 
 const MediaItem = Type.Object(
   {
@@ -69,6 +69,7 @@ export const PostSchema = Type.Object(
       }),
     ),
     scheduledAt: nullable(Instant),
+    dueAt: DueAt,
     timezone: Type.String(),
     status: Status,
     platformStatuses: Type.Array(PlatformStatusSchema),

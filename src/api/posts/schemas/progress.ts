@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import { FAILURE_CODES, type FailureCode } from '../../../domain/posts/failure.ts'
 import { TIMELINE_RESULTS, TIMELINE_TYPES } from '../../../domain/posts/timeline.ts'
 import { Instant, nullable, PlatformName, stringEnum } from '../../shared/schemas/common.ts'
-import { Status } from './fields.ts'
+import { DueAt, Status } from './fields.ts'
 import { PlatformStatusSchema } from './post.ts'
 
 /** Only for the OpenAPI document; the handler reads the header itself. */
@@ -18,6 +18,7 @@ export const PostProgress = Type.Object(
     status: Status,
     platformStatuses: Type.Array(PlatformStatusSchema),
     scheduledAt: nullable(Instant),
+    dueAt: DueAt,
     createdAt: Instant,
     updatedAt: Instant,
     progress: Type.Object({

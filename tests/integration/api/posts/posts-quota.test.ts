@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import type { PublicationReport } from '../../../../src/domain/quotas/publications.ts'
 import { HOUR, MINUTE } from '../../../../src/domain/shared/times.ts'
 import { createdPost } from '../../../support/created-post.ts'
 import { postBody, postsWorld, type Answer, type PostsWorld } from '../../../support/posts-api.ts'
@@ -45,6 +46,38 @@ it('a scheduled post that would pass the quota is accepted with a warning and th
   })
   expect(warning!.message).toContain('Bluesky accepts 2 posts of an account in an hour')
   expect(warning!.message).toContain('(Europe/Berlin)')
+})
+
+/** Lets Bluesky state what is left of a quota. Returns how often it was asked. */
+function answerQuestions(answer: () => Promise<PublicationReport[]>) {
+  let asked = 0
+  const readPublicationQuota = () => {
+    asked += 1
+    return answer()
+  }
+  Object.assign(world.context.platforms.find('bluesky')!, { readPublicationQuota })
+  return () => asked
+}
+afterEach(() => Object.assign(world.context.platforms.find('bluesky')!, { readPublicationQuota: undefined }))
+
+it('the platform is asked once before a warning, and its own limit decides', async () => {
+  const ann = await connectedCaller()
+  const countQuestions = answerQuestions(async () => [{ span: 'hour', limit: 3, remaining: 3, resetsInMs: HOUR }])
+  for (const minutes of [0, 20]) await ann.call('POST', '', body(minutes))
+  expect(countQuestions()).toBe(0)
+  for (const path of ['/validate', '']) expect(warningsOf(await ann.call('POST', path, body(40)))).toEqual([])
+  const [warning] = warningsOf(await ann.call('POST', '', body(50)))
+  expect(warning!.message).toContain('Bluesky accepts 3 posts of an account in an hour')
+  expect(countQuestions()).toBe(1)
+})
+
+it('the documented limit decides while the platform does not respond', async () => {
+  const ann = await connectedCaller()
+  const countQuestions = answerQuestions(() => Promise.reject(new Error('not now')))
+  for (const minutes of [0, 20]) await ann.call('POST', '', body(minutes))
+  const [warning] = warningsOf(await ann.call('POST', '', body(40)))
+  expect(warning!.message).toContain('Bluesky accepts 2 posts of an account in an hour')
+  expect(countQuestions()).toBe(1)
 })
 
 it('validating a post returns the same warning, and stores nothing', async () => {

@@ -12,16 +12,7 @@ import { shared } from '../../../support/shared-worlds.ts'
 let world: PostsWorld
 shared.beforeAll(({ api }) => void (world = withCallers(api)))
 
-const INTERNAL = [
-  'delivery',
-  'requestHash',
-  'firstAnswer',
-  'revision',
-  'startPending',
-  'dueAt',
-  'dueRank',
-  'contentVersion',
-]
+const INTERNAL = ['delivery', 'requestHash', 'firstAnswer', 'revision', 'startPending', 'dueRank', 'contentVersion']
 
 describe('GET /api/posts', () => {
   it('the list has the specified fields and no internal ones', async () => {
@@ -45,6 +36,7 @@ describe('GET /api/posts', () => {
             selectedPlatforms: ['bluesky'],
             platformSpecificContent: {},
             scheduledAt: '2030-01-01T00:00:00.000Z',
+            dueAt: '2030-01-01T00:00:00.000Z',
             timezone: 'Europe/Berlin',
             status: 'SCHEDULED',
             platformStatuses: [
@@ -274,6 +266,7 @@ describe('GET /api/posts/:postId/status', () => {
       postId,
       status: 'PROCESSING',
       scheduledAt: null,
+      dueAt: expect.any(String),
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
       progress: { total: 4, pending: 1, processing: 1, completed: 1, failed: 1, deleted: 0 },

@@ -80,7 +80,7 @@ describe('PATCH /api/posts/:postId', () => {
     expect(await ranks()).toEqual([1, 1, 0])
   })
 
-  it('posts of one user beyond the burst limit become due one after the other, with a warning', async () => {
+  it('posts of one user beyond the burst limit become due one after the other, with a warning, and show when', async () => {
     const crowded = await postsWorld({}, { USER_POSTS_AT_INSTANT: 2, USER_POSTS_PER_SECOND: 2 })
     const [ann, bob] = [await crowded.caller(), await crowded.caller()]
     const [full, empty] = ['2031-04-01T09:00:00Z', '2031-04-01T10:00:00Z']
@@ -101,8 +101,21 @@ describe('PATCH /api/posts/:postId', () => {
       const validated = await ann.call('POST', '/validate', body)
       const created = await ann.call('POST', '/', body)
       for (const { body: answer } of [validated, created]) {
-        expect(warningsOf(answer)).toMatchObject([{ path: 'scheduledAt', nextFreeAt: '2031-04-01T09:00:01.500Z' }])
+        expect(warningsOf(answer)).toMatchObject([
+          {
+            path: 'scheduledAt',
+            message: expect.stringContaining('published at 1 April 2031, 11:00:02 (Europe/Berlin)'),
+            nextFreeAt: '2031-04-01T09:00:01.500Z',
+          },
+        ])
       }
+      const late = { _id: created.body.data.postId, scheduledAt: '2031-04-01T09:00:00.000Z' }
+      const shown = { scheduledAt: late.scheduledAt, dueAt: '2031-04-01T09:00:01.500Z' }
+      expect((await ann.call('GET', `/${late._id}`)).body.data.post).toMatchObject(shown)
+      expect((await ann.call('GET', `/${late._id}/status`)).body.data).toMatchObject(shown)
+      const { posts } = (await ann.call('GET', '')).body.data
+      expect(posts).toContainEqual(expect.objectContaining({ _id: late._id, ...shown }))
+
       const moved = await ann.call('PATCH', `/${postIds[3]}`, { scheduledAt: empty })
       expect(warningsOf(moved.body)).toEqual([])
       expect(await delayOf(postIds[3]!)).toBe(0)

@@ -7,15 +7,13 @@ import {
   connectionExpired,
   planChanged,
   postCreated,
-  postEnded,
   postFailed,
   postPublished,
   preparationFailed,
   secondSubscription,
 } from '../../../../src/domain/notifications/notifications.ts'
-import { createPlatformStatus, rollUpPost } from '../../../../src/domain/posts/post-entries.ts'
-import type { DeliveryStatus } from '../../../../src/domain/posts/post.ts'
-import { PLATFORMS, type Platform } from '../../../../src/domain/shared/platforms.ts'
+import { createPlatformStatus } from '../../../../src/domain/posts/post-entries.ts'
+import type { Platform } from '../../../../src/domain/shared/platforms.ts'
 import { buildEvent, buildSubscription, buildUser, syncBilling } from '../../../support/billing.ts'
 import { after, buildPost, T0 } from '../../../support/posts.ts'
 
@@ -128,49 +126,6 @@ describe('notifications of posts', () => {
     expect(postCreated(invisible, 'UTC').message).toBe('Your post was created and is now pending')
   })
 
-  describe('the end of a whole post', () => {
-    const ended = (...statuses: DeliveryStatus[]) => {
-      const platforms = PLATFORMS.slice(0, statuses.length)
-      const built = buildPost({ content: toContent('Hello'), selectedPlatforms: platforms })
-      const platformStatuses = platforms.map((platform, index) => ({
-        ...createPlatformStatus(platform),
-        status: statuses[index]!,
-      }))
-      return rollUpPost({ ...built, platformStatuses })
-    }
-
-    it.each<[DeliveryStatus[], string, string]>([
-      [['completed', 'deleted'], 'success', 'Your post “Hello” was published on all 2 platforms.'],
-      [
-        ['completed', 'failed', 'completed'],
-        'warning',
-        'Your post “Hello” was published on 2 of 3 platforms and failed on',
-      ],
-      [['failed', 'failed'], 'error', 'Your post “Hello” failed on all 2 platforms.'],
-    ])('a post that ended as %j is reported in one sentence', (statuses, type, message) => {
-      expect(postEnded(ended(...statuses))).toMatchObject({ type, message: expect.stringContaining(message) })
-    })
-
-    it('no notification is sent while a delivery is open or for a single platform', () => {
-      expect(postEnded(ended('completed', 'processing'))).toBeNull()
-      expect(postEnded(ended('failed', 'pending'))).toBeNull()
-      expect(postEnded(ended('completed'))).toBeNull()
-    })
-
-    it('every round has its own notification', () => {
-      const first = ended('completed', 'failed')
-      const again = {
-        ...first,
-        platformStatuses: first.platformStatuses.map((entry, index) => ({
-          ...entry,
-          delivery: { ...entry.delivery, round: index },
-        })),
-      }
-      expect(postEnded(first)!.dedupeKey).toBe(`post-ended:${first._id}:0`)
-      expect(postEnded(again)!.dedupeKey).toBe(`post-ended:${first._id}:1`)
-    })
-  })
-
   describe('posts for several accounts', () => {
     const onBluesky = (accountName: string, target?: string) =>
       createPlatformStatus('bluesky', { accountName, ...(target && { target }) })
@@ -194,14 +149,6 @@ describe('notifications of posts', () => {
       expect(
         connectionExpired({ userId: 'u', platform: 'bluesky', version: 1, accountName: 'ann.test' }).message,
       ).toMatch('Your Bluesky connection of ann.test has expired.')
-    })
-
-    it('the end of the post counts accounts and names those that failed', () => {
-      const statuses = ['completed', 'failed', 'completed'] as const
-      const platformStatuses = entries.map((entry, index) => ({ ...entry, status: statuses[index]! }))
-      expect(postEnded(rollUpPost({ ...several, platformStatuses }))!.message).toBe(
-        'Your post was published on 2 of 3 accounts and failed on Bluesky (brand.test). Open the post to see why.',
-      )
     })
 
     it('connections that end on the same day each have a warning', () => {

@@ -15,7 +15,7 @@ const address = (length: number) => 'https://a.example/'.padEnd(length, 'x')
 it('a push message has the text, the references and the lifetime of its notification', () => {
   const options = { image: address(1_000), link: address(1_000) }
   expect(toPushMessage({ ...SOURCE, options })).toEqual({
-    title: 'Done',
+    title: 'Update',
     body: 'Successfully posted on bluesky',
     image: options.image,
     data: {
@@ -40,6 +40,8 @@ it.each([{}, { image: address(1_001), link: address(1_001) }])(
 )
 
 it.each([
+  // It also announces posts that are only scheduled.
+  ['success', 'Update'],
   ['error', 'Something went wrong'],
   ['warning', 'Action needed'],
   ['info', 'For your information'],

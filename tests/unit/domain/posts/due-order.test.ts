@@ -26,11 +26,11 @@ it('no second after the instant has more posts than the limit', () => {
   )
 })
 
-it('the warning states when the post is published, and there is none without a delay', () => {
-  const post = { scheduledAt: T0, dueAt: after(T0, 90_000), timezone: 'UTC' }
+it('the warning states to the second when the post is published, and there is none without a delay', () => {
+  const post = { scheduledAt: T0, dueAt: after(T0, 89_067), timezone: 'UTC' }
   const [warning] = warnOfBurst(post, LIMITS)
   expect(warning).toMatchObject({ path: 'scheduledAt', code: 'TIME_CROWDED', nextFreeAt: post.dueAt.toISOString() })
-  expect(warning!.message).toContain('More than 250 of your posts')
+  expect(warning!.message).toMatch(/^More than 250 of your posts .* published at 1 March 2026, 12:01:30 \(UTC\)\./)
   for (const dueAt of [T0, null]) expect(warnOfBurst({ ...post, dueAt }, LIMITS)).toEqual([])
   expect(warnOfBurst({ ...post, scheduledAt: null }, LIMITS)).toEqual([])
 })

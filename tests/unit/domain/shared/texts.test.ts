@@ -6,7 +6,13 @@ import { parseList, splitIntoChunks } from '../../../../src/domain/shared/lists.
 import { toExcerpt } from '../../../../src/domain/shared/plain-text.ts'
 import { joinUrl } from '../../../../src/domain/shared/redirects.ts'
 import { countCodePoints, takeCodePoints, trimFullStop } from '../../../../src/domain/shared/text.ts'
-import { formatDate, formatIsoDate, formatTime, formatWait } from '../../../../src/domain/shared/times.ts'
+import {
+  formatDate,
+  formatIsoDate,
+  formatTime,
+  formatWait,
+  roundUpToSecond,
+} from '../../../../src/domain/shared/times.ts'
 
 it('takeCharacters counts graphemes', () => {
   expect(takeCharacters('a👩‍👩‍👧b', 2)).toBe('a👩‍👩‍👧')
@@ -115,4 +121,7 @@ it('times are formatted for users', () => {
   expect(formatDate(instant, 'Europe/Berlin')).toBe('1 May 2026')
   expect(formatTime(instant, 'Europe/Berlin')).toBe('1 May 2026, 09:30 (Europe/Berlin)')
   expect(formatTime(instant, 'UTC')).toBe('1 May 2026, 07:30 (UTC)')
+  const later = roundUpToSecond(new Date('2026-05-01T07:30:06.001Z'))
+  expect(formatTime(later, 'UTC')).toBe('1 May 2026, 07:30:07 (UTC)')
+  expect(roundUpToSecond(later)).toEqual(later)
 })
