@@ -52,9 +52,9 @@ const CALLS: Record<MethodPath<Client>, (page: InPage) => Promise<unknown>> = {
   'posts.retry': async ({ client, draft, refused }) => refused(client.posts.retry(await draft())),
   'posts.delete': async ({ client, draft }) => client.posts.delete(await draft()),
   'posts.duplicate': async ({ client, draft }) => client.posts.duplicate(await draft()),
-  'posts.export': async ({ client, draft }) => (await draft()) && (await client.posts.export()).text(),
   'posts.status': async ({ client, draft }) => client.posts.status(await draft()),
   'posts.timeline': async ({ client, draft }) => client.posts.timeline(await draft()),
+  'posts.export': async ({ client, draft }) => (await draft()) && (await client.posts.export()).text(),
   'posts.waitUntilPublished': async ({ client }) => {
     const scheduledAt = new Date(Date.now() + 4_000).toISOString()
     const soon = { content: { text: 'Soon' }, selectedPlatforms: ['bluesky' as const], scheduledAt }

@@ -334,10 +334,13 @@ test('a post has other texts for a platform and an account, and edit changes wha
     platformSpecificContent: { mastodon: { text: 'Changed' } },
     accountSpecificContent: { [id]: { text: 'a=b' } },
   })
-  expect((await brand.run(['edit', postId, '--account', brand.first])).code).toBe(0)
+  const moved = ['--account', brand.first, '--text-for', `${brand.first}=First`]
+  expect((await brand.run(['edit', postId, ...moved])).code).toBe(0)
   expect(await brand.read<Post>(['show', postId])).toMatchObject({
     selectedPlatforms: ['bluesky'],
     selectedAccounts: [brand.ids[brand.first]],
+    platformSpecificContent: { mastodon: { text: 'Changed' } },
+    accountSpecificContent: { [id]: { text: 'a=b' }, [brand.ids[brand.first]!]: { text: 'First' } },
   })
   for (const args of [[], ['--text-for', 'mastodon'], ['--alt', 'x'], ['--at', '2020-01-01T00:00Z']]) {
     expect(await brand.run(['edit', postId, ...args])).toMatchObject({ code: 2, stdout: '' })
