@@ -57,6 +57,7 @@ const CALLS: Record<MethodPath<Client>, (page: InPage) => Promise<unknown>> = {
   'posts.duplicate': async ({ client, draft }) => client.posts.duplicate(await draft()),
   'posts.status': async ({ client, draft }) => client.posts.status(await draft()),
   'posts.timeline': async ({ client, draft }) => client.posts.timeline(await draft()),
+  'posts.export': async ({ client, draft }) => (await draft()) && (await client.posts.export()).text(),
   'posts.waitUntilPublished': async ({ client }) => {
     const scheduledAt = new Date(Date.now() + 4_000).toISOString()
     const soon = { content: { text: 'Soon' }, selectedPlatforms: ['bluesky' as const], scheduledAt }
@@ -68,6 +69,12 @@ const CALLS: Record<MethodPath<Client>, (page: InPage) => Promise<unknown>> = {
     client.media.upload(new File(['not a picture'], 'file.png', { type: 'image/png' }), { onProgress: () => {} }),
   'accounts.list': ({ client }) => client.accounts.list(),
   'accounts.limits': ({ client }) => client.accounts.limits(),
+  'accounts.connectBluesky': ({ client, refused }) =>
+    refused(client.accounts.connectBluesky({ identifier: 'none.test', appPassword: 'wrong' })),
+  'accounts.update': async ({ client }) =>
+    client.accounts.update((await client.accounts.list())[0]!._id, { label: 'Brand' }),
+  'accounts.refresh': async ({ client }) => client.accounts.refresh((await client.accounts.list())[0]!._id),
+  'accounts.disconnect': ({ client, refused }) => refused(client.accounts.disconnect('0'.repeat(24))),
   'analytics.overview': ({ client }) => client.analytics.overview(),
   'analytics.timeline': ({ client }) => client.analytics.timeline(),
   'analytics.growth': ({ client }) => client.analytics.growth(),

@@ -164,7 +164,7 @@ async function expectPrintedCommands(world: World): Promise<void> {
   )
   expect(printed).toContain('TOKEN is valid for ten minutes')
   const lines = printed.split('\n').map((line) => line.trim())
-  const commands = lines.filter((line) => /^(?:export POSTONCE_URL=|npx postonce )/.test(line))
+  const commands = lines.filter((line) => /^(?:export POSTONCE_URL=|node_modules\/\.bin\/postonce )/.test(line))
   expect(commands).toHaveLength(4)
   const output = await run('bash', ['-euc', commands.join('\n')], { cwd: clone, env: strangerEnv() })
   expect(output).toMatch(/status +COMPLETED/)

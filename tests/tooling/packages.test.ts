@@ -73,6 +73,11 @@ describe('tracked files', () => {
   test.each([
     ['the registry of its packages', /^\s*(?:export\s+)?(?:\S*registry|index-url|GOPROXY)\s*=\s*\S+\/\//im],
     ['a tarball of a registry', /https?:\/\/\S+\/-\/\S+\.tgz/],
+    // Whoever registers a name first decides what such a command runs.
+    [
+      'a command that fetches a package of this repository from a registry',
+      /\b(?:npx|bunx|dlx) (?:-\S+ )*@?postonce|\bnpm (?:add|exec|i|install) [^\n`]*@postonce\/|"-y", "@postonce\//,
+    ],
   ])('no tracked file contains %s', (_what, pattern) => {
     expect(files.length).toBeGreaterThan(10)
     expect(files.filter((file) => pattern.test(read(file)))).toEqual([])
@@ -86,4 +91,24 @@ describe('tracked files', () => {
       return ''
     }
   }
+})
+
+describe.each(['cli', 'mcp', 'sdk'])('the package %s', (name) => {
+  const read = (file: string) => readFileSync(join(ROOT, 'packages', name, file), 'utf8')
+
+  test('names its license, its files and its access', () => {
+    expect(JSON.parse(read('package.json'))).toMatchObject({
+      name: `@postonce/${name}`,
+      description: expect.stringMatching(/\.$/),
+      license: 'MIT',
+      publishConfig: { access: 'public' },
+      engines: { node: '>=20' },
+      files: expect.arrayContaining(['dist']),
+    })
+  })
+
+  test('has only links in its README that work on the page of a registry', () => {
+    const targets = [...read('README.md').matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target)
+    expect(targets.filter((target) => !/^(https:\/\/|#)/.test(target!))).toEqual([])
+  })
 })

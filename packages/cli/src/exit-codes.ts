@@ -5,7 +5,7 @@ export const EXIT = {
   done: 0,
   /** A problem that has no code of its own. */
   failed: 1,
-  /** Invalid arguments; no request was made. */
+  /** Invalid arguments; nothing was changed. */
   usage: 2,
   /** Not logged in, or the key lacks a scope. */
   unauthorized: 3,

@@ -1,4 +1,4 @@
-import { createClient, type Client } from '@postonce/sdk'
+import { createClient, isServiceUrl, type Client } from '@postonce/sdk'
 import { readCredentials, writeCredentials, type Credentials } from './credentials.ts'
 import { CliError, EXIT, type ExitCode } from './exit-codes.ts'
 
@@ -22,11 +22,6 @@ export interface Io {
   /** Reads standard input to its end. */
   readInput(): Promise<string>
   setExitCode(code: ExitCode): void
-}
-
-/** Prints a result: as JSON with `--json`, otherwise as `format` writes it. */
-export function printResult<T>(io: Io, { json }: GlobalOptions, result: T, format: (result: T) => string): void {
-  io.print(json ? JSON.stringify(result, null, 2) : format(result))
 }
 
 /**
@@ -59,7 +54,7 @@ export function openStored(io: Pick<Io, 'env'>, stored: Credentials): Client {
 
 /** @throws CliError for an address without a scheme */
 export function assertServiceUrl(url: string): void {
-  if (/^https?:\/\//i.test(url) && URL.canParse(url)) return
+  if (isServiceUrl(url)) return
   throw new CliError(`"${url}" is not an address such as https://postonce.example.com.`, EXIT.usage)
 }
 

@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs'
 import tab from '@bomb.sh/tab/commander'
 import { Command } from 'commander'
-import { addAccountCommands } from './commands/accounts.ts'
-import { addAnalyticsCommand } from './commands/analytics.ts'
-import { addEventsCommand } from './commands/events.ts'
-import { addImportCommands } from './commands/imports.ts'
-import { addLoginCommands } from './commands/login.ts'
-import { addPostCommands } from './commands/posts.ts'
-import { addPublishCommands } from './commands/publish.ts'
-import { addWebhookCommands } from './commands/webhooks.ts'
+import { addCommands, addGroup } from './command.ts'
+import { accountCommands } from './commands/accounts.ts'
+import { analyticsCommand } from './commands/analytics.ts'
+import { eventsCommand } from './commands/events.ts'
+import { fileCommands, importCommands } from './commands/imports.ts'
+import { limitsCommand } from './commands/limits.ts'
+import { loginCommands } from './commands/login.ts'
+import { postCommands } from './commands/posts.ts'
+import { publishCommands } from './commands/publish.ts'
+import { webhookCommands } from './commands/webhooks.ts'
 import type { Io } from './io.ts'
 
 /** Beside `src` and `dist`. */
@@ -41,14 +43,11 @@ export function createProgram(io: Io): Command {
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('Run with --help for usage.')
     .exitOverride()
-  addLoginCommands(program, io)
-  addPublishCommands(program, io)
-  addPostCommands(program, io)
-  addAccountCommands(program, io)
-  addAnalyticsCommand(program, io)
-  addEventsCommand(program, io)
-  addImportCommands(program, io)
-  addWebhookCommands(program, io)
+  addCommands(program, io, [...loginCommands, ...publishCommands, ...postCommands, ...fileCommands])
+  addCommands(program, io, [limitsCommand, analyticsCommand, eventsCommand])
+  addGroup(program, io, 'accounts', 'List, connect and change accounts', accountCommands)
+  addGroup(program, io, 'imports', 'Follow and change imports', importCommands)
+  addGroup(program, io, 'webhooks', 'Manage webhooks and read their deliveries', webhookCommands)
   tab(program, { completionCommandName: 'completion' })
   return program
 }

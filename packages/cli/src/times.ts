@@ -16,13 +16,13 @@ export function parseTime(text: string, now: number): Date {
 }
 
 /**
- * Parses a time as `parseTime` does.
+ * Parses a time as `parseTime` does, and returns it as the API takes it.
  * @throws CliError for a time in the past: the API would publish immediately
  */
-export function parseFutureTime(text: string, now: number): Date {
+export function parseFutureTime(text: string, now: number): string {
   const time = parseTime(text, now)
   if (time.getTime() <= now) throw new CliError(`${time.toISOString()} is in the past.`, EXIT.usage)
-  return time
+  return time.toISOString()
 }
 
 /** Formats an instant in the time zone of this machine, with its seconds unless they are 0. */

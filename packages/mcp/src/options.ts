@@ -40,7 +40,7 @@ export function readOptions(args: string[], env: Env): Options {
   if (values.help) return { mode: 'help' }
   if (values.version) return { mode: 'version' }
   const url = values.url ?? env['POSTONCE_URL'] ?? ''
-  if (!/^https?:/.test(url) || !URL.canParse(url)) {
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     throw new UsageError('Pass the address of the service: --url https://postonce.example.com, or set POSTONCE_URL.')
   }
   if (values.http) return { mode: 'http', url, ...readHttpOptions(values) }

@@ -13,6 +13,11 @@ type Query<P extends PathWith<'GET'>> =
   NonNullable<paths[P]['get']> extends { parameters: { query?: infer Q } } ? Q : never
 type Filters<P extends PathWith<'GET'>> = Omit<NonNullable<Query<P>>, 'page'>
 
+export interface ConnectOptions extends CallOptions {
+  /** False adds an account. By default it takes the place of the default account of its platform. */
+  replace?: boolean | undefined
+}
+
 /** A client of the postonce API. */
 export type Client = ReturnType<typeof createClient>
 
@@ -85,6 +90,9 @@ export function createClient(options: ClientOptions) {
         request('GET', '/api/posts/{postId}/status', { path: { postId }, ...call }),
       timeline: (postId: string, call: CallOptions = {}) =>
         request('GET', '/api/posts/{postId}/timeline', { path: { postId }, ...call }),
+      /** Downloads posts as a file that `imports.plan` takes: JSON, or CSV with `format: 'csv'`. */
+      export: (query: Query<'/api/exports/posts'> = {}, call: CallOptions = {}): Promise<Blob> =>
+        transport.send({ method: 'GET', path: '/api/exports/posts', query, ...call }, (response) => response.blob()),
       /** Waits until the post has a final status. */
       waitUntilPublished: (postId: string, wait: WaitOptions = {}) => waitUntilPublished(transport, postId, wait),
     },
@@ -121,6 +129,18 @@ export function createClient(options: ClientOptions) {
       list: (call: CallOptions = {}) => request('GET', '/api/platform/accounts', call),
       limits: (query: Query<'/api/platform/limits'> = {}, call: CallOptions = {}) =>
         request('GET', '/api/platform/limits', { query, ...call }),
+      /** Connects an account with an app password. */
+      connectBluesky: (body: Schemas['ConnectBluesky'], { replace = true, ...call }: ConnectOptions = {}) =>
+        request('POST', '/api/platform/bluesky/connect', { query: replace ? {} : { replace: 'false' }, body, ...call }),
+      /** Makes an account the default of its platform, or gives it a label. */
+      update: (accountId: string, body: Schemas['AccountChange'], call: CallOptions = {}) =>
+        request('PATCH', '/api/platform/accounts/{accountId}', { path: { accountId }, body, ...call }),
+      /** Checks the connection of an account and reads its profile again. */
+      refresh: (accountId: string, call: CallOptions = {}) =>
+        request('POST', '/api/platform/accounts/{accountId}/refresh', { path: { accountId }, ...call }),
+      /** Returns the posts that still wait for the account. With `movePostsTo`, another account gets them first. */
+      disconnect: (accountId: string, query: { movePostsTo?: string } = {}, call: CallOptions = {}) =>
+        request('DELETE', '/api/platform/accounts/{accountId}', { path: { accountId }, query, ...call }),
     },
 
     analytics: {

@@ -1,4 +1,4 @@
-export { createClient, type Client, type ClientOptions } from './client.ts'
+export { createClient, type Client, type ClientOptions, type ConnectOptions } from './client.ts'
 export {
   ApiError,
   ConnectionError,
@@ -14,6 +14,7 @@ export type { Event, EventSelection, EventType } from './events.ts'
 export type { components, operations, paths } from './generated/schema.ts'
 export type { Import, ImportRow, ImportWaitOptions, PlanOptions } from './imports.ts'
 export type { CallOptions } from './operations.ts'
+export { isServiceUrl } from './service-url.ts'
 export { logIn, type LogInOptions, type Session } from './sessions.ts'
 export type { MediaItem, UploadOptions, UploadProgress } from './uploads.ts'
 export type { PostProgress, WaitOptions } from './wait.ts'

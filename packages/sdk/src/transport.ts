@@ -5,7 +5,7 @@ import { refreshSession, type Session } from './sessions.ts'
 import { assertServiceUrl } from './service-url.ts'
 import { sleep } from './sleep.ts'
 
-const DEFAULT_TIMEOUT_MS = 60_000
+const DEFAULT_TRY_TIMEOUT_MS = 60_000
 const DEFAULT_MAX_RETRIES = 3
 
 export interface TransportOptions {
@@ -19,8 +19,8 @@ export interface TransportOptions {
   onSessionChange?: ((session: Session) => void | Promise<void>) | undefined
   /** Retries of a request after the first try; default 3. */
   maxRetries?: number | undefined
-  /** How long one try of a request waits for its response; default 60,000. */
-  timeoutMs?: number | undefined
+  /** How long one try of a request waits for its response; default 60,000. A retry waits as long again. */
+  tryTimeoutMs?: number | undefined
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined
 }
@@ -54,7 +54,7 @@ export interface Transport {
 }
 
 export function createTransport(options: TransportOptions): Transport {
-  const { url, maxRetries = DEFAULT_MAX_RETRIES, timeoutMs = DEFAULT_TIMEOUT_MS } = options
+  const { url, maxRetries = DEFAULT_MAX_RETRIES, tryTimeoutMs = DEFAULT_TRY_TIMEOUT_MS } = options
   assertServiceUrl(url)
   const fetchOnce = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args))
   const authorization = createAuthorization(options, fetchOnce)
@@ -65,7 +65,7 @@ export function createTransport(options: TransportOptions): Transport {
     read: Read<T>,
   ): Promise<Try<T>> {
     const timeout = new AbortController()
-    const timer = setTimeout(() => timeout.abort(), timeoutMs)
+    const timer = setTimeout(() => timeout.abort(), tryTimeoutMs)
     const signal = request.signal ? AbortSignal.any([request.signal, timeout.signal]) : timeout.signal
     const body = request.rawBody?.content ?? (request.body === undefined ? undefined : JSON.stringify(request.body))
     try {
@@ -79,7 +79,7 @@ export function createTransport(options: TransportOptions): Transport {
       return { error: await readApiError(response) }
     } catch (error) {
       request.signal?.throwIfAborted()
-      const reason = timeout.signal.aborted ? `did not respond within ${timeoutMs} ms` : 'cannot be reached'
+      const reason = timeout.signal.aborted ? `did not respond within ${tryTimeoutMs} ms` : 'cannot be reached'
       return { error: new ConnectionError(`${url} ${reason}.`, { cause: error }) }
     } finally {
       clearTimeout(timer)

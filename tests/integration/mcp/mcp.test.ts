@@ -36,14 +36,13 @@ const LATER = '2090-05-01T09:30:00+02:00'
 let world: DeliveryWorld
 let api: FaultyAddress
 let owner: User
-let project: string
 let program: string
 let agent: Agent
 let drafter: Agent
 const folder = mkdtempSync(join(tmpdir(), 'postonce-mcp-'))
 
 beforeAll(async () => {
-  project = await installPacked('mcp')
+  const project = await installPacked('mcp')
   program = realpathSync(join(project, 'node_modules', '.bin', 'postonce-mcp'))
   world = await startDeliveryWorld(ALL_QUEUES)
   api = await listenBehindFaults(world.app)
@@ -443,29 +442,21 @@ describe('the program', () => {
     expect(responses[1].result.structuredContent).toMatchObject({ status: 'DRAFT' })
   })
 
-  test('the program of a clone runs from its sources', async () => {
-    const source = fileURLToPath(new URL('../../../packages/mcp/bin/postonce-mcp.js', import.meta.url))
-    const env = { POSTONCE_URL: api.url, POSTONCE_API_KEY: await createKey(owner, READ_AND_DRAFT), HOME: homedir() }
-    const started = await connectByStdio(process.execPath, [source], env)
-    expect((await started.tools()).toSorted()).toEqual(DRAFTING_TOOLS)
-    await started.close()
-  })
-
   const PAGES = ['docs/guide/mcp.md', 'packages/mcp/README.md']
-  test.each(PAGES)('the configuration in %s starts the server', async (page) => {
-    const text = readFileSync(fileURLToPath(new URL(`../../../${page}`, import.meta.url)), 'utf8')
+  test.each(PAGES)('the configuration in %s starts the server of a clone', async (page) => {
+    const clone = fileURLToPath(new URL('../../../', import.meta.url))
+    const text = readFileSync(join(clone, page), 'utf8').replaceAll('/path/to/postonce/', clone)
     const [, config = ''] = /^```json\n([^]*?)^```/m.exec(text) ?? []
     const { command, args, env } = JSON.parse(config).mcpServers.postonce
     const others = [...text.matchAll(/^claude mcp add postonce .*-- (.*)$/gm)].map(([, line]) => line)
     expect(others).toEqual(others.map(() => [command, ...args].join(' ')))
     expect(Object.keys(env)).toEqual(['POSTONCE_URL', 'POSTONCE_API_KEY'])
     const key = await createKey(owner, READ_AND_DRAFT)
-    const started = await connectByStdio(
-      command,
-      args,
-      { POSTONCE_URL: api.url, POSTONCE_API_KEY: key, HOME: folder },
-      project,
-    )
+    const started = await connectByStdio(command, args, {
+      POSTONCE_URL: api.url,
+      POSTONCE_API_KEY: key,
+      HOME: homedir(),
+    })
     expect((await started.tools()).toSorted()).toEqual(DRAFTING_TOOLS)
     await started.close()
   })

@@ -232,6 +232,6 @@ test('a wait ends with its time, with its signal and at a draft', async () => {
 
 test('a server that does not respond is a ConnectionError after the timeout', async () => {
   await api.control.fault({ path: '/api/posts', action: { hang: true } })
-  const impatient = createClient({ url: api.url, apiKey: 'po_live_x', timeoutMs: 50, maxRetries: 1 })
+  const impatient = createClient({ url: api.url, apiKey: 'po_live_x', tryTimeoutMs: 50, maxRetries: 1 })
   await expect(impatient.posts.list()).rejects.toThrow('did not respond within 50 ms')
 })

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -26,10 +27,12 @@ import { startReceiver, type Receiver } from '../../support/webhook-receiver.ts'
 /** The first test run after a change builds, packs and installs the package. */
 const INSTALL_TIMEOUT_MS = 300_000
 
+type User = Awaited<ReturnType<DeliveryWorld['user']>>
+
 let receiver: Receiver
 let world: DeliveryWorld
 let api: FaultyAddress
-let owner: Awaited<ReturnType<DeliveryWorld['user']>>
+let owner: User
 let env: Record<string, string>
 let program: string
 const folder = mkdtempSync(join(tmpdir(), 'postonce-cli-'))
@@ -47,13 +50,13 @@ beforeAll(async () => {
   owner = await world.user()
   env = {
     POSTONCE_URL: api.url,
-    POSTONCE_API_KEY: await createKey(
+    POSTONCE_API_KEY: await createKey(owner, [
       'posts:publish',
       'accounts:read',
       'analytics:read',
       'events:read',
       'webhooks:write',
-    ),
+    ]),
     TZ: 'Europe/Berlin',
   }
 }, INSTALL_TIMEOUT_MS)
@@ -65,8 +68,8 @@ afterAll(async () => {
   await receiver?.stop()
 })
 
-async function createKey(...scopes: components['schemas']['ApiKeyScope'][]): Promise<string> {
-  const session = await logIn({ url: api.url, ...owner.secrets })
+async function createKey(user: User, scopes: components['schemas']['ApiKeyScope'][]): Promise<string> {
+  const session = await logIn({ url: api.url, ...user.secrets })
   const { key } = await createClient({ url: api.url, session }).request('POST', '/api/keys', {
     body: { name: 'Command line', scopes },
   })
@@ -162,7 +165,7 @@ test('login refuses a wrong key and accepts a key without the scope accounts:rea
   const home = { POSTONCE_CONFIG_DIR: join(folder, 'scope'), POSTONCE_API_KEY: '' }
   const wrong = await run(['login'], { env: home, input: 'po_live_wrong' })
   expect(wrong).toMatchObject({ code: 3, stderr: expect.stringContaining('UNAUTHORIZED') })
-  expect((await run(['login'], { env: home, input: await createKey('analytics:read') })).code).toBe(0)
+  expect((await run(['login'], { env: home, input: await createKey(owner, ['analytics:read']) })).code).toBe(0)
   expect((await run(['analytics'], { env: home })).stdout).toMatch(/^posts +\d+\nengagement /)
   const list = await run(['list'], { env: home })
   expect(list).toMatchObject({ code: 3, stderr: expect.stringContaining('lacks the scope posts:read') })
@@ -228,6 +231,169 @@ test('a file that is missing is named before any other is uploaded', async () =>
   const args = ['post', 'x', '--to', 'bluesky', '--media', file, '--media', 'missing.png']
   expect(await run(args)).toEqual({ code: 2, stdout: '', stderr: 'Error: missing.png cannot be read.\n' })
   expect(await countUploads()).toBe(before)
+})
+
+/** Returns a new user with two accounts on Bluesky, connected by the command line, and commands with an API key of this user. */
+async function brandOwner() {
+  const user = await world.user()
+  const second = await world.bluesky.createAccount({ handle: `${unique('b').replace('-', '')}.test` })
+  const own = { POSTONCE_API_KEY: await createKey(user, ['posts:publish', 'accounts:write']) }
+  const runOwn = (args: string[], options: RunOptions = {}) => run(args, { ...options, env: own })
+  const readOwn = <T>(args: string[]) => runJson<T>(args, { env: own })
+  const connected = await runOwn(['accounts', 'connect', 'bluesky', second.handle], { input: second.appPassword })
+  expect(connected).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^account +[\da-f]{24}\n/) })
+  const ids = Object.fromEntries(
+    (await readOwn<Account[]>(['accounts'])).map(({ _id, profile }) => [profile.handle, _id]),
+  )
+  return { user, run: runOwn, read: readOwn, first: user.account.handle, second: second.handle, ids }
+}
+
+type Account = components['schemas']['Account']
+type Post = components['schemas']['Post']
+
+test('an account is labelled, made the default, checked and disconnected by its handle or label', async () => {
+  const brand = await brandOwner()
+  expect((await brand.run(['accounts'])).stdout).toMatch(new RegExp(`bluesky \\* +${brand.first}`))
+  const labelled = await brand.run(['accounts', 'label', `@${brand.second}`, 'Second brand'])
+  expect(labelled.stdout).toMatch(/ Second brand +active\n$/)
+  const chosen = await brand.run(['accounts', 'default', 'SECOND BRAND'])
+  expect(chosen.stdout).toMatch(new RegExp(`bluesky \\* +${brand.second}`))
+  expect((await brand.run(['accounts', 'refresh', `bluesky:${brand.first}`])).code).toBe(0)
+
+  const { postId } = await brand.read<{ postId: string }>([
+    'schedule',
+    'x',
+    '--at',
+    '+1d',
+    '--account',
+    'Second brand',
+    '--account',
+    brand.second,
+  ])
+  expect(await brand.read<object[]>(['list', '--account', 'second brand'])).toMatchObject([{ _id: postId }])
+  const move = ['--move-posts-to', brand.first]
+  expect(await brand.run(['accounts', 'disconnect', 'Second brand', ...move])).toEqual({
+    code: 0,
+    stdout: `account      ${brand.ids[brand.second]}\nstatus       disconnected\nmoved posts  1\n`,
+    stderr: '',
+  })
+  expect((await brand.run(['show', postId])).stdout).toContain(brand.first)
+  expect(await brand.run(['accounts', 'disconnect', brand.first])).toMatchObject({
+    code: 0,
+    stderr: 'Warning: Posts that fail unless the account is connected again: 1\n',
+  })
+})
+
+test('a name that several accounts or none have is refused with exit code 2, and its platform makes it unique', async () => {
+  const brand = await brandOwner()
+  const post = ['post', 'x', '--draft', '--account']
+  for (const handle of [brand.first, brand.second]) await brand.run(['accounts', 'label', handle, 'Brand'])
+  const several = await brand.run([...post, 'brand'])
+  expect(several).toMatchObject({ code: 2, stdout: '' })
+  expect(several.stderr).toContain('Several accounts are called "brand"')
+  for (const [handle, id] of Object.entries(brand.ids)) expect(several.stderr).toContain(`bluesky:${handle} or ${id}`)
+
+  const none = { code: 2, stdout: '', stderr: expect.stringContaining('No connected account is called "nobrand"') }
+  for (const args of [
+    [...post, 'nobrand'],
+    ['post', 'x', '--draft', '--to', 'bluesky', '--text-for', 'nobrand=x'],
+    ['list', '--account', 'nobrand'],
+    ['limits', '--account', 'nobrand'],
+    ['accounts', 'refresh', 'nobrand'],
+    ['accounts', 'disconnect', brand.first, '--move-posts-to', 'nobrand'],
+  ]) {
+    expect(await brand.run(args)).toEqual(none)
+  }
+  expect((await brand.run([...post, `bluesky:${brand.second}`])).code).toBe(0)
+})
+
+test('accounts of platforms with a page of their own are connected in a browser, not by the command line', async () => {
+  const refused = await run(['accounts', 'connect', 'mastodon', 'ann@example.com'])
+  expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Allowed choices are bluesky') })
+  expect((await run(['accounts', 'connect', '--help'])).stdout).toMatch(/a browser that is logged\s+in/)
+})
+
+test('a post has other texts for a platform and an account, and edit changes what is named only', async () => {
+  const brand = await brandOwner()
+  const id = brand.ids[brand.second]!
+  const texts = ['--text-for', 'mastodon=On Mastodon', '--text-for', `${brand.second}=a=b`]
+  const post = ['post', 'Everywhere', '--draft', '--to', 'mastodon', '--account', brand.second, ...texts]
+  const { postId } = JSON.parse((await brand.run([...post, '--json'])).stdout)
+  expect(await brand.read<Post>(['show', postId])).toMatchObject({
+    platformSpecificContent: { mastodon: { text: 'On Mastodon' } },
+    accountSpecificContent: { [id]: { text: 'a=b' } },
+  })
+  expect((await brand.run(['edit', postId, '--text-for', 'mastodon=Changed'])).stdout).toMatch(
+    /^post .*\nstatus +DRAFT\n/,
+  )
+  expect((await brand.run(['edit', postId, '-', '--at', '2090-05-01T09:30'], { input: 'All\n' })).code).toBe(0)
+  expect(await brand.read<Post>(['show', postId])).toMatchObject({
+    content: { text: 'All' },
+    scheduledAt: '2090-05-01T07:30:00.000Z',
+    selectedPlatforms: expect.arrayContaining(['bluesky', 'mastodon']),
+    platformSpecificContent: { mastodon: { text: 'Changed' } },
+    accountSpecificContent: { [id]: { text: 'a=b' } },
+  })
+  const moved = ['--account', brand.first, '--text-for', `${brand.first}=First`]
+  expect((await brand.run(['edit', postId, ...moved])).code).toBe(0)
+  expect(await brand.read<Post>(['show', postId])).toMatchObject({
+    selectedPlatforms: ['bluesky'],
+    selectedAccounts: [brand.ids[brand.first]],
+    platformSpecificContent: { mastodon: { text: 'Changed' } },
+    accountSpecificContent: { [id]: { text: 'a=b' }, [brand.ids[brand.first]!]: { text: 'First' } },
+  })
+  for (const args of [[], ['--text-for', 'mastodon'], ['--alt', 'x'], ['--at', '2020-01-01T00:00Z']]) {
+    expect(await brand.run(['edit', postId, ...args])).toMatchObject({ code: 2, stdout: '' })
+  }
+})
+
+test('validate prints lengths and problems, creates nothing, and ends with exit code 4 for a post that would be refused', async () => {
+  const text = unique('check')
+  const valid = await run(['validate', text, '--to', 'bluesky'])
+  expect(valid).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^valid +yes\nFOR +LENGTH +LIMIT +MEDIA\nbluesky +\d/),
+  })
+  const invalid = await run(['validate', '-', '--to', 'bluesky'], { input: text.padEnd(301, 'x') })
+  expect(invalid).toMatchObject({
+    code: 4,
+    stdout: expect.stringMatching(/^valid +no\n[^]*\nbluesky +301 +300 +0\nerror {2}/),
+  })
+  expect(await runJson<object[]>(['list', '--search', text])).toEqual([])
+})
+
+test('limits shows what platforms accept and what the account has used', async () => {
+  const { stdout } = await run(['limits'])
+  expect(stdout).toMatch(/^PLATFORM +TEXT +MEDIA +IMAGES +VIDEOS +PUBLISHED\n/)
+  expect(stdout).toMatch(/^bluesky +300 characters, 3000 bytes +4 +4 of 2 MB +1 of 300 MB /m)
+  expect(stdout).toMatch(/^instagram +2200 characters +1 to 10 /m)
+})
+
+test('posts are exported to a file that can be imported, and to standard output', async () => {
+  const text = unique('exported')
+  await runJson(['schedule', text, '--to', 'bluesky', '--at', '2090-07-01T09:30'])
+  const file = join(folder, 'export.csv')
+  const filter = ['--status', 'SCHEDULED', '--from', '2090-07-01', '--to', '2090-07-02']
+  expect((await run(['export', file, ...filter])).stdout).toMatch(/^file +\S+export\.csv\nbytes +\d+\n$/)
+  expect(readFileSync(file, 'utf8')).toContain(text)
+  expect((await run(['import', file])).stdout).toMatch(/^rows +1 \(1 (conflict|ready)/m)
+  expect(await runJson(['export', ...filter])).toMatchObject([{ content: { text } }])
+  expect((await run(['export', '--format', 'csv', ...filter])).stdout).toMatch(/^"text",/)
+  for (const path of ['posts.xml', join(folder, 'missing', 'posts.csv')]) {
+    expect(await run(['export', path])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(path) })
+  }
+})
+
+test('the installed packages have their license and a README', () => {
+  for (const name of ['cli', 'sdk']) {
+    for (const file of ['LICENSE', 'README.md']) {
+      expect([name, file, existsSync(join(project, 'node_modules', '@postonce', name, file))]).toEqual([
+        name,
+        file,
+        true,
+      ])
+    }
+  }
 })
 
 test('the exit code is 5 when the service cannot be reached', async () => {

@@ -32,6 +32,7 @@ test.each([
   [['--http', '--port', 'x'], '--port'],
   [['--url', 'postonce.example.com'], '--url'],
   [['--url', 'http://'], '--url'],
+  [['--url', 'https:postonce.example.com'], '--url'],
   [['file'], 'file'],
   [[], 'POSTONCE_API_KEY'],
 ])('the arguments %j are refused', (args, message) => {

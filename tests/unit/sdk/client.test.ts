@@ -21,18 +21,40 @@ test.each(['https://postonce.example.com', 'http://localhost:4000/', 'HTTPS://EX
   },
 )
 
+/** Returns a client, and the method, path and query of its requests. */
+function recordCalls() {
+  const called = new Set<string>()
+  const record: typeof fetch = async (url, init) => {
+    const { pathname, search } = url as URL
+    called.add(`${init!.method} ${pathname}${search}`)
+    return Response.json({ data: {} })
+  }
+  return { called, client: createClient({ url: 'https://example.test', apiKey: 'key', fetch: record }) }
+}
+
+test('there is a method for every change of an account', async () => {
+  const { called, client } = recordCalls()
+  const { accounts } = client
+  await accounts.update('a1', { label: null })
+  await accounts.refresh('a1')
+  await accounts.disconnect('a1', { movePostsTo: 'a2' })
+  await accounts.connectBluesky({ identifier: 'ann.test', appPassword: 'secret' }, { replace: false })
+  expect([...called]).toEqual([
+    'PATCH /api/platform/accounts/a1',
+    'POST /api/platform/accounts/a1/refresh',
+    'DELETE /api/platform/accounts/a1?movePostsTo=a2',
+    'POST /api/platform/bluesky/connect?replace=false',
+  ])
+})
+
 test('there is a method for every read of analytics and every action on a post', async () => {
   const wanted = Object.entries(document.paths).flatMap(([path, operations]) =>
     (path.startsWith('/api/analytics/') && 'get' in operations ? ['get'] : [])
       .concat(/^\/api\/posts\/\{postId\}\/\w+$/.test(path) ? Object.keys(operations) : [])
       .map((method) => `${method.toUpperCase()} ${path.replace('{postId}', 'p1')}`),
   )
-  const called = new Set<string>()
-  const record: typeof fetch = async (url, init) => {
-    called.add(`${init!.method} ${(url as URL).pathname}`)
-    return Response.json({ data: {} })
-  }
-  const { analytics, posts } = createClient({ url: 'https://example.test', apiKey: 'key', fetch: record })
+  const { called, client } = recordCalls()
+  const { analytics, posts } = client
   for (const read of Object.values(analytics)) await read()
   const { cancel, duplicate, retry, status, timeline } = posts
   for (const act of [cancel, duplicate, retry, status, timeline]) await act('p1')

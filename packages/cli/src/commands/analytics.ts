@@ -1,32 +1,25 @@
 import type { components } from '@postonce/sdk'
-import { Option, type Command } from 'commander'
-import { openClient, printResult, type GlobalOptions, type Io } from '../io.ts'
+import { Option } from 'commander'
+import type { CommandSpec, Run } from '../command.ts'
+import { ACCOUNT, withoutUndefined } from '../options.ts'
 import { formatFields, formatTable } from '../output.ts'
 
 type Overview = components['schemas']['AnalyticsOverview']
 
-interface AnalyticsOptions extends GlobalOptions {
+interface AnalyticsOptions {
   period: components['schemas']['Period']
   account?: string
 }
 
-export function addAnalyticsCommand(program: Command, io: Io): void {
-  program
-    .command('analytics')
-    .description('Show engagement and followers of a period')
-    .addOption(new Option('--period <days>', 'length of the period').choices(['7d', '30d']).default('7d'))
-    .option('--account <id>', 'only this account')
-    .action(async (_options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<AnalyticsOptions>()
-      const { period, account } = options
-      const query = { period, ...(account === undefined ? {} : { account }) }
-      printResult(
-        io,
-        options,
-        await openClient(io, options).analytics.overview(query, { signal: io.signal }),
-        formatOverview,
-      )
-    })
+export const analyticsCommand: CommandSpec = {
+  usage: 'analytics',
+  summary: 'Show engagement and followers of a period',
+  options: [
+    new Option('--period <days>', 'length of the period').choices(['7d', '30d']).default('7d'),
+    new Option('--account <account>', `only of this account; ${ACCOUNT}`),
+  ],
+  run: async ({ client, call, print, options: { period, account } }: Run<AnalyticsOptions>) =>
+    print(await client.analytics.overview(withoutUndefined({ period, account }), call), formatOverview),
 }
 
 function formatOverview({ stats, followers, platformPerformance }: Overview): string {

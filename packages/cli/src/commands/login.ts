@@ -1,7 +1,6 @@
-import { createInterface } from 'node:readline/promises'
-import { Writable } from 'node:stream'
 import { ApiError, logIn } from '@postonce/sdk'
-import type { Command } from 'commander'
+import { Option } from 'commander'
+import type { CommandSpec, Run } from '../command.ts'
 import {
   credentialsFile,
   readCredentials,
@@ -11,39 +10,39 @@ import {
 } from '../credentials.ts'
 import { CliError, EXIT } from '../exit-codes.ts'
 import { assertServiceUrl, openStored, readVariable, type GlobalOptions, type Io } from '../io.ts'
+import { readSecret } from '../secrets.ts'
 
 interface LoginOptions extends GlobalOptions {
   email?: string
 }
 
-export function addLoginCommands(program: Command, io: Io): void {
-  program
-    .command('login')
-    .summary('Store an API key, or log in with a password')
-    .description(
+export const loginCommands: CommandSpec[] = [
+  {
+    usage: 'login',
+    summary: 'Store an API key, or log in with a password',
+    description:
       'Stores an API key for later commands, or the session of a login with --email. The key or password is read from the ' +
-        'terminal, or from standard input. The file can be read by you only.',
-    )
-    .option('--email <address>', 'log in with this email address and a password')
-    .action(async (_options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<LoginOptions>()
+      'terminal, or from standard input. The file can be read by you only.',
+    options: [new Option('--email <address>', 'log in with this email address and a password')],
+    async run({ io, options }: Run<LoginOptions>) {
       const credentials = await readLogin(io, options)
       await checkCredentials(io, credentials)
       writeCredentials(io.env, credentials)
       io.note(`Logged in to ${credentials.url}. The credentials are in ${credentialsFile(io.env)}`)
-    })
-
-  program
-    .command('logout')
-    .summary('End the session and remove stored credentials')
-    .description('Ends the stored session, and removes stored credentials. An API key stays valid until it is deleted.')
-    .action(async () => {
+    },
+  },
+  {
+    usage: 'logout',
+    summary: 'End the session and remove stored credentials',
+    description: 'Ends the stored session, and removes stored credentials. An API key stays valid until it is deleted.',
+    async run({ io }) {
       const stored = readCredentials(io.env)
       if (stored?.session) await endSession(io, stored)
       removeCredentials(io.env)
       io.note('Logged out.')
-    })
-}
+    },
+  },
+]
 
 async function readLogin(io: Io, { email, url: given }: LoginOptions): Promise<Credentials> {
   const url = given ?? readVariable(io, 'POSTONCE_URL') ?? readCredentials(io.env)?.url
@@ -52,25 +51,6 @@ async function readLogin(io: Io, { email, url: given }: LoginOptions): Promise<C
   const secret = await readSecret(io, email === undefined ? 'API key: ' : 'Password: ')
   if (email === undefined) return { url, apiKey: secret }
   return { url, session: await logIn({ url, email, password: secret }) }
-}
-
-/** Reads a line without showing it, or standard input when it is no terminal. */
-async function readSecret(io: Io, prompt: string): Promise<string> {
-  const secret = process.stdin.isTTY ? await ask(io, prompt) : await io.readInput()
-  if (secret.trim() === '') throw new CliError('Nothing was entered.', EXIT.usage)
-  return secret.trim()
-}
-
-async function ask(io: Io, prompt: string): Promise<string> {
-  process.stderr.write(prompt)
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const reader = createInterface({ input: process.stdin, output: silent, terminal: true })
-  try {
-    return await reader.question('', { signal: io.signal })
-  } finally {
-    reader.close()
-    process.stderr.write('\n')
-  }
 }
 
 /** Makes one request with the credentials. A key without the scope for it is valid as well. */

@@ -1,7 +1,7 @@
-import type { Client, components } from '@postonce/sdk'
-import { Option, type Command } from 'commander'
-import { openClient, printResult, type GlobalOptions, type Io } from '../io.ts'
-import { listValues, parseCount, repeatedOption, wordsOption } from '../options.ts'
+import type { components } from '@postonce/sdk'
+import { Option } from 'commander'
+import type { CommandSpec, Run } from '../command.ts'
+import { ACCOUNT, limitOption, listValues, repeatedOption, take, withoutUndefined, wordsOption } from '../options.ts'
 import { formatFields, formatTable, shorten } from '../output.ts'
 import { formatTime, parseFutureTime } from '../times.ts'
 import { PLATFORMS } from './platforms.ts'
@@ -19,144 +19,108 @@ const STATUSES = listValues<Schemas['PostStatus']>({
   CANCELLED: true,
 })
 const TEXT_WIDTH = 50
-const DEFAULT_LIMIT = 20
 const LARGEST_PAGE = 200
 
-interface ListOptions extends GlobalOptions {
+export interface FilterOptions {
   status?: Schemas['PostStatus'][]
   platform?: Schemas['Platform']
   account?: string
   from?: string
   to?: string
+}
+
+interface ListOptions extends FilterOptions {
   search?: string
   limit: number
 }
 
-interface PublishOptions extends GlobalOptions {
+interface PublishOptions {
   at?: string
 }
 
-interface AccountOptions extends GlobalOptions {
+interface AccountOptions {
   account?: string[]
 }
 
-export function addPostCommands(program: Command, io: Io): void {
-  program
-    .command('list')
-    .description('List posts, newest first')
-    .addOption(wordsOption('--status <statuses>', 'only posts in these statuses', STATUSES))
-    .addOption(new Option('--platform <name>', 'only posts for this platform').choices(PLATFORMS))
-    .option('--account <id>', 'only posts for this account')
-    .option('--from <time>', 'earliest date or time of the post')
-    .option('--to <time>', 'latest date or time of the post')
-    .option('--search <text>', 'only posts with this text')
-    .addOption(new Option('--limit <number>', 'most posts to print').default(DEFAULT_LIMIT).argParser(parseCount))
-    .action(async (_options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<ListOptions>()
-      printResult(io, options, await listPosts(io, openClient(io, options), options), formatPosts)
-    })
+/** The options that select posts. */
+export const FILTER_OPTIONS = [
+  wordsOption('--status <statuses>', 'only posts in these statuses', STATUSES),
+  new Option('--platform <name>', 'only posts for this platform').choices(PLATFORMS),
+  new Option('--account <account>', `only posts for this account; ${ACCOUNT}`),
+  new Option('--from <time>', 'earliest date or time of the post'),
+  new Option('--to <time>', 'latest date or time of the post'),
+]
 
-  program
-    .command('show')
-    .description('Show a post and its delivery to each account')
-    .argument('<post>', 'id of the post')
-    .action(async (postId: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>()
-      const post = await openClient(io, options).posts.get(postId, { signal: io.signal })
-      printResult(io, options, post, (shown) =>
-        [
-          formatFields({
-            post: shown._id,
-            status: shown.status,
-            scheduled: formatTime(shown.scheduledAt),
-            ...(isLate(shown) ? { due: formatTime(shown.dueAt) } : {}),
-            created: formatTime(shown.createdAt),
-            text: shown.content.text,
-          }),
-          '',
-          formatDeliveries(shown.platformStatuses),
-        ].join('\n'),
-      )
-    })
-
-  program
-    .command('publish')
-    .summary('Publish a draft')
-    .description('Publishes a draft: at the time of --at, else at its own time, else now.')
-    .argument('<post>', 'id of the draft')
-    .option('--at <time>', 'when to publish, as for "postonce schedule"')
-    .action(async (postId: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<PublishOptions>()
-      const at = options.at === undefined ? {} : { scheduledAt: parseFutureTime(options.at, Date.now()).toISOString() }
-      const client = openClient(io, options)
-      const updated = await client.posts.update(postId, { status: 'PENDING', ...at }, { signal: io.signal })
-      printCreated(io, options, updated)
-    })
-
-  program
-    .command('duplicate')
-    .description('Make a draft with the content and the accounts of a post')
-    .argument('<post>', 'id of the post')
-    .action(async (postId: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>()
-      printCreated(io, options, await openClient(io, options).posts.duplicate(postId, { signal: io.signal }))
-    })
-
-  program
-    .command('delete')
-    .description('Delete a post here; what is already public stays')
-    .argument('<post>', 'id of the post')
-    .action(async (postId: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>()
-      const result = await openClient(io, options).posts.delete(postId, { signal: io.signal })
-      printResult(io, options, result, () => formatFields({ post: postId, status: 'deleted' }))
-    })
-
-  program
-    .command('cancel')
-    .description('Cancel a post that was not sent yet')
-    .argument('<post>', 'id of the post')
-    .addOption(repeatedOption('--account <id>', 'end only the waiting delivery to this account'))
-    .action(async (postId: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<AccountOptions>()
-      const body = options.account === undefined ? {} : { accounts: options.account }
-      const result = await openClient(io, options).posts.cancel(postId, body, { signal: io.signal })
-      printResult(io, options, result, ({ status }) => formatFields({ post: postId, status }))
-    })
-
-  program
-    .command('retry')
-    .description('Send a post again to the platforms that failed')
-    .argument('<post>', 'id of the post')
-    .addOption(repeatedOption('--account <id>', 'only this account'))
-    .action(async (postId: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<AccountOptions>()
-      const body = options.account === undefined ? {} : { accounts: options.account }
-      const result = await openClient(io, options).posts.retry(postId, body, { signal: io.signal })
-      printResult(io, options, result, ({ retryingPlatforms }) =>
+export const postCommands: CommandSpec[] = [
+  {
+    usage: 'list',
+    summary: 'List posts, newest first',
+    options: [...FILTER_OPTIONS, new Option('--search <text>', 'only posts with this text'), limitOption('posts')],
+    async run({ client, call, print, options }: Run<ListOptions>) {
+      const { search, limit } = options
+      const query = { ...toFilters(options), ...withoutUndefined({ q: search }), limit: Math.min(limit, LARGEST_PAGE) }
+      print(await take(client.posts.iterate(query, call), limit), formatPosts)
+    },
+  },
+  {
+    usage: 'show <post>',
+    summary: 'Show a post and its delivery to each account',
+    run: async ({ client, call, print }, postId) => print(await client.posts.get(postId, call), formatPost),
+  },
+  {
+    usage: 'publish <post>',
+    summary: 'Publish a draft',
+    description: 'Publishes a draft: at the time of --at, else at its own time, else now.',
+    options: [new Option('--at <time>', 'when to publish, as for "postonce schedule"')],
+    async run(run: Run<PublishOptions>, postId) {
+      const { at } = run.options
+      const time = at === undefined ? {} : { scheduledAt: parseFutureTime(at, Date.now()) }
+      printCreated(run, await run.client.posts.update(postId, { status: 'PENDING', ...time }, run.call))
+    },
+  },
+  {
+    usage: 'duplicate <post>',
+    summary: 'Make a draft with the content and the accounts of a post',
+    run: async (run, postId) => printCreated(run, await run.client.posts.duplicate(postId, run.call)),
+  },
+  {
+    usage: 'delete <post>',
+    summary: 'Delete a post here; what is already public stays',
+    run: async ({ client, call, print }, postId) =>
+      print(await client.posts.delete(postId, call), () => formatFields({ post: postId, status: 'deleted' })),
+  },
+  {
+    usage: 'cancel <post>',
+    summary: 'Cancel a post that was not sent yet',
+    options: [repeatedOption('--account <account>', `end only the waiting delivery to this account; ${ACCOUNT}`)],
+    run: async ({ client, call, print, options }: Run<AccountOptions>, postId) =>
+      print(await client.posts.cancel(postId, toAccounts(options), call), ({ status }) =>
+        formatFields({ post: postId, status }),
+      ),
+  },
+  {
+    usage: 'retry <post>',
+    summary: 'Send a post again to the platforms that failed',
+    options: [repeatedOption('--account <account>', `only to this account; ${ACCOUNT}`)],
+    run: async ({ client, call, print, options }: Run<AccountOptions>, postId) =>
+      print(await client.posts.retry(postId, toAccounts(options), call), ({ retryingPlatforms }) =>
         formatFields({ post: postId, retrying: retryingPlatforms.join(', ') }),
-      )
-    })
+      ),
+  },
+]
+
+export function toFilters({ status, platform, account, from, to }: FilterOptions) {
+  return withoutUndefined({ status, platform, account, from, to })
 }
 
-async function listPosts(io: Io, client: Client, options: ListOptions): Promise<Schemas['ListedPost'][]> {
-  const { status, platform, account, from, to, search, limit } = options
-  const filters = {
-    ...(status ? { status } : {}),
-    ...(platform ? { platform } : {}),
-    ...(account ? { account } : {}),
-    ...(from ? { from } : {}),
-    ...(to ? { to } : {}),
-    ...(search ? { q: search } : {}),
-    limit: Math.min(limit, LARGEST_PAGE),
-  }
-  const posts: Schemas['ListedPost'][] = []
-  if (limit === 0) return posts
-  for await (const post of client.posts.iterate(filters, { signal: io.signal })) {
-    posts.push(post)
-    if (posts.length >= limit) break
-  }
-  return posts
+const toAccounts = ({ account }: AccountOptions) => (account === undefined ? {} : { accounts: account })
+
+function formatPost(post: Schemas['Post']): string {
+  const { _id, status, scheduledAt, dueAt, createdAt, content, platformStatuses } = post
+  const due = isLate(post) ? { due: formatTime(dueAt) } : {}
+  const times = { scheduled: formatTime(scheduledAt), ...due, created: formatTime(createdAt) }
+  const fields = formatFields({ post: _id, status, ...times, text: content.text })
+  return [fields, '', formatDeliveries(platformStatuses)].join('\n')
 }
 
 /** Returns whether a post is due later than its time: in a burst of posts, or after a retry. */
@@ -176,9 +140,9 @@ function formatPosts(posts: Schemas['ListedPost'][]): string {
 }
 
 /** Prints the warnings of a created or changed post, then the post. */
-export function printCreated(io: Io, options: GlobalOptions, created: Schemas['CreatedPost']): void {
+export function printCreated({ io, print }: Run, created: Schemas['CreatedPost']): void {
   for (const { message } of created.warnings) io.note(`Warning: ${message}`)
-  printResult(io, options, created, ({ postId, status, scheduledAt }) =>
+  print(created, ({ postId, status, scheduledAt }) =>
     formatFields({ post: postId, status, ...(scheduledAt === null ? {} : { scheduled: formatTime(scheduledAt) }) }),
   )
 }

@@ -1,132 +1,113 @@
-import { basename, extname } from 'node:path'
-import type { Client, MediaItem, PostProgress } from '@postonce/sdk'
-import type { Command } from 'commander'
+import type { components } from '@postonce/sdk'
+import { Option } from 'commander'
+import type { CommandSpec, Run } from '../command.ts'
+import { atOption, CONTENT_OPTIONS, readParts, type ContentOptions } from '../content.ts'
 import { CliError, EXIT } from '../exit-codes.ts'
-import { openFile } from '../files.ts'
-import { openClient, printResult, type GlobalOptions, type Io } from '../io.ts'
-import { repeatedOption, wordsOption } from '../options.ts'
-import { formatFields } from '../output.ts'
-import { parseFutureTime } from '../times.ts'
-import { PLATFORMS, type Platform } from './platforms.ts'
+import { formatFields, formatTable } from '../output.ts'
 import { formatDeliveries, printCreated } from './posts.ts'
 
-const TYPES: Record<string, string> = {
-  '.jpg': 'image/jpeg',
-  '.jpeg': 'image/jpeg',
-  '.png': 'image/png',
-  '.webp': 'image/webp',
-  '.mp4': 'video/mp4',
-  '.mov': 'video/quicktime',
-}
+type Schemas = components['schemas']
 
-interface PublishOptions extends GlobalOptions {
-  to?: Platform[]
-  account?: string[]
-  media?: string[]
-  alt?: string[]
-  at?: string
+interface PublishOptions extends ContentOptions {
   draft?: boolean
   wait?: boolean
   idempotencyKey?: string
 }
 
-export function addPublishCommands(program: Command, io: Io): void {
-  addContentOptions(program.command('post'))
-    .summary('Publish a post now')
-    .description('Publishes a post now, or saves it as a draft. Without a text, or with "-", it reads standard input.')
-    .option('--draft', 'save the post without publishing it')
-    .option('--wait', 'wait until the post is published; exit code 6 if it is not on every account')
-    .action((text: string | undefined, _options: unknown, command: Command) =>
-      publish(io, text, command.optsWithGlobals()),
-    )
+const CREATE_OPTIONS = [
+  ...CONTENT_OPTIONS,
+  new Option('--wait', 'wait until the post is published; exit code 6 if it is not on every account'),
+  new Option('--idempotency-key <key>', 'repeat a command with the same key to create the post once'),
+]
+const WITHOUT_TEXT = 'Without a text, it reads standard input.'
 
-  addContentOptions(program.command('schedule'))
-    .summary('Schedule a post')
-    .description(
-      'Schedules a post. A time is 2027-05-01T09:30 in the time zone of this machine, 2027-05-01T09:30:00Z, or +30m, +2h, +1d.',
-    )
-    .requiredOption('--at <time>', 'when to publish')
-    .option('--wait', 'wait until the post is published; exit code 6 if it is not on every account')
-    .action((text: string | undefined, _options: unknown, command: Command) =>
-      publish(io, text, command.optsWithGlobals()),
-    )
-}
-
-function addContentOptions(command: Command): Command {
-  return command
-    .argument('[text]', 'text of the post')
-    .addOption(wordsOption('--to <platforms>', 'platforms, on the default account of each', PLATFORMS))
-    .addOption(repeatedOption('--account <id>', 'an account of "postonce accounts"'))
-    .addOption(repeatedOption('--media <file>', 'a picture or video to upload'))
-    .addOption(repeatedOption('--alt <text>', 'description of the media, in the same order'))
-    .option('--idempotency-key <key>', 'repeat a command with the same key to create the post once')
-}
-
-async function publish(io: Io, argument: string | undefined, options: PublishOptions): Promise<void> {
-  const { to: selectedPlatforms = [], account: selectedAccounts = [] } = options
-  if (selectedPlatforms.length === 0 && selectedAccounts.length === 0) {
-    throw new CliError('Name where to publish: --to <platforms> or --account <id>', EXIT.usage)
-  }
-  const scheduledAt = options.at === undefined ? null : parseFutureTime(options.at, Date.now())
-  const text = argument === undefined || argument === '-' ? (await io.readInput()).trimEnd() : argument
-  const client = openClient(io, options)
-  const mediaItems = await uploadAll(io, client, options)
-  const created = await client.posts.create(
-    {
-      content: { text, mediaItems },
-      selectedPlatforms,
-      ...(selectedAccounts.length > 0 ? { selectedAccounts } : {}),
-      ...(scheduledAt === null ? {} : { scheduledAt: scheduledAt.toISOString() }),
-      ...(options.draft ? { status: 'DRAFT' } : {}),
+export const publishCommands: CommandSpec[] = [
+  {
+    usage: 'post [text]',
+    summary: 'Publish a post now',
+    description: `Publishes a post now, or saves it as a draft. ${WITHOUT_TEXT}`,
+    options: [...CREATE_OPTIONS, new Option('--draft', 'save the post without publishing it')],
+    run: publish,
+  },
+  {
+    usage: 'schedule [text]',
+    summary: 'Schedule a post',
+    description:
+      'Schedules a post. A time is 2027-05-01T09:30 in the time zone of this machine, 2027-05-01T09:30:00Z, or +30m, +2h, ' +
+      `+1d. ${WITHOUT_TEXT}`,
+    options: [atOption().makeOptionMandatory(), ...CREATE_OPTIONS],
+    run: publish,
+  },
+  {
+    usage: 'validate [text]',
+    summary: 'Check a post without creating it',
+    description: `Checks a post without creating it; exit code 4 if it would be refused. ${WITHOUT_TEXT}`,
+    options: [...CONTENT_OPTIONS, atOption()],
+    async run(run: Run<ContentOptions>, text) {
+      const report = await run.client.posts.validate(await readPost(run, text), run.call)
+      if (!report.valid) run.io.setExitCode(EXIT.refused)
+      run.print(report, formatReport)
     },
-    { signal: io.signal, idempotencyKey: options.idempotencyKey },
+  },
+  {
+    usage: 'edit <post> [text]',
+    summary: 'Change a post that was not sent yet',
+    description:
+      'Changes what is given of a post that was not sent yet. --media replaces all media; --to and --account together replace ' +
+      'all platforms and accounts.',
+    options: [...CONTENT_OPTIONS, atOption()],
+    async run(run: Run<ContentOptions>, postId, text?: string) {
+      const { client, call, options } = run
+      const stored = options.textFor ? await client.posts.get(postId, call) : undefined
+      const parts = await readParts(run, text, stored)
+      if (Object.keys(parts).length === 0) throw new CliError('Name what to change: a text or an option.', EXIT.usage)
+      printCreated(run, await client.posts.update(postId, parts, { ...call, ifMatch: stored?.etag }))
+    },
+  },
+]
+
+async function publish(run: Run<PublishOptions>, argument?: string): Promise<void> {
+  const { io, call, options } = run
+  const post = await readPost(run, argument)
+  const created = await run.client.posts.create(
+    { ...post, ...(options.draft ? { status: 'DRAFT' } : {}) },
+    { ...call, idempotencyKey: options.idempotencyKey },
   )
-  if (!options.wait || options.draft) return printCreated(io, options, created)
-  for (const { message } of created.warnings) io.note(`Warning: ${message}`)
-  printOutcome(io, options, await waitFor(io, client, created.postId))
-}
-
-async function uploadAll(io: Io, client: Client, { media = [], alt = [] }: PublishOptions): Promise<MediaItem[]> {
-  if (alt.length > media.length) throw new CliError('There are more --alt texts than --media files.', EXIT.usage)
-  // All files are opened before the first is uploaded.
-  const files = await Promise.all(
-    media.map(async (path, index) => ({ path, altText: alt[index], blob: await openFile(path, toContentType(path)) })),
-  )
-  const items: MediaItem[] = []
-  for (const { path, altText, blob } of files) {
-    const name = basename(path)
-    items.push(
-      await client.media.upload(blob, {
-        filename: name,
-        altText,
-        signal: io.signal,
-        onProgress: ({ sentBytes, totalBytes }) =>
-          io.progress(`Uploading ${name}: ${Math.round((sentBytes / totalBytes) * 100)} %`),
-      }),
-    )
-  }
-  return items
-}
-
-function toContentType(path: string): string {
-  const type = TYPES[extname(path).toLowerCase()]
-  if (type === undefined) {
-    throw new CliError(`${path} has an unknown type. Files end with ${Object.keys(TYPES).join(', ')}.`, EXIT.usage)
-  }
-  return type
-}
-
-function waitFor(io: Io, client: Client, postId: string): Promise<PostProgress> {
-  return client.posts.waitUntilPublished(postId, {
-    signal: io.signal,
+  if (!options.wait || options.draft) return printCreated(run, created)
+  const { postId, warnings } = created
+  for (const { message } of warnings) io.note(`Warning: ${message}`)
+  const outcome = await run.client.posts.waitUntilPublished(postId, {
+    ...call,
     onProgress: ({ status, progress }) =>
       io.progress(`${postId} is ${status}: ${progress.completed} of ${progress.total} published`),
   })
-}
-
-function printOutcome(io: Io, options: GlobalOptions, outcome: PostProgress): void {
   if (outcome.status !== 'COMPLETED') io.setExitCode(EXIT.incomplete)
-  printResult(io, options, outcome, ({ postId, status, platformStatuses }) =>
+  run.print(outcome, ({ status, platformStatuses }) =>
     [formatFields({ post: postId, status }), '', formatDeliveries(platformStatuses)].join('\n'),
   )
+}
+
+/** Reads a new post. */
+async function readPost(run: Run<ContentOptions>, argument = '-'): Promise<Schemas['CreatePost']> {
+  const { to, account } = run.options
+  if (!to && !account) throw new CliError('Name where to publish: --to <platforms> or --account <account>', EXIT.usage)
+  const { content, ...parts } = await readParts(run, argument)
+  return { ...parts, content: { text: '', ...content } }
+}
+
+function formatReport({ valid, platforms, accounts, errors, warnings }: Schemas['ValidationReport']): string {
+  const problems = [
+    ...errors.map((problem) => ({ ...problem, kind: 'error' })),
+    ...warnings.map((problem) => ({ ...problem, kind: 'warning' })),
+  ]
+  return [
+    formatFields({ valid: valid ? 'yes' : 'no' }),
+    formatTable(Object.entries({ ...platforms, ...accounts }), [
+      { title: 'FOR', value: ([name]) => name },
+      { title: 'LENGTH', value: ([, { length }]) => length },
+      { title: 'LIMIT', value: ([, { limit }]) => limit },
+      { title: 'MEDIA', value: ([, { media }]) => media },
+    ]),
+    ...problems.map(({ kind, path, message }) => `${kind}  ${path}: ${message}`),
+  ].join('\n')
 }

@@ -1,0 +1,116 @@
+import { basename, extname } from 'node:path'
+import type { components, MediaItem } from '@postonce/sdk'
+import { Option } from 'commander'
+import type { Run } from './command.ts'
+import { PLATFORMS, type Platform } from './commands/platforms.ts'
+import { CliError, EXIT } from './exit-codes.ts'
+import { openFile } from './files.ts'
+import { ACCOUNT, repeatedOption, wordsOption } from './options.ts'
+import { parseFutureTime } from './times.ts'
+
+type Schemas = components['schemas']
+type Override = Schemas['OverrideInput']
+
+const TYPES: Record<string, string> = {
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.png': 'image/png',
+  '.webp': 'image/webp',
+  '.mp4': 'video/mp4',
+  '.mov': 'video/quicktime',
+}
+
+export interface ContentOptions {
+  to?: Platform[]
+  account?: string[]
+  textFor?: string[]
+  media?: string[]
+  alt?: string[]
+  at?: string
+}
+
+/** The options for the parts of a post besides its text and time. */
+export const CONTENT_OPTIONS = [
+  wordsOption('--to <platforms>', 'platforms, on the default account of each', PLATFORMS),
+  repeatedOption('--account <account>', ACCOUNT),
+  repeatedOption('--text-for <name=text>', 'another text for a platform or account, such as "mastodon=Good morning"'),
+  repeatedOption('--media <file>', 'a picture or video to upload'),
+  repeatedOption('--alt <text>', 'description of the media, in the same order'),
+]
+
+export const atOption = () =>
+  new Option('--at <time>', 'when to publish: 2027-05-01T09:30, 2027-05-01T09:30:00Z or +2h')
+
+/**
+ * Reads the parts of a post that arguments and options give.
+ * @param stored the post that they change; its texts and media for platforms and accounts remain
+ * @throws CliError for options that contradict each other, a past time, and a file that cannot be read
+ */
+export async function readParts(
+  run: Run<ContentOptions>,
+  argument: string | undefined,
+  stored?: Schemas['Post'],
+): Promise<Schemas['UpdatePost']> {
+  const { to, account, at, media = [], alt = [], textFor } = run.options
+  if (alt.length > media.length) throw new CliError('There are more --alt texts than --media files.', EXIT.usage)
+  const time = at === undefined ? {} : { scheduledAt: parseFutureTime(at, Date.now()) }
+  const texts = textFor ? await readTexts(run, textFor, stored) : {}
+  const text = argument === '-' ? (await run.io.readInput()).trimEnd() : argument
+  const content = {
+    ...(text === undefined ? {} : { text }),
+    ...(media.length === 0 ? {} : { mediaItems: await uploadAll(run) }),
+  }
+  return {
+    ...(Object.keys(content).length === 0 ? {} : { content }),
+    ...(to || account ? { selectedPlatforms: to ?? [], selectedAccounts: account ?? [] } : {}),
+    ...texts,
+    ...time,
+  }
+}
+
+/** Returns the texts for platforms and accounts. */
+async function readTexts({ findAccount }: Run, entries: string[], stored: Schemas['Post'] | undefined) {
+  const platformSpecificContent: Partial<Record<Platform, Override>> = { ...stored?.platformSpecificContent }
+  const accountSpecificContent: Record<string, Override> = { ...stored?.accountSpecificContent }
+  for (const entry of entries) {
+    const [, name = '', text] = /^([^=]+)=(.*)$/s.exec(entry) ?? []
+    if (text === undefined) throw new CliError(`--text-for "${entry}" is not in the form <name>=<text>.`, EXIT.usage)
+    const platform = PLATFORMS.find((known) => known === name.toLowerCase())
+    if (platform) platformSpecificContent[platform] = { ...platformSpecificContent[platform], text }
+    else {
+      const id = await findAccount(name)
+      accountSpecificContent[id] = { ...accountSpecificContent[id], text }
+    }
+  }
+  return { platformSpecificContent, accountSpecificContent }
+}
+
+async function uploadAll({ io, client, options }: Run<ContentOptions>): Promise<MediaItem[]> {
+  const { media = [], alt = [] } = options
+  // All files are opened before the first is uploaded.
+  const files = await Promise.all(
+    media.map(async (path, index) => ({ path, altText: alt[index], blob: await openFile(path, toContentType(path)) })),
+  )
+  const items: MediaItem[] = []
+  for (const { path, altText, blob } of files) {
+    const name = basename(path)
+    items.push(
+      await client.media.upload(blob, {
+        filename: name,
+        altText,
+        signal: io.signal,
+        onProgress: ({ sentBytes, totalBytes }) =>
+          io.progress(`Uploading ${name}: ${Math.round((sentBytes / totalBytes) * 100)} %`),
+      }),
+    )
+  }
+  return items
+}
+
+function toContentType(path: string): string {
+  const type = TYPES[extname(path).toLowerCase()]
+  if (type === undefined) {
+    throw new CliError(`${path} has an unknown type. Files end with ${Object.keys(TYPES).join(', ')}.`, EXIT.usage)
+  }
+  return type
+}
