@@ -106,8 +106,8 @@ export function createContainerPosts(deps: ContainerPostDeps) {
   }
 
   /**
-   * Makes the next preparation create the container again, unless this or an earlier call may have published it. An unlinked account looks
-   * like a lost container; its preparation fails then.
+   * Makes the next preparation create the container again, unless this or an earlier call may have published it. An unlinked account appears
+   * as a lost container; its preparation fails then.
    */
   async function replaceContainer(
     cause: PlatformError,
